@@ -56,6 +56,10 @@ class NotConverged(ConfigError):
         return type(self), (self.reason, self.label)
 
 
+class PluginError(ConfigError):
+    """Code of a plugin that failed, or gave what it must not give; the sentence names the plugin or its file."""
+
+
 class DataError(ObliqueError, ValueError):
     """A data set that is missing, damaged, or not what its description says."""
 

@@ -1,9 +1,8 @@
 """What is added from outside: packages that declare a plugin, and files of Python that a configuration imports.
 
-A plugin is a module. Importing it registers things with the registries of the rooms: `tree.splitting.PROPOSERS`,
-`schemes.SCHEMES`, `evaluation.metrics.METRICS`, `estimators.algorithms.ALGORITHMS`, `data.handed.FURTHER`. A package
-declares it under the entry points "oblique_trees.plugins". Installed packages are trusted, as Python itself trusts
-them; a file is imported only where the user said so.
+A plugin is a module. Importing it registers things by the decorators of `oblique_cli.api`. A package declares it under
+the entry points "oblique_trees.plugins". Installed packages are trusted, as Python itself trusts them; a file is
+imported only where the user said so. `foreign.blamed` tells an exception out of either by its name.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.ground.registry import told
+from oblique_cli.foreign import own, told
 
 GROUP = "oblique_trees.plugins"
 ENVIRONMENT = "OBLIQUE_PLUGINS"  # "0" leaves installed plugins out
@@ -68,10 +67,11 @@ def load() -> tuple[str, ...]:
     found = []
     for point in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda one: one.name):
         package = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown package"
+        own(_home(point.module), f"plugin {point.name!r} of {package}")
         try:
             point.load()
             _take_up()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ConfigError(
                 f"plugin {point.name!r} of {package} cannot be imported ({told(error)}): mend or remove the package, "
                 f"or set {ENVIRONMENT}=0"
@@ -99,12 +99,15 @@ def import_file(path: Path) -> str:
     if str(path.parent) not in sys.path:
         sys.path.insert(0, str(path.parent))
     importlib.invalidate_caches()
+    own(name, path.name)
     try:
         importlib.import_module(name)
         _take_up()
-    except ConfigError:
-        raise
-    except Exception as error:
+    except ConfigError as error:
+        if path.name in str(error):  # a thing that is broken, whose sentence begins with the file
+            raise
+        raise ConfigError(f"{path.name} cannot be imported ({str(error).removesuffix('.')}).") from error
+    except (Exception, SystemExit) as error:
         raise ConfigError(f"{path.name} cannot be imported ({told(error)}).") from error
     _FILES[str(path)] = None
     return content
@@ -116,6 +119,17 @@ def digest(path: Path) -> str:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
         raise ConfigError(f"{path.name} cannot be read ({error.strerror}).") from None
+
+
+def _home(module: str) -> str:
+    """Return the package whose modules are all the plugin's: that of the first folder with a file of its own."""
+    first, *rest = module.split(".")
+    for part in rest:
+        found = importlib.util.find_spec(first)
+        if found is None or found.origin is not None:  # only a namespace, which packages share, has no file
+            break
+        first = f"{first}.{part}"
+    return first
 
 
 def _take_up() -> None:

@@ -17,7 +17,9 @@ from tools.rooms import CORE, PACKAGE, ROOT, imports, includes, modules, room, w
 
 FLOORS = {
     "errors": -2,  # the ground: whatever fails on floor 0 says so in these
-    "ground": -1,
+    "foreign": -1,
+    "ground": 0,
+    "parameters": 1,
     "_core": 1,
     "tree": 2,
     "proposers": 3,
@@ -289,6 +291,19 @@ def test_no_family_of_the_core_is_named_outside_its_file():
         if path.parent.name != "families":
             named = names & set(re.findall(r'"(\w+)"', path.read_text(encoding="utf-8")))
             assert not named, f"{path} names {sorted(named)}"
+
+
+def test_whoever_grows_forests_names_no_heuristic_of_forests():
+    core = PACKAGE / "core"
+    registered = re.compile(r'^const RegisteredSplit \w+\(\s*"(\w+)"', re.MULTILINE)
+    found = [
+        registered.findall(path.read_text(encoding="utf-8")) for path in (core / "heuristic/forests").glob("*.cpp")
+    ]
+    assert all(len(names) == 1 for names in found)
+    names = {name for (name,) in found}
+    assert {"axis", "mpsvm", "hhcart"} <= names
+    for path in sorted((core / "grow").glob("*.[ch]pp")):
+        assert not names & set(re.findall(r'"(\w+)"', path.read_text(encoding="utf-8"))), path
 
 
 def test_the_tree_knows_no_heuristic_by_name():

@@ -138,6 +138,59 @@ def test_a_plugin_that_cannot_be_imported_is_named(tmp_path, installed):
     assert ended.code == 2 and "registered twice" in ended.err and ended.err.count("\n") == 1
 
 
+def test_commands_of_models_know_plugins_too(tmp_path, installed):
+    fitted = run(
+        tmp_path, "fit", "iris", "--metric", "misses", "--algorithm", "diagonals", "-o", "m.json", paths=(installed,)
+    )
+    assert fitted.code == 0 and "misses" in fitted.out, fitted.err
+    shown = run(tmp_path, "tree", "m.json", paths=(installed,))
+    assert (shown.code, shown.err) == (0, "")
+    compared = run(
+        tmp_path, "compare", "--cv", "ordinary", "--folds", "2", "--repeats", "2", "--datasets", "stripes",
+        "--algorithms", "diagonals,bayes", "--metric", "misses", "--quiet", paths=(installed,),
+    )  # fmt: skip
+    assert compared.code == 0 and "diagonals" in compared.out, compared.err
+
+
+FIXED = 'fixed: ClassVar[dict[str, Any]] = {"folds": 2, "stratified": False}'
+BY_NAIVE_BAYES = "    constraints: ClassVar = {}\n"
+RUN = ("run", "my.yaml", "--quiet")
+FAILURES = [
+    ("return float((y != predicted).sum())", "return 1 / 0", "misses", ("fit", "iris", "--metric", "misses")),
+    ("yield Candidates.axes()", "1 / 0", "Diagonals.propose", ("tree", "iris", "--algorithm", "diagonals")),
+    (BY_NAIVE_BAYES, f"{BY_NAIVE_BAYES}\n    def fit(self, X, y):\n        1 / 0\n", "Bayes.fit", RUN),
+    (FIXED, f"{FIXED}\n\n    def draw(self, dataset, cv, seed, repeat):\n        1 / 0\n", "Halves.draw", RUN),
+    ("    X = np.random", "    1 / 0\n    X = np.random", "stripes", RUN),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "place", "words"), FAILURES, ids=[one[2] for one in FAILURES])
+def test_an_exception_out_of_a_plugin_names_the_plugin(tmp_path, installed, old, new, place, words):
+    assert old in MODULE
+    (installed / "stripes_plugin.py").write_text(MODULE.replace(old, new))
+    (tmp_path / "my.yaml").write_text(CONFIG)
+    ended = run(tmp_path, *words, paths=(installed,))
+    who = f"plugin 'stripes' of stripes-plugin 1.5 failed in {place}, stripes_plugin.py:"
+    assert ended.code in (2, 3, 4) and who in ended.err + ended.out, (ended.code, ended.err, ended.out)
+    assert "(ZeroDivisionError: division by zero)" in ended.err + ended.out
+    assert "Traceback" not in ended.err and "bug in oblique" not in ended.err
+
+
+def test_the_traceback_is_there_for_whoever_asks(tmp_path, installed):
+    (installed / "stripes_plugin.py").write_text(MODULE.replace("return float((y != predicted).sum())", "return 1 / 0"))
+    words = ("fit", "iris", "--metric", "misses", "--algorithm", "axis_parallel")
+    ended = run(tmp_path, *words, paths=(installed,))
+    assert ended.code == 2 and ended.err.count("\n") == 1 and "OBLIQUE_TRACEBACK=1 shows how" in ended.err
+    ended = run(tmp_path, *words, paths=(installed,), OBLIQUE_TRACEBACK="1")
+    assert ended.code == 2 and "Traceback" in ended.err and 'stripes_plugin.py", line' in ended.err
+
+
+def test_a_plugin_that_ends_the_process_is_named(tmp_path, installed):
+    (installed / "stripes_plugin.py").write_text("raise SystemExit(9)")
+    ended = run(tmp_path, "list", "metrics", paths=(installed,))
+    assert ended.code == 2 and "plugin 'stripes' of stripes-plugin 1.5 cannot be imported (SystemExit: 9)" in ended.err
+
+
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import oblique_cli
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, TopDown
 from oblique_cli.estimators.oblique.heuristics import LIMIT
-from oblique_cli.estimators.oblique.top_down import TREE_CONSTRAINTS, ObliqueTreeClassifier
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.ground.constraints import Constraint
 from oblique_cli.papers.discrete.c45_classifiers import C45Classifier
 from oblique_cli.papers.reproduction.framework.cells import Cell, agreement
@@ -184,7 +184,7 @@ def _is_shared(algorithm: Algorithm, name: str) -> bool:
 @cache
 def _shared_names() -> tuple[str, ...]:
     rules = [name for rule in PRUNINGS.values() for name in rule.constraints]
-    names = dict.fromkeys((*TREE_CONSTRAINTS, *rules))
+    names = dict.fromkeys((*ObliqueTreeClassifier.constraints, *rules))
     return tuple(name for name in names if name in ALGORITHMS["hhcart_a"].parameters)  # all but threads
 
 
@@ -215,17 +215,28 @@ def meaning(algorithm: Algorithm, name: str) -> str:
 
 
 def described(cls: type[Any], name: str) -> str:
-    """Return what the docstring of a class, or of one that it refers to or inherits from, says of a parameter."""
+    """Return what the declaration of a parameter says of it, or the docstring of a class that declares none.
+
+    The docstring may be that of a class that it refers to or inherits from.
+    """
+    declared = getattr(cls, "parameters", {}).get(name)
+    if declared is not None and declared.help:
+        return _followed(cls, name, declared.help.replace("``", "`"))
     for home in cls.__mro__:
         found = _sections(home).get(name)
-        if found is None:
-            continue
-        if other := re.match(r"As in `(\w+)`", found):
-            there = getattr(oblique_cli, other[1], None) or vars(inspect.getmodule(home)).get(other[1])
-            assert there is not None, (home, name, other[1])
-            return described(there, name)
-        return found
+        if found is not None:
+            return _followed(home, name, found)
     return ""
+
+
+def _followed(cls: type[Any], name: str, found: str) -> str:
+    """What is said of a parameter, or what the class says of it that is referred to."""
+    other = re.match(r"As in `(\w+)`", found)
+    if other is None:
+        return found
+    there = getattr(oblique_cli, other[1], None) or vars(inspect.getmodule(cls)).get(other[1])
+    assert there is not None, (cls, name, other[1])
+    return described(there, name)
 
 
 @cache

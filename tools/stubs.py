@@ -1,24 +1,33 @@
-"""Write the classes that are made while the package runs as text, for editors and type checkers.
+"""Write the classes of heuristics, which are made while the package runs, as text for editors and type checkers.
 
-python -m tools.stubs
+python tools/stubs.py [FILE]
+
+The build does this, before there is anything to import: declarations of parameters are read as text, with the standard
+library alone. FILE is `classifiers.pyi` beside `classifiers.py`, which git ignores.
 """
 
 from __future__ import annotations
 
-import inspect
+import ast
 import re
-from collections.abc import Iterable
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-import oblique_cli
-from oblique_cli.estimators.oblique.heuristics import HeuristicTreeClassifier, classifier_of, parameters_of
-from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
-from oblique_cli.tree.splitting import PROPOSERS
-
-STUB = Path(oblique_cli.__file__).parent / "estimators" / "oblique" / "classifiers.pyi"
+PACKAGE = Path(__file__).resolve().parent.parent / "oblique_cli"
+TREES = PACKAGE / "tree"
+OBLIQUE = PACKAGE / "estimators" / "oblique"
+STUB = OBLIQUE / "classifiers.pyi"
+TREE, LIMIT = "ObliqueTreeClassifier", "max_misrate"
 HEAD = """\
-# Written by `python -m tools.stubs`.
+# Written by tools/stubs.py, which the build runs.
 {imports}
+
+from oblique_cli.estimators.oblique.heuristics import HeuristicTreeClassifier
+{own}
 
 # A heuristic that is added later has a class too.
 def __getattr__(name: str) -> Any: ...
@@ -26,58 +35,190 @@ def __dir__() -> list[str]: ...
 """
 
 
-def text(classes: Iterable[type]) -> str:
-    """Return the stub of some classes, by name."""
-    parts = [_stub_of(cls) for cls in sorted(classes, key=lambda cls: cls.__name__)]
-    return "\n".join([HEAD.format(imports=_imports("".join(parts))), *parts])
+@dataclass(frozen=True)
+class Field:
+    """A parameter as its declaration has it, in text; "" for what it leaves to a base class."""
+
+    annotation: str = "Any"
+    default: str = ""
+    allowed: str = ""
+    help: str = ""
 
 
-def _stub_of(cls: type) -> str:
-    of_tree = parameters_of(ObliqueTreeClassifier)
-    parameters = parameters_of(cls).values()
-    lines = [f"class {cls.__name__}(HeuristicTreeClassifier):", *_docstring(cls)]
-    attributes = [f"    {p.name}: {p.annotation}" for p in parameters if p.name not in of_tree]
-    lines += ["", *attributes] if attributes else []  # the blank line is the formatter's
+@dataclass(frozen=True)
+class Class:
+    """A class as its text has it."""
+
+    name: str
+    bases: tuple[str, ...]
+    doc: str
+    fields: Mapping[str, Field]
+    members: Mapping[str, Any]
+    is_heuristic: bool
+    kw_only: bool
+
+
+def classes(proposers: Path = PACKAGE / "proposers") -> dict[str, Class]:
+    """Return the heuristics, the tree and all that they inherit from, by name."""
+    found: dict[str, Class] = {}
+    values: dict[str, Any] = {}
+    for path in (TREES / "splitting.py", TREES / "pruning.py", OBLIQUE / "groups.py", OBLIQUE / "top_down.py"):
+        found |= _read(path, values)
+    for path in sorted(proposers.glob("*.py")):
+        found |= _read(path, values)
+    return found
+
+
+def _read(path: Path, values: dict[str, Any]) -> dict[str, Class]:
+    """The classes of a file. values : constants by name, which the file adds its own to"""
+    found = {}
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef):
+            found[node.name] = _class(node, values)
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
+            target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+            if isinstance(target, ast.Name) and (value := _value(node.value, values)) is not None:
+                values[target.id] = value
+    return found
+
+
+def _class(node: ast.ClassDef, values: Mapping[str, Any]) -> Class:
+    fields: dict[str, Field] = {}
+    members: dict[str, Any] = {}
+    for line in node.body:
+        if not isinstance(line, ast.Assign | ast.AnnAssign) or line.value is None:
+            continue
+        target = line.targets[0] if isinstance(line, ast.Assign) else line.target
+        if not isinstance(target, ast.Name):
+            continue
+        called = line.value.func if isinstance(line.value, ast.Call) else None
+        if isinstance(called, ast.Name) and called.id == "parameter" and isinstance(line, ast.AnnAssign):
+            fields[target.id] = _field(line, values)
+        else:
+            members[target.id] = _value(line.value, values)
+    registered = any("PROPOSERS" in ast.unparse(one) for one in node.decorator_list)
+    bases = tuple(ast.unparse(base) for base in node.bases)
+    kw_only = any(one.arg == "kw_only" for one in node.keywords)
+    return Class(node.name, bases, ast.get_docstring(node) or "", fields, members, registered, kw_only)
+
+
+def _field(line: ast.AnnAssign, values: Mapping[str, Any]) -> Field:
+    assert isinstance(line.value, ast.Call)
+    said = {one.arg: one.value for one in line.value.keywords}
+    allowed = _value(said["allowed"], values) if "allowed" in said else None
+    return Field(
+        ast.unparse(line.annotation),
+        ast.unparse(said["default"]) if "default" in said else "",
+        allowed.describe() if hasattr(allowed, "describe") else "",
+        _value(said["help"], values) if "help" in said else "",
+    )
+
+
+def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
+    """What an expression of constants and constraints is, or None for one that needs more than its own text."""
+    try:
+        return eval(ast.unparse(node), {**_constraints(), **values})
+    except Exception:
+        return None
+
+
+def _constraints() -> Mapping[str, Any]:
+    if str(PACKAGE.parent) not in sys.path:
+        sys.path.insert(0, str(PACKAGE.parent))
+    from oblique_cli.ground import constraints
+
+    return vars(constraints)
+
+
+def lineage(name: str, known: Mapping[str, Class]) -> list[Class]:
+    """Return a class and those it inherits from, nearest first."""
+    if name not in known:
+        return []
+    return [known[name], *(above for base in known[name].bases for above in lineage(base, known))]
+
+
+def fields_of(name: str, known: Mapping[str, Class]) -> dict[str, Field]:
+    """Return the parameters of a class, those of its bases among them, in the order of `Declared`."""
+    if name not in known:
+        return {}
+    found: dict[str, Field] = {}
+    for base in known[name].bases:
+        found |= fields_of(base, known)
+    own = {
+        key: replace(found.get(key, Field()), **{part: value for part, value in vars(one).items() if value})
+        for key, one in known[name].fields.items()
+    }
+    return own | {key: own.get(key, one) for key, one in found.items()} if known[name].kw_only else found | own
+
+
+def parameters_of(name: str, known: Mapping[str, Class]) -> tuple[dict[str, Field], set[str]]:
+    """Return the parameters of a heuristic's classifier, and those that are not as in every tree."""
+    defaults = _member("tree_defaults", name, known) or {}
+    limit = _member("limit_name", name, known) or LIMIT
+    tree = {key: one for key, one in fields_of(TREE, known).items() if key != "proposer"}
+    changed = {key: replace(tree[key], default=repr(value)) for key, value in defaults.items()}
+    changed = {key: one for key, one in changed.items() if one.default != tree[key].default}
+    tree |= changed
+    own = fields_of(name, known)
+    named = {limit: tree.pop(LIMIT)} if limit != LIMIT else {}
+    return {**named, **own, **tree}, {*named, *own, *changed}
+
+
+def _member(attribute: str, name: str, known: Mapping[str, Class]) -> Any:
+    return next((one.members[attribute] for one in lineage(name, known) if attribute in one.members), None)
+
+
+def class_name(name: str, known: Mapping[str, Class]) -> str:
+    """Return what the classifier of a heuristic is called."""
+    return known[name].members.get("classifier") or f"{name}Classifier"
+
+
+def text(known: Mapping[str, Class] | None = None) -> str:
+    """Return the stub of all heuristics."""
+    known = classes() if known is None else known
+    names = sorted((name for name, one in known.items() if one.is_heuristic), key=lambda name: class_name(name, known))
+    parts = [_stub_of(name, known) for name in names]
+    return "\n".join([_head("".join(parts)), *parts])
+
+
+def _stub_of(name: str, known: Mapping[str, Class]) -> str:
+    parameters, apart = parameters_of(name, known)
+    new = [key for key in parameters if key not in fields_of(TREE, known)]
+    lines = [f"class {class_name(name, known)}(HeuristicTreeClassifier):", *_docstring(name, known, parameters, apart)]
+    lines += [f"    {key}: {parameters[key].annotation} = ..." for key in new]
     lines += ["    def __init__(", "        self,", "        *,"]
-    lines += [f"        {p.name}: {p.annotation} = {_literal(p.default)}," for p in parameters]
+    lines += [f"        {key}: {one.annotation} = {one.default}," for key, one in parameters.items()]
     return "\n".join([*lines, "    ) -> None: ..."]) + "\n"
 
 
-def _docstring(cls: type) -> list[str]:
-    """Return the docstring without the parameters that the class shares with every tree, as lines of the stub."""
-    of_tree = parameters_of(ObliqueTreeClassifier)
-    text, _, rest = inspect.cleandoc(cls.__doc__ or "").partition("\nParameters\n----------\n")
-    blocks = re.findall(r"^\w+ : .*\n(?:    .*\n)*", rest.partition("\nAttributes\n")[0] + "\n", re.MULTILINE)
-    own = []
-    for block in blocks:
-        name = block.partition(" : ")[0]
-        if name not in of_tree or parameters_of(cls)[name].default != of_tree[name].default:
-            own.append(block.rstrip("\n"))
-    shared = f"{'Further parameters' if own else 'Parameters'} and attributes are those of `ObliqueTreeClassifier`."
-    section = ["", "Parameters", "----------", *own] if own else []
-    lines = "\n".join([text.strip(), "", shared, *section]).splitlines()
+def _docstring(
+    name: str, known: Mapping[str, Class], parameters: Mapping[str, Field], apart: Iterable[str]
+) -> list[str]:
+    """The docstring without the parameters that the class shares with every tree, as lines of the stub."""
+    title = _member("title", name, known)
+    first, _, rest = known[name].doc.removeprefix(f"{title}: ").partition("\n")
+    own = [key for key in parameters if key in set(apart)]
+    shared = f"{'Further parameters' if own else 'Parameters'} and attributes are those of `{TREE}`."
+    source = f"Source: {_member('source', name, known)}."
+    lines = [f"{title}: a top-down tree.", "", first[:1].upper() + first[1:], "", source, ""]
+    lines += [*rest.strip().splitlines(), ""] if rest.strip() else []
+    lines += [shared, *(["", "Parameters", "----------"] if own else [])]
+    for key in own:
+        one = parameters[key]
+        lines.append(f"{key} : {one.allowed or one.annotation}, default {one.default}")
+        lines += textwrap.wrap(one.help, 112, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
     return [f'    """{lines[0]}', *(f"    {line}".rstrip() for line in lines[1:]), '    """']
 
 
-def _imports(body: str) -> str:
-    """Return the imports of the names that annotations use, as the module of the tree has them."""
-    known = vars(inspect.getmodule(ObliqueTreeClassifier)) | {"HeuristicTreeClassifier": HeuristicTreeClassifier}
-    code = re.sub(r'"[^"]*"', "", re.sub(r'""".*?"""', "", body, flags=re.DOTALL))
-    used = {"Any"} | {name for name in re.findall(r"\b[A-Z]\w*", code) if name in known}
-    homes: dict[str, list[str]] = {}
-    for name in sorted(used):
-        homes.setdefault(known[name].__module__, []).append(name)
-    lines = {f"from {home} import {', '.join(names)}" for home, names in homes.items()}
-    own = sorted(line for line in lines if line.startswith("from oblique_cli"))
-    return "\n".join([*sorted(lines - set(own)), "", *own])
-
-
-def _literal(value: object) -> str:
-    """Return a default as the stub has it, with the quotes of the formatter."""
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_literal, value))}{',' * (len(value) == 1)})"
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+def _head(body: str) -> str:
+    """The imports of the names that annotations use."""
+    code = re.sub(r'""".*?"""', "", body, flags=re.DOTALL)
+    of_mappings = sorted(set(re.findall(r"\b(Mapping|Sequence)\b", code)))
+    imports = [f"from collections.abc import {', '.join(of_mappings)}"] if of_mappings else []
+    homes = {"PruningRule": "oblique_cli.tree.pruning", "Proposer": "oblique_cli.tree.splitting"}
+    own = [f"from {home} import {name}" for name, home in homes.items() if re.search(rf"\b{name}\b", code)]
+    return HEAD.format(imports="\n".join([*imports, "from typing import Any"]), own="\n".join(own))
 
 
 if __name__ == "__main__":
-    STUB.write_text(text(classifier_of(name) for name in PROPOSERS), encoding="utf-8")
+    (Path(sys.argv[1]) if len(sys.argv) > 1 else STUB).write_text(text(), encoding="utf-8")

@@ -7,6 +7,8 @@ so that `oblique --help` answers at once.
 from __future__ import annotations
 
 import contextlib
+import copy
+import functools
 import io
 import os
 import re
@@ -32,6 +34,7 @@ from oblique_cli.errors import (
     NO_ROOM,
     ObliqueError,
 )
+from oblique_cli.foreign import blamed
 from oblique_cli.ground import doors
 from oblique_cli.ground.registry import close_matches
 
@@ -77,6 +80,9 @@ SECTIONS = {
 for _title, _behind in doors.COMMANDS.items():
     SECTIONS[_title] |= _behind
 COMMANDS = {name: place for section in SECTIONS.values() for name, (place, _) in section.items()}
+WITHOUT_PLUGINS = ("convert",)  # commands that look up no name
+
+TRACEBACK = "OBLIQUE_TRACEBACK"  # "1" shows how it came to an error
 
 
 class ReaderGone(Exception):
@@ -112,7 +118,7 @@ class LazyGroup(click.Group):
         module, _, function = COMMANDS[cmd_name].rpartition(".")
         there = module if module.startswith(f"{doors.PAPERS}.") else f"{__name__}.{module}"
         command: click.Command = getattr(import_module(there), function)
-        return command
+        return command if cmd_name in WITHOUT_PLUGINS else _with_plugins(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a list of commands for each section, without importing any."""
@@ -127,6 +133,23 @@ class LazyGroup(click.Group):
         if args[0] not in COMMANDS and not args[0].startswith("-"):
             raise click.UsageError(f"there is no command {args[0]!r}.{close_matches(args[0], COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
+
+
+def _with_plugins(command: click.Command) -> click.Command:
+    """Return a command that imports installed plugins before it begins; its help, which is printed before, does not."""
+    callback = command.callback
+    assert callback is not None
+
+    @functools.wraps(callback)
+    def begun(*args: Any, **kwargs: Any) -> Any:
+        from oblique_cli import plugins
+
+        plugins.load()
+        return callback(*args, **kwargs)
+
+    found = copy.copy(command)
+    found.callback = begun
+    return found
 
 
 @click.group(
@@ -174,7 +197,7 @@ def call(arguments: Sequence[str]) -> int:
     try:
         cli.main(given, prog_name="oblique", standalone_mode=False, obj=given)
     except SystemExit as end:
-        return int(end.code or EXIT_OK)
+        return _blame(end) if blamed(end) else int(end.code or EXIT_OK)
     except ReaderGone:
         _forget_output()
         return EXIT_PIPE
@@ -183,6 +206,7 @@ def call(arguments: Sequence[str]) -> int:
     except (click.Abort, KeyboardInterrupt):
         return EXIT_INTERRUPTED
     except ObliqueError as error:
+        _show_traceback()
         # A configuration's problems are printed as lines with their places, any other error as one sentence.
         text = str(error)
         if typed := re.fullmatch(r"oblique [\w-]+: (.*)\n1 error\.", text):  # the only problem of what was typed
@@ -194,11 +218,27 @@ def call(arguments: Sequence[str]) -> int:
             _forget_output()
             click.echo(f"error: {error.strerror}: free some space, or write somewhere else.", err=True)
             return EXIT_STORE
+        if blamed(error):
+            return _blame(error)
+        _show_traceback()
         log = _log(given)
         where = f"please report it with the file {log}" if log else "please report it"
         click.echo(f"error: a bug in oblique ({type(error).__name__}): {where}.", err=True)
         return EXIT_INTERNAL
     return EXIT_OK
+
+
+def _blame(error: BaseException) -> int:
+    """Say which plugin an exception came out of, and return the exit code."""
+    _show_traceback()
+    click.echo(f"error: {blamed(error)}; {TRACEBACK}=1 shows how it came to that.", err=True)
+    return EXIT_CONFIG
+
+
+def _show_traceback() -> None:
+    """Print the traceback of the current exception if that is asked for."""
+    if os.environ.get(TRACEBACK) == "1":
+        click.echo(traceback.format_exc(), err=True, nl=False)
 
 
 def _write_all() -> None:

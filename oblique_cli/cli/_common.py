@@ -11,6 +11,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from importlib import import_module
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -134,6 +135,23 @@ class NumberRange(click.FloatRange):
         if isnan(number):
             self.fail(f"must be a number. Got {value!r}.", param, ctx)
         return float(number)
+
+
+class KnownName(click.Choice[str]):
+    """One of the names that the help lists, or one that a plugin has added. registry : "module:NAME" of the registry"""
+
+    def __init__(self, choices: Sequence[str], registry: str) -> None:
+        super().__init__(choices)
+        self.registry = registry
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from oblique_cli import plugins
+
+        if value not in self.choices and plugins.load():
+            module, _, name = self.registry.partition(":")
+            if value in getattr(import_module(module), name):
+                return str(value)
+        return str(super().convert(value, param, ctx))
 
 
 class Jobs(click.ParamType[Any]):
@@ -309,9 +327,6 @@ def database(results: str) -> Path:
 
 def find_run(store: Store, name: str) -> Run:
     """Return a stored run; UnknownName with the close matches if there is none of that name."""
-    from oblique_cli import plugins
-
-    plugins.load()  # the run may have been made with their schemes and metrics
     return store.run(name)
 
 

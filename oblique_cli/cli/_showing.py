@@ -14,7 +14,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nodes import pairs_of
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.sparse import Light, idle_terms, simplified
-from oblique_cli.tree.structure import Tree
+from oblique_cli.tree.structure import Tree, of_classes
 
 if TYPE_CHECKING:
     from oblique_cli.cli._fitting import Fitted
@@ -78,7 +78,7 @@ class Shown:
     @property
     def is_hyperplanes(self) -> bool:
         """Whether the tree is one of hyperplanes with classes in its leaves."""
-        return isinstance(self.tree, Tree)
+        return of_classes(self.tree)
 
     @cached_property
     def light(self) -> Tree | None:
@@ -515,4 +515,4 @@ def _units(facts: Mapping[str, Any], n_features: int) -> Units | None:
 def _light(model: Model) -> Light | None:
     """What a model file says of terms that move no training row, if it does."""
     found, tree = model.facts.get("sparse"), model.fitted.state["tree_"]
-    return Light.from_plain(found, tree) if found is not None and isinstance(tree, Tree) else None
+    return Light.from_plain(found, tree) if found is not None and of_classes(tree) else None

@@ -62,8 +62,10 @@ class SchemeName(click.ParamType[str]):
     name = "scheme"
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from oblique_cli import plugins
         from oblique_cli.schemes import SCHEMES
 
+        plugins.load()  # values are converted before the command begins
         if value not in SCHEMES:
             known = ", ".join(name for name, scheme in SCHEMES.items() if not (_unfit(scheme) or _needs(scheme)))
             self.fail(f"{value!r} is not one of {known}.", param, ctx)
@@ -267,10 +269,11 @@ def _datasets(asked: list[str], runner: Runner) -> tuple[list[str], str]:
 
     A set that the user names may be fetched; no other set is.
     """
+    from oblique_cli.config.keys import dataset_name
     from oblique_cli.data import catalogue
 
     if asked and asked != ["all"]:
-        return [catalogue.resolve(name) for name in asked], ""
+        return [dataset_name(name) for name in asked], ""
     entries = [catalogue.entry(name) for name in _in_table(PUBLISHED["nested"])]
     absent = [e.name for e in entries if catalogue.whereabouts(e, runner.data_dir) not in HERE]
     slow = [name for name in SLOW if not asked and name not in absent]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from oblique_cli.cli._common import output_option, working, write
+from oblique_cli.cli._common import KnownName, output_option, working, write
 from oblique_cli.cli._own import spare
 
 # Endings of files, and the format that each stands for: the names in models.exporting.FORMATS, which the help must know
@@ -34,7 +34,7 @@ BINARY = ("onnx",)
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(FORMATS),
+    type=KnownName(FORMATS, "oblique_cli.models.exporting:FORMATS"),
     help="Language.  [default: by the ending of --output]",
 )
 @click.option(
@@ -55,12 +55,14 @@ def export(model: str, format_: str | None, name: str, precision: int | None, ou
     onnx    for onnxruntime and others            json   the steps, to write an exporter of one's own
     pmml    for scoring engines
 
+    Plugins may add formats (docs/extending.md).
+
     \b
     Example: oblique export model.json --output model.c
              oblique export model.json --format sql --name patients
     """
     suffix = Path(output).suffix.lower() if output else ""
-    chosen = format_ or SUFFIXES.get(suffix)
+    chosen = format_ or SUFFIXES.get(suffix) or _of_plugin(suffix)
     if chosen is None:
         known = f"--output with an ending of these: {', '.join(SUFFIXES)}"
         if suffix:
@@ -78,6 +80,19 @@ def export(model: str, format_: str | None, name: str, precision: int | None, ou
     if isinstance(written, bytes):
         from oblique_cli.data import files
 
-        files.write(Path(str(output)), written)
+        if output is None:
+            raise click.UsageError(f"--format {chosen} needs --output, the file to write")
+        files.write(Path(output), written)
     else:
         write(written, output)
+
+
+def _of_plugin(suffix: str) -> str | None:
+    """Return the format of a plugin whose files have this ending."""
+    from oblique_cli import plugins
+
+    if not (suffix and plugins.load()):
+        return None
+    from oblique_cli.models.exporting import FORMATS as registered
+
+    return next((name for name, form in registered.items() if form.suffix == suffix), None)

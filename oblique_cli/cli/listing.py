@@ -26,6 +26,7 @@ def _algorithms() -> list[dict[str, Any]]:
                 key: {
                     "default": algorithm.defaults[key],
                     "allowed": constraint.describe(),
+                    **({"meaning": words} if (words := algorithm.meaning(key)) else {}),
                     **({"also": algorithm.aliases[key].name} if key in algorithm.aliases else {}),
                 }
                 for key, constraint in algorithm.parameters.items()
@@ -120,9 +121,6 @@ def list_(kind: str, as_json: bool) -> None:
 
     Example: oblique list algorithms
     """
-    from oblique_cli import plugins
-
-    plugins.load()
     found = KINDS[kind]()
     if as_json:
         click.echo(json.dumps(found, indent=2))

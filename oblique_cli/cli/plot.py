@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from oblique_cli.cli._common import (
+    KnownName,
     NumberRange,
     data_dir_option,
     database,
@@ -32,7 +33,7 @@ FORMS = ("svg", "pdf", "png")
 
 
 @click.command()
-@click.argument("kind", type=click.Choice(KINDS))
+@click.argument("kind", type=KnownName(KINDS, "oblique_cli.report.plotting:KINDS"))
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--metric", metavar="NAME", default="", help="What is shown (oblique list metrics).  [default: accuracy]")
 @click.option("--x", metavar="NAME", default="leaves", show_default=True, help="The other metric of a scatter.")
@@ -86,6 +87,8 @@ def plot(
     cd           critical-difference diagram of average ranks
     time         seconds of fitting and predicting
     learning     a metric by training rows, of a run with cv: {scheme: learning}
+
+    Plugins may add kinds (docs/extending.md).
 
     \b
     Example: oblique plot scatter smoke --output scatter.svg

@@ -78,17 +78,22 @@ def _algorithm_schema() -> dict[str, Any]:
     limits = outside.limits_schema()
     for name in sorted(table):
         named = keys.named_parameters(table[name])
-        parameters = {key: _parameter_schema(constraint) for key, constraint in named.items()}
+        own = {alias.name: current for current, alias in table[name].aliases.items()}
+        parameters = {
+            key: _parameter_schema(constraint, table[name].meaning(own.get(key, key)))
+            for key, constraint in named.items()
+        }
         forms.append({**_mapping({"id": ID}, name={"const": name}, limits=limits, **parameters), "required": ["name"]})
     return {"anyOf": [*forms, outside.schema(ID.schema())]}
 
 
-def _parameter_schema(constraint: Constraint) -> dict[str, Any]:
+def _parameter_schema(constraint: Constraint, meaning: str) -> dict[str, Any]:
     one = constraint.schema()
     if isinstance(constraint, Optional):
         one = {"anyOf": [one, {"const": "none"}]}
     grid = {"anyOf": [_list(one), {**_mapping(RANGE), "required": list(RANGE)}]}
-    return {"anyOf": [one, _mapping({}, grid=grid)]}
+    described = {"description": meaning} if meaning else {}
+    return {**described, "anyOf": [one, _mapping({}, grid=grid)]}
 
 
 def _list(item: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from oblique_cli.data.handed import FURTHER, Handed, of_arrays
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError, DataError, quoted
+from oblique_cli.foreign import blamed, told
 from oblique_cli.ground.nouns import DatasetSpec
 
 if TYPE_CHECKING:
@@ -53,8 +54,12 @@ def handed_of(spec: DatasetSpec, offline: bool, task: str) -> Handed:
     except ConfigError:
         raise
     except Exception as error:  # of somebody else's code
-        raise DataError(f"{where}: its plugin failed ({type(error).__name__}: {error})") from error
-    return found if isinstance(found, Handed) else of_arrays(where, *found)
+        raise DataError(f"{where}: {blamed(error) or f'its plugin failed ({told(error)})'}.") from error
+    if isinstance(found, Handed):
+        return found
+    if not (isinstance(found, tuple) and len(found) == 2):
+        raise DataError(f"{where}: its plugin must return a Handed table, or X and y. Got {quoted(found)}.")
+    return of_arrays(where, *found)
 
 
 def is_at_hand(spec: DatasetSpec) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from oblique_cli.data.csv_file import Table
 from oblique_cli.errors import DataError
-from oblique_cli.ground.registry import Registry
+from oblique_cli.ground.registry import Registry, fault_of_function
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Handed:
 
 
 # Data sets of plugins: a function without parameters that returns a `Handed`, or X (n, p) and y (n,).
-FURTHER: Registry[Callable[[], Any]] = Registry("data set", "oblique data list")
+FURTHER: Registry[Callable[[], Any]] = Registry("data set", "oblique data list", fault_of_function)
 
 
 def of_arrays(

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from oblique_cli.data.csv_file import label_order
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.ground import seeds
-from oblique_cli.ground.registry import Registry
+from oblique_cli.ground.registry import Registry, fault_of_function
 
 Array = NDArray[np.float64]
 Drawn = tuple[Array, NDArray[np.str_]]
@@ -26,7 +26,9 @@ DrawnNumbers = tuple[Array, Array]
 # The seed of the sets that the catalogue names.
 SEED = 1
 
-SYNTHETIC: Registry[Callable[[int], Drawn | DrawnNumbers]] = Registry("synthetic data set", "oblique data list")
+SYNTHETIC: Registry[Callable[[int], Drawn | DrawnNumbers]] = Registry(
+    "synthetic data set", "oblique data list", lambda function: fault_of_function(function, "seed")
+)
 
 
 def draw(name: str, seed: int = SEED, *, paper_code: str = "", note: str = "") -> Dataset:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.errors import ConfigError
@@ -23,14 +23,19 @@ from oblique_cli.estimators.oblique.clusters import Clustering
 from oblique_cli.estimators.oblique.heuristics import LIMIT, classifier_of
 from oblique_cli.estimators.oblique.logistic import LogisticModelTreeClassifier
 from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
-from oblique_cli.estimators.oblique.top_down import TREE_CONSTRAINTS, no_native
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, no_native
 from oblique_cli.estimators.outside.known import task_of_class
 from oblique_cli.estimators.regression import linear_leaves
+from oblique_cli.foreign import told
 from oblique_cli.ground import doors
 from oblique_cli.ground.constraints import Constraint, violation
-from oblique_cli.ground.registry import Registry, close_matches
+from oblique_cli.ground.registry import Registry, close_matches, fault_of_texts, fault_of_type, misfit, source_of
 from oblique_cli.tree.pruning import PRUNINGS
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
+
+ROOT = __name__.partition(".")[0]
+TASKS = ("classification", "regression")
+RUNNERS = ("n_jobs", "warm_start", "random_state")  # parameters that a configuration leaves to the runner
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,11 @@ class Algorithm(ABC):
     path_parameter: str | None
     compiled: bool
     made_by: type[Any] | str
+
+    @property
+    def __wrapped__(self) -> type[Any] | str:
+        """The class, so that the registry finds the file that an algorithm comes from."""
+        return self.made_by
 
     @property
     def estimator(self) -> type[Any]:
@@ -139,6 +149,11 @@ class Algorithm(ABC):
         of_class: Aliases = getattr(self.estimator, "aliases", {})
         return {name: alias for name, alias in of_class.items() if name in self.parameters}
 
+    def meaning(self, name: str) -> str:
+        """Return what a parameter means, as its declaration says; "" if it is not declared."""
+        declared = getattr(self.estimator, "parameters", {}).get(name)
+        return "" if declared is None else str(declared.help)
+
     def current(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return parameters under the estimator's own names; ConfigError for one that is given under both."""
         return current_names(params, self.aliases, self.name)
@@ -204,7 +219,7 @@ class TopDown(Algorithm):
         if params.get("engine") == "native" and self._proposer(params).native_family() is None:
             return no_native(self.name)
         rule = (self.defaults | dict(params))["pruning"]
-        proposers_own = self.estimator.constraints.keys() - TREE_CONSTRAINTS.keys()
+        proposers_own = self.estimator.constraints.keys() - ObliqueTreeClassifier.constraints.keys()
         if taken := sorted(proposers_own & PRUNINGS[rule].constraints.keys()):
             return f"pruning {rule!r} has a parameter {taken[0]!r}, as {self.name} itself has; give it another name."
         strays = sorted(self._of_rules(params).keys() - PRUNINGS[rule].constraints.keys())
@@ -272,7 +287,7 @@ class FixedEstimator(Algorithm):
 
         Where an estimator takes arrays or callables besides words, a configuration may use the words alone.
         """
-        closed = {*self.fixed, *self.unused, "n_jobs", "warm_start"}
+        closed = {*self.fixed, *self.unused, *RUNNERS}
         words = getattr(self.estimator, "words", {})
         table = self.estimator.constraints | words
         table |= {name: kind.constraints[inner] for name, (kind, _, inner) in self._flat.items()}
@@ -519,8 +534,106 @@ _REGRESSION = (
 )
 
 
+OTHER_REGRESSION = ModelFamily("regressors that are no tree", task="regression")
+
+
+def _fault(one: Any) -> str | None:
+    """What is wrong with an algorithm, as it follows its name."""
+    if fault := fault_of_type(one, Algorithm, "put @algorithm(...) over its class"):
+        return fault
+    if fault := fault_of_texts(one, "name", "title", "source"):
+        return fault
+    if not isinstance(one.family, ModelFamily):
+        return f"has family {one.family!r}, which must be a ModelFamily"
+    if one.family.task not in TASKS:
+        return f"has task {one.family.task!r}, which must be {' or '.join(map(repr, TASKS))}"
+    if not isinstance(one.compiled, bool):
+        return f"has compiled {one.compiled!r}, which must be True or False"
+    if isinstance(one.made_by, str):
+        return None if one.made_by.count(":") == 1 else f"has made_by {one.made_by!r}, which must be 'module:class'"
+    if not isinstance(one.made_by, type):
+        return f"has made_by {one.made_by!r}, which must be a class"
+    # Classes of this package are held to the same by tests: they are many, and each would be made at every start.
+    return None if one.made_by.__module__.partition(".")[0] == ROOT else fault_of_estimator(one)
+
+
+def fault_of_estimator(one: Algorithm) -> str | None:
+    """What is wrong with the class that an algorithm makes, as it follows its name."""
+    made_by = one.estimator
+    for method, arguments in (("fit", ("X", "y")), ("predict", ("X",)), ("get_params", ()), ("set_params", ())):
+        if not callable(getattr(made_by, method, None)):
+            base = "; derive it from sklearn.base.BaseEstimator" if method.endswith("_params") else ""
+            return f"has no method {method}({', '.join(arguments)}){base}"
+        if fault := misfit(getattr(made_by, method), "self", *arguments):
+            return f"has a method {method} that {fault}"
+    if not isinstance(getattr(made_by, "constraints", None), Mapping):
+        return "has no constraints, a mapping of its parameters to what they may be"
+    if not isinstance(getattr(made_by, "needs_pruning_rows", False), (bool, property)):
+        return f"has needs_pruning_rows {made_by.needs_pruning_rows!r}, which must be True or False"
+    try:
+        parameters = made_by().get_params(deep=False)
+    except Exception as error:
+        return f"cannot be made without arguments; give every parameter a default ({told(error)})"
+    for name, constraint in made_by.constraints.items():
+        if name not in parameters:
+            return f"has a constraint for {name!r}, which is no parameter of its constructor"
+        if not isinstance(constraint, Constraint):
+            return f"has a parameter {name!r} without a Constraint that says what its value may be"
+        if message := violation(name, parameters[name], constraint, made_by.__name__):
+            return f"has a default that its constraints forbid: {message.removesuffix('.')}"
+    if one.path_parameter is not None and one.path_parameter not in one.parameters:
+        return f"has the path parameter {one.path_parameter!r}, which is none of its parameters"
+    if one.path_parameter is not None and not hasattr(made_by, "predict_path"):
+        return "has a path parameter and no method predict_path(X, values)"
+    return None
+
+
+C = TypeVar("C", bound=type)
+
+
+def algorithm(
+    name: str,
+    *,
+    title: str,
+    source: str,
+    task: str = "classification",
+    family: ModelFamily | None = None,
+    path_parameter: str | None = None,
+    compiled: bool = False,
+    unused: tuple[str, ...] = (),
+    **fixed: Any,
+) -> Callable[[C], C]:
+    """Decorator that registers an estimator class as the algorithm `name`; ConfigError for one that is broken.
+
+    title, source   method name in tables; where the algorithm is from
+    task            "classification" or "regression"
+    family          what kind of model it makes; without it one that is no tree
+    path_parameter  the parameter of which one fit, at its smallest value, answers every value by `predict_path`
+    compiled        whether fitting lets go of the interpreter lock, so that threads are of use
+    unused, fixed   parameters that the name has no use for, and those that it decides
+
+    The class follows scikit-learn's conventions (`fit`, `predict`, `get_params`), and has `constraints`: parameter ->
+    what its value may be, for those that a configuration may set. With `needs_pruning_rows = True`, `fit` also gets
+    `pruning_rows`, places of rows that are not for growth.
+    """
+    kind = family or (OTHER_REGRESSION if task == "regression" else MACHINE)
+
+    def keep(made_by: C) -> C:
+        if not isinstance(made_by, type):
+            raise ConfigError(f"{source_of(made_by)}: algorithm {name!r} must be a class, and is {made_by!r}.")
+        if task != kind.task:
+            raise ConfigError(
+                f"{source_of(made_by)}: algorithm {name!r} has task {task!r}, and its family is for {kind.task}."
+            )
+        made = FixedEstimator(name, title, source, kind, path_parameter, compiled, made_by, fixed, unused)
+        ALGORITHMS.register(name)(made)
+        return made_by
+
+    return keep
+
+
 def _table() -> Registry[Algorithm]:
-    table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms")
+    table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms", _fault)
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
     models = (*_BOTTOM_UP, _TAO, *_LOGISTIC, *_forests(), _BOOSTED, *_REGRESSION)

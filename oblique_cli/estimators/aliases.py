@@ -8,40 +8,10 @@ name whichever of the two was written, so that neither the key of a job nor a st
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from oblique_cli.errors import ConfigError
-
-
-@dataclass(frozen=True)
-class Alias:
-    """The other name of a parameter.
-
-    name      as papers and stored results have it
-    values    value under that name -> the value that means the same under the estimator's own name, where they differ
-    """
-
-    name: str
-    values: Mapping[Any, Any] = field(default_factory=dict)
-
-    def current(self, value: Any) -> Any:
-        """Return what a value under this name is under the estimator's own."""
-        return self.values[value] if self._is_special(value, self.values) else value
-
-    def former(self, value: Any) -> Any:
-        """Return what a value under the estimator's own name is under this one; ValueError if nothing is."""
-        back = {new: old for old, new in self.values.items()}
-        if self._is_special(value, back):
-            return back[value]
-        if self._is_special(value, self.values):
-            raise ValueError(value)
-        return value
-
-    @staticmethod
-    def _is_special(value: Any, table: Mapping[Any, Any]) -> bool:
-        return (value is None or isinstance(value, str)) and value in table
-
+from oblique_cli.parameters import Alias
 
 Aliases = Mapping[str, Alias]  # parameter -> its other name
 

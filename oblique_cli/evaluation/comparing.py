@@ -13,13 +13,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import inf
 from typing import Any
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.evaluation.published import Published
 from oblique_cli.evaluation.tables import MISSING, Line, ResultTable, Sheet, TextGrid, listed, shown, title_of
-from oblique_cli.ground.registry import Registry, close_matches
+from oblique_cli.ground.registry import Registry, close_matches, fault_of_type
 
 FIRST, SECOND, TIE = "first", "second", "tie"
 
@@ -39,7 +40,18 @@ class Rule:
         return f"A beats B if mean A - {a}SD A >= mean B" + (f" + {b}SD B" if self.other else "")
 
 
-RULES: Registry[Rule] = Registry("comparison rule")
+def _fault(rule: Any) -> str | None:
+    """What is wrong with a rule, as it follows its name."""
+    if fault := fault_of_type(rule, Rule, "say Rule(better, other)"):
+        return fault
+    for name in ("better", "other"):
+        times = getattr(rule, name)
+        if isinstance(times, bool) or not isinstance(times, (int, float)) or not 0 <= times < inf:
+            return f"has {name} {times!r}, which must be a number of SDs, 0 or more"
+    return None
+
+
+RULES: Registry[Rule] = Registry("comparison rule", fault=_fault)
 RULES.register("1-SD")(Rule(1, 1))
 RULES.register("2-SD")(Rule(2, 2))
 RULES.register("TPRTI")(Rule(1, 0))

@@ -22,13 +22,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError, DataError, PluginError, quoted
 from oblique_cli.ground.later import Later
 from oblique_cli.ground.nodes import depths_of
 from oblique_cli.ground.nouns import CVSpec, Row
-from oblique_cli.ground.registry import Registry, close_matches, misfit, source_of
+from oblique_cli.ground.registry import Registry, close_matches, fault_of_type, misfit, source_of
 from oblique_cli.schemes import SCHEMES
-from oblique_cli.tree.structure import Tree
+from oblique_cli.tree.structure import Tree, of_classes
 
 sk: Any = Later("sklearn.metrics")
 
@@ -144,11 +144,22 @@ class Metric:
         else:
             found = self.function(scored.model, scored.X)
         if self.matrix:
-            missing = scored.n_classes - len(found)  # the last classes, if a fold has none of them
-            return np.pad(np.asarray(found), (0, missing)).tolist()
-        if not isfinite(found):
-            raise Undefined(f"it came out as {float(found)}")
-        return float(found)
+            counts = np.asarray(found)
+            if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or counts.dtype.kind not in "biuf":
+                raise self._wrong("a square matrix of counts", found)
+            missing = scored.n_classes - len(counts)  # the last classes, if a fold has none of them
+            return np.pad(counts, (0, missing)).tolist()
+        try:
+            value = float(found)
+        except (TypeError, ValueError):
+            raise self._wrong("a number", found) from None
+        if not isfinite(value):
+            raise Undefined(f"it came out as {value}")
+        return value
+
+    def _wrong(self, expected: str, found: Any) -> PluginError:
+        """The error of a function that returns something else than a metric may be."""
+        return PluginError(f"{source_of(self)}: metric {self.name!r} must return {expected}. Got {quoted(found)}.")
 
     def of(self, row: Row) -> Any:
         """Return the value of a stored fold: an exact Fraction, or a `Matrix`. Undefined, or NotMeasured, if none."""
@@ -180,12 +191,14 @@ class Metric:
 
 def _fault(one: Metric) -> str | None:
     """What is wrong with a metric, as it follows its name."""
+    if fault := fault_of_type(one, Metric, "put @metric(...) over its function"):
+        return fault
     given = {
         "task": (CLASSIFICATION, REGRESSION, ANY_TASK),
         "needs": tuple(ARGUMENTS),
         "aggregate": (POOLED, MEAN, SUM),
     }
-    if not callable(one.function):
+    if isinstance(one.function, type) or not callable(one.function):
         return "is no function"
     for key in ("title", "unit"):
         if not isinstance(getattr(one, key), str):
@@ -639,7 +652,7 @@ def depth(row: Row) -> int:
 
 def _trees(model: Any) -> list[Tree]:
     """The hyperplane trees of a model; Undefined if it has none."""
-    if isinstance(getattr(model, "tree_", None), Tree):
+    if of_classes(getattr(model, "tree_", None)):
         return [model.tree_]
     if hasattr(model, "forest_"):
         return list(model.trees())

@@ -34,7 +34,7 @@ from oblique_cli.evaluation.metrics import METRICS, SHOWN, NotMeasured, Undefine
 from oblique_cli.evaluation.metrics import chosen as checked
 from oblique_cli.evaluation.published import Published
 from oblique_cli.ground.nouns import NO_INFORMATION_ERROR, AlgorithmSpec, Experiment, Row
-from oblique_cli.ground.registry import Registry
+from oblique_cli.ground.registry import Registry, fault_of_function
 
 MISSING = "—"
 FAILED = "†"
@@ -696,7 +696,9 @@ class HasSheet(Protocol):
     def sheet(self) -> Sheet: ...
 
 
-FORMATS: Registry[Callable[[Sheet], str]] = Registry("table format")
+FORMATS: Registry[Callable[[Sheet], str]] = Registry(
+    "table format", fault=lambda function: fault_of_function(function, "sheet")
+)
 
 
 def render(table: HasSheet, format: str) -> str:

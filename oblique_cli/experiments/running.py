@@ -30,6 +30,7 @@ from oblique_cli.errors import (
     EXIT_OK,
     EXIT_TERMINATED,
     ConfigError,
+    PluginError,
     StoreError,
 )
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, task_of
@@ -45,6 +46,7 @@ from oblique_cli.experiments.dispatching import Call, Crew, Signals
 from oblique_cli.experiments.predictions import Labels, Predictions, pack, pack_labels
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.store import Store
+from oblique_cli.foreign import blamed
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import (
     NO_INFORMATION_ERROR,
@@ -337,13 +339,18 @@ def fit_on(
     estimator = case.algorithm.make(random_state=seed, **{**case.spec.params, **params})
     estimator = prepared(estimator, case.dataset, case.policy)
     # Where the pruning rows stand among the training rows: all copies of a row that was drawn twice.
-    own = {"pruning_rows": np.flatnonzero(np.isin(train, pruning))} if estimator.needs_pruning_rows else {}
+    own = {"pruning_rows": np.flatnonzero(np.isin(train, pruning))} if needs_pruning_rows(estimator) else {}
     own |= weights_of(case, estimator, train)
     if limits and not is_outside(case.spec.name):
         estimator = LimitedEstimator(estimator, limits, plugins.imported())
     with own_labels(case.dataset):
         estimator.fit(X, case.dataset.y[train], **own)
     return estimator, encoder
+
+
+def needs_pruning_rows(estimator: Any) -> bool:
+    """Whether an estimator takes rows to prune on; one that does not say so takes none."""
+    return bool(getattr(estimator, "needs_pruning_rows", False))
 
 
 def weights_of(case: Case, estimator: Any, rows: np.ndarray | slice = slice(None)) -> dict[str, np.ndarray]:
@@ -370,8 +377,13 @@ def columns_of(case: Case, encoder: Any, rows: np.ndarray) -> np.ndarray:
 
 
 def first_line(error: Exception | str) -> str:
+    """Return an error as a stored fold keeps it: one line, and the plugin whose code it came out of."""
     if isinstance(error, str):
         return error
+    if isinstance(error, PluginError):
+        return str(error)
+    if who := blamed(error):
+        return who
     text = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 

@@ -34,7 +34,7 @@ from oblique_cli.fitting.estimating import (
 )
 from oblique_cli.fitting.goals import Answers, Goal
 from oblique_cli.ground import seeds
-from oblique_cli.tree.structure import Tree
+from oblique_cli.tree.structure import Tree, of_classes
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -61,9 +61,9 @@ class Size:
         """Return the size of a fitted estimator."""
         leaves = int(getattr(estimator, "n_leaves_", 0))
         tree: Any = getattr(estimator, "tree_", None)
-        if isinstance(tree, Tree) or hasattr(estimator, "forest_"):
+        if of_classes(tree) or hasattr(estimator, "forest_"):
             return cls(leaves, int(metrics.non_zero(estimator, np.zeros((0, 0)))))
-        in_leaves = int(np.count_nonzero(tree.coef[np.asarray(tree.left) < 0])) if hasattr(tree, "rss") else 0
+        in_leaves = int(np.count_nonzero(tree.equations.coef[tree.is_leaf])) if isinstance(tree, Tree) else 0
         return cls(leaves, int(getattr(estimator, "n_nodes_", leaves)) - leaves + in_leaves)
 
     @property

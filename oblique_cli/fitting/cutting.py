@@ -21,9 +21,7 @@ from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.goals import Answers, Goal
 from oblique_cli.fitting.pruning import PRUNED
 from oblique_cli.ground import seeds
-from oblique_cli.tree.pruning import cost_complexity_path
-from oblique_cli.tree.regression_tree import RegressionTree
-from oblique_cli.tree.squared_errors import chosen_alpha
+from oblique_cli.tree.pruning import chosen_alpha, cost_complexity_path
 from oblique_cli.tree.structure import Tree
 
 FOLDS = 5
@@ -66,6 +64,9 @@ def _cart_alpha(case: Case, train: NDArray[np.intp], params: Mapping[str, Any], 
         # By all training rows, as rules that prune inside an estimator see them: a part may lack a level.
         X = np.ascontiguousarray(encoder.fit_transform(X), dtype=np.float64)
 
+    # scikit-learn's trees take as long to load as all else.
+    from oblique_cli.estimators.regression.cart import tree_of_cart
+
     def grown(rows: NDArray[np.intp]) -> Any:
         made = plain.algorithm.make(random_state=seeds.integer(seed, "cart cuts"), **plain.spec.params)
         estimator = prepared(made, case.dataset, case.policy)
@@ -75,22 +76,9 @@ def _cart_alpha(case: Case, train: NDArray[np.intp], params: Mapping[str, Any], 
     folds = min(CART_FOLDS, len(train))
     parts = [out for _, out in shuffled_folds(len(train), folds, seeds.integer(seed, "cut folds"))] if folds > 1 else []
     single = X.astype(np.float32).astype(np.float64)  # as scikit-learn's trees see rows
-    alpha = chosen_alpha(
-        _as_regression_tree(whole), single, y, parts, lambda rows: _as_regression_tree(grown(rows)), 1.0
-    )
+    alpha = chosen_alpha(tree_of_cart(whole), single, y, parts, lambda rows: tree_of_cart(grown(rows)), 1.0)
     # Ours is a share of the variance. The sums of both differ in their last digits.
     return float(max(alpha, 0.0) * whole.impurity[0] * (1 + 1e-9))
-
-
-def _as_regression_tree(tree: Any) -> RegressionTree:
-    """A tree of scikit-learn with constants in its leaves."""
-    left, right, n = np.asarray(tree.children_left), np.asarray(tree.children_right), tree.node_count
-    coef, inner = np.zeros((n, tree.n_features)), np.flatnonzero(left >= 0)
-    coef[inner, tree.feature[inner]] = 1.0
-    rows = tree.n_node_samples
-    splits = Tree(left, right, coef, np.where(left >= 0, tree.threshold, 0.0), rows[:, None], np.zeros(n), rows)
-    rss = tree.impurity * tree.weighted_n_node_samples
-    return RegressionTree(splits, np.zeros_like(coef), tree.value[:, 0, 0].copy(), np.asarray(rss))
 
 
 def cut_to_goal(
@@ -131,8 +119,7 @@ def cuts(case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, A
 
     tree = grown(train, 0)[0].tree_
     path = cost_complexity_path(tree)
-    positive = np.maximum(path.alphas, 0.0)
-    between = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
+    between = path.between
     kept = np.unique(np.linspace(0, len(between) - 1, min(MOST_CUTS, len(between))).round().astype(np.intp))
     parts: list[list[Answers]] = [[] for _ in kept]
     for number, (grow_on, test_on) in enumerate(_folds(train, seed)):

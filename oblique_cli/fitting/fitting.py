@@ -31,7 +31,7 @@ from oblique_cli.models.encoder import ColumnEncoder
 from oblique_cli.models.model import Model, Threshold
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.sparse import Light
-from oblique_cli.tree.structure import Tree
+from oblique_cli.tree.structure import of_classes
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -274,8 +274,8 @@ class _About:
     def _facts(self, algorithm: str, chosen: Any, estimator: Any, X: np.ndarray, seen: Sequence[str]) -> dict[str, Any]:
         """What a model file says of a fit. X, seen : training rows as the estimator saw them, names of their columns"""
         dataset, tree = self.dataset, getattr(estimator, "tree_", None)
-        rows = estimator.tree_rows(X) if isinstance(tree, Tree) else X
-        units = Units.deviations(rows, tree.levels if isinstance(tree, Tree) else ())
+        rows = estimator.tree_rows(X) if of_classes(tree) else X
+        units = Units.deviations(rows, tree.levels if of_classes(tree) else ())
         facts: dict[str, Any] = {
             "title": ALGORITHMS[algorithm].title,
             "data": dataset.name,
@@ -290,7 +290,7 @@ class _About:
             "notes": list(dataset.notes),
             "budget": self.budget.plain(),
             "units": units.to_plain(),
-            **({"sparse": Light.of(tree, rows, pairs_of(seen)).to_plain()} if isinstance(tree, Tree) else {}),
+            **({"sparse": Light.of(tree, rows, pairs_of(seen)).to_plain()} if of_classes(tree) else {}),
             "whole_numbers": whole_numbers(dataset),
             "versions": {"oblique-trees": __version__, **environment()["packages"]},
         }

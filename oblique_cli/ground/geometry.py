@@ -1,7 +1,6 @@
 """Eigenvectors, Householder reflections, clustering hyperplanes, bisectors and CRIMCOORD, as the papers write them.
 
-This is the readable reference of what the compiled growers do (`core/rows/`, `core/heuristic/`, `core/grow/`); tests
-hold both equal.
+This is the readable reference of what the compiled growers do (`core/heuristic/`, `core/rows/`); tests hold both equal.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from oblique_cli.errors import ConfigError, UnknownName
+from oblique_cli.foreign import caller, told
 
 T = TypeVar("T")
 
@@ -22,11 +23,11 @@ def close_matches(name: str, names: Iterable[str]) -> str:
 
 
 def source_of(thing: Any) -> str:
-    """Return the file that defines a class or function, "<input>" for one without a file."""
+    """Return the file that defines a class or function; of anything else, the file whose code is at work with it."""
     try:
-        return inspect.getsourcefile(inspect.unwrap(thing)) or "<input>"
-    except (TypeError, OSError):  # built in, or typed at a prompt
-        return "<input>"
+        return inspect.getsourcefile(inspect.unwrap(thing)) or caller()
+    except Exception:  # built in, typed at a prompt, an object, or one that cannot even be looked at
+        return caller()
 
 
 def misfit(function: Any, *arguments: str) -> str | None:
@@ -43,9 +44,43 @@ def misfit(function: Any, *arguments: str) -> str | None:
     return None
 
 
-def told(error: Exception) -> str:
-    """Return an error of foreign code in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split())
+def has_docstring(thing: Any) -> bool:
+    """Whether a class or function has a docstring of its own, which none of an object or of a base class is."""
+    said = vars(thing).get("__doc__") if isinstance(thing, type) else getattr(thing, "__doc__", None)
+    return isinstance(said, str) and bool(said.strip()) and (isinstance(thing, type) or hasattr(thing, "__name__"))
+
+
+def fault_of_function(function: Any, *arguments: str, says: str = "") -> str | None:
+    """What is wrong with a function that is called with `arguments` by position, as it follows its name, or None.
+
+    says : what its docstring is for, "" if it needs none
+    """
+    if isinstance(function, type) or not callable(function):
+        kind = "a class" if isinstance(function, type) else repr(function)
+        return f"must be a function of ({', '.join(arguments)}), and is {kind}"
+    if says and not has_docstring(function):
+        return f"has no docstring, whose first line {says}"
+    return misfit(function, *arguments)
+
+
+def fault_of_type(thing: Any, wanted: type[Any], how: str) -> str | None:
+    """What is wrong with a thing that is no `wanted`, as it follows its name, or None. how : what to do instead"""
+    if isinstance(thing, wanted):
+        return None
+    kind = f"the class {thing.__name__}" if isinstance(thing, type) else f"of type {type(thing).__name__}"
+    article = "an" if wanted.__name__[0] in "AEIOU" else "a"
+    return f"must be {article} {wanted.__name__}, and is {kind}; {how}"
+
+
+def fault_of_texts(thing: Any, *names: str) -> str | None:
+    """What is wrong with attributes that must be texts and not empty, as it follows the name of the thing, or None."""
+    for name in names:
+        value = getattr(thing, name, None)
+        if not isinstance(value, str):
+            return f"has {name} {value!r}, which must be a text" if value is not None else f"has no {name}"
+        if not value.strip():
+            return f"has no {name}"
+    return None
 
 
 class Registry(Mapping[str, T]):
@@ -95,12 +130,19 @@ class Registry(Mapping[str, T]):
             if name in self._all():
                 taken = f"registered twice (first in {source_of(self._things[name])})"
                 raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} is {taken}.")
-            if self.fault and (fault := self.fault(thing)):
+            if fault := self._fault_of(thing):
                 raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} {fault}.")
             self._things[name] = thing
             return thing
 
         return keep
+
+    def _fault_of(self, thing: T) -> str | None:
+        """What is wrong with a thing; one that cannot even be looked at is broken."""
+        try:
+            return self.fault(thing) if self.fault else None
+        except Exception as error:
+            return f"is broken ({told(error)})"
 
     def __getitem__(self, name: str) -> T:
         try:

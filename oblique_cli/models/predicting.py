@@ -62,7 +62,7 @@ class Predictor(ABC):
 
 
 class HyperplanePredictor(Predictor):
-    """One tree of hyperplanes."""
+    """One tree of hyperplanes, of classes or of numbers."""
 
     @cached_property
     def shares(self) -> Array:
@@ -75,18 +75,20 @@ class HyperplanePredictor(Predictor):
         return np.asarray(self.state["classes_"].take(self.state["tree_"].labels))
 
     def predict(self, X: Array) -> NDArray[Any]:
-        if self._has_models:
-            return np.asarray(self.state["classes_"].take(self.state["tree_"].predicted(self._rows(X))))
+        tree = self.state["tree_"]
+        if tree.is_regression:
+            return np.asarray(tree.predicted(self._rows(X)))
+        if tree.leaf_models is not None:
+            return np.asarray(self.state["classes_"].take(tree.predicted(self._rows(X))))
         return np.asarray(self.labels.take(self.apply(X)))
 
     def predict_proba(self, X: Array) -> Array:
-        if self._has_models:
-            return np.asarray(self.state["tree_"].predicted_shares(self._rows(X)))
+        tree = self.state["tree_"]
+        if tree.is_regression:
+            return super().predict_proba(X)
+        if tree.leaf_models is not None:
+            return np.asarray(tree.predicted_shares(self._rows(X)))
         return np.asarray(self.shares.take(self.apply(X), axis=0))
-
-    @property
-    def _has_models(self) -> bool:
-        return self.state["tree_"].leaf_models is not None
 
     def apply(self, X: Array) -> NDArray[Any]:
         return np.asarray(self.state["tree_"].apply(self._rows(X)))
@@ -144,13 +146,3 @@ class BoostedPredictor(ForestPredictor):
         state = self.state
         found = scores_of(state["forest_"], self.checked(X), state["leaf_values_"], state["baseline_"], self._threads)
         return shares_of(found, len(state["classes_"]))
-
-
-class ModelTreePredictor(Predictor):
-    """One tree with linear models in its leaves."""
-
-    def predict(self, X: Array) -> NDArray[Any]:
-        return np.asarray(self.state["tree_"].predict(self.checked(X)))
-
-    def apply(self, X: Array) -> NDArray[Any]:
-        return np.asarray(self.state["tree_"].apply(self.checked(X)))

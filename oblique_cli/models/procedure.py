@@ -265,10 +265,6 @@ def procedure_of(model: Model) -> Procedure:
         )
     if hasattr(tree, "coef_"):
         steps = _hyperplanes(tree, columns, scored, classes)
-    elif hasattr(tree, "splits"):
-        steps = _regression_tree(tree, columns)
-    elif hasattr(tree, "rss"):
-        steps = _model_tree(tree, columns)
     elif hasattr(tree, "children_left"):
         steps = _cart(tree, columns)
     else:
@@ -356,15 +352,19 @@ def _hyperplanes(
 ) -> Steps:
     """A tree of `tree/structure.py`, whose sums have four lanes: feature j is in lane j mod 4."""
 
+    # One term needs no lanes.
+    alone = tree.is_regression and int(np.count_nonzero(tree.coef_, axis=1).max()) <= 1
+
     def split(node: int) -> Split:
-        lanes: list[list[Term]] = [[], [], [], []]
+        lanes: list[list[Term]] = [[] for _ in range(1 if alone else 4)]
         for j in np.flatnonzero(tree.coef_[node]).tolist():
             coef, (cell, level) = float(tree.coef_[node, j]), columns[j]
             if j in codes:
                 scores = tree.level_scores[node, tree.level_columns[j]]
-                lanes[j % 4] += [Term(coef * float(s), cell, c) for s, c in zip(scores, codes[j], strict=True) if s]
+                found = [Term(coef * float(s), cell, c) for s, c in zip(scores, codes[j], strict=True) if s]
             else:
-                lanes[j % 4].append(Term(coef, cell, level))
+                found = [Term(coef, cell, level)]
+            lanes[j % len(lanes)] += found
         side = None if tree.missing_left is None else bool(tree.missing_left[node])
         return Split(tuple(tuple(lane) for lane in lanes), float(tree.thresholds[node]), side)
 
@@ -375,29 +375,17 @@ def _hyperplanes(
         label, counts = classes.known[int(tree.labels[node])], classes.spread(tree.counts[node])
         return Leaf(label, classes.spread(shares[node]), counts, int(tree.n_rows[node]))
 
+    if tree.is_regression:
+        return _steps(tree.left, tree.right, split, lambda node: _equation(tree, node, columns))
     return _steps(tree.left, tree.right, split, leaf)
 
 
-def _model_tree(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
-    def split(node: int) -> Split:
-        cell, level = columns[tree.feature[node]]
-        return Split(((Term(1.0, cell, level),),), float(tree.thresholds[node]))
-
-    return _steps(tree.left, tree.right, split, lambda node: _equation(tree, node, columns))
-
-
 def _equation(tree: Any, node: int, columns: Sequence[tuple[int, int]]) -> Leaf:
-    """A leaf of a model tree."""
-    used = np.flatnonzero(tree.coef[node]).tolist()
-    terms = tuple(Term(float(tree.coef[node, j]), *columns[j]) for j in used)
-    return Leaf(n_rows=int(tree.n_rows[node]), terms=terms, intercept=float(tree.intercept[node]))
-
-
-def _regression_tree(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
-    """Hyperplanes, and equations in the leaves."""
-    steps = _hyperplanes(tree.splits, columns, {}, _Classes((0,), 1))
-    leaves = tuple(_equation(tree, node, columns) for node in range(tree.n_nodes))
-    return replace(steps, leaves=leaves)
+    """A leaf of a regression tree."""
+    models = tree.equations
+    used = np.flatnonzero(models.coef[node]).tolist()
+    terms = tuple(Term(float(models.coef[node, j]), *columns[j]) for j in used)
+    return Leaf(n_rows=int(tree.n_rows[node]), terms=terms, intercept=float(models.intercept[node]))
 
 
 def _cart(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:

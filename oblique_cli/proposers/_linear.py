@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from oblique_cli.ground.constraints import Constraint, Real
+from oblique_cli.ground.constraints import Real
+from oblique_cli.parameters import parameter
 from oblique_cli.tree.splitting import Candidates, Node, Proposer, from_core
 
 
 class LinearSplit(Proposer):
-    """Directions of linear classifiers that tell one class at the node from the rest; two classes give one direction.
+    """Directions of linear classifiers, each of one class at the node against the rest; two classes give one."""
 
-    cost : C of |w|^2 / 2 + C sum_i v_i L(y_i (w z_i + b)) over standard scores z at the node, v being the weights of
-        rows and L the loss. A smaller cost draws the direction towards that between the class means
-    """
-
-    constraints: ClassVar[Mapping[str, Constraint]] = {"cost": Real(1e-6, 1e6)}
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini"}
 
-    def __init__(self, cost: float = 1.0) -> None:
-        self.cost = cost
+    cost: float = parameter(
+        default=1.0,
+        allowed=Real(1e-6, 1e6),
+        help="C of |w|^2 / 2 + C sum_i v_i L(y_i (w z_i + b)) over standard scores z at the node, v being the weights "
+        "of rows and L the loss. A smaller cost draws the direction towards that between the class means.",
+    )
 
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield one direction a class in the order of their codes, those that are 0 left out."""

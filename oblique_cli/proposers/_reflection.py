@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.ground.constraints import Choice, Real
 from oblique_cli.ground.geometry import ZERO_COMPONENT, householder_vector, parallel_to_an_axis
+from oblique_cli.parameters import parameter
 from oblique_cli.tree.splitting import Candidates, Node, Proposer
 
 Array = NDArray[np.float64]
@@ -17,7 +18,6 @@ Array = NDArray[np.float64]
 TAU = Real(0.0, 2.0)
 SIGN = Choice(("negative", "positive"))
 SIGNS = {"negative": -1.0, "positive": 1.0}
-REFLECTIONS = Choice(("one", "both"))
 
 
 def scaled(X: Array) -> Array:
@@ -50,10 +50,24 @@ def reflections(vectors: Iterable[Array], tau: float, both: bool = False) -> Ite
 
 
 class Reflecting(Proposer):
-    """A heuristic that gives vectors to reflect, by `_vectors`, and has the parameters `tau` and `reflections`."""
+    """A heuristic that gives vectors to reflect, by `_vectors`."""
 
-    tau: float
-    reflections: str
+    tau: float = parameter(
+        default=0.0,
+        allowed=TAU,
+        help="A vector within this distance of a feature axis is not reflected (0 in the thesis).",
+    )
+    sign: str = parameter(
+        default="negative",
+        allowed=SIGN,
+        help="Sign given to the first non-zero component of every vector, on which the further axes of a reflection "
+        "depend.",
+    )
+    reflections: str = parameter(
+        default="one",
+        allowed=Choice(("one", "both")),
+        help='"both" reflects the opposite of every vector as well, at twice the cost (beyond the papers).',
+    )
 
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield one space per vector; the original axes if there is no vector (thesis 3.6)."""

@@ -7,8 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from oblique_cli.ground.constraints import Choice, Constraint
+from oblique_cli.ground.constraints import Choice
 from oblique_cli.ground.geometry import Standard
+from oblique_cli.parameters import parameter
 from oblique_cli.proposers._discriminant import Array, Mask, fisher, largest_class, mean_of, plane, unit_normal, whiten
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
@@ -20,12 +21,6 @@ SAME = 1e-12  # means, and rows, closer than this times the largest range of a f
 class Cline(Proposer):
     """The two heuristics of the Cline family that thesis 2.4 describes, and the better of both.
 
-    rule : "mean" is the plane through the middle of the two means, at right angles to the line between them;
-        "nearest_pair" goes through the middle of the two nearest rows of different classes; "best" keeps the one that
-        the criterion prefers, the mean on a tie, as ClineMix keeps the best of its heuristics
-    normal : of the nearest pair's plane. "discriminant" is the thesis' reading, at right angles to the line of the
-        linear discriminant (Fisher's direction); "pair" is at right angles to the line between the two rows
-
     Where the text is silent: distances are those of the features as they are; rows that occur in both classes are not
     a pair; of equally near pairs the first in lexicographic order counts; if the means are the same there is no
     discriminant and the normal is that of the pair. With more than two classes the largest is held against the rest, as
@@ -35,16 +30,22 @@ class Cline(Proposer):
 
     title = "Cline"
     source = "Amasyali & Ersoy (2008); Wickramarachchi (2015), section 2.4"
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "rule": Choice(("mean", "nearest_pair", "best")),
-        "normal": Choice(("discriminant", "pair")),
-    }
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini"}
     native: ClassVar[str | None] = "cline"
 
-    def __init__(self, rule: str = "best", normal: str = "discriminant") -> None:
-        self.rule = rule
-        self.normal = normal
+    rule: str = parameter(
+        default="best",
+        allowed=Choice(("mean", "nearest_pair", "best")),
+        help='"mean" is the plane through the middle of the two means, at right angles to the line between them; '
+        '"nearest_pair" goes through the middle of the two nearest rows of different classes; "best" keeps the '
+        "one that the criterion prefers, the mean on a tie, as ClineMix keeps the best of its heuristics.",
+    )
+    normal: str = parameter(
+        default="discriminant",
+        allowed=Choice(("discriminant", "pair")),
+        help="Of the nearest pair's plane. \"discriminant\" is the thesis' reading, at right angles to the line of the "
+        'linear discriminant (Fisher\'s direction); "pair" is at right angles to the line between the two rows.',
+    )
 
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield one plane a heuristic, each with its offset."""

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.ground.constraints import Boolean, Constraint, Real
+from oblique_cli.ground.constraints import Boolean, Real
 from oblique_cli.ground.geometry import class_covariance, pooled_variances, principal_axes, shrunk
-from oblique_cli.proposers._reflection import REFLECTIONS, SIGN, SIGNS, TAU, Reflecting, scaled
+from oblique_cli.parameters import parameter
+from oblique_cli.proposers._reflection import SIGNS, Reflecting, scaled
 from oblique_cli.tree.splitting import PROPOSERS, Node
 
 Array = NDArray[np.float64]
@@ -20,43 +21,35 @@ Array = NDArray[np.float64]
 class HHCART(Reflecting):
     """HHCART(A): at every node, reflect along each eigenvector of each class and search all axes of each space.
 
-    tau : an eigenvector within this distance of a feature axis is not reflected (0.05 in the thesis)
-    sign : sign given to the first non-zero component of every eigenvector. The thesis leaves it open, and for p > 2 the
-        p - 1 further axes of a reflection depend on it
-    eigenvalue_tolerance : eigenvalues at most this times the largest count as zero
-    reflections : "both" reflects the opposite of every vector as well, at twice the cost (beyond the papers)
-    shrinkage : draw the covariance of a class of fewer than 5 p rows towards the diagonal of pooled variances, by
-        l = 1 - rows / (5 p), see `geometry.shrunk` (beyond the papers)
-
     Classes with fewer than two distinct rows give no vector; if no class gives one, the original axes are searched
     (thesis 3.6).
     """
 
     title = "HHCART(A)"
     source = "Wickramarachchi (2015), section 3.5, algorithm 3"
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "tau": TAU,
-        "sign": SIGN,
-        "eigenvalue_tolerance": Real(0.0, 1.0, open_high=True),
-        "reflections": REFLECTIONS,
-        "shrinkage": Boolean(),
-    }
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "twoing"}
     native: ClassVar[str | None] = "hhcart_a"
 
-    def __init__(
-        self,
-        tau: float = 0.05,
-        sign: str = "negative",
-        eigenvalue_tolerance: float = 1e-10,
-        reflections: str = "one",
-        shrinkage: bool = False,
-    ) -> None:
-        self.tau = tau
-        self.sign = sign
-        self.eigenvalue_tolerance = eigenvalue_tolerance
-        self.reflections = reflections
-        self.shrinkage = shrinkage
+    tau: float = parameter(
+        default=0.05,
+        help="An eigenvector within this distance of a feature axis is not reflected (0.05 in the thesis).",
+    )
+    sign: str = parameter(
+        default="negative",
+        help="Sign given to the first non-zero component of every eigenvector. The thesis leaves it open, and for p > "
+        "2 the p - 1 further axes of a reflection depend on it.",
+    )
+    eigenvalue_tolerance: float = parameter(
+        default=1e-10,
+        allowed=Real(0.0, 1.0, open_high=True),
+        help="Eigenvalues at most this times the largest count as zero.",
+    )
+    shrinkage: bool = parameter(
+        default=False,
+        allowed=Boolean(),
+        help="Draw the covariance of a class of fewer than 5 p rows towards the diagonal of pooled variances, by l = 1 "
+        "- rows / (5 p), see `geometry.shrunk` (beyond the papers).",
+    )
 
     def _vectors(self, node: Node) -> Iterator[Array]:
         """By class code, then by falling eigenvalue."""

@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.ground.constraints import Constraint
 from oblique_cli.ground.geometry import principal_axes, unit_scatter
-from oblique_cli.proposers._reflection import REFLECTIONS, SIGN, SIGNS, TAU, Reflecting, scaled
+from oblique_cli.proposers._reflection import SIGNS, Reflecting, scaled
 from oblique_cli.tree.splitting import PROPOSERS, Node
 
 Array = NDArray[np.float64]
@@ -20,10 +19,6 @@ Array = NDArray[np.float64]
 class HHCRV(Reflecting):
     """Reflect along the representative vector of each class: the main direction of its rows, each of unit length.
 
-    tau : a vector within this distance of a feature axis is not reflected (0 in the thesis)
-    sign : sign given to the first non-zero component of every vector, on which the further axes of a reflection depend
-    reflections : "both" reflects the opposite of every vector as well, at twice the cost (beyond the papers)
-
     Rows far from the class mean count as much as those near it, which makes the vector robust to outliers (thesis
     5.3). Classes with fewer than two distinct rows give no vector; if no class gives one, the original axes are
     searched, as in HHCART (thesis 3.6).
@@ -31,14 +26,8 @@ class HHCRV(Reflecting):
 
     title = "HHCRV"
     source = "Wickramarachchi (2015), section 5.3, algorithm 9"
-    constraints: ClassVar[Mapping[str, Constraint]] = {"tau": TAU, "sign": SIGN, "reflections": REFLECTIONS}
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "twoing"}
     native: ClassVar[str | None] = "hhcrv"
-
-    def __init__(self, tau: float = 0.0, sign: str = "negative", reflections: str = "one") -> None:
-        self.tau = tau
-        self.sign = sign
-        self.reflections = reflections
 
     def _vectors(self, node: Node) -> Iterator[Array]:
         """One per class, by class code."""

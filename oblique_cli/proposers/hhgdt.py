@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from oblique_cli.ground.constraints import Constraint
 from oblique_cli.ground.geometry import orient
+from oblique_cli.parameters import parameter
 from oblique_cli.proposers._clustering import BISECTOR_CLASSES, better_bisector
 from oblique_cli.proposers._reflection import SIGN, SIGNS, TAU, reflections
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
@@ -14,29 +14,31 @@ from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
 @PROPOSERS.register("hhgdt")
 class HHGDT(Proposer):
-    """Reflect along the normal of GDT's bisector and search all axes of that space with all classes.
-
-    tau : a normal within this distance of a feature axis is not reflected (0 in the thesis)
-    sign : sign given to the first non-zero component of the normal, on which the further axes of the reflection depend
-    bisector_classes : "all" keeps the bisector that splits all classes of the node better; "super" the one that splits
-        the majority from the rest better. With two classes both are the same
-    """
+    """Reflect along the normal of GDT's bisector and search all axes of that space with all classes."""
 
     title = "HHGDT"
     source = "Wickramarachchi (2015), section 5.1, algorithms 7 and 8"
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "tau": TAU,
-        "sign": SIGN,
-        "bisector_classes": BISECTOR_CLASSES,
-    }
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini", "max_misrate": 0.05}
     limit_name: ClassVar[str | None] = "epsilon"
     native: ClassVar[str | None] = "hhgdt"
 
-    def __init__(self, tau: float = 0.0, sign: str = "negative", bisector_classes: str = "all") -> None:
-        self.tau = tau
-        self.sign = sign
-        self.bisector_classes = bisector_classes
+    tau: float = parameter(
+        default=0.0,
+        allowed=TAU,
+        help="A normal within this distance of a feature axis is not reflected (0 in the thesis).",
+    )
+    sign: str = parameter(
+        default="negative",
+        allowed=SIGN,
+        help="Sign given to the first non-zero component of the normal, on which the further axes of the reflection "
+        "depend.",
+    )
+    bisector_classes: str = parameter(
+        default="all",
+        allowed=BISECTOR_CLASSES,
+        help='"all" keeps the bisector that splits all classes of the node better; "super" the one that splits the '
+        "majority from the rest better. With two classes both are the same.",
+    )
 
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the reflected space of the better bisector's normal."""

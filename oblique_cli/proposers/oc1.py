@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Real
+from oblique_cli.ground.constraints import Boolean, Choice, Integer, Real
+from oblique_cli.parameters import parameter
 from oblique_cli.proposers.axis_parallel import AxisParallel
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer, from_core
 
 # OC1 splits nodes of at least two rows (thesis 3.9.1): more than one, in the words of min_parent.
 TREE_DEFAULTS: Mapping[str, Any] = {"criterion": "twoing", "min_parent": 1}
-ALIASES: Mapping[str, str] = {"standardization": "standardisation"}
 
 
 class HillClimbing(Proposer):
@@ -36,50 +36,50 @@ class HillClimbing(Proposer):
 class OC1(HillClimbing):
     """OC1: perturb coefficients until nothing improves, jump in random directions, and start again elsewhere.
 
-    restarts : starting hyperplanes, the first of them the best axis-parallel split and the others random. 0 leaves the
-        axis-parallel split
-    jumps : random directions tried before a restart is over; one that improves the split allows as many again
-    order : "sequential" perturbs the coefficients in turn until none changes, "best" the one that gains most until it
-        does not change, "r50" fifty drawn at random
-    stagnation : probability of taking a step that changes nothing; it falls by a tenth with every one that is taken and
-        is restored by an improvement
-    standardization : unit of a feature at the node for random hyperplanes and directions, its "range"; "none" draws
-        coefficients for features as they are, so that those of small range hardly take part
-    search : "faithful" splits the steps of all rows like a feature and then scores the hyperplane, as published;
-        "exact" scores the hyperplane at every step. They differ where a feature has both signs or zeros
-
     Decisions where the article is silent: `core/heuristic/climbing/oc1_climb.hpp`. Deterministic for a random_state.
     """
 
     title = "OC1"
     source = "Murthy, Kasif & Salzberg (1994), JAIR 2, 1-33; Wickramarachchi (2015), section 2.2, algorithm 2"
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "restarts": Integer(0, 10**6),
-        "jumps": Integer(0, 10**6),
-        "order": Choice(("sequential", "best", "r50")),
-        "stagnation": Real(0.0, 1.0),
-        "standardization": Choice(("range", "none")),
-        "search": Choice(("faithful", "exact")),
-    }
-    aliases: ClassVar[Mapping[str, str]] = ALIASES
     native: ClassVar[str | None] = "oc1"
     draws_tree_seed: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        restarts: int = 20,
-        jumps: int = 5,
-        order: str = "sequential",
-        stagnation: float = 1.0,
-        standardization: str = "range",
-        search: str = "faithful",
-    ) -> None:
-        self.restarts = restarts
-        self.jumps = jumps
-        self.order = order
-        self.stagnation = stagnation
-        self.standardization = standardization
-        self.search = search
+    restarts: int = parameter(
+        default=20,
+        allowed=Integer(0, 10**6),
+        help="Starting hyperplanes, the first of them the best axis-parallel split and the others random. 0 leaves the "
+        "axis-parallel split.",
+    )
+    jumps: int = parameter(
+        default=5,
+        allowed=Integer(0, 10**6),
+        help="Random directions tried before a restart is over; one that improves the split allows as many again.",
+    )
+    order: str = parameter(
+        default="sequential",
+        allowed=Choice(("sequential", "best", "r50")),
+        help='"sequential" perturbs the coefficients in turn until none changes, "best" the one that gains most until '
+        'it does not change, "r50" fifty drawn at random.',
+    )
+    stagnation: float = parameter(
+        default=1.0,
+        allowed=Real(0.0, 1.0),
+        help="Probability of taking a step that changes nothing; it falls by a tenth with every one that is taken and "
+        "is restored by an improvement.",
+    )
+    standardization: str = parameter(
+        default="range",
+        allowed=Choice(("range", "none")),
+        also="standardisation",
+        help='Unit of a feature at the node for random hyperplanes and directions, its "range"; "none" draws '
+        "coefficients for features as they are, so that those of small range hardly take part.",
+    )
+    search: str = parameter(
+        default="faithful",
+        allowed=Choice(("faithful", "exact")),
+        help='"faithful" splits the steps of all rows like a feature and then scores the hyperplane, as published; '
+        '"exact" scores the hyperplane at every step. They differ where a feature has both signs or zeros.',
+    )
 
     def _seed(self, node: Node) -> int:
         return node.tree_seed
@@ -101,13 +101,6 @@ class OC1(HillClimbing):
 class CARTLC(HillClimbing):
     """OC1-LC: the linear combinations of CART, one deterministic climb from the axis-parallel split.
 
-    sweep_tol : a sweep over all features that gains less than this, in units of the criterion, is the last
-    backward_elimination : whether features whose loss costs less than a fifth of what the most important one's would
-        are dropped and the climb repeated, as Breiman et al. do; the published tables of OC1-LC are without it
-    standardization : unit of a feature at the node, its "deviation" or its "range", both about the mean; "none" leaves
-        features as they are
-    rows_per_feature : nodes of at most this weight per feature get the axis-parallel split
-
     For each feature the best of three steps is taken, those of gamma -0.25, 0 and 0.25, then the threshold is searched.
     Nothing is drawn at random. docs/oc1_readings.md measures other readings than the defaults.
     """
@@ -115,26 +108,29 @@ class CARTLC(HillClimbing):
     title = "OC1-LC"
     classifier = "OC1LCClassifier"
     source = "Breiman et al. (1984), section 5.2; Murthy, Kasif & Salzberg (1994), JAIR 2, 1-33"
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "sweep_tol": Real(0.0),
-        "backward_elimination": Boolean(),
-        "standardization": Choice(("deviation", "range", "none")),
-        "rows_per_feature": Real(0.0),
-    }
-    aliases: ClassVar[Mapping[str, str]] = ALIASES
     native: ClassVar[str | None] = "oc1_lc"
 
-    def __init__(
-        self,
-        sweep_tol: float = 1e-3,
-        backward_elimination: bool = False,
-        standardization: str = "deviation",
-        rows_per_feature: float = 2.0,
-    ) -> None:
-        self.sweep_tol = sweep_tol
-        self.backward_elimination = backward_elimination
-        self.standardization = standardization
-        self.rows_per_feature = rows_per_feature
+    sweep_tol: float = parameter(
+        default=1e-3,
+        allowed=Real(0.0),
+        help="A sweep over all features that gains less than this, in units of the criterion, is the last.",
+    )
+    backward_elimination: bool = parameter(
+        default=False,
+        allowed=Boolean(),
+        help="Whether features whose loss costs less than a fifth of what the most important one's would are dropped "
+        "and the climb repeated, as Breiman et al. do; the published tables of OC1-LC are without it.",
+    )
+    standardization: str = parameter(
+        default="deviation",
+        allowed=Choice(("deviation", "range", "none")),
+        also="standardisation",
+        help='Unit of a feature at the node, its "deviation" or its "range", both about the mean; "none" leaves '
+        "features as they are.",
+    )
+    rows_per_feature: float = parameter(
+        default=2.0, allowed=Real(0.0), help="Nodes of at most this weight per feature get the axis-parallel split."
+    )
 
     def native_options(self) -> dict[str, Any]:
         """The parameters under the names that the core knows."""

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from oblique_cli.ground.constraints import Choice, Constraint, Real
+from oblique_cli.ground.constraints import Choice, Real
+from oblique_cli.parameters import parameter
 from oblique_cli.proposers._discriminant import SAME_MEAN, Array, Mask, fisher, mean_of, plane, unit_normal, whiten
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
@@ -18,10 +19,6 @@ TIE = 1e-9  # squared distances closer than this, relative to the largest, are e
 @PROPOSERS.register("quest")
 class QUEST(Proposer):
     """QUEST with linear combination splits, estimated priors and unit costs (thesis 2.3 and 3.9.3).
-
-    split_point : "qda" cuts where the normal densities of the projected super-classes, weighted by their shares, are
-        equal; "search" searches the threshold over all classes
-    eigenvalue_tolerance : principal components with eigenvalues at most this times the largest are left out
 
     Classes are grouped into two super-classes by 2-means clustering of their means. The thesis gives no more; decided
     here: the clustering starts from the two most distant means, a class halfway between goes to the first group, and
@@ -35,16 +32,20 @@ class QUEST(Proposer):
 
     title = "QUEST"
     source = "Loh & Shih (1997); Wickramarachchi (2015), sections 2.3 and 3.9.3"
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "split_point": Choice(("qda", "search")),
-        "eigenvalue_tolerance": Real(0.0, 1.0, open_high=True),
-    }
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini"}
     native: ClassVar[str | None] = "quest"
 
-    def __init__(self, split_point: str = "qda", eigenvalue_tolerance: float = 1e-10) -> None:
-        self.split_point = split_point
-        self.eigenvalue_tolerance = eigenvalue_tolerance
+    split_point: str = parameter(
+        default="qda",
+        allowed=Choice(("qda", "search")),
+        help='"qda" cuts where the normal densities of the projected super-classes, weighted by their shares, are '
+        'equal; "search" searches the threshold over all classes.',
+    )
+    eigenvalue_tolerance: float = parameter(
+        default=1e-10,
+        allowed=Real(0.0, 1.0, open_high=True),
+        help="Principal components with eigenvalues at most this times the largest are left out.",
+    )
 
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the discriminant direction, with its split point unless that is searched."""

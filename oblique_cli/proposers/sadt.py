@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 import oblique_cli._core as _core
-from oblique_cli.ground.constraints import Constraint, Integer, Real
+from oblique_cli.ground.constraints import Integer, Real
+from oblique_cli.parameters import parameter
 from oblique_cli.proposers._discriminant import Array, plane, standard_scores
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
@@ -18,10 +19,6 @@ ON_PLANE = 1e-9  # rows this close to the plane are on it, and so on its left
 @PROPOSERS.register("sadt")
 class SADT(Proposer):
     """Change one random coefficient by U(-0.5, 0.5) at a time; accept what is worse by d with probability exp(-d / T).
-
-    temperature : T at the start, in units of the score of a perfect split (one that cuts off a whole class)
-    cooling : factor on T after every step
-    patience : steps without a new best plane after which the search ends
 
     Thesis 2.2 leaves the schedule, the end and the coordinates open. Decided here: features have mean 0 and variance 1
     at the node, so that a change of 0.5 means the same for all of them; the start is the plane through the mean with
@@ -33,17 +30,19 @@ class SADT(Proposer):
 
     title = "SADT"
     source = "Heath, Kasif & Salzberg (1993); Wickramarachchi (2015), section 2.2"
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "temperature": Real(0.0),
-        "cooling": Real(0.0, 1.0, open_low=True),
-        "patience": Integer(1),
-    }
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini"}
 
-    def __init__(self, temperature: float = 0.01, cooling: float = 0.995, patience: int = 1000) -> None:
-        self.temperature = temperature
-        self.cooling = cooling
-        self.patience = patience
+    temperature: float = parameter(
+        default=0.01,
+        allowed=Real(0.0),
+        help="T at the start, in units of the score of a perfect split (one that cuts off a whole class).",
+    )
+    cooling: float = parameter(
+        default=0.995, allowed=Real(0.0, 1.0, open_low=True), help="Factor on T after every step."
+    )
+    patience: int = parameter(
+        default=1000, allowed=Integer(1), help="Steps without a new best plane after which the search ends."
+    )
 
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield the best plane found, with its offset."""

@@ -11,6 +11,7 @@ import oblique_cli.proposers.fdt
 import oblique_cli.proposers.hhgdt  # noqa: F401
 from oblique_cli.ground.constraints import Constraint
 from oblique_cli.ground.registry import close_matches
+from oblique_cli.parameters import parameter
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
 
@@ -101,9 +102,6 @@ def _fault(member: Any) -> str:
 class UnionProposer(Proposer):
     """Union: at every node the best split of all that several heuristics propose.
 
-    proposers : the members, in the order in which ties are settled: registered names, mappings of a name and parameters
-        such as {"name": "hhgdt", "tau": 0.1}, or instances
-
     One rule decides: the greatest gain by the criterion of the tree. A direction without an offset is worth its best
     threshold; a plane that a member gives with its offset (GDT, Cline, QUEST, OC1) is worth what it divides as it is.
     Of equal gains, by the tie rule of every search, the one that stands first wins: that of the earlier member. A
@@ -116,12 +114,15 @@ class UnionProposer(Proposer):
     title = "Union"
     classifier = "UnionClassifier"
     source = "beyond the papers; different planes at one node as in Katuwal, Suganthan & Zhang (2020)"
-    constraints: ClassVar[Mapping[str, Constraint]] = {"proposers": Members()}
     tree_defaults: ClassVar[Mapping[str, Any]] = {"criterion": "gini"}
     native: ClassVar[str | None] = "union"
 
-    def __init__(self, proposers: Sequence[str | Mapping[str, Any] | Proposer] = ("fdt", "hhgdt")) -> None:
-        self.proposers = proposers
+    proposers: Sequence[str | Mapping[str, Any] | Proposer] = parameter(
+        default=("fdt", "hhgdt"),
+        allowed=Members(),
+        help="The members, in the order in which ties are settled: registered names, mappings of a name and parameters "
+        'such as {"name": "hhgdt", "tau": 0.1}, or instances.',
+    )
 
     def members(self) -> list[Proposer]:
         """Return the heuristics, in order."""

@@ -10,11 +10,11 @@ from oblique_cli import schemes
 from oblique_cli.drawing import charts
 from oblique_cli.drawing.canvas import needs_matplotlib
 from oblique_cli.drawing.charts import Axis
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, PluginError, quoted
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.evaluation.metrics import chosen as checked
 from oblique_cli.evaluation.tables import listed, title_of
-from oblique_cli.ground.registry import Registry
+from oblique_cli.ground.registry import Registry, fault_of_function, source_of
 from oblique_cli.report.material import Material, Method
 
 if TYPE_CHECKING:
@@ -56,14 +56,21 @@ class Request:
 
 Drawn = Callable[[Material, Request], Plot]
 
-KINDS: Registry[Drawn] = Registry("kind of plot")
+KINDS: Registry[Drawn] = Registry(
+    "kind of plot",
+    "oblique plot --help",
+    lambda function: fault_of_function(function, "material", "request", says="says what is drawn"),
+)
 
 
 def draw(kind: str, material: Material, request: Request) -> Plot:
     """Return a plot. ConfigError if the runs do not have what it shows."""
     # Names of classes, columns and algorithms are text, dollars included.
     with needs_matplotlib().rc_context({"text.parse_math": False}):
-        return KINDS[kind](material, request)
+        made = KINDS[kind](material, request)
+    if not isinstance(made, Plot):
+        raise PluginError(f"{source_of(KINDS[kind])}: plot {kind!r} must return a Plot. Got {quoted(made)}.")
+    return made
 
 
 def summary(kind: str) -> str:

@@ -70,7 +70,7 @@ def fit(
 ) -> Fitted:
     """Fit a top-down classification tree to a table without holding it in memory.
 
-    algorithm  of `oblique list algorithms`, grown level by level from sums over rows: see `directions.NEEDS`
+    algorithm  of `oblique list algorithms`, grown level by level from sums over rows: see `_core.from_sums`
     params     of the estimator; pruning "cost_complexity" chooses on a share `prune` of the rows, drawn with `seed`
     memory     bytes that rows and histograms may take at a time
     scratch    folder for the copy of the rows, some 8 p + 9 bytes each; a temporary one by default. The same fit

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -12,10 +12,8 @@ from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.scale import directions
-from oblique_cli.scale.directions import AXES, COVARIANCES, NEEDS, UNIT_ROWS, Slot
 from oblique_cli.scale.passes import FETCHED, Answer, Finish, counted_or_weighed
-from oblique_cli.scale.store import Store
+from oblique_cli.scale.store import Store, parts_of_levels
 from oblique_cli.tree.splitting import Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree, TreeBuilder
@@ -66,10 +64,10 @@ class Plan:
     def family(self) -> str:
         """The native family. ConfigError for a heuristic that needs all rows of a node at once."""
         native = self.proposer.native
-        if native is None or native not in NEEDS:
+        if native is None or native not in _core.from_sums():
             raise ConfigError(
                 f"{type(self.proposer).__name__} needs all rows of a node at once and cannot be grown from a table "
-                f"larger than memory; {', '.join(sorted(NEEDS))} can."
+                f"larger than memory; {', '.join(_core.from_sums())} can."
             )
         return native
 
@@ -130,6 +128,24 @@ class State:
     stats: Answer
 
 
+@dataclass
+class Slot:
+    """An open node whose rows stay in their blocks.
+
+    found : what passes over them have found
+    directions : of the node that are searched, as `_core.BlockNode.directions` gives them
+    """
+
+    node: int
+    depth: int
+    rows: int
+    found: _core.BlockNode
+    directions: tuple[Array, NDArray[np.int64], Array, Array] | None = None
+
+
+Split = tuple[Array, float, float, bool]  # normal, threshold, gain, whether the threshold is final
+
+
 def grow(
     asker: Asker, store: Store, plan: Plan, checkpoint: Any = None, say: Callable[[Level], None] = lambda _: None
 ) -> Grown:
@@ -170,19 +186,14 @@ class _Grower:
     def __init__(self, asker: Asker, store: Store, plan: Plan) -> None:
         self.store, self.plan, self._asker = store, plan, asker
         self.family = plan.family
-        self.need = NEEDS[self.family]
         self.options = plan.proposer.native_options()
         self.in_memory, self.rows_at_once = plan.in_memory_rows(store, asker.workers)
-        self.strict = plan.ties == "strict"
         self.count_bytes = 8 if store.weighted else 4  # of a cell of a histogram
         self.passes = self.finished = 0
 
     def _ask(self, kind: str, level: int, request: Mapping[str, Any]) -> Answer:
         self.passes += 1
         return self._asker.ask(kind, level, request)
-
-    def _search(self, of_class: Array) -> _core.SlotSearch:
-        return _core.SlotSearch(self.plan.criterion, self.strict, float(self.plan.min_leaf), of_class)
 
     def advance(self, state: State) -> State:
         """Finish the small nodes of a level, split the large ones, and return what the next level begins with."""
@@ -197,10 +208,7 @@ class _Grower:
             (small if rows <= self.in_memory else large).append(slot)
         self._finish(state, small)
         slots = [self._slot(state, slot) for slot in large]
-        splits: list[tuple[Array, float, float, bool] | None] = []
-        if slots:
-            splits = self._splits(state, slots, large)
-        return self._divide(state, slots, large, splits)
+        return self._divide(state, slots, large, self._splits(state, slots, large) if slots else [])
 
     # ---- small nodes -------------------------------------------------------------------------------------------------
 
@@ -234,7 +242,7 @@ class _Grower:
             "max_misrate": float(plan.stopping.max_misrate),
             "max_depth": -1 if plan.stopping.max_depth is None else int(plan.stopping.max_depth) - depth,
             "min_leaf": float(plan.min_leaf),
-            "strict_ties": self.strict,
+            "strict_ties": plan.ties == "strict",
             "polish": False,
             "split_cost": 0.0,
             "exhaustive": False,
@@ -245,115 +253,46 @@ class _Grower:
     # ---- large nodes -------------------------------------------------------------------------------------------------
 
     def _slot(self, state: State, slot: int) -> Slot:
-        stats = state.stats
-        found = Slot(
-            *state.nodes[slot],
-            stats["rows"][slot],
-            stats["weight"][slot],
-            stats["heaviest"][slot],
-            stats["low"][slot].copy(),
-            stats["high"][slot].copy(),
-            np.zeros(sum(self.store.levels)),
-        )
-        directions.scored_slot(found, stats["tables"][slot], self.store.levels)
-        return found
+        stats, store = state.stats, self.store
+        facts = {name: stats[name][slot] for name in ("rows", "weight", "heaviest", "low", "high", "tables")}
+        options, levels = self._options(state.nodes[slot][1]), parts_of_levels(store.levels)
+        found = _core.BlockNode(self.family, options, **facts, levels=levels, weighted=store.weighted)
+        return Slot(*state.nodes[slot], int(facts["rows"].sum()), found)
 
-    def _splits(
-        self, state: State, slots: list[Slot], large: list[int]
-    ) -> list[tuple[Array, float, float, bool] | None]:
-        """The split of each slot: normal, threshold, gain, whether the threshold is final; None for a leaf."""
-        place = np.full(len(state.nodes), -1, np.int32)
-        place[large] = np.arange(len(large), dtype=np.int32)
-        base = self._base(place, slots)
-        self._find_spaces(state.level, base, slots)
-        if self.family == "gdt":
-            return [self._given(slot) for slot in slots]
-        splits: list[tuple[Array, float, float, bool] | None] = [None] * len(slots)
+    def _splits(self, state: State, slots: list[Slot], large: list[int]) -> list[Split | None]:
+        """The split of each slot; None for a leaf."""
+
+        def base(some: Sequence[int]) -> dict[str, Any]:
+            place = np.full(len(state.nodes), -1, np.int32)
+            place[[large[i] for i in some]] = np.arange(len(some), dtype=np.int32)
+            return self._base(place, [slots[i] for i in some])
+
+        self._find_moments(state.level, base(range(len(slots))), slots)
+        for slot in slots:
+            slot.directions = slot.found.directions()
         for some in self._batches(slots):
-            of_some = np.full(len(state.nodes), -1, np.int32)
-            of_some[[large[i] for i in some]] = np.arange(len(some), dtype=np.int32)
-            chosen = [slots[i] for i in some]
-            found = self._searched(state.level, self._base(of_some, chosen), chosen)
-            for i, split in zip(some, found, strict=True):
-                splits[i] = split
-        return splits
+            self._search(state.level, base(some), [slots[i] for i in some])
+        return [slot.found.split() for slot in slots]
 
     def _base(self, place: Any, slots: list[Slot]) -> dict[str, Any]:
         base: dict[str, Any] = {"slots": place, "n_slots": len(slots)}
         if any(self.store.levels):
-            base["scores"] = np.stack([slot.scores for slot in slots])
+            base["scores"] = np.stack([slot.found.scores for slot in slots])
         return base
 
-    def _find_spaces(self, level: int, base: dict[str, Any], slots: list[Slot]) -> None:
-        store, options, p = self.store, self.options, self.store.n_features
-        if self.need == AXES:
-            for slot in slots:
-                slot.spaces = directions.original(p)
-            return
-        for slot in slots:
-            directions.frame(slot, self.need)
-        center, inverse = (np.stack([getattr(slot, name) for slot in slots]) for name in ("center", "inverse"))
-        unit = np.stack([slot.unit(store.weighted) for slot in slots])
-        sums = self._ask("moments", level, {**base, "center": center, "inverse": inverse, "unit": unit})
-        for i, slot in enumerate(slots):
-            slot.high_sums, slot.low_sums = sums["high_sums"][i], sums["low_sums"][i]
-        if self.need == COVARIANCES:
-            for slot in slots:
-                slot.spaces = directions.of_covariances(slot, options, store.weighted, self.family == "hhcart_d")
-        elif self.need == UNIT_ROWS:
-            means = np.stack(
-                [
-                    [slot.mean(k, store.weighted) if slot.rows[k] else np.zeros(p) for k in range(store.n_classes)]
-                    for slot in slots
-                ]
-            )
-            factor = np.array([slot.factor() for slot in slots])
-            request = {**base, "mean": means, "inverse": inverse, "factor": factor}
-            squares = self._ask("squares", level, request)["squares"]
-            least = 1e-9 * np.sqrt(squares)
-            found = self._ask("unit_moments", level, {**request, "least": least, "unit": unit})
+    def _find_moments(self, level: int, base: dict[str, Any], slots: list[Slot]) -> None:
+        """Ask for what the heuristic needs to have added up, pass after pass."""
+        while kind := max(slot.found.wants for slot in slots):
+            requests = [slot.found.request() for slot in slots]
+            request = {name: np.stack([each[name] for each in requests]) for name in requests[0]}
+            answer = self._ask(kind, level, {**base, **request})
             for i, slot in enumerate(slots):
-                sums_of = (found["high_sums"][i], found["low_sums"][i])
-                slot.spaces = directions.of_unit_rows(slot, sums_of, options, store.weighted)
-        else:
-            self._find_bisectors(level, base, slots)
-
-    def _find_bisectors(self, level: int, base: dict[str, Any], slots: list[Slot]) -> None:
-        p = self.store.n_features
-        normals, thresholds = np.zeros((len(slots), 2, p)), np.full((len(slots), 2), np.nan)
-        for i, slot in enumerate(slots):
-            slot.planes = directions.bisectors(slot, self.store.weighted, self.strict)
-            for k, (w, t) in enumerate(slot.planes):
-                normals[i, k], thresholds[i, k] = w, t
-        if np.isnan(thresholds).all():
-            return
-        left = self._ask("left", level, {**base, "normals": normals, "thresholds": thresholds})["left"]
-        for slot, of_slot in zip(slots, left, strict=True):
-            if not slot.planes:
-                continue
-            best = directions.better(slot, of_slot, self._search, self.options["bisector_by_super_classes"])
-            slot.planes = (slot.planes[best],)
-            slot.left = of_slot[best]
-            if self.family == "hhgdt":
-                normal = np.asarray(_core.oriented(slot.planes[0][0], self.options["sign"]))
-                slot.spaces = directions.reflected([normal[None]], self.options, p)
-
-    def _given(self, slot: Slot) -> tuple[Array, float, float, bool] | None:
-        """The split of GDT: its bisector, offset and all."""
-        if not slot.planes:
-            return None
-        (w, t), present = slot.planes[0], slot.present
-        search = self._search(np.ascontiguousarray(slot.weight[present]))
-        assert slot.left is not None
-        left = np.ascontiguousarray(slot.left[present])
-        search.offer_cut(0, t, left, float(self.plan.min_leaf))
-        winner = search.winner()
-        return None if winner is None else (w, t, float(winner[2]), True)
+                slot.found.take({name: value[i] for name, value in answer.items() if name != "bytes_read"})
 
     def _batches(self, slots: list[Slot]) -> list[list[int]]:
         """Slots that have directions, as many at once as there is room for their histograms."""
         room = int(self.plan.memory * 0.25) // (self._asker.copies * self.count_bytes)
-        cells = [0 if s.spaces is None else s.spaces.size * self.store.n_classes for s in slots]
+        cells = [0 if s.directions is None else s.directions[0].size * self.store.n_classes for s in slots]
         self.n_bins = 256
         while self.n_bins > 32 and max(cells) * self.n_bins > room:
             self.n_bins //= 2
@@ -369,17 +308,15 @@ class _Grower:
             total += size * self.n_bins
         return batches
 
-    def _searched(
-        self, level: int, base: dict[str, Any], slots: list[Slot]
-    ) -> list[tuple[Array, float, float, bool] | None]:
-        """The best cut of each slot among the axes of its spaces, by histograms and the bins that can still win."""
-        request, searches, first = self._histograms(level, base, slots)
+    def _search(self, level: int, base: dict[str, Any], slots: list[Slot]) -> None:
+        """Find the best cut of each slot among its directions, by histograms and the bins that can still win."""
+        request, first = self._histograms(level, base, slots)
         open_slots = list(range(len(slots)))
         of_part = self._asker.copies * (self.count_bytes * self.store.n_classes + 16)
         while open_slots:
             room = self.plan.memory * 0.3 / len(open_slots)
             wanted = [
-                searches[i].wanted(room, KEPT_ROW_BYTES, of_part, FEW_ROWS * float(slots[i].rows.sum()))
+                slots[i].found.wanted(room, KEPT_ROW_BYTES, of_part, FEW_ROWS * float(slots[i].rows))
                 for i in open_slots
             ]
             open_slots = [i for i, cells in zip(open_slots, wanted, strict=True) if len(cells[0])]
@@ -395,79 +332,52 @@ class _Grower:
             is_wanted[cells["direction"]] = True
             place = np.where(is_wanted[request["place"]], request["place"], -1)
             found = self._ask("look", level, {**request, "place": place, **cells})
-            self._take([searches[i] for i in open_slots], [len(each[0]) for each in wanted], cells["first_part"], found)
-        return [self._winner(slot, search) for slot, search in zip(slots, searches, strict=True)]
+            self._take([slots[i] for i in open_slots], [len(each[0]) for each in wanted], cells["first_part"], found)
 
     def _histograms(
         self, level: int, base: dict[str, Any], slots: list[Slot]
-    ) -> tuple[dict[str, Any], list[_core.SlotSearch], NDArray[np.int64]]:
-        """The request, a search for each slot, and the number of its first direction."""
-        n_bins = self.n_bins
-        orders, places, lows, highs, of_slots, at = [], [], [], [], [], 0
-        for slot in slots:
-            assert slot.spaces is not None
-            of_slots.append(slot.spaces)
-            order = _searched_axes(slot.spaces)
-            place = np.full(slot.spaces.size, -1, np.int64)
-            place[order] = at + np.arange(len(order))
-            at += len(order)
-            by_class = self.need in (COVARIANCES, UNIT_ROWS)
-            low, high = directions.predicted_ranges(slot, slot.spaces, self.store.weighted, by_class)
-            orders.append(order)
-            places.append(place)
-            lows.append(low[order])
-            highs.append(high[order])
+    ) -> tuple[dict[str, Any], NDArray[np.int64]]:
+        """The request, and the number of the first direction of each slot, whose searches begin."""
+        us, orders, lows, highs = zip(*(slot.directions for slot in slots if slot.directions), strict=True)
+        first = np.concatenate([[0], np.cumsum([len(order) for order in orders])]).astype(np.int64)
+        places = [np.full(u.size, -1, np.int64) for u in us]
+        for place, order, start in zip(places, orders, first.tolist(), strict=False):
+            place[order] = start + np.arange(len(order))
         low, high = np.concatenate(lows), np.concatenate(highs)
         with np.errstate(divide="ignore", over="ignore"):
-            scale = np.where(high > low, n_bins / (high - low), 0.0)
+            scale = np.where(high > low, self.n_bins / (high - low), 0.0)
         request = {
             **base,
-            "first_space": np.concatenate([[0], np.cumsum([len(spaces) for spaces in of_slots])]).astype(np.int64),
-            "u": np.ascontiguousarray(np.vstack(of_slots)),
+            "first_space": np.concatenate([[0], np.cumsum([len(u) for u in us])]).astype(np.int64),
+            "u": np.vstack(us),
             "place": np.concatenate(places),
             "low": low,
             "scale": np.where(np.isfinite(scale), scale, 0.0),
-            "n_bins": n_bins,
+            "n_bins": self.n_bins,
         }
         found = self._ask("histograms", level, request)
-        searches: list[_core.SlotSearch] = []
-        start = 0
-        for slot, order in zip(slots, orders, strict=True):
-            end = start + len(order)
-            search = self._search(np.ascontiguousarray(slot.weight[slot.present]))
-            low, high = (np.ascontiguousarray(side) for side in slot.box)
-            gaps = np.asarray(_core.distinct_gaps(of_slots[len(searches)], low, high))[order]
-            search.begin(
-                order,
-                slot.present.astype(np.int32),
+        for slot, start, end in zip(slots, first.tolist(), first[1:].tolist(), strict=False):
+            slot.found.begin(
                 *counted_or_weighed(found["counts"][start:end]),
                 found["least"][start:end],
                 found["largest"][start:end],
                 request["low"][start:end],
                 request["scale"][start:end],
-                gaps,
-                self.store.n_classes,
-                n_bins,
-                int(slot.rows.sum()),
+                self.n_bins,
             )
-            searches.append(search)
-            start = end
-        first = np.concatenate([[0], np.cumsum([len(order) for order in orders])]).astype(np.int64)
-        return request, searches, first
+        return request, first
 
-    def _take(
-        self, searches: list[_core.SlotSearch], cells: list[int], first_part: NDArray[np.int64], found: Answer
-    ) -> None:
-        """Give searches the answers to what they wanted, each so many cells."""
+    def _take(self, slots: list[Slot], cells: list[int], first_part: NDArray[np.int64], found: Answer) -> None:
+        """Give slots the answers to what they wanted, each so many cells."""
         rows = {name: np.concatenate(found[name]) for name in FETCHED}
         order = np.argsort(rows["entry"], kind="stable")  # those of a chunk are in order already
         rows = {name: each[order] for name, each in rows.items()}
         at = np.concatenate([[0], np.cumsum(cells)])
         of_rows, of_parts = np.searchsorted(rows["entry"], at), first_part[at]
-        for i, search in enumerate(searches):
+        for i, slot in enumerate(slots):
             here, parts = slice(of_rows[i], of_rows[i + 1]), slice(of_parts[i], of_parts[i + 1])
             counts = found["counts"][of_parts[i] * self.store.n_classes : of_parts[i + 1] * self.store.n_classes]
-            search.take(
+            slot.found.take_cells(
                 rows["entry"][here] - np.int32(at[i]),
                 rows["code"][here],
                 rows["z"][here],
@@ -478,25 +388,9 @@ class _Grower:
                 found["smallest"][at[i] : at[i + 1]],
             )
 
-    def _winner(self, slot: Slot, search: _core.SlotSearch) -> tuple[Array, float, float, bool] | None:
-        winner = search.winner()
-        if winner is None:
-            return None
-        order, threshold, gain = winner
-        assert slot.spaces is not None
-        space, axis = divmod(int(order), self.store.n_features)
-        u = slot.spaces[space]
-        normal = np.zeros(len(u))
-        normal[axis] = 1.0
-        if u[axis] != 0.0:
-            normal -= 2.0 * u * u[axis]
-        return normal, float(threshold), float(gain), False
-
     # ---- the next level ----------------------------------------------------------------------------------------------
 
-    def _divide(
-        self, state: State, slots: list[Slot], large: list[int], splits: list[tuple[Array, float, float, bool] | None]
-    ) -> State:
+    def _divide(self, state: State, slots: list[Slot], large: list[int], splits: list[Split | None]) -> State:
         """Send the rows of split nodes to their children, and count them there."""
         done = [i for i, split in enumerate(splits) if split is not None]
         if not done:
@@ -527,7 +421,7 @@ class _Grower:
                 children.append(state.builder.add(stats["weight"][side], int(stats["rows"][side].sum())))
                 nodes.append((children[-1], slot.depth + 1))
                 kept.append(side)
-            state.builder.split(slot.node, normal, threshold, gain, children[0], children[1], slot.scores)
+            state.builder.split(slot.node, normal, threshold, gain, children[0], children[1], slot.found.scores)
         stats = {name: stats[name] for name in ("rows", "weight", "heaviest", "low", "high", "tables")}
         if len(kept) < 2 * len(done):  # slots stay as the rows have them; those of leaves hold no node
             by_side = dict(zip(kept, nodes, strict=True))
@@ -542,14 +436,6 @@ def middle_of_gap(low: float, high: float) -> float:
     """Return the middle of two numbers, or the lower one where the middle rounds to the upper."""
     middle = 0.5 * low + 0.5 * high
     return middle if low <= middle < high else low
-
-
-def _searched_axes(spaces: Array) -> NDArray[np.int64]:
-    """Places of the directions that are searched: an axis that several spaces share only once."""
-    k, p = spaces.shape
-    stays = spaces == 0.0
-    first = np.where(stays, np.cumsum(stays, axis=0) == 1, True)
-    return np.flatnonzero(first.reshape(k * p)).astype(np.int64)
 
 
 def _graft(builder: TreeBuilder, node: int, arrays: Mapping[str, Any]) -> None:

@@ -10,9 +10,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.foreign import told
 from oblique_cli.ground.constraints import Boolean, Constraint, Integer, Real
 from oblique_cli.ground.nouns import CVSpec, Fold, Row
-from oblique_cli.ground.registry import Registry, misfit, told
+from oblique_cli.ground.registry import Registry, fault_of_type, misfit, source_of
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -159,7 +160,11 @@ class Scheme(ABC):
         return [Fraction(100 * sum(r.n_correct for r in rows), sum(r.n_test for r in rows)) for rows in repetitions]
 
 
-SCHEMES: Registry[Scheme] = Registry("cross-validation scheme")
+SCHEMES: Registry[Scheme] = Registry(
+    "cross-validation scheme",
+    "oblique list schemes",
+    lambda made: fault_of_type(made, Scheme, "put @scheme(name) over a subclass of Scheme"),
+)
 
 S = TypeVar("S", bound=type)
 
@@ -175,7 +180,7 @@ def scheme(name: str) -> Callable[[S], S]:
 
     def keep(cls: S) -> S:
         def refused(fault: str) -> ConfigError:
-            return ConfigError(f"{_file(cls)}: scheme {name!r} {fault}.")
+            return ConfigError(f"{source_of(cls)}: scheme {name!r} {fault}.")
 
         if fault := _fault(name, cls):
             raise refused(fault)
@@ -203,7 +208,7 @@ def stated(made: Scheme, dataset: Dataset | None, cv: CVSpec) -> Places:
     """
     found = made.places(dataset, cv)
     if fault := _fault_of_counting(found, made.repeats(dataset, cv)) or _fault_of_apparent(made, found, cv):
-        raise ConfigError(f"{_file(type(made))}: scheme {made.name!r} {fault}.")
+        raise ConfigError(f"{source_of(type(made))}: scheme {made.name!r} {fault}.")
     return found
 
 
@@ -218,19 +223,12 @@ METHODS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def _file(cls: Any) -> str:
-    try:
-        return inspect.getsourcefile(cls) or str(cls)
-    except (OSError, TypeError):
-        return f"{getattr(cls, '__module__', 'unknown module')}.{getattr(cls, '__qualname__', cls)}"
-
-
 def _fault(name: str, cls: Any) -> str:
     """Return what is wrong with a class as it stands, "" for nothing."""
     if not isinstance(name, str) or not re.fullmatch("[a-z][a-z0-9_]*", name):
         return "needs a name of a-z, 0-9 and '_', such as leave_one_out"
     if name in SCHEMES:
-        return f"has a name that {_file(type(SCHEMES[name]))} has taken"
+        return f"has a name that {source_of(type(SCHEMES[name]))} has taken"
     if not (isinstance(cls, type) and issubclass(cls, Scheme)):
         return "must be a class derived from Scheme"
     if not (vars(cls).get("__doc__") or "").strip():

@@ -6,38 +6,75 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from oblique_cli.ground.nodes import nested_rules
+from oblique_cli.ground.nodes import Indicator, nested_rules
 from oblique_cli.tree.structure import EVERYTHING, Tree
 
 
 def export_text(
     tree: Tree,
     feature_names: Sequence[str],
-    class_names: Sequence[str],
+    answers: Sequence[str],
     precision: int = 3,
     level_names: Mapping[int, Sequence[str]] | None = None,
 ) -> str:
     """Return the rules of a tree as nested "if" and "else", every coefficient shown.
 
-    feature_names : one for each column; class_names : one for each class code
+    feature_names : one for each column
+    answers       : a name for each class code, or the name of what a regression tree predicts alone
     precision     : significant digits of coefficients and thresholds; 17 give them to the bit
     level_names   : qualitative feature -> a name for each level code; the codes themselves without it
 
-    One split, with four training rows of class a on its left, one of a and three of b on its right:
+    A leaf of a regression tree says its equation: "y = 100 - 1 x1  (180 rows, RMSE 0)". One split, with four training
+    rows of class a on its left, one of a and three of b on its right:
 
         if 0.6 height - 0.8 width <= 1.5:
             a  (a: 4)
         else:
             b  (a: 1, b: 3)
     """
-    features, classes = [_one_line(name) for name in feature_names], [_one_line(name) for name in class_names]
+    features, classes = [_one_line(name) for name in feature_names], [_one_line(name) for name in answers]
     levels = {j: [_one_line(name) for name in names] for j, names in (level_names or {}).items()}
 
     def leaf(node: int) -> str:
         counts = [f"{name}: {n:.10g}" for name, n in zip(classes, tree.counts[node], strict=True) if n]
         return f"{classes[tree.labels[node]]}  ({', '.join(counts)})"
 
-    return nested_rules(tree.left, tree.right, lambda node: condition(tree, node, features, precision, levels), leaf)
+    says = leaf_texts(tree, features, answers[0], precision).__getitem__ if tree.is_regression else leaf
+    return nested_rules(tree.left, tree.right, lambda node: condition(tree, node, features, precision, levels), says)
+
+
+def leaf_texts(
+    tree: Tree, feature_names: Sequence[str], target: str, precision: int = 3, most: int | None = None
+) -> list[str]:
+    """Return what each node of a regression tree says as a leaf: its equation, its rows and its error.
+
+    most : as in `equation`
+    """
+    names = [_one_line(name) for name in feature_names]
+
+    def leaf(node: int) -> str:
+        rmse = np.sqrt(tree.equations.rss[node] / tree.n_rows[node])
+        rows = f"{tree.n_rows[node]} row{'' if tree.n_rows[node] == 1 else 's'}"
+        return f"{target} = {equation(tree, node, names, precision, most)}  ({rows}, RMSE {rmse:.{precision}g})"
+
+    return [leaf(node) for node in range(tree.n_nodes)]
+
+
+def equation(tree: Tree, node: int, feature_names: Sequence[str], precision: int = 3, most: int | None = None) -> str:
+    """Return the linear model of a node, such as "100 - 1.5 x1 + 0.2 x3"; features of coefficient 0 are left out.
+
+    most : terms that are written, those of the largest coefficients; the others are counted
+    """
+    coef = tree.equations.coef[node]
+    text = f"{tree.equations.intercept[node]:.{precision}g}"
+    used = np.flatnonzero(coef).tolist()
+    kept = used if most is None else sorted(sorted(used, key=lambda j: -abs(coef[j]))[:most])
+    for j in kept:
+        sign, name = "-" if coef[j] < 0 else "+", feature_names[j]
+        said = f"({name.holds()})" if isinstance(name, Indicator) else name
+        text += f" {sign} {abs(coef[j]):.{precision}g} {said}"
+    rest = len(used) - len(kept)
+    return text + (f" and {rest} more term{'' if rest == 1 else 's'}" if rest else "")
 
 
 def condition(
@@ -83,8 +120,10 @@ def _of_values(
         (j,) = used
         if threshold == EVERYTHING and tree.missing_left is not None:
             return f"{feature_names[j]} is not missing"
-        sign = ">=" if coef[j] < 0 else "<="
-        return f"{feature_names[j]} {sign} {threshold / coef[j] + 0.0:.{precision}g}"
+        name, at = feature_names[j], threshold / coef[j] + 0.0
+        if isinstance(name, Indicator) and (0.0 <= at < 1.0 if coef[j] > 0 else 0.0 < at <= 1.0):
+            return name.holds(bool(coef[j] < 0))
+        return f"{name} {'>=' if coef[j] < 0 else '<='} {at:.{precision}g}"
     terms, rest = "", ""
     if most_terms is not None and len(used) > most_terms:
         largest = np.argsort(-np.abs(coef), kind="stable")[:most_terms]
@@ -110,5 +149,7 @@ def _scores(tree: Tree, node: int, feature: int, level_names: Mapping[int, Seque
 
 
 def _one_line(name: str) -> str:
-    """A name without line ends and terminal control characters, which a CSV header may hold."""
+    """A name without line ends and control characters, which a CSV header may hold; an `Indicator` stays one."""
+    if isinstance(name, Indicator):
+        return name.each(_one_line)
     return "".join(char if char.isprintable() else " " for char in name)

@@ -1,8 +1,13 @@
-"""Top-down growth: in the compiled core where it knows the heuristic, else node by node from Python."""
+"""Top-down growth: in the compiled core where it knows the heuristic, else node by node from Python.
+
+`grow_by` is the loop of all growth from Python, whatever divides a node: a heuristic for classes, one on the signs of
+residuals (residual_signs.py), or a look-ahead (look_ahead.py).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +22,59 @@ from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree, TreeBuilder
 
 Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+class Division(NamedTuple):
+    """How a node is divided.
+
+    coef, threshold, gain, level_scores, missing_left : of the split, as in `Tree`
+    goes_left : (m,) of the node's rows
+    own : what belongs to the left and to the right child beside their rows
+    """
+
+    coef: Array
+    threshold: float
+    gain: float
+    goes_left: NDArray[np.bool_]
+    level_scores: Array | None = None
+    missing_left: bool = False
+    own: tuple[Any, Any] = (None, None)
+
+
+def rows_alone(rows: Rows) -> Array:
+    """Return the counts of rows that have no classes."""
+    return np.array([float(len(rows))])
+
+
+def grow_by(
+    builder: TreeBuilder,
+    n: int,
+    divide: Callable[[Rows, int, int, Any], Division | None],
+    weigh: Callable[[Rows], Array] = rows_alone,
+    own: Any = None,
+) -> list[Any]:
+    """Grow a tree on n rows from its root down; return what belongs to each node, in the builder's order.
+
+    divide : rows of a node, its depth, its path (the turns from the root, a 1 before them), what belongs to it -> how
+        it is divided, None for a leaf
+    weigh : rows -> counts of their classes; own : what belongs to the root
+    """
+    everything = np.arange(n)
+    owned = [own]
+    stack = [(builder.add(weigh(everything), n), everything, 0, 1)]
+    while stack:
+        node, rows, depth, path = stack.pop()
+        found = divide(rows, depth, path, owned[node])
+        if found is None:
+            continue
+        left, right = rows[found.goes_left], rows[~found.goes_left]
+        ids = [builder.add(weigh(side), len(side)) for side in (left, right)]
+        owned += found.own
+        hyperplane = (found.coef, found.threshold, found.gain)
+        builder.split(node, *hyperplane, ids[0], ids[1], found.level_scores, found.missing_left)
+        stack += [(ids[1], right, depth + 1, 2 * path + 1), (ids[0], left, depth + 1, 2 * path)]
+    return owned
 
 
 def grow_top_down(
@@ -123,26 +181,20 @@ def _grow_reference(
         return np.bincount(y[rows], weights=w, minlength=n_classes).astype(np.float64)
 
     builder = TreeBuilder(X.shape[1], n_classes, levels, takes_missing=missing)
-    everything = np.arange(len(X))
-    stack = [(builder.add(class_weights(everything), len(X)), everything, 0, 1)]
-    while stack:
-        node_id, rows, depth, path = stack.pop()
+
+    def divided(rows: Rows, depth: int, path: int, own: None) -> Division | None:
         if stopping.is_leaf(class_weights(rows), depth):
-            continue
+            return None
         w = None if weights is None else weights[rows]
         Z, level_scores = scored(X[rows], y[rows], w, n_classes, builder.levels)
         node = Node(Z, y[rows], w, n_classes, depth, criterion, ties, min_leaf, seed, path)
         division = divide(node, proposer, min_leaf, finish)
-        if division is None:
-            continue
+        if division is None or division.goes_left.all() or not division.goes_left.any():
+            return None
         split, goes_left, missing_left = division
-        if goes_left.all() or not goes_left.any():
-            continue
-        left, right = rows[goes_left], rows[~goes_left]
-        ids = [builder.add(class_weights(side), len(side)) for side in (left, right)]
-        hyperplane = (split.coef, split.threshold, split.gain)
-        builder.split(node_id, *hyperplane, ids[0], ids[1], level_scores, missing_left)
-        stack.extend([(ids[1], right, depth + 1, 2 * path + 1), (ids[0], left, depth + 1, 2 * path)])
+        return Division(split.coef, split.threshold, split.gain, goes_left, level_scores, missing_left)
+
+    grow_by(builder, len(X), divided, class_weights)
     return builder.finish()
 
 

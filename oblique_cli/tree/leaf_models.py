@@ -13,17 +13,14 @@ penalty does here, and prune by the errors of these models; here a tree is prune
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-
-if TYPE_CHECKING:
-    from oblique_cli.tree.structure import Tree
+from oblique_cli.tree.payloads import LeafModels, standardized
+from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -33,87 +30,6 @@ PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # among whic
 LEAST = float(np.finfo(np.float64).eps)  # of a probability in a log loss
 TOLERANCE = 1e-13  # of the loss of a row
 LIGHT = 0.01  # share of the weight below which rows are no unit
-FARTHEST = 1e100  # standard deviations; a score stays finite
-FARTHEST_SQUARED = 3.0  # standard deviations: the square of an outlier would outvote all else
-
-
-@dataclass(frozen=True, eq=False)
-class LeafModels:
-    """Scores of classes as linear functions of features and of their squares, one set for each leaf.
-
-    center, scale : (p,)             of each feature; a missing value counts as its center
-    coef          : (n_nodes, C, p)  of the standardized features, 0 at inner nodes and for qualitative features
-    intercept     : (n_nodes, C)     logarithms of the leaf's probabilities included
-    curve         : (n_nodes, C, p)  of the squares (`squares`), or None where there are none
-    """
-
-    center: Array
-    scale: Array
-    coef: Array
-    intercept: Array
-    curve: Array | None = None
-
-    def __post_init__(self) -> None:
-        for name in self._given():
-            values = np.array(getattr(self, name), dtype=np.float64)
-            values.flags.writeable = False
-            object.__setattr__(self, name, values)
-
-    def _given(self) -> list[str]:
-        """The fields that are there."""
-        return [name for name in self.__dataclass_fields__ if getattr(self, name) is not None]
-
-    def scores(self, X: Array, leaves: NDArray[Any]) -> Array:
-        """Return f_k for rows (n, p) in given leaves (n,), as (n, C)."""
-        z = self.standardized(X)
-        found: Array = self.intercept[leaves]
-        for leaf in np.unique(leaves):
-            rows = leaves == leaf
-            # A row's sums do not depend on which other rows are asked for, as those of a matrix product may.
-            found[rows] += np.einsum("np,cp->nc", z[rows], self.coef[leaf])
-            if self.curve is not None:
-                found[rows] += np.einsum("np,cp->nc", squares(z[rows]), self.curve[leaf])
-        return found
-
-    def shares(self, X: Array, leaves: NDArray[Any]) -> Array:
-        """Return probabilities of the classes, (n, C); arguments as in `scores`."""
-        return softmax(self.scores(X, leaves))
-
-    @property
-    def n_coefficients(self) -> int:
-        """Number of coefficients other than 0, intercepts not counted."""
-        return int(np.count_nonzero(self.coef)) + (0 if self.curve is None else int(np.count_nonzero(self.curve)))
-
-    def standardized(self, X: Array) -> Array:
-        """Return rows (n, p) in standard deviations from the center, 0 for what is missing."""
-        return standardized(X, self.center, self.scale)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data for JSON."""
-        return {name: getattr(self, name).tolist() for name in self._given()}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> LeafModels:
-        """Return the inverse of `to_dict`."""
-        return cls(**{name: data[name] for name in cls.__dataclass_fields__ if name in data})
-
-    def check(self, sizes: tuple[int, ...]) -> None:
-        """Raise ValueError unless these are models for a tree of so many nodes, classes and features."""
-        n_nodes, n_classes, n_features = sizes
-        shapes = {
-            "center": (n_features,),
-            "scale": (n_features,),
-            "coef": (n_nodes, n_classes, n_features),
-            "intercept": (n_nodes, n_classes),
-            "curve": (n_nodes, n_classes, n_features),
-        }
-        for name in self._given():
-            shape = shapes[name]
-            found = getattr(self, name)
-            if found.shape != shape or not np.isfinite(found).all():
-                raise ValueError(f"{name} of leaf_models must hold finite numbers of shape {shape}. Got {found.shape}")
-        if not (self.scale > 0.0).all():
-            raise ValueError("scale of leaf_models must be positive")
 
 
 def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, penalty: float) -> LeafModels:
@@ -163,30 +79,6 @@ def unit_of(weights: Array) -> float:
     ordered = np.sort(weights)
     held = np.cumsum(ordered)
     return float(ordered[np.searchsorted(held, LIGHT * held[-1])])
-
-
-def softmax(scores: Array) -> Array:
-    """Return exp(scores) divided by their sum over the last axis."""
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    shares: Array = powers / powers.sum(axis=-1, keepdims=True)
-    return shares
-
-
-def standardized(X: Array, center: Array, scale: Array) -> Array:
-    """Return rows (n, p) in standard deviations from the center, 0 for what is missing."""
-    with np.errstate(over="ignore"):
-        z: Array = np.clip(np.nan_to_num((X - center) / scale, nan=0.0), -FARTHEST, FARTHEST)
-    return z
-
-
-def squares(z: Array) -> Array:
-    """Return squares of standardized features, at most FARTHEST_SQUARED from the center.
-
-    They are less 1 and over sqrt(2), so that those of a normal feature have mean 0 and deviation 1 as well.
-    """
-    bounded = np.clip(z, -FARTHEST_SQUARED, FARTHEST_SQUARED)
-    found: Array = (bounded * bounded - 1.0) * np.sqrt(0.5)
-    return found
 
 
 def moments(levels: Sequence[int], X: Array, v: Array) -> tuple[Array, Array]:

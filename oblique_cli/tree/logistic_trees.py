@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.tree.leaf_models import LeafModels, moments, squares, standardized, unit_of
+from oblique_cli.tree.leaf_models import moments, unit_of
+from oblique_cli.tree.payloads import LeafModels, squares, standardized
 from oblique_cli.tree.pruning import LabeledRows, PruningPath, complexity_path
 from oblique_cli.tree.refining import LeafPrior, Path, PlaneSpace, Run, Settings, along_path, penalties_of
 from oblique_cli.tree.structure import Tree
@@ -167,9 +168,7 @@ class NodeModels:
 
 def between(path: PruningPath) -> Array:
     """Return a complexity inside the range of every member: geometric means of neighbors, as in CART."""
-    positive = np.maximum(path.alphas, 0.0)
-    middle = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
-    found = np.where(path.alphas < 0.0, path.alphas, middle)
+    found = np.where(path.alphas < 0.0, path.alphas, path.between)
     found[-1] = np.inf
     return found
 

@@ -11,8 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.tree.growing import Division, grow_by
 from oblique_cli.tree.least_squares import Linear, Passes, fit_linear, left_out_error
-from oblique_cli.tree.model_tree import ModelTree, ModelTreeBuilder
+from oblique_cli.tree.payloads import Equations
+from oblique_cli.tree.pruning import cheapest
+from oblique_cli.tree.sparse import arrivals
+from oblique_cli.tree.structure import Tree, TreeBuilder
 from oblique_cli.tree.turning_points import TurningPoints
 
 Array = NDArray[np.float64]
@@ -135,37 +139,35 @@ class FarthestTurn(AllTurns):
         return {j: self.points.centers[farthest, [j]] for j in range(X.shape[1])}
 
 
-def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> ModelTree:
+def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> Tree:
     """Return the tree grown on rows X (n, p) with targets y (n,), n >= 1.
 
     Rows must come in an order that depends on their content alone if the tree is to.
     """
-    builder = ModelTreeBuilder()
     noise = PERFECT * float(((y - y.mean()) ** 2).sum())
-    model = fit_linear(X, y)
-    root = builder.add(model.coef, model.intercept, len(y), model.rss)
-    stack = [(root, np.arange(len(y)), model, proposals, 0)]
-    while stack:
-        node, rows, model, proposals, depth = stack.pop()
+
+    def divide(rows: Rows, depth: int, path: int, own: tuple[Linear, Proposals]) -> Division | None:
+        model, left_over = own
         if len(rows) < settings.min_node or (settings.max_depth is not None and depth >= settings.max_depth):
-            continue
+            return None
         A, b = X[rows], y[rows]
         if model.rss <= noise:
-            continue
-        cut = best_cut(A, b, model, proposals, settings)
+            return None
+        cut = best_cut(A, b, model, left_over, settings)
         if cut is None or min(cut.n_left, len(rows) - cut.n_left) < settings.min_child:
-            continue
+            return None
         if cut.children_error > (1.0 - settings.min_improvement) * own_error(A, b, model, settings):
-            continue
+            return None
         goes_left = A[:, cut.feature] <= cut.threshold
-        below = []
-        for side, left_over in zip((rows[goes_left], rows[~goes_left]), proposals.divide(cut), strict=True):
-            own = fit_linear(X[side], y[side])
-            child = builder.add(own.coef, own.intercept, len(side), own.rss)
-            below.append((child, side, own, left_over, depth + 1))
-        builder.split(node, cut.feature, cut.threshold, below[0][0], below[1][0])
-        stack.extend(reversed(below))
-    return builder.finish()
+        left, right = (fit_linear(X[side], y[side]) for side in (rows[goes_left], rows[~goes_left]))
+        gain = max(model.rss - left.rss - right.rss, 0.0)
+        below = left_over.divide(cut)
+        axis = np.eye(1, X.shape[1], cut.feature)[0]
+        return Division(axis, cut.threshold, gain, goes_left, own=((left, below[0]), (right, below[1])))
+
+    builder = TreeBuilder(X.shape[1], 1)
+    owned = grow_by(builder, len(y), divide, own=(fit_linear(X, y), proposals))
+    return builder.finish(payload=Equations.of([model for model, _ in owned]))
 
 
 def own_error(X: Array, y: Array, model: Linear, settings: Settings) -> float:
@@ -232,7 +234,7 @@ def _left_out(X: Array, y: Array, cut: Cut, settings: Settings) -> Cut:
     return replace(cut, error=error, children_error=asked)
 
 
-def prune(tree: ModelTree, X: Array, y: Array) -> ModelTree:
+def prune(tree: Tree, X: Array, y: Array) -> Tree:
     """Return the tree cut back as M5 does it: a node keeps its subtree only if that is estimated to err less.
 
     The estimate of a model of v coefficients on n rows is its mean absolute residual times (n + v) / (n - v) (Quinlan
@@ -241,35 +243,10 @@ def prune(tree: ModelTree, X: Array, y: Array) -> ModelTree:
 
     X, y : the training rows
     """
-    estimate = np.empty(tree.n_nodes)
-    kept = np.zeros(tree.n_nodes, dtype=bool)
-    members: list[Rows] = [np.arange(len(y))] + [np.arange(0)] * (tree.n_nodes - 1)
-    for node in np.flatnonzero(~tree.is_leaf):
-        rows = members[node]
-        goes_left = X[rows, tree.feature[node]] <= tree.thresholds[node]
-        members[tree.left[node]], members[tree.right[node]] = rows[goes_left], rows[~goes_left]
-    for at in reversed(range(tree.n_nodes)):
-        rows = members[at]
-        n, v = len(rows), 1 + int(np.count_nonzero(tree.coef[at]))
-        residuals = y[rows] - X[rows] @ tree.coef[at] - tree.intercept[at]
-        own = float(np.abs(residuals).mean()) * (n + v) / (n - v) if n > v else np.inf
-        estimate[at] = own
-        if not tree.is_leaf[at]:
-            left, right = tree.left[at], tree.right[at]
-            below = (len(members[left]) * estimate[left] + len(members[right]) * estimate[right]) / n
-            kept[at] = below < own
-            estimate[at] = min(own, below)
-    builder = ModelTreeBuilder()
-
-    def copy(node: int) -> int:
-        return builder.add(tree.coef[node], float(tree.intercept[node]), int(tree.n_rows[node]), float(tree.rss[node]))
-
-    stack = [(0, copy(0))]
-    while stack:
-        old, new = stack.pop()
-        if kept[old]:
-            left, right = int(tree.left[old]), int(tree.right[old])
-            children = copy(left), copy(right)
-            builder.split(new, int(tree.feature[old]), float(tree.thresholds[old]), *children)
-            stack += [(right, children[1]), (left, children[0])]
-    return builder.finish()
+    costs = np.empty(tree.n_nodes)
+    models = tree.equations
+    for at, rows in enumerate(arrivals(tree, X)):
+        n, v = len(rows), 1 + int(np.count_nonzero(models.coef[at]))
+        residuals = y[rows] - X[rows] @ models.coef[at] - models.intercept[at]
+        costs[at] = n * float(np.abs(residuals).mean()) * (n + v) / (n - v) if n > v else np.inf
+    return cheapest(tree, costs, np.zeros(tree.n_nodes), 0.0)

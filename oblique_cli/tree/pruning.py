@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -17,12 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from oblique_cli.errors import ConfigError, PluginError, quoted
+from oblique_cli.foreign import told
 from oblique_cli.ground.constraints import Constraint, Integer, Real
-from oblique_cli.ground.registry import Registry, misfit, told
+from oblique_cli.ground.registry import Registry, misfit, source_of
+from oblique_cli.parameters import Declared, Parameter, parameter
 from oblique_cli.tree.description_length import NODE, class_bits, split_bits
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
 
 TIE = 1e-12  # complexities closer than this collapse in one step (Breiman et al. 1984)
 
@@ -41,14 +45,22 @@ class PruningPath:
     node_alpha: Array
     n_leaves: NDArray[np.int64]
 
+    @property
+    def between(self) -> Array:
+        """(K,) geometric means of neighboring complexities, at which other trees of the same kind are cut (CART)."""
+        positive = np.maximum(self.alphas, 0.0)
+        return np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
+
     def member(self, tree: Tree, k: int) -> Tree:
         """Return member k of the sequence."""
         return tree.collapse(self.node_alpha <= self.alphas[k])
 
 
 def cost_complexity_path(tree: Tree) -> PruningPath:
-    """Return the weakest-link sequence, R = misclassified share of the training weight."""
-    return complexity_path(tree, tree.errors / tree.counts[0].sum())
+    """Return the weakest-link sequence by what the payload costs: the misclassified share of the training weight, or
+    the residual sum of squares as a share of the root's (Breiman et al. 1984, section 8.5).
+    """
+    return complexity_path(tree, tree.payload.costs(tree))
 
 
 def complexity_path(tree: Tree, errors: Array) -> PruningPath:
@@ -112,6 +124,40 @@ def cost_complexity(
     return path.member(tree, smallest_within(errors, total, standard_errors))
 
 
+def squared_errors(tree: Tree, path: PruningPath, alphas: Array, X: Array, y: Array) -> Array:
+    """Return the squared error of every row under every T(alpha). alphas : (m,) rising; returns (n, m)."""
+    stops = tree.apply_limits(X, alphas, path.node_alpha)
+    said = tree.payload
+    return np.column_stack([said.losses(said.answers(tree, X, nodes), y) for nodes in np.asarray(stops).T])
+
+
+def chosen_alpha(
+    tree: Tree, X: Array, y: Array, parts: Sequence[Rows], grown: Callable[[Rows], Tree], standard_errors: float
+) -> float:
+    """Return the complexity of a regression tree that cross-validation chooses by the c-SE rule, -inf as grown.
+
+    parts : rows left out by each fold, none in two; grown : rows -> the tree of these rows
+
+    The trees of the folds are cut at the geometric mean of neighboring complexities of the main tree. The standard
+    error is that of the mean squared error over all rows.
+    """
+    path = cost_complexity_path(tree)
+    if len(path.alphas) < 2 or len(parts) < 2:
+        return -np.inf
+    every = np.arange(len(y))
+
+    def errors_of(out: Rows) -> Array:
+        part = grown(np.setdiff1d(every, out))
+        return squared_errors(part, cost_complexity_path(part), path.between, X[out], y[out])
+
+    errors = np.concatenate([errors_of(out) for out in parts])
+    means = errors.mean(axis=0)
+    best = int(np.flatnonzero(means <= means.min())[-1])
+    error_of_mean = float(errors[:, best].std(ddof=1)) / np.sqrt(len(errors))
+    chosen = int(np.flatnonzero(means <= means[best] + standard_errors * error_of_mean)[-1])
+    return float(path.alphas[chosen])
+
+
 def fixed_alpha(tree: Tree, alpha: float) -> Tree:
     """Return the member of the sequence at complexity `alpha` (in units of the training misclassification rate)."""
     return tree.collapse(cost_complexity_path(tree).node_alpha <= alpha)
@@ -125,19 +171,14 @@ def reduced_error(tree: Tree, X: Array, y: NDArray[np.int32], weights: Array | N
     wrong = np.zeros(tree.n_nodes)
     w = np.ones(len(y)) if weights is None else weights
     X = np.ascontiguousarray(X, dtype=np.float64)
-    here = np.zeros(len(y), dtype=np.int64)
-    leaf = tree.apply(X)
-    parent = np.full(tree.n_nodes, -1)
-    for node in np.flatnonzero(~tree.is_leaf):
-        parent[tree.left[node]] = parent[tree.right[node]] = node
     # Each row is counted at every node of its path.
-    here = leaf.astype(np.int64)
+    here = tree.apply(X).astype(np.int64)
     active = np.arange(len(y))
     while len(active):
         nodes = here[active]
         missed = tree.labels[nodes] != y[active]
         np.add.at(wrong, nodes[missed], w[active][missed])
-        here[active] = parent[nodes]
+        here[active] = tree.parents[nodes]
         active = active[here[active] >= 0]
     return cheapest(tree, wrong, np.zeros(tree.n_nodes))
 
@@ -209,10 +250,10 @@ def pessimistic(tree: Tree) -> Tree:
 
 
 class LabeledRows(NamedTuple):
-    """Rows of known class. X : (n, p); codes : (n,) of classes; weights : (n,) or None"""
+    """Rows of known class. X : (n, p); codes : (n,) of classes, or numbers in regression; weights : (n,) or None"""
 
     X: Array
-    codes: NDArray[np.int32]
+    codes: NDArray[Any]
     weights: Array | None
 
     @property
@@ -237,34 +278,65 @@ class CrossValidation:
 NO_ROWS, KEPT_ROWS, TRAINING_ROWS = "none", "kept", "training"
 
 
-# What a tree has parameters for beside those of rules, old names too: a rule by name is never given these.
-TREE_PARAMETERS = frozenset({
-    "proposer", "criterion", "min_parent", "max_misrate", "misrate_of", "max_depth", "min_samples_leaf", "min_leaf",
-    "min_weight_fraction_leaf", "class_weight", "ties", "pruning", "pruning_fraction", "qualitative", "missing",
-    "max_levels", "engine", "n_jobs", "random_state", "probabilities", "probability_strength", "refine",
-    "leaf_models", "leaf_penalty", "polish", "split_cost",
-})  # fmt: skip
+class RuleParameters(Declared, kw_only=True):
+    """The parameters of the rules here, which a tree has as well; those of several rules mean the same to all."""
+
+    pruning_folds: int = parameter(default=10, allowed=Integer(2), help='Folds of "cv".')
+    pruning_repeats: int = parameter(
+        default=1, allowed=Integer(1), help='How often "cv" divides the rows anew; the errors are averaged.'
+    )
+    standard_errors: float = parameter(
+        default=0.0,
+        allowed=Real(0.0),
+        help='c of the c-SE rule for "cost_complexity" and "cv" (thesis 1.7.1; 0 in every experiment).',
+    )
+    ccp_alpha: float = parameter(
+        default=0.0,
+        allowed=Real(0.0),
+        help='Complexity at which "ccp_alpha" cuts, in units of the training misclassification rate.',
+    )
+    prior_weight: float = parameter(
+        default=2.0,
+        allowed=Real(0.0),
+        help='m of "minimum_error": how many rows the class shares of the root weigh at every node (Cestnik and Bratko '
+        "1991).",
+    )
+    tree_weight: float = parameter(
+        default=0.25,
+        allowed=Real(0.0),
+        help='What a bit of the tree counts in "description_length", beside a bit of the classes of its rows; 1 in the '
+        "paper.",
+    )
 
 
-class PruningRule(BaseEstimator, ABC):
+class PruningRule(Declared, BaseEstimator, ABC):
     """A way to prune. A subclass is one rule; it is registered in PRUNINGS and says about itself:
 
     rows         which rows it needs besides the tree: NO_ROWS; KEPT_ROWS, kept from growth, at least one; or
                  TRAINING_ROWS, which it divides by cross-validation
-    constraints  parameter of its constructor -> what it may be; every parameter has a default
     as_grown     whether it returns every tree as it is
 
-    Its docstring begins with its summary. Parameters that several rules share are one parameter of an estimator and
-    mean the same to all of them; none has a name of `TREE_PARAMETERS`.
+    Its docstring begins with its summary, and each of its parameters is declared once (`oblique_cli.parameters`).
+    Parameters that several rules share are one parameter of an estimator and mean the same to all of them; none has the
+    name of another parameter of a tree.
     """
 
     rows: ClassVar[str] = ""
-    constraints: ClassVar[Mapping[str, Constraint]] = {}
     as_grown: ClassVar[bool] = False
 
     @abstractmethod
     def prune(self, tree: Tree, rows: Any) -> Tree:
         """Return the pruned tree. rows : None, `LabeledRows` or `CrossValidation`, as `rows` of the class asks for."""
+
+
+def pruned(rule: PruningRule, tree: Tree, rows: Any) -> Tree:
+    """Return what a rule makes of a tree; PluginError, with its file, for anything but a `Tree`."""
+    found = rule.prune(tree, rows)
+    if not isinstance(found, Tree):
+        raise PluginError(
+            f"{source_of(type(rule))}: {type(rule).__name__}.prune must return a Tree. Got {quoted(found)}."
+        )
+    return found
 
 
 def _fault(rule: Any) -> str | None:
@@ -301,9 +373,24 @@ def _fault(rule: Any) -> str | None:
     return None
 
 
+_RESERVED: set[str] = set()
+
+
+def reserve(parameters: Mapping[str, Parameter]) -> None:
+    """Keep the names of a tree's parameters, but for those of rules here, from rules; ConfigError if one is taken."""
+    others = {one.also.name for one in parameters.values() if one.also}
+    _RESERVED.update((parameters.keys() | others) - RuleParameters.parameters.keys())
+    for name, rule in PRUNINGS.items():
+        if taken := sorted(_RESERVED & rule.parameters.keys()):
+            raise ConfigError(f"{source_of(rule)}: pruning {name!r} {_TAKEN.format(taken[0])}.")
+
+
+_TAKEN = "has a parameter {!r}, which is one of the tree; give it another name"
+
+
 def _fault_of_parameter(name: str, default: Any, constraint: Any) -> str | None:
-    if name in TREE_PARAMETERS:
-        return f"has a parameter {name!r}, which is one of the tree; give it another name"
+    if name in _RESERVED:
+        return _TAKEN.format(name)
     if not isinstance(constraint, Constraint):
         return f"has a parameter {name!r} without a Constraint that says what its value may be"
     if not constraint.holds(default):
@@ -330,14 +417,10 @@ class NoPruning(PruningRule):
 
 
 @PRUNINGS.register("cost_complexity")
-class CostComplexity(PruningRule):
+class CostComplexity(RuleParameters, PruningRule, takes=("standard_errors",)):
     """Minimal cost-complexity pruning on rows kept from growth, c-SE rule (Breiman et al. 1984; thesis 1.7.1)."""
 
     rows = KEPT_ROWS
-    constraints: ClassVar[Mapping[str, Constraint]] = {"standard_errors": Real(0.0)}
-
-    def __init__(self, standard_errors: float = 0.0) -> None:
-        self.standard_errors = standard_errors
 
     def prune(self, tree: Tree, rows: LabeledRows) -> Tree:
         """Return the smallest member of the sequence within c standard errors of the best."""
@@ -367,20 +450,12 @@ class Pessimistic(PruningRule):
 
 
 @PRUNINGS.register("cv")
-class CrossValidatedComplexity(PruningRule):
+class CrossValidatedComplexity(
+    RuleParameters, PruningRule, takes=("pruning_folds", "pruning_repeats", "standard_errors")
+):
     """Minimal cost-complexity pruning by cross-validation of the training rows (Breiman et al. 1984, section 3.4.2)."""
 
     rows = TRAINING_ROWS
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "pruning_folds": Integer(2),
-        "pruning_repeats": Integer(1),
-        "standard_errors": Real(0.0),
-    }
-
-    def __init__(self, pruning_folds: int = 10, pruning_repeats: int = 1, standard_errors: float = 0.0) -> None:
-        self.pruning_folds = pruning_folds
-        self.pruning_repeats = pruning_repeats
-        self.standard_errors = standard_errors
 
     def prune(self, tree: Tree, rows: CrossValidation) -> Tree:
         """Cut the trees of the folds at the geometric mean of neighboring complexities of the main tree.
@@ -392,8 +467,7 @@ class CrossValidatedComplexity(PruningRule):
         folds = min(self.pruning_folds, len(rows.rows.X))
         if folds < 2 or len(path.alphas) < 2:
             return tree
-        positive = np.maximum(path.alphas, 0.0)
-        cuts = np.append(np.sqrt(positive[:-1] * positive[1:]), np.inf)
+        cuts = path.between
         errors = np.zeros(len(cuts))
         for _ in range(self.pruning_repeats):
             for part, left_out in rows.grow(folds):
@@ -403,14 +477,10 @@ class CrossValidatedComplexity(PruningRule):
 
 
 @PRUNINGS.register("ccp_alpha")
-class FixedComplexity(PruningRule):
+class FixedComplexity(RuleParameters, PruningRule, takes=("ccp_alpha",)):
     """Minimal cost-complexity pruning at a given complexity (Breiman et al. 1984)."""
 
     rows = NO_ROWS
-    constraints: ClassVar[Mapping[str, Constraint]] = {"ccp_alpha": Real(0.0)}
-
-    def __init__(self, ccp_alpha: float = 0.0) -> None:
-        self.ccp_alpha = ccp_alpha
 
     def prune(self, tree: Tree, rows: None) -> Tree:
         """Return the member of the sequence at that complexity."""
@@ -418,14 +488,10 @@ class FixedComplexity(PruningRule):
 
 
 @PRUNINGS.register("minimum_error")
-class MinimumError(PruningRule):
+class MinimumError(RuleParameters, PruningRule, takes=("prior_weight",)):
     """Least expected error by m-probabilities of the training rows (Cestnik and Bratko 1991)."""
 
     rows = NO_ROWS
-    constraints: ClassVar[Mapping[str, Constraint]] = {"prior_weight": Real(0.0)}
-
-    def __init__(self, prior_weight: float = 2.0) -> None:
-        self.prior_weight = prior_weight
 
     def prune(self, tree: Tree, rows: None) -> Tree:
         """Return the tree without branches that are not expected to err less."""
@@ -433,14 +499,10 @@ class MinimumError(PruningRule):
 
 
 @PRUNINGS.register("description_length")
-class DescriptionLength(PruningRule):
+class DescriptionLength(RuleParameters, PruningRule, takes=("tree_weight",)):
     """Fewest bits for the tree and the classes of its training rows (Mehta, Rissanen and Agrawal 1995)."""
 
     rows = NO_ROWS
-    constraints: ClassVar[Mapping[str, Constraint]] = {"tree_weight": Real(0.0)}
-
-    def __init__(self, tree_weight: float = 0.25) -> None:
-        self.tree_weight = tree_weight
 
     def prune(self, tree: Tree, rows: None) -> Tree:
         """Return the tree without branches that take more bits than they save."""

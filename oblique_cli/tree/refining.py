@@ -1,12 +1,14 @@
 """Trees of hyperplanes refined: tree alternating optimization (Carreira-Perpinan & Tavallali 2018).
 
 A tree is first grown by any heuristic, then improved as a whole: one node after another gets the hyperplane that is
-best with all others as they are. `core/refinement` does the work over standardized features; here are the ways there
-and back, the path over penalties, and the choice of penalty and start by cross-validation.
+best with all others as they are. A `Space` does the work: for trees of classes `PlaneSpace`, by `core/refinement` over
+standardized features, for trees of numbers refining_equations.py. Here are the path over penalties and the choice of
+penalty and start by cross-validation, the same for both: what a tree loses is what its payload says.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -18,7 +20,7 @@ import oblique_cli._core as _core
 from oblique_cli.ground.geometry import level_codes
 from oblique_cli.ground.magnitudes import exponents, measured
 from oblique_cli.tree.pruning import LabeledRows
-from oblique_cli.tree.structure import Tree, TreeBuilder
+from oblique_cli.tree.structure import Tree, TreeBuilder, numbered
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -27,6 +29,7 @@ Planes = dict[str, NDArray[Any]]  # a tree as the core takes it, over the column
 
 SURROGATES = ("logistic", "squared_hinge")
 REFINEMENTS = ("none", "tao")
+EQUAL = 1e-12  # losses of cross-validation closer than this share are the same
 
 
 class Run(NamedTuple):
@@ -34,8 +37,9 @@ class Run(NamedTuple):
 
     penalty : share of the training weight that a unit of |w|_1 costs, with |w|_2 = 1 over standardized features
     sweeps : passes over all nodes; converged : whether the last one changed nothing worth mention
-    objective : (steps,) misclassified share + penalty * sum of |w|_1, before the first and after each update of a node
-    sweep, node : (steps,) of each update; node -1 where leaves were given labels and empty branches removed
+    objective : (steps,) what the leaves cost, as `Payload.costs` has it, + penalty * sum of |w|_1, before the first and
+        after each update of a node
+    sweep, node : (steps,) of each update; node below 0 at the start, and where leaves got new answers
     """
 
     penalty: float
@@ -76,7 +80,27 @@ class LeafPrior(NamedTuple):
     penalty: float
 
 
-class PlaneSpace:
+class Space(ABC):
+    """Training rows on which trees are refined, whose states are trees in a form that can change."""
+
+    @abstractmethod
+    def begin(self, tree: Tree) -> Any:
+        """Return the state of a tree."""
+
+    @abstractmethod
+    def step(self, state: Any, penalty: float, settings: Settings, leaves: LeafPrior | None) -> tuple[Any, Run]:
+        """Return the refined state and what the run was like."""
+
+    @abstractmethod
+    def end(self, state: Any, start: Tree, leaves: LeafPrior | None) -> Tree:
+        """Return the tree of a state. start : of which it came"""
+
+    def unchanged(self, state: Any, before: Any) -> bool:
+        """Whether a step has left a state as it was."""
+        return False
+
+
+class PlaneSpace(Space):
     """Training rows as the core refines on them: standardized features, each level of a qualitative one by itself.
 
     A level is a column that is 1 in its rows, so that a plane may give every level any score; the tree then keeps these
@@ -126,6 +150,22 @@ class PlaneSpace:
         Z = np.where(absent | (self._scale == 0.0), 0.0, (wide - self._mean) / usable)
         self.Z = np.ascontiguousarray(Z)
         self.absent = np.ascontiguousarray(absent) if absent.any() else None
+
+    def begin(self, tree: Tree) -> Planes:
+        """Return the arrays of a tree."""
+        return self.planes(tree)
+
+    def step(self, state: Any, penalty: float, settings: Settings, leaves: LeafPrior | None) -> tuple[Any, Run]:
+        """Return the refined arrays and what the run was like."""
+        return self.refine(state, penalty, settings, leaves)
+
+    def end(self, state: Any, start: Tree, leaves: LeafPrior | None) -> Tree:
+        """Return the tree of some arrays."""
+        return self.tree(state, start.missing_left is not None, as_it_is=leaves is not None)
+
+    def unchanged(self, state: Any, before: Any) -> bool:
+        """Whether all arrays are the same."""
+        return all(np.array_equal(state[name], before[name]) for name in state)
 
     def planes(self, tree: Tree) -> Planes:
         """Return the arrays of a tree over these features as the core takes them."""
@@ -274,20 +314,9 @@ def gini_decrease(node: Array, left: Array, right: Array) -> float:
 
 def _packed(planes: Planes) -> Planes:
     """The arrays without nodes that are nobody's children, children numbered after their parents."""
-    left, right = planes["left"], planes["right"]
-    order, place, stack = [0], {0: 0}, [0]
-    while stack:
-        node = stack.pop()
-        if left[node] < 0:
-            continue
-        for child in (int(left[node]), int(right[node])):
-            place[child] = len(order)
-            order.append(child)
-        stack += [int(right[node]), int(left[node])]
+    order, left, right = numbered(planes["left"], planes["right"])
     kept = {name: np.ascontiguousarray(values[order]) for name, values in planes.items()}
-    for name in ("left", "right"):
-        kept[name] = np.array([place.get(int(child), -1) for child in kept[name]], dtype=np.int32)
-    return kept
+    return kept | {"left": left, "right": right}
 
 
 class Path(NamedTuple):
@@ -309,20 +338,19 @@ def penalties_of(space: PlaneSpace, number: int) -> Array:
 
 
 def along_path(
-    tree: Tree, space: PlaneSpace, penalties: Iterable[float], settings: Settings, leaves: LeafPrior | None = None
+    tree: Tree, space: Space, penalties: Iterable[float], settings: Settings, leaves: LeafPrior | None = None
 ) -> Path:
     """Return the trees of rising penalties: the first refined from `tree`, each further one from the one before.
 
     leaves : models in the leaves, which answer in place of labels
     """
-    missing = tree.missing_left is not None
-    planes = space.planes(tree)
+    state = space.begin(tree)
     path = Path([], [])
     for penalty in penalties:
-        before = planes
-        planes, run = space.refine(planes, float(penalty), settings, leaves)
-        same = path.trees and all(np.array_equal(planes[name], before[name]) for name in planes)
-        path.trees.append(path.trees[-1] if same else space.tree(planes, missing, as_it_is=leaves is not None))
+        before = state
+        state, run = space.step(state, float(penalty), settings, leaves)
+        same = path.trees and space.unchanged(state, before)
+        path.trees.append(path.trees[-1] if same else space.end(state, tree, leaves))
         path.runs.append(run)
     return path
 
@@ -333,21 +361,22 @@ def n_coefficients(tree: Tree) -> int:
 
 
 class Chosen(NamedTuple):
-    """What cross-validation chose. start, penalty : positions; error : (starts, penalties) shares of the weight
+    """What cross-validation chose. start, penalty : positions; error : (starts, penalties) mean losses
 
-    coefficients : (starts, penalties) non-zero ones, means over the folds
+    coefficients : (starts, penalties) non-zero ones, means over the folds; unrefined : (starts,) their own mean losses
     """
 
     start: int
     penalty: int
     error: Array
     coefficients: Array
+    unrefined: tuple[float, ...]
 
 
 class Fold(NamedTuple):
     """One fold of a cross-validation. space : its training rows; test : the others; starts : a tree each, to refine"""
 
-    space: PlaneSpace
+    space: Space
     test: LabeledRows
     starts: Sequence[Callable[[], Tree]]
 
@@ -355,38 +384,43 @@ class Fold(NamedTuple):
 def choose(folds: Iterable[Fold], penalties: Array, settings: Settings, standard_errors: float) -> Chosen:
     """Choose start and penalty by cross-validation: the fewest coefficients within c standard errors of the best.
 
-    Each fold grows its own starts, on its own rows. The standard error is sqrt(q (1 - q) / n) at the smallest error q,
-    n the number of rows of equal weight that would say as much. Equally many coefficients: the smaller error, then the
-    earlier start, then the larger penalty.
+    Each fold grows its own starts, on its own rows. The standard error, of shares, is sqrt(q (1 - q) / n) at the
+    smallest error q, n the number of rows of equal weight that would say as much. Equally many coefficients: the
+    smaller error, then the earlier start, then the larger penalty.
     """
-    wrong, coefficients, total, squares, number = np.zeros(0), np.zeros(0), 0.0, 0.0, 0
+    found: list[tuple[list[list[float]], list[list[int]], list[float]]] = []
+    total, squares = 0.0, 0.0
     for fold in folds:
-        if not number:
-            wrong, coefficients = np.zeros((2, len(fold.starts), len(penalties)))
-        number += 1
-        X, codes, given = fold.test
+        X, targets, given = fold.test
         weights = np.ones(len(X)) if given is None else given
         total += float(weights.sum())
         squares += float(weights @ weights)
-        for s, grow in enumerate(fold.starts):
-            trees = along_path(grow(), fold.space, penalties, settings).trees
-            missed = {id(tree): float(weights @ (tree.labels[tree.apply(X)] != codes)) for tree in trees}
-            wrong[s] += [missed[id(tree)] for tree in trees]
-            coefficients[s] += [n_coefficients(tree) for tree in trees]
-    error = wrong / total
-    coefficients /= number
+        paths = [(start := grow(), along_path(start, fold.space, penalties, settings).trees) for grow in fold.starts]
+        lost = {
+            id(tree): float(weights @ tree.payload.losses(tree.predicted(X), targets))
+            for start, trees in paths
+            for tree in (start, *trees)
+        }
+        found.append((
+            [[lost[id(tree)] for tree in trees] for _, trees in paths],
+            [[n_coefficients(tree) for tree in trees] for _, trees in paths],
+            [lost[id(start)] for start, _ in paths],
+        ))  # fmt: skip
+    error, coefficients, unrefined = (np.sum([one[at] for one in found], axis=0) for at in range(3))
+    error, coefficients, unrefined = error / total, coefficients / len(found), unrefined / total
     best = float(error.min())
-    limit = best + standard_errors * np.sqrt(best * (1.0 - best) * squares) / total + 1e-12
+    spread = standard_errors * np.sqrt(best * (1.0 - best) * squares) / total if standard_errors else 0.0
+    limit = (best + spread) * (1.0 + EQUAL)
     eligible = [(coefficients[s, k], error[s, k], s, -k) for s, k in np.argwhere(error <= limit).tolist()]
     _, _, s, k = min(eligible)
-    return Chosen(s, -k, error, coefficients)
+    return Chosen(s, -k, error, coefficients, tuple(unrefined.tolist()))
 
 
 @dataclass(frozen=True, eq=False)
 class Refined:
     """A refined tree and how it came about.
 
-    start : the tree before; path : the trees of rising penalties, the last of which is the result
+    start : the tree before; path : the trees of rising penalties, the last of which is the result; empty if it stays
     penalties : all that were tried; chosen : what cross-validation said of them, None if there was nothing to choose
     """
 
@@ -398,7 +432,7 @@ class Refined:
     @property
     def tree(self) -> Tree:
         """The result."""
-        return self.path.trees[-1]
+        return self.path.trees[-1] if self.path.trees else self.start
 
     @property
     def run(self) -> Run:
@@ -406,38 +440,51 @@ class Refined:
         return self.path.runs[-1]
 
     def summary(self) -> str:
-        """Return in a sentence what was done: penalty, misclassified training rows before and after, sizes, sweeps."""
-        before, after = (
-            float(tree.errors[tree.is_leaf].sum() / tree.counts[0].sum()) for tree in (self.start, self.tree)
-        )
+        """Return in a sentence what was done: penalty, sizes, errors of the training rows before and after, sweeps."""
+        if not self.path.runs:
+            single = self.start.n_leaves == 1
+            return f"not refined: {'the tree is a single leaf' if single else 'cross-validation prefers the start'}"
+        trees = (self.start, self.tree)
+        if self.start.is_regression:
+            before, after = (_rmse(tree) for tree in trees)
+            said = f"training RMSE {before:.4g} to {after:.4g}"
+        else:
+            before, after = (float(tree.errors[tree.is_leaf].sum() / tree.counts[0].sum()) for tree in trees)
+            said = f"training error {100 * before:.1f} to {100 * after:.1f} %"
         sweeps = sum(run.sweeps for run in self.path.runs)
         end = "" if self.run.converged else ", stopped before it converged"
         return (
             f"refined at penalty {self.run.penalty:.4g}: {self.start.n_leaves} to {self.tree.n_leaves} leaves, "
-            f"{n_coefficients(self.start)} to {n_coefficients(self.tree)} coefficients, training error "
-            f"{100 * before:.1f} to {100 * after:.1f} % in {sweeps} sweep{'s' * (sweeps != 1)}{end}"
+            f"{n_coefficients(self.start)} to {n_coefficients(self.tree)} coefficients, {said} in {sweeps} "
+            f"sweep{'s' * (sweeps != 1)}{end}"
         )
 
 
+def _rmse(tree: Tree) -> float:
+    return float(np.sqrt(max(tree.equations.rss[tree.is_leaf].sum(), 0.0) / tree.n_rows[0]))
+
+
 def refined(
-    space: PlaneSpace,
+    space: Space,
     starts: Sequence[Callable[[], Tree]],
     folds: Iterable[Fold],
-    penalty: float | None,
-    n_penalties: int,
+    penalties: Array,
     standard_errors: float,
     settings: Settings,
+    may_stay: bool = False,
 ) -> Refined:
     """Refine the best of several trees at the best penalty.
 
     starts : each grows its tree on all rows; folds : the same trees grown on parts of the rows
-    penalty : share of the training weight, or None for the choice among `n_penalties` by cross-validation
+    penalties : (k,) rising; of several, cross-validation chooses
+    may_stay : whether a tree stays as it is where no penalty has less error in cross-validation than the tree itself
     """
-    penalties = penalties_of(space, n_penalties) if penalty is None else np.array([penalty])
     chosen = None
     if len(starts) > 1 or len(penalties) > 1:
         chosen = choose(folds, penalties, settings, standard_errors)
     start = starts[chosen.start if chosen else 0]()
+    if may_stay and chosen and chosen.unrefined[chosen.start] <= chosen.error.min() * (1.0 + EQUAL):
+        return Refined(start, Path([], []), penalties, chosen)
     last = chosen.penalty if chosen else 0
     return Refined(start, along_path(start, space, penalties[: last + 1], settings), penalties, chosen)
 

@@ -15,42 +15,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.ground.geometry import distinct_gap
+from oblique_cli.tree import refining
 from oblique_cli.tree.least_squares import Linear, scaled
-from oblique_cli.tree.regression_tree import RegressionTree
-from oblique_cli.tree.residual_signs import EQUAL, Settings, model_of
-from oblique_cli.tree.structure import TreeBuilder
+from oblique_cli.tree.payloads import Equations
+from oblique_cli.tree.pruning import LabeledRows
+from oblique_cli.tree.refining import EQUAL, Fold, Path, Refined, Run, Space
+from oblique_cli.tree.residual_signs import Settings, model_of
+from oblique_cli.tree.structure import Tree, TreeBuilder
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
-
-REFINEMENTS = ("none", "tao")
 
 N_PENALTIES = 8
 FOLDS = 5
 MAX_SWEEPS = 40
 TOLERANCE = 1e-6  # a sweep that lowers E by less than this share of E is the last
 SURROGATES = 5  # l1 penalties of the logistic surrogate at a node, each a fifth of the one before
-
-
-class Run(NamedTuple):
-    """One run of the optimization, at one penalty.
-
-    objective : (steps,) E before the first and after each update, of a node or of all leaves
-    node : (steps,) of each update, numbered down the tree as it then was; -1 at the start and where leaves were fitted
-    """
-
-    penalty: float
-    sweeps: int
-    converged: bool
-    objective: Array
-    node: NDArray[np.int32]
 
 
 @dataclass(eq=False)
@@ -96,7 +83,7 @@ def _below(branch: _Branch) -> list[_Branch]:
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(Space):
     """Training rows X (n, p), y (n,), and what a leaf may be."""
 
     X: Array
@@ -111,6 +98,20 @@ class Problem:
         centered = self.y - self.y.mean()
         for name, value in (("Z", np.ascontiguousarray(Z)), ("spread", spread), ("total", float(centered @ centered))):
             object.__setattr__(self, name, value)
+
+    def begin(self, tree: Tree) -> _Branch:
+        """Return a tree in a form that can change."""
+        return branches_of(tree)
+
+    def step(self, state: Any, penalty: float, settings: Any, leaves: Any) -> tuple[Any, Run]:
+        """Return the state, which is refined in place, and what the run was like."""
+        if self.total == 0.0:  # a constant target has one leaf, and no share of it is anything
+            return state, Run(penalty, 0, True, np.zeros(1), np.zeros(1, np.int32), np.full(1, -1, np.int32))
+        return state, run(self, state, penalty)
+
+    def end(self, state: Any, start: Tree, leaves: Any) -> Tree:
+        """Return the tree as it now is."""
+        return tree_of(state, self)
 
     def price(self, coef: Array) -> float:
         """Return |w|_1 / |w|_2 of a hyperplane over the standardized features, from 1 to sqrt(p)."""
@@ -147,15 +148,16 @@ class Problem:
         return float(self.errors(branch, np.arange(len(self.y)))[0].sum()) + penalty * self.prices(branch)
 
 
-def branches_of(tree: RegressionTree) -> _Branch:
+def branches_of(tree: Tree) -> _Branch:
     """Return a tree in a form that can change."""
+    own = tree.equations
     made = [
-        _Branch(Linear(tree.coef[i], float(tree.intercept[i]), float(tree.rss[i]), 0), tree.splits.coef_[i].copy())
+        _Branch(Linear(own.coef[i], float(own.intercept[i]), float(own.rss[i]), 0), tree.coef_[i].copy())
         for i in range(tree.n_nodes)
     ]
     for i, one in enumerate(made):
         if not tree.is_leaf[i]:
-            one.threshold = float(tree.splits.thresholds[i])
+            one.threshold = float(tree.thresholds[i])
             one.left, one.right = made[tree.left[i]], made[tree.right[i]]
     return made[0]
 
@@ -170,7 +172,7 @@ def _reached(branch: _Branch, problem: Problem) -> list[tuple[_Branch, Rows, int
     return found
 
 
-def tree_of(branch: _Branch, problem: Problem) -> RegressionTree:
+def tree_of(branch: _Branch, problem: Problem) -> Tree:
     """Return the tree with the models of the training rows at every node; leaves keep theirs."""
     builder = TreeBuilder(problem.X.shape[1], 1)
     reached = _reached(branch, problem)
@@ -185,13 +187,7 @@ def tree_of(branch: _Branch, problem: Problem) -> RegressionTree:
             node, left, right = (number[id(each)] for each in (one, *one.children))
             gain = max(models[node].rss - models[left].rss - models[right].rss, 0.0)
             builder.split(node, one.coef, one.threshold, gain, left, right)
-    kept = [models[node] for node in builder.order()]
-    return RegressionTree(
-        builder.finish(),
-        np.array([model.coef for model in kept]),
-        np.array([model.intercept for model in kept]),
-        np.array([model.rss for model in kept]),
-    )
+    return builder.finish(payload=Equations.of(models))
 
 
 class Reduced:
@@ -337,7 +333,7 @@ def refit(problem: Problem, branch: _Branch) -> None:
 
 def run(problem: Problem, root: _Branch, penalty: float) -> Run:
     """Optimize a tree in place at one penalty."""
-    objective, nodes = [problem.objective(root, penalty)], [-1]
+    objective, nodes, sweeps = [problem.objective(root, penalty)], [-1], [0]
     converged, sweep = False, 0
     while not converged and sweep < MAX_SWEEPS:
         sweep += 1
@@ -356,79 +352,30 @@ def run(problem: Problem, root: _Branch, penalty: float) -> Run:
         refit(problem, root)
         objective.append(min(problem.objective(root, penalty), now))
         nodes.append(-1)
+        sweeps += [sweep] * (len(nodes) - len(sweeps))
         converged = before - objective[-1] <= TOLERANCE * max(before, 0.0)
-    return Run(float(penalty), sweep, converged, np.array(objective), np.array(nodes, dtype=np.int32))
+    steps = (np.array(which, dtype=np.int32) for which in (sweeps, nodes))
+    return Run(float(penalty), sweep, converged, np.array(objective), *steps)
 
 
-def penalties_of(tree: RegressionTree, n: int, number: int = N_PENALTIES) -> Array:
+def penalties_of(tree: Tree, n: int, number: int = N_PENALTIES) -> Array:
     """Return the penalties of a path, geometric: from the mean squared error of one row to the mean gain of a split.
 
     As shares of the root's sum of squares. A cut that one row pays for is noise; past the other end few cuts pay.
     """
-    left = max(float(tree.rss[tree.is_leaf].sum() / tree.rss[0]), 0.0)
+    left = max(float(tree.equations.rss[tree.is_leaf].sum() / tree.equations.rss[0]), 0.0)
     low = max(left / n, 1e-9)
     high = max((1.0 - left) / max(tree.n_leaves - 1, 1), 2.0 * low)
     return np.geomspace(low, high, number)
 
 
-def along_path(
-    tree: RegressionTree, problem: Problem, penalties: Sequence[float]
-) -> tuple[list[RegressionTree], list[Run]]:
-    """Return the trees of rising penalties, the first refined from `tree`, each further one from the one before."""
-    root = branches_of(tree)
-    trees, runs = [], []
-    for penalty in penalties:
-        runs.append(run(problem, root, float(penalty)))
-        trees.append(tree_of(root, problem))
-    return trees, runs
-
-
-@dataclass(frozen=True, eq=False)
-class Refined:
-    """A refined tree and how it came about.
-
-    start : the tree before; tree : the result; runs : one per penalty up to the chosen one, none if the start is kept
-    penalties : (k,) all that were tried, k = 0 if the start is a single leaf
-    error : (k,) mean squared error of cross-validation at each; start_error : the same of the starts
-    """
-
-    start: RegressionTree
-    tree: RegressionTree
-    runs: Sequence[Run]
-    penalties: Array
-    error: Array
-    start_error: float = np.nan
-
-    def summary(self) -> str:
-        """Return in a sentence what was done: penalty, sizes, root mean squared training errors, sweeps."""
-        if not self.runs:
-            single = self.start.n_leaves == 1
-            return f"not refined: {'the tree is a single leaf' if single else 'cross-validation prefers the start'}"
-        before, after = (_training_error(tree) for tree in (self.start, self.tree))
-        sweeps = sum(one.sweeps for one in self.runs)
-        end = "" if self.runs[-1].converged else ", stopped before it converged"
-        return (
-            f"refined at penalty {self.runs[-1].penalty:.4g}: {self.start.n_leaves} to {self.tree.n_leaves} leaves, "
-            f"training RMSE {before:.4g} to {after:.4g} in {sweeps} sweep{'s' * (sweeps != 1)}{end}"
-        )
-
-
-def _training_error(tree: RegressionTree) -> float:
-    return float(np.sqrt(max(tree.rss[tree.is_leaf].sum(), 0.0) / tree.n_rows[0]))
-
-
-def n_coefficients(tree: RegressionTree) -> int:
-    """Return the number of non-zero coefficients of all hyperplanes of a tree."""
-    return int(np.count_nonzero(tree.splits.coef_))
-
-
 def refined(
-    start: RegressionTree,
+    start: Tree,
     X: Array,
     y: Array,
     settings: Settings,
     parts: Sequence[NDArray[Any]],
-    grown: Callable[[Rows], RegressionTree],
+    grown: Callable[[Rows], Tree],
 ) -> Refined:
     """Refine a tree at the penalty of least cross-validated error, among equals that of fewest coefficients.
 
@@ -436,25 +383,14 @@ def refined(
 
     start : the tree of rows X (n, p), y (n,); parts : rows left out by each fold; grown : rows -> their own start
     """
-    if start.n_leaves == 1 or not start.rss[0] > 0.0 or len(parts) < 2:
-        return Refined(start, start, [], np.empty(0), np.empty(0))
-    penalties = penalties_of(start, len(y))
-    errors, coefficients, unrefined = np.zeros(len(penalties)), np.zeros(len(penalties)), 0.0
-    for out in parts:
+    if start.n_leaves == 1 or not start.equations.rss[0] > 0.0 or len(parts) < 2:
+        return Refined(start, Path([], []), np.empty(0), None)
+
+    def fold(out: Rows) -> Fold:
         kept = np.setdiff1d(np.arange(len(y)), out)
-        problem = Problem(np.ascontiguousarray(X[kept]), y[kept], settings)
-        tree = grown(kept)
-        unrefined += float(((tree.predict(X[out]) - y[out]) ** 2).sum())
-        # A target that is constant in these rows has one leaf and nothing to refine.
-        trees = along_path(tree, problem, penalties.tolist())[0] if tree.n_leaves > 1 else [tree] * len(penalties)
-        for k, each in enumerate(trees):
-            errors[k] += float(((each.predict(X[out]) - y[out]) ** 2).sum())
-            coefficients[k] += n_coefficients(each)
-    found = penalties, errors / len(y), unrefined / len(y)
-    if unrefined <= errors.min() * (1.0 + EQUAL):
-        return Refined(start, start, [], *found)
-    equal = np.flatnonzero(errors <= errors.min() * (1.0 + EQUAL))
-    chosen = int(min(equal, key=lambda k: (coefficients[k], -k)))
-    problem = Problem(np.ascontiguousarray(X), y, settings)
-    trees, runs = along_path(start, problem, penalties[: chosen + 1].tolist())
-    return Refined(start, trees[-1], runs, *found)
+        space = Problem(np.ascontiguousarray(X[kept]), y[kept], settings)
+        return Fold(space, LabeledRows(X[out], y[out], None), [lambda: grown(kept)])
+
+    space = Problem(np.ascontiguousarray(X), y, settings)
+    penalties = penalties_of(start, len(y))
+    return refining.refined(space, [lambda: start], map(fold, parts), penalties, 0.0, refining.Settings(), True)

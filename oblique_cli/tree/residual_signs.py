@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
+from oblique_cli.tree.growing import Division, Rows, grow_by
 from oblique_cli.tree.least_squares import Linear, Passes, fit_linear
-from oblique_cli.tree.regression_tree import RegressionTree
+from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.splitting import Node, Proposer
-from oblique_cli.tree.structure import TreeBuilder
+from oblique_cli.tree.structure import Tree, TreeBuilder
 
 Array = NDArray[np.float64]
 
@@ -59,46 +60,30 @@ def model_of(X: Array, y: Array, settings: Settings) -> Linear:
     return Linear(np.zeros(X.shape[1]), mean, float(((y - mean) ** 2).sum()), 1)
 
 
-def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int = 0) -> RegressionTree:
+def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int = 0) -> Tree:
     """Return the tree grown on rows X (n, p), y (n,), n >= 1.
 
     seed : of what nodes draw. Rows must come in an order that depends on their content alone if the tree is to.
     """
-    builder = TreeBuilder(X.shape[1], 1)
-    models = [model_of(X, y, settings)]
     noise = PERFECT * float(((y - y.mean()) ** 2).sum())
-    root = builder.add(np.array([float(len(y))]), len(y))
-    stack = [(root, np.arange(len(y)), 0, 1)]
-    while stack:
-        node, rows, depth, path = stack.pop()
-        model = models[node]
+
+    def divide(rows: Rows, depth: int, path: int, model: Linear) -> Division | None:
         if len(rows) < 2 * settings.min_leaf or model.rss <= noise or depth == settings.max_depth:
-            continue
+            return None
         A, b = np.ascontiguousarray(X[rows]), y[rows]
         signs = (b - model.predict(A) > 0.0).astype(np.int32)
         if signs.min() == signs.max():
-            continue
+            return None
         cut = best_cut(Node(A, signs, None, 2, depth, "gini", seed=seed, path=path), b, proposer, settings)
         if cut is None or cut.error >= model.rss:
-            continue
+            return None
         goes_left = np.asarray(_core.project(A, cut.coef)) <= cut.threshold
-        left, right = rows[goes_left], rows[~goes_left]
-        ids = [builder.add(np.array([float(len(side))]), len(side)) for side in (left, right)]
-        models += [model_of(X[side], y[side], settings) for side in (left, right)]
-        builder.split(node, cut.coef, cut.threshold, model.rss - cut.error, ids[0], ids[1])
-        stack += [(ids[1], right, depth + 1, 2 * path + 1), (ids[0], left, depth + 1, 2 * path)]
-    return _finished(builder, models)
+        left, right = (model_of(X[side], y[side], settings) for side in (rows[goes_left], rows[~goes_left]))
+        return Division(cut.coef, cut.threshold, model.rss - cut.error, goes_left, own=(left, right))
 
-
-def _finished(builder: TreeBuilder, models: list[Linear]) -> RegressionTree:
-    order = builder.order()
-    kept = [models[node] for node in order]
-    return RegressionTree(
-        builder.finish(),
-        np.array([model.coef for model in kept]),
-        np.array([model.intercept for model in kept]),
-        np.array([model.rss for model in kept]),
-    )
+    builder = TreeBuilder(X.shape[1], 1)
+    models = grow_by(builder, len(y), divide, own=model_of(X, y, settings))
+    return builder.finish(payload=Equations.of(models))
 
 
 def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cut | None:

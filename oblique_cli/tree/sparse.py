@@ -130,20 +130,7 @@ def _merged(tree: Tree, pairs: Sequence[tuple[int, int]]) -> Tree:
 
 
 def _with_hyperplanes(tree: Tree, coef: Array, thresholds: Array) -> Tree:
-    return Tree(
-        tree.left,
-        tree.right,
-        coef,
-        thresholds,
-        tree.counts,
-        tree.gains,
-        tree.n_rows,
-        tree.levels,
-        tree.level_scores,
-        tree.missing_left,
-        tree.probabilities,
-        tree.leaf_models,
-    )
+    return tree.changed(coef=coef, thresholds=thresholds)
 
 
 def arrivals(tree: Tree, X: Array) -> list[NDArray[np.intp]]:

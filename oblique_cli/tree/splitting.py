@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 import oblique_cli._core as _core
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, PluginError, quoted
+from oblique_cli.foreign import told
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Constraint, violation
-from oblique_cli.ground.registry import Registry
+from oblique_cli.ground.registry import Registry, fault_of_texts, has_docstring, misfit, source_of
+from oblique_cli.parameters import Declared
 
 Array = NDArray[np.float64]
 
@@ -152,16 +154,15 @@ class Split(NamedTuple):
     order: int
 
 
-class Proposer(BaseEstimator, ABC):
+class Proposer(Declared, BaseEstimator, ABC):
     """A split heuristic: proposes where to look; the search decides.
 
-    Subclasses implement `propose`. The class attributes describe the algorithm that the heuristic makes:
+    Subclasses implement `propose` and declare each of their parameters by one `oblique_cli.parameters.parameter`. The
+    class attributes describe the algorithm that the heuristic makes:
 
     title           name in published tables
     source          paper and section
     classifier      name of the estimator class; without it that of the proposer with "Classifier" behind it
-    constraints     parameter name -> what it may be
-    aliases         parameter name -> its other name, under which results are stored
     tree_defaults   parameters of the tree that differ from the estimator's own defaults
     limit_name      what the paper calls the misclassification limit; set if it is tuned on a grid
     native          family name in the compiled core that grows the same tree, or None
@@ -179,8 +180,6 @@ class Proposer(BaseEstimator, ABC):
     title: ClassVar[str] = ""
     source: ClassVar[str] = ""
     classifier: ClassVar[str] = ""
-    constraints: ClassVar[Mapping[str, Constraint]] = {}
-    aliases: ClassVar[Mapping[str, str]] = {}
     tree_defaults: ClassVar[Mapping[str, Any]] = {}
     limit_name: ClassVar[str | None] = None
     native: ClassVar[str | None] = None
@@ -212,16 +211,17 @@ def _fault(proposer: Any) -> str | None:
     if inspect.isabstract(proposer):
         missing = sorted(getattr(proposer, "__abstractmethods__", ()))
         return f"has no method {missing[0]}{'(node)' if missing[0] == 'propose' else ''}"
-    if list(inspect.signature(proposer.propose).parameters) != ["self", "node"]:
-        return "must have propose(self, node); random numbers come from node.rng()"
-    for attribute in ("title", "source"):
-        if not getattr(proposer, attribute):
-            return f"has no {attribute}, which tables and lists print"
+    if fault := misfit(proposer.propose, "self", "node"):
+        return f"has a method propose that {fault}; random numbers come from node.rng()"
+    if fault := fault_of_texts(proposer, "title", "source") or _fault_of_attributes(proposer):
+        return fault
+    if not has_docstring(proposer):
+        return "has no docstring, whose first line says what it does"
     try:
         made = proposer()
         parameters = made.get_params(deep=False)
-    except (TypeError, RuntimeError) as error:
-        return f"cannot be made without arguments; give every parameter a default ({error})"
+    except Exception as error:
+        return f"cannot be made without arguments; give every parameter a default ({told(error)})"
     for name in sorted(parameters.keys() ^ proposer.constraints.keys()):
         return (
             f"has a parameter {name!r} that its {'constructor' if name in proposer.constraints else 'constraints'} lack"
@@ -230,6 +230,23 @@ def _fault(proposer: Any) -> str | None:
         if message := violation(name, parameters[name], constraint, proposer.__name__):
             return f"has a default that its constraints forbid: {message.removesuffix('.')}"
     return None if proposer.native is None else _native_fault(proposer.native, made)
+
+
+def _fault_of_attributes(proposer: type[Proposer]) -> str | None:
+    """What is wrong with what a heuristic says of itself, as it follows its name."""
+    for name in ("constraints", "aliases", "tree_defaults"):
+        if not isinstance(getattr(proposer, name), Mapping):
+            return f"has {name} {getattr(proposer, name)!r}, which must be a mapping of the names of parameters"
+    for name, constraint in proposer.constraints.items():
+        if not isinstance(constraint, Constraint):
+            return f"has a parameter {name!r} without a Constraint that says what its value may be"
+    for name in ("quantitative", "combines", "draws_tree_seed"):
+        if not isinstance(getattr(proposer, name), bool):
+            return f"has {name} {getattr(proposer, name)!r}, which must be True or False"
+    for name in ("limit_name", "native"):
+        if not isinstance(getattr(proposer, name), str | None):
+            return f"has {name} {getattr(proposer, name)!r}, which must be a text or None"
+    return None
 
 
 def _native_fault(native: str, proposer: Proposer) -> str | None:
@@ -265,8 +282,24 @@ def best_split(
     The tie rule is that of docs/decisions.md; a node with `ties="strict"` drops its tolerances. `exhaustive=True`
     sorts every direction instead of bounding it, with the same result. `finish` says what becomes of the split.
     """
-    split = search(node, proposer.propose(node), min_leaf, exhaustive)
+    split = search(node, proposed(proposer, node), min_leaf, exhaustive)
     return finished(node, split, min_leaf, finish) if split and finish else split
+
+
+def proposed(proposer: Proposer, node: Node) -> Iterator[Candidates]:
+    """Yield what a heuristic proposes at a node; PluginError for anything but `Candidates`, which names its file."""
+    groups = proposer.propose(node)
+    if not isinstance(groups, Iterable):
+        raise _no_candidates(proposer, groups)
+    for group in groups:
+        if not isinstance(group, Candidates):
+            raise _no_candidates(proposer, group)
+        yield group
+
+
+def _no_candidates(proposer: Proposer, found: Any) -> PluginError:
+    who = f"{source_of(type(proposer))}: {type(proposer).__name__}.propose"
+    return PluginError(f"{who} must yield Candidates, such as Candidates.axes(). Got {quoted(found)}.")
 
 
 def finished(node: Node, split: Split, min_leaf: float, finish: Finish) -> Split:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.errors import DataError
 from oblique_cli.ground.nodes import depths_of, parents_of
-from oblique_cli.tree.leaf_models import LeafModels
+from oblique_cli.tree.payloads import SHARES, Classes, Equations, LeafModels, Payload
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -29,7 +28,7 @@ class Tree:
     coef_       : (n_nodes, p)        normal of each split, unit length; zeros at leaves
     intercept_  : (n_nodes,)          a row goes left iff coef_ @ x + intercept_ <= 0, decided as coef_ @ x <= threshold
     thresholds  : (n_nodes,)          -intercept_
-    counts      : (n_nodes, C)        weight of each class among the training rows of the node
+    counts      : (n_nodes, C)        weight of each class among the training rows of the node; one class in regression
     gains       : (n_nodes,)          score of the split by the criterion, 0 at leaves
     n_rows      : (n_nodes,) int64    training rows at the node
     levels      : p counts            levels of each feature; 0 for a quantitative one
@@ -37,17 +36,11 @@ class Tree:
                                       0 for levels its training rows did not show; S levels, see `level_columns`
     missing_left: (n_nodes,) bool     whether a row that is NaN in a feature of non-zero coefficient goes left, False at
                                       leaves; None in a tree that takes no missing values
-    probabilities: (n_nodes, C)       probability of each class at the node, where that is not its share of the counts
-                                      (tree/probabilities.py); None where it is
-    leaf_models : LeafModels          linear models of the classes in the leaves (tree/leaf_models.py); None without
+    payload     : Payload             what a leaf answers: class shares, a number, or a linear model of either
 
     A qualitative feature j of x holds codes 0 to levels[j] - 1. Any other value, NaN included, is a level never seen,
     whose score is 0. NaN in a feature that a hyperplane does not use changes nothing there.
     """
-
-    # Of trees that were pickled before there were any.
-    probabilities: Array | None = None
-    leaf_models: LeafModels | None = None
 
     def __init__(
         self,
@@ -61,8 +54,7 @@ class Tree:
         levels: Sequence[int] | None = None,
         level_scores: Array | None = None,
         missing_left: NDArray[np.bool_] | None = None,
-        probabilities: Array | None = None,
-        leaf_models: LeafModels | None = None,
+        payload: Payload = SHARES,
     ) -> None:
         self.left = _frozen(left, np.int32)
         self.right = _frozen(right, np.int32)
@@ -74,8 +66,34 @@ class Tree:
         self.levels = (0,) * self.n_features if levels is None else tuple(int(count) for count in levels)
         self.level_scores = _frozen(np.zeros((len(left), 0)) if level_scores is None else level_scores, np.float64)
         self.missing_left = None if missing_left is None else _frozen(missing_left, np.bool_)
-        self.probabilities = None if probabilities is None else _frozen(probabilities, np.float64)
-        self.leaf_models = leaf_models
+        self.payload = payload
+
+    def changed(self, **parts: Any) -> Tree:
+        """Return the tree with other parts, by the names of the constructor."""
+        own = {name: getattr(self, name) for name in ("left", "right", "thresholds", "counts", "gains", "n_rows")}
+        own |= {name: getattr(self, name) for name in ("levels", "level_scores", "missing_left", "payload")}
+        return Tree(**({"coef": self.coef_} | own | parts))
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether leaves answer numbers."""
+        return isinstance(self.payload, Equations)
+
+    @property
+    def equations(self) -> Equations:
+        """Models of the nodes of a regression tree."""
+        assert isinstance(self.payload, Equations)
+        return self.payload
+
+    @property
+    def probabilities(self) -> Array | None:
+        """(n_nodes, C) probabilities of the classes where they are no shares of the counts, else None."""
+        return self.payload.probabilities if isinstance(self.payload, Classes) else None
+
+    @property
+    def leaf_models(self) -> LeafModels | None:
+        """Linear models of the classes in the leaves, None without."""
+        return self.payload.leaf_models if isinstance(self.payload, Classes) else None
 
     @property
     def intercept_(self) -> Array:
@@ -146,16 +164,12 @@ class Tree:
             shares: Array = counts / counts.sum(axis=1, keepdims=True)
         return shares
 
-    def predicted(self, X: NDArray[Any], n_threads: int = 1) -> Ints:
-        """Return the class code of each row, (n,): the label of its leaf, or the class its leaf's model prefers.
+    def predicted(self, X: NDArray[Any], n_threads: int = 1) -> NDArray[Any]:
+        """Return what the payload answers in each row's leaf, (n,): class codes, or numbers.
 
         X : (n, p), float32 and float64 as they are
         """
-        leaves = self.apply(X, n_threads)
-        if self.leaf_models is None:
-            return self.labels[leaves]
-        codes: Ints = self.leaf_models.scores(X.astype(np.float64, copy=False), leaves).argmax(axis=1).astype(np.int32)
-        return codes
+        return self.payload.answers(self, X, self.apply(X, n_threads))
 
     def predicted_shares(self, X: NDArray[Any], n_threads: int = 1) -> Array:
         """Return the probability of each class for each row, (n, C). X : (n, p), float32 and float64 as they are"""
@@ -215,100 +229,44 @@ class Tree:
     def with_missing_to_the_heavier(self) -> Tree:
         """Return the tree with a side for missing values: that of the heavier child, the left one on a tie."""
         weights = self.counts.sum(axis=1)
-        heavier = ~self.is_leaf & (weights[self.left] >= weights[self.right])
-        hyperplanes = (self.coef_, self.thresholds, self.counts, self.gains, self.n_rows)
-        return Tree(self.left, self.right, *hyperplanes, self.levels, self.level_scores, heavier)
+        return self.changed(missing_left=~self.is_leaf & (weights[self.left] >= weights[self.right]))
 
     def with_probabilities(self, probabilities: Array) -> Tree:
         """Return the tree with these probabilities of the classes at every node, (n_nodes, C)."""
-        hyperplanes = (self.coef_, self.thresholds, self.counts, self.gains, self.n_rows)
-        levels = (self.levels, self.level_scores)
-        return Tree(self.left, self.right, *hyperplanes, *levels, self.missing_left, probabilities)
+        return self.changed(payload=Classes(probabilities))
 
     def with_leaf_models(self, models: LeafModels) -> Tree:
         """Return the tree with linear models in its leaves."""
-        hyperplanes = (self.coef_, self.thresholds, self.counts, self.gains, self.n_rows)
-        rest = (self.levels, self.level_scores, self.missing_left, self.probabilities)
-        return Tree(self.left, self.right, *hyperplanes, *rest, models)
+        return self.changed(payload=Classes(self.probabilities, models))
 
     def collapse(self, leaves: NDArray[np.bool_]) -> Tree:
         """Return the tree in which every marked node is a leaf, without models in leaves. leaves : (n_nodes,) bool."""
-        takes_missing = self.missing_left is not None
-        builder = TreeBuilder(self.n_features, self.counts.shape[1], self.levels, takes_missing)
-        stack = [(0, self._copied(0, builder))]
-        while stack:
-            old, new = stack.pop()
-            if self.left[old] < 0 or leaves[old]:
-                continue
-            children = [int(self.left[old]), int(self.right[old])]
-            ids = [self._copied(child, builder) for child in children]
-            split = (self.coef_[old], float(self.thresholds[old]), float(self.gains[old]))
-            builder.split(new, *split, ids[0], ids[1], self.level_scores[old], self._missing_left(old))
-            stack.extend([(children[1], ids[1]), (children[0], ids[0])])
-        return builder.finish()
-
-    def _copied(self, node: int, builder: TreeBuilder) -> int:
-        """Add a node to a builder as a leaf and return its number there."""
-        probabilities = None if self.probabilities is None else self.probabilities[node]
-        return builder.add(self.counts[node], int(self.n_rows[node]), probabilities)
-
-    def _missing_left(self, node: int) -> bool:
-        return self.missing_left is not None and bool(self.missing_left[node])
+        kept, left, right = numbered(self.left, self.right, leaves)
+        inner = left >= 0
+        return Tree(
+            left,
+            right,
+            np.where(inner[:, None], self.coef_[kept], 0.0),
+            np.where(inner, self.thresholds[kept], 0.0),
+            self.counts[kept],
+            np.where(inner, self.gains[kept], 0.0),
+            self.n_rows[kept],
+            self.levels,
+            np.where(inner[:, None], self.level_scores[kept], 0.0),
+            None if self.missing_left is None else inner & self.missing_left[kept],
+            self.payload.at(kept),
+        )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the tree as plain data for JSON; `from_dict` gives back a tree with the same predictions."""
+        """Return the tree as plain data for JSON."""
         fields = ("left", "right", "coef_", "thresholds", "counts", "gains", "n_rows")
         data = {"schema": SCHEMA} | {name: getattr(self, name).tolist() for name in fields}
         if any(self.levels):
             data |= {"levels": list(self.levels), "level_scores": self.level_scores.tolist()}
         if self.missing_left is not None:
             data["missing_left"] = self.missing_left.tolist()
-        if self.probabilities is not None:
-            data["probabilities"] = self.probabilities.tolist()
-        if self.leaf_models is not None:
-            data["leaf_models"] = self.leaf_models.to_dict()
-        return data
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Tree:
-        """Rebuild a tree from `to_dict`; DataError if the data is not a tree of this schema."""
-        if data.get("schema") != SCHEMA:
-            raise DataError(f"a tree must have schema {SCHEMA!r}. Got {data.get('schema')!r}.")
-        mixed = "levels" in data or "level_scores" in data
-        try:
-            left = np.array(data["left"], dtype=np.int32)
-            tree = cls(
-                left,
-                np.array(data["right"], dtype=np.int32),
-                np.array(data["coef_"], dtype=np.float64).reshape(len(left), -1),
-                np.array(data["thresholds"], dtype=np.float64),
-                np.array(data["counts"], dtype=np.float64).reshape(len(left), -1),
-                np.array(data["gains"], dtype=np.float64),
-                np.array(data["n_rows"], dtype=np.int64),
-                tuple(data["levels"]) if mixed else None,
-                np.array(data["level_scores"], dtype=np.float64) if mixed else None,
-                _flags(data["missing_left"]) if "missing_left" in data else None,
-                np.array(data["probabilities"], dtype=np.float64) if "probabilities" in data else None,
-                LeafModels.from_dict(data["leaf_models"]) if "leaf_models" in data else None,
-            )
-            if tree.leaf_models is not None:
-                tree.leaf_models.check((*tree.counts.shape, tree.n_features))
-            check_probabilities(tree.probabilities, tree.counts.shape)
-            _ = tree.walker  # checks that the node numbers form a tree
-            if not np.isfinite(tree.level_scores).all():
-                raise ValueError("level_scores must be finite")
-        except (KeyError, TypeError, ValueError, OverflowError) as error:
-            raise DataError(f"not a tree: {error}") from error
-        arrays = (tree.coef_, tree.thresholds, tree.counts, tree.gains, tree.n_rows)
-        if any(len(values) != tree.n_nodes for values in arrays):
-            raise DataError("not a tree: its arrays must all have one entry per node")
-        if not all(np.isfinite(values).all() for values in arrays):
-            raise DataError("not a tree: it has values that are not finite")
-        if 2 * int((~tree.is_leaf).sum()) + 1 != tree.n_nodes:
-            raise DataError("not a tree: it has nodes that are nobody's children")
-        if tree.left.tolist() != list(data["left"]) or tree.right.tolist() != list(data["right"]):
-            raise DataError("not a tree: node numbers must be whole")
-        return tree
+        said = self.payload.plain()
+        return data | ({"equations": said} if self.is_regression else said)
 
     def __getstate__(self) -> dict[str, Any]:
         # The compiled traversal is rebuilt on demand and cannot be pickled.
@@ -322,6 +280,11 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"Tree({self.n_leaves} leaves, depth {self.depth}, {self.n_features} features)"
+
+
+def of_classes(tree: Any) -> TypeGuard[Tree]:
+    """Return whether a fitted structure of any kind is a tree of hyperplanes with classes in its leaves."""
+    return isinstance(tree, Tree) and not tree.is_regression
 
 
 def lacking(X: Array, coef: Array) -> NDArray[np.bool_]:
@@ -339,10 +302,24 @@ def check_probabilities(found: Array | None, shape: tuple[int, ...]) -> None:
         raise ValueError("probabilities must not be negative and must add up to 1 at every node")
 
 
-def _flags(values: Sequence[bool]) -> NDArray[np.bool_]:
-    if not all(isinstance(value, bool) for value in values):
-        raise ValueError("missing_left must hold true and false")
-    return np.array(values, dtype=np.bool_)
+def numbered(
+    left: NDArray[Any], right: NDArray[Any], leaves: NDArray[np.bool_] | None = None, root: int = 0
+) -> tuple[list[int], Ints, Ints]:
+    """Return the nodes below `root` in the order of a fitted tree, and the children of each by their places in it.
+
+    Pairs of children are numbered as their parents are visited, left first. leaves : (n_nodes,) nodes to be leaves
+    """
+    order, stack = [root], [root]
+    stays = left < 0 if leaves is None else (left < 0) | leaves
+    while stack:
+        node = stack.pop()
+        if not stays[node]:
+            order += (int(left[node]), int(right[node]))
+            stack += (int(right[node]), int(left[node]))
+    place = np.full(len(left) + 1, -1, dtype=np.int32)
+    place[order] = np.arange(len(order))
+    ends = stays[order]
+    return order, np.where(ends, -1, place[left[order]]), np.where(ends, -1, place[right[order]])
 
 
 def _frozen(values: NDArray[Any], dtype: Any) -> NDArray[Any]:
@@ -363,9 +340,9 @@ class TreeBuilder:
         self.takes_missing = takes_missing
         self._nodes: list[dict[str, Any]] = []
 
-    def add(self, counts: Array, n_rows: int, probabilities: Array | None = None) -> int:
-        """Append a leaf with the given class weights and return its id; all nodes have probabilities, or none has."""
-        self._nodes.append({"counts": counts, "n_rows": n_rows, "probabilities": probabilities, "children": None})
+    def add(self, counts: Array, n_rows: int) -> int:
+        """Append a leaf with the given class weights and return its id."""
+        self._nodes.append({"counts": counts, "n_rows": n_rows, "children": None})
         return len(self._nodes) - 1
 
     def split(
@@ -417,49 +394,21 @@ class TreeBuilder:
                 made.split(i, *hyperplane, left, right, *further)
         return made
 
-    def order(self, root: int = 0) -> list[int]:
-        """Return the ids of the nodes below `root` in the order in which `finish` numbers them.
-
-        Pairs of children are numbered as their parents are visited, left first.
-        """
-        order = [root]
-        stack = [root]
-        while stack:
-            children = self._nodes[stack.pop()]["children"]
-            if children is None:
-                continue
-            order.extend(children)
-            stack.extend(reversed(children))
-        return order
-
-    def finish(self, root: int = 0) -> Tree:
-        """Return the tree below `root`, its nodes numbered as `order` says."""
-        order = self.order(root)
-        place = {old: new for new, old in enumerate(order)}
-        n = len(order)
-        left, right = np.full(n, -1, dtype=np.int32), np.full(n, -1, dtype=np.int32)
-        coef, thresholds, gains = np.zeros((n, self.n_features)), np.zeros(n), np.zeros(n)
-        counts, n_rows = np.zeros((n, self.n_classes)), np.zeros(n, dtype=np.int64)
-        level_scores, missing_left = np.zeros((n, sum(self.levels))), np.zeros(n, dtype=np.bool_)
-        has_probabilities = self._nodes[root]["probabilities"] is not None
-        probabilities = np.array([self._nodes[old]["probabilities"] for old in order]) if has_probabilities else None
-        for i, old in enumerate(order):
-            node = self._nodes[old]
-            counts[i], n_rows[i] = node["counts"], node["n_rows"]
-            if node["children"] is not None:
-                left[i], right[i] = (place[c] for c in node["children"])
-                coef[i], thresholds[i], gains[i] = node["coef"], node["threshold"], node["gain"]
-                level_scores[i], missing_left[i] = node["level_scores"], node["missing_left"]
+    def finish(self, root: int = 0, payload: Payload = SHARES) -> Tree:
+        """Return the tree below `root`, numbered as `numbered` says. payload : of the nodes as they were appended"""
+        arrays = self.to_arrays()
+        order, left, right = numbered(arrays["children"][:, 0], arrays["children"][:, 1], root=root)
+        own = {name: values[order] for name, values in arrays.items()}
         return Tree(
             left,
             right,
-            coef,
-            thresholds,
-            counts,
-            gains,
-            n_rows,
+            own["coef"],
+            own["threshold"],
+            own["counts"],
+            own["gain"],
+            own["n_rows"],
             self.levels,
-            level_scores,
-            missing_left if self.takes_missing else None,
-            probabilities,
+            own["level_scores"],
+            own["missing_left"] if self.takes_missing else None,
+            payload.at(order),
         )

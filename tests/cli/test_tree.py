@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cli_support import call
+from tree_support import tree_of
 
 from oblique_cli import data, make
 from oblique_cli.cli import _common, _fitting, _showing
@@ -15,7 +16,6 @@ from oblique_cli.experiments import progress as progress_module
 from oblique_cli.fitting import pruning
 from oblique_cli.ground import seeds
 from oblique_cli.models import load, save
-from oblique_cli.tree.structure import Tree
 
 __all__ = ["call"]
 
@@ -45,7 +45,7 @@ def test_json_is_a_tree_with_names_that_predicts_the_same(call):
     assert (document["algorithm"], document["dataset"]) == ("gdt", "iris")
     assert document["features"] == list(dataset.feature_names) and document["classes"] == list(dataset.classes)
     assert document["parameters"]["epsilon"] == 0.05 and document["parameters"]["criterion"] == "gini"
-    tree = Tree.from_dict(document)
+    tree = tree_of(document)
     expected = make("gdt").fit(dataset.X, dataset.y).predict(dataset.X)
     assert (tree.labels[tree.apply(dataset.X)] == expected).all()
 
@@ -255,9 +255,9 @@ def test_a_model_file_shows_the_rules_of_its_fit_and_can_be_made_sparse(birds):
         int, re.search(r"# --sparse: terms (\d+) -> (\d+); no training row changes", sparse.out).groups()
     )
     assert after < before and rules_of(sparse.out) == rules_of(shown.out)
-    tree = Tree.from_dict(json.loads(birds("tree", "m.json", "--sparse", "--format", "json").out))
+    tree = tree_of(json.loads(birds("tree", "m.json", "--sparse", "--format", "json").out))
     assert np.count_nonzero(tree.coef_) == after
-    whole = Tree.from_dict(json.loads(birds("tree", "m.json", "--format", "json").out))
+    whole = tree_of(json.loads(birds("tree", "m.json", "--format", "json").out))
     assert np.count_nonzero(whole.coef_) == before
     refused = birds("tree", "m.json", "--sparse", "--tolerance", "0.1")
     assert refused.code == 2 and "--tolerance needs the training rows" in refused.err

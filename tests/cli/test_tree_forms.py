@@ -14,13 +14,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from cli_support import SMALL, call
+from tree_support import tree_of
 
 from oblique_cli import data, make
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.experiments.store import Store
 from oblique_cli.models import Model, save
 from oblique_cli.tree.reading import Units
-from oblique_cli.tree.structure import Tree
 
 __all__ = ["call"]
 
@@ -81,7 +81,7 @@ def test_weights_are_per_standard_deviation_unless_raw(call):
         call("tree", "iris", "--depth", "1", "--precision", "12", "--full", *more).out for more in ((), ("--raw",))
     )
     document = json.loads(call("tree", "iris", "--format", "json").out)
-    tree = Tree.from_dict(document)
+    tree = tree_of(document)
 
     def weights(text):
         line = next(line for line in text.replace("\n      ", " ").splitlines() if line.startswith("if "))

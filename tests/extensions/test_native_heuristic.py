@@ -82,7 +82,7 @@ print("equal trees")
 
 def documented_family() -> str:
     """The whole file that heuristic/heuristic.hpp shows to whoever writes a heuristic."""
-    prose = (CORE / "growth" / "heuristic.hpp").read_text(encoding="utf-8").split("#pragma once")[0]
+    prose = (CORE / "heuristic" / "heuristic.hpp").read_text(encoding="utf-8").split("#pragma once")[0]
     lines = [line[5:] for line in prose.splitlines() if re.match(r"^//(   |$)", line)]
     text = "\n".join(lines).strip() + "\n"
     assert text.startswith("#include") and text.endswith("}  // namespace oblique\n")
@@ -92,7 +92,7 @@ def documented_family() -> str:
 @pytest.mark.skipif(missing_tool() is not None, reason=f"the core cannot be built here: {missing_tool()} is missing")
 def test_a_native_heuristic_is_one_cpp_file_and_its_proposer(tmp_path: Path):
     shutil.copytree(CORE, tmp_path / "core")
-    family = tmp_path / "core" / "growth" / "families" / "principal_axes.cpp"
+    family = tmp_path / "core" / "heuristic" / "families" / "principal_axes.cpp"
     assert not family.exists()
     family.write_text("// The principal axes of all rows of a node.\n" + documented_family(), encoding="utf-8")
     module = built(tmp_path / "core", tmp_path / "build")

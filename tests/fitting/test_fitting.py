@@ -190,7 +190,7 @@ def test_sizes_by_hand():
     assert Size.of(forest).leaves == sum(forest.tree(k).n_leaves for k in range(3))
     retis = ALGORITHMS["retis"].make().fit(X, X @ [1.0, 2.0, 0.0] + np.abs(X[:, 2]))
     leaves = np.flatnonzero(retis.tree_.left < 0)
-    assert Size.of(retis) == Size(len(leaves), len(leaves) - 1 + np.count_nonzero(retis.tree_.coef[leaves]))
+    assert Size.of(retis) == Size(len(leaves), len(leaves) - 1 + np.count_nonzero(retis.tree_.equations.coef[leaves]))
     assert Size.of(ALGORITHMS["svm"].make().fit(X, y)).key > Size(10**9, 10**9).key
 
 

@@ -41,7 +41,7 @@ def test_a_name_can_be_typed(fruit, name):
     with pytest.raises(ConfigError) as caught:
         fruit.register(name)(3)
     needed = "needs a name of letters, digits, '_', '.', '+' and '-', without blanks"
-    assert str(caught.value) == f"<input>: fruit {name!r} {needed}."
+    assert str(caught.value) == f"{__file__}: fruit {name!r} {needed}."
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from oracles import gains
 from runner_support import toy
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
+from tree_support import tree_of
 
 import oblique_cli._core as _core
 from oblique_cli import config
@@ -325,7 +326,7 @@ def test_a_tree_keeps_its_scores_through_json_pickle_and_pruning():
     data, levels = mixed_set("car")
     tree = grow("hhcart_d", data.X, data.y, levels=levels)
     whole = np.zeros(tree.n_nodes, dtype=bool)
-    by_json = Tree.from_dict(json.loads(json.dumps(tree.to_dict())))
+    by_json = tree_of(json.loads(json.dumps(tree.to_dict())))
     for copy in (by_json, pickle.loads(pickle.dumps(tree)), tree.collapse(whole)):
         assert copy.levels == tree.levels
         np.testing.assert_array_equal(copy.level_scores, tree.level_scores)
@@ -358,10 +359,10 @@ def test_damaged_scores_are_refused_as_no_tree(change):
     data, levels = mixed_set("car")
     good = grow("axis_parallel", data.X, data.y, levels=levels).to_dict()
     with pytest.raises(DataError, match="not a tree"):
-        Tree.from_dict(good | change)
+        tree_of(good | change)
     good["level_scores"][0][0] = float("nan")
-    with pytest.raises(DataError, match="level_scores must be finite"):
-        Tree.from_dict(good)
+    with pytest.raises(DataError, match="level_scores holds values that are not finite"):
+        tree_of(good)
 
 
 @pytest.mark.parametrize("levels", [[2], [2, 0, 0], [-1, 0]])
@@ -648,7 +649,7 @@ def test_the_command_line_shows_levels_by_name():
     options = ["car", "--set", "encoding=crimcoord", "--format", "json", "--offline"]
     document = json.loads(CliRunner().invoke(tree_command, options).output)
     assert document["level_names"]["5"] == ["high", "low", "med"] and document["levels"] == [4, 4, 4, 3, 3, 3]
-    assert Tree.from_dict(document).n_features == 6
+    assert tree_of(document).n_features == 6
 
 
 @pytest.mark.parametrize("name", sorted(name for name in PROPOSERS if PROPOSERS[name].quantitative))

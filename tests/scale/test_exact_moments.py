@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from contracts import GROWTH_OPTIONS
 
 import oblique_cli._core as _core
+from oblique_cli.proposers.hhcart import HHCART
+
+OPTIONS = GROWTH_OPTIONS | HHCART().native_options()
 
 
 def block(X, weights=None):
@@ -15,28 +19,28 @@ def block(X, weights=None):
     return _core.Block(np.ascontiguousarray(X.T), zeros, zeros, weights, 1, 1)
 
 
-def sums(parts, low, high, weights=None):
-    """The sums of blocks in the frame of a box."""
-    p = len(low)
-    center, inverse, differ = (np.asarray(a) for a in _core.class_frames(low[None], high[None]))
-    size = (p + 1) * (p + 2) // 2
-    totals = np.zeros((2, 1, 1, size), np.int64)
-    heaviest = 1.0 if weights is None else max(w.max() for w in weights)
-    unit = np.array([[1.0 if weights is None else _core.weight_unit(heaviest)]])
-    for i, X in enumerate(parts):
-        held = block(X, None if weights is None else weights[i])
-        held.add_moments(center[None], inverse[None], unit, totals[0], totals[1])
-    return center[0], inverse[0], totals[0, 0, 0], totals[1, 0, 0], float(unit[0, 0]), bool(differ[0])
+def moments(parts, weights=None):
+    """The covariance and the mean of blocks; None if their rows are the same."""
+    p, X = parts[0].shape[1], np.vstack(parts)
+    w = np.ones(len(X)) if weights is None else np.concatenate(weights)
+    facts = [np.array([each]) for each in (w.sum(), w.max())]
+    ranges = [X.min(axis=0)[None], X.max(axis=0)[None], np.zeros((1, 0))]
+    node = _core.BlockNode("hhcart_a", OPTIONS, np.array([len(X)]), *facts, *ranges, None, weights is not None)
+    assert node.wants == "moments"
+    asked = [node.request()[name][None] for name in ("center", "inverse", "unit")]
+    sums = np.zeros((2, 1, 1, (p + 1) * (p + 2) // 2), np.int64)
+    for i, part in enumerate(parts):
+        block(part, None if weights is None else weights[i]).add_moments(*asked, *sums)
+    node.take({"high_sums": sums[0, 0], "low_sums": sums[1, 0]})
+    assert node.wants == ""
+    return node.class_moments(0)
 
 
 def scatter(X, cut=1, weights=None):
-    """The scatter about the mean from some blocks."""
-    parts = np.array_split(X, cut)
-    w = None if weights is None else np.array_split(weights, cut)
-    center, inverse, high, low, unit, _ = sums(parts, X.min(axis=0), X.max(axis=0), w)
+    """The scatter about the mean from some blocks, and the mean."""
+    found = moments(np.array_split(X, cut), None if weights is None else np.array_split(weights, cut))
     total = float(len(X)) if weights is None else float(weights.sum())
-    given = (center, inverse, high, low, total, unit)
-    return np.asarray(_core.class_scatter(*given, 1.0, 1.0)), np.asarray(_core.class_mean(*given))
+    return np.asarray(found[0]) * (total - 1.0), np.asarray(found[1])
 
 
 def made(kind):
@@ -90,7 +94,7 @@ def test_a_power_of_2_of_the_units_changes_no_digit():
 
 def test_rows_that_are_the_same_do_not_differ():
     X = np.full((10, 2), 0.3)
-    assert not sums([X], X.min(axis=0), X.max(axis=0))[-1]
+    assert moments([X]) is None
 
 
 def test_the_limit_is_what_was_set():

@@ -19,7 +19,6 @@ import oblique_cli.proposers
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.scale import growing
 from oblique_cli.scale.asking import Here, together_or_alone
-from oblique_cli.scale.directions import NEEDS
 from oblique_cli.scale.growing import Plan, grow
 from oblique_cli.scale.passes import Finish
 from oblique_cli.tree.growing import grow_top_down
@@ -37,7 +36,7 @@ def keep_places(store, places):
 
 
 @pytest.mark.parametrize("kind", ["normal", "whole numbers", "offset", "skewed", "constant"])
-@pytest.mark.parametrize("name", sorted(NEEDS))
+@pytest.mark.parametrize("name", _core.from_sums())
 def test_any_number_of_blocks_gives_the_tree_in_memory(name, kind, tmp_path):
     X, y = table(3, kind)
     heuristic = PROPOSERS[name]()
@@ -56,7 +55,7 @@ def test_any_number_of_blocks_gives_the_tree_in_memory(name, kind, tmp_path):
         ["normal", "whole numbers", "offset", "skewed", "heap", "tied heap", "ladder", "rounded beside an offset"]
     ),
     few=st.sampled_from([0.0, growing.FEW_ROWS]),
-    name=st.sampled_from(sorted(NEEDS)),
+    name=st.sampled_from(_core.from_sums()),
     criterion=st.sampled_from(["gini", "entropy", "twoing", "max_minority", "sum_minority"]),
     ties=st.sampled_from(["tolerant", "strict"]),
     weighted=st.booleans(),
@@ -100,7 +99,7 @@ def looks(asker, found):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", ["heap", "tied heap", "ladder"])
-@pytest.mark.parametrize("name", sorted(set(NEEDS) - {"gdt"}))
+@pytest.mark.parametrize("name", [name for name in _core.from_sums() if name != "gdt"])
 def test_cells_are_divided_until_few_rows_are_left(name, kind, weighted, tmp_path, monkeypatch):
     monkeypatch.setattr(growing, "FEW_ROWS", 0.0)
     X, y = table(2, kind, n=1500)
@@ -314,7 +313,7 @@ def test_an_untouched_default_gives_large_tables_the_same_tree(tmp_path):
 def test_rows_of_large_nodes_may_come_in_any_order():
     X, y = table(10)
     order = np.random.default_rng(1).permutation(len(X))
-    for name in NEEDS:
+    for name in _core.from_sums():
         trees = [grow_top_down(X[o], y[o], 3, PROPOSERS[name](), stopping=STOPPING) for o in (slice(None), order)]
         assert not same(*trees), name
 

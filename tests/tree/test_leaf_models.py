@@ -10,16 +10,17 @@ import pytest
 from contracts import grow, real_set
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import check_estimator
+from tree_support import tree_of
 
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.models import Model
 from oblique_cli.models.exporting import export
-from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models, softmax
+from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
+from oblique_cli.tree.payloads import softmax, standardized
 from oblique_cli.tree.probabilities import with_probabilities
 from oblique_cli.tree.stopping import Stopping
-from oblique_cli.tree.structure import Tree
 
 GLASS = real_set("glass")
 
@@ -39,7 +40,7 @@ def test_one_leaf_of_equal_classes_is_ridge_logistic_regression(penalty, weighte
     weights = np.tile([1.0, 3.0], 60) if weighted else None
     tree = grow("hhcart_a", X, codes, 3, weights=weights, stopping=Stopping(max_depth=0))
     models = fitted_models(tree, X, codes, weights, penalty)
-    z = models.standardized(X)
+    z = standardized(X, models.center, models.scale)
     np.testing.assert_allclose(np.average(z, axis=0, weights=weights), 0.0, atol=1e-12)
     np.testing.assert_allclose(np.average(z**2, axis=0, weights=weights), 1.0, atol=1e-12)
     # The constant is a feature like the others: what is penalized is how far it is from the prior.
@@ -52,7 +53,7 @@ def test_one_leaf_of_equal_classes_is_ridge_logistic_regression(penalty, weighte
 def test_the_gradient_of_every_leaf_is_zero():
     tree = with_probabilities(grow("hhgdt", GLASS.X, GLASS.y, stopping=Stopping(max_depth=3)), "shrinkage", 2.0)
     models = fitted_models(tree, GLASS.X, GLASS.y, None, 0.7)
-    leaves, shares, z = tree.apply(GLASS.X), None, models.standardized(GLASS.X)
+    leaves, shares, z = tree.apply(GLASS.X), None, standardized(GLASS.X, models.center, models.scale)
     shares = models.shares(GLASS.X, leaves)
     excess = shares - np.eye(shares.shape[1])[GLASS.y]
     floor = 1 / (len(GLASS.X) + shares.shape[1])
@@ -130,16 +131,16 @@ def test_the_penalty_is_the_one_of_least_log_loss_on_rows_left_out():
 def test_trees_and_models_keep_them(tmp_path):
     model = make("hhgdt", max_depth=2, leaf_models="logistic", leaf_penalty=1.0).fit(GLASS.X, GLASS.y)
     tree = model.tree_
-    for again in (Tree.from_dict(json.loads(json.dumps(tree.to_dict()))), pickle.loads(pickle.dumps(tree))):
+    for again in (tree_of(json.loads(json.dumps(tree.to_dict()))), pickle.loads(pickle.dumps(tree))):
         assert again.predicted_shares(GLASS.X).tobytes() == tree.predicted_shares(GLASS.X).tobytes()
     assert tree.collapse(tree.depths >= 1).leaf_models is None
     damaged = tree.to_dict()
     damaged["leaf_models"]["scale"][0] = 0.0
-    with pytest.raises(DataError, match="not a tree: scale of leaf_models must be positive"):
-        Tree.from_dict(damaged)
+    with pytest.raises(DataError, match=r"leaf_models is damaged: scale of leaf_models must be positive"):
+        tree_of(damaged)
     damaged["leaf_models"]["coef"] = [[0.0]]
-    with pytest.raises(DataError, match=r"not a tree: coef of leaf_models must hold finite numbers of shape"):
-        Tree.from_dict(damaged)
+    with pytest.raises(DataError, match=r"not a tree.leaf_models.coef must have 3 dimensions"):
+        tree_of(damaged)
 
 
 def test_what_such_a_tree_cannot_do_is_one_sentence():

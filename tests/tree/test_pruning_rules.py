@@ -16,10 +16,11 @@ import oblique_cli
 from oblique_cli import config
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.estimators.oblique import top_down
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.ground.constraints import Integer, Real
-from oblique_cli.tree.pruning import KEPT_ROWS, NO_ROWS, PRUNINGS, TRAINING_ROWS, TREE_PARAMETERS, PruningRule
+from oblique_cli.parameters import Parameter
+from oblique_cli.tree import pruning
+from oblique_cli.tree.pruning import KEPT_ROWS, NO_ROWS, PRUNINGS, TRAINING_ROWS, PruningRule, RuleParameters
 
 
 class DepthLimit(PruningRule):
@@ -197,9 +198,19 @@ def test_what_the_broken_rules_are_made_from_is_a_rule():
     assert PRUNINGS.fault(rule()) is None
 
 
-def test_every_parameter_of_the_tree_that_no_rule_has_is_refused_to_rules():
-    of_tree = set(inspect.signature(ObliqueTreeClassifier).parameters) - set(top_down.PRUNING_CONSTRAINTS)
-    assert of_tree | {alias.name for alias in ObliqueTreeClassifier.aliases.values()} == TREE_PARAMETERS
+@pytest.mark.parametrize("name", sorted({*ObliqueTreeClassifier.parameters, "min_leaf"} - {*RuleParameters.parameters}))
+def test_every_parameter_of_the_tree_that_no_rule_has_is_refused_to_rules(name):
+    assert f"has a parameter {name!r}, which is one of the tree" in refused(rule(name))
+
+
+def test_a_rule_with_a_parameter_that_a_tree_takes_later_is_refused_then():
+    PRUNINGS.register("own")(rule("sharpness"))
+    try:
+        with pytest.raises(ConfigError, match="pruning 'own' has a parameter 'sharpness', which is one of the tree"):
+            pruning.reserve({"sharpness": Parameter(1.0)})
+    finally:
+        del PRUNINGS._things["own"]
+        pruning._RESERVED.discard("sharpness")
 
 
 def test_a_parameter_that_the_heuristic_has_too_is_refused_where_they_meet():
@@ -225,12 +236,12 @@ def test_no_module_decides_by_the_name_of_a_rule():
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Compare) and "pruning" in ast.unparse(node.left):
                 literals = {n.value for n in ast.walk(node) if isinstance(n, ast.Constant)}
-                # The multiway trees of papers/ and regression trees have prunings of their own.
+                # The multiway trees of c45/ and regression trees have prunings of their own.
                 assert path.parent.name in ("c45", "regression") or not literals & set(PRUNING_NAMES), (
                     f"{path}: {ast.unparse(node)}"
                 )
 
 
 def test_the_docstring_of_the_estimator_names_every_rule():
-    text = inspect.getdoc(top_down.ObliqueTreeClassifier)
-    assert [name for name in PRUNING_NAMES if f'"{name}"' not in text] == []
+    text = inspect.getdoc(ObliqueTreeClassifier)
+    assert [name for name in PRUNING_NAMES if f"'{name}'" not in text] == []

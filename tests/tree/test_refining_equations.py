@@ -45,9 +45,9 @@ def test_the_objective_never_rises(linear, penalty):
     assert result.objective[-1] < first
     # The objective by definition, of the tree that comes out.
     after = tree_of(root, problem)
-    w = after.splits.coef_[~after.is_leaf] * X.std(axis=0)
+    w = after.coef_[~after.is_leaf] * X.std(axis=0)
     prices = (np.abs(w).sum(axis=1) / np.sqrt((w * w).sum(axis=1))).sum() if len(w) else 0.0
-    value = ((after.predict(X) - y) ** 2).sum() / ((y - y.mean()) ** 2).sum() + penalty * prices
+    value = ((after.predicted(X) - y) ** 2).sum() / ((y - y.mean()) ** 2).sum() + penalty * prices
     assert result.objective[-1] == pytest.approx(value, rel=1e-9)
 
 
@@ -144,10 +144,10 @@ def test_what_is_said_of_the_refinement():
     X, y, _ = planted(120, 8)
     model = ObliqueTreeRegressor("hhcart_d", refine="tao", random_state=0).fit(X, y)
     refinement = model.refinement_
-    assert refinement.tree is model.tree_ and len(refinement.penalties) == len(refinement.error) == 8
-    best = int(np.argmin(refinement.error))
-    assert refinement.runs[-1].penalty == pytest.approx(refinement.penalties[best])
-    assert refinement.error[best] < refinement.start_error
+    assert refinement.tree is model.tree_ and refinement.chosen.error.shape == (1, len(refinement.penalties)) == (1, 8)
+    best = int(np.argmin(refinement.chosen.error))
+    assert refinement.run.penalty == pytest.approx(refinement.penalties[best])
+    assert refinement.chosen.error[0, best] < refinement.chosen.unrefined[0]
     assert refinement.summary().startswith("refined at penalty ")
     assert "refinement_" not in vars(model.set_params(refine="none").fit(X, y))
 
@@ -158,8 +158,8 @@ def test_a_start_that_no_penalty_improves_on_stays():
     y = np.where(X[:, 0] < 30, 0.0, 1.0)
     model = ObliqueTreeRegressor("axis_parallel", refine="tao", random_state=0).fit(X, y)
     refinement = model.refinement_
-    assert model.n_leaves_ == 2 and refinement.tree is refinement.start and not refinement.runs
-    assert refinement.start_error <= refinement.error.min()
+    assert model.n_leaves_ == 2 and refinement.tree is refinement.start and not refinement.path.runs
+    assert refinement.chosen.unrefined[0] <= refinement.chosen.error.min()
     assert refinement.summary() == "not refined: cross-validation prefers the start"
 
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tree_support import tree_of
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
 from oblique_cli.errors import DataError
 from oblique_cli.tree.least_squares import fit_linear
-from oblique_cli.tree.regression_tree import RegressionTree
 from oblique_cli.tree.residual_signs import Settings, best_cut, grow
 from oblique_cli.tree.splitting import PROPOSERS, Node
 
@@ -58,7 +58,7 @@ def test_a_cut_never_raises_the_residual_sum(name, linear):
     tree = grow(X, y, PROPOSERS[name](), Settings(8, linear=linear))
     assert tree.n_leaves > 1
     for node in np.flatnonzero(~tree.is_leaf):
-        assert tree.rss[tree.left[node]] + tree.rss[tree.right[node]] < tree.rss[node]
+        assert tree.equations.rss[tree.left[node]] + tree.equations.rss[tree.right[node]] < tree.equations.rss[node]
     leaves = tree.apply(X)
     assert set(np.unique(leaves)) == set(np.flatnonzero(tree.is_leaf))
     counts = np.bincount(leaves, minlength=tree.n_nodes)[tree.is_leaf]
@@ -66,7 +66,9 @@ def test_a_cut_never_raises_the_residual_sum(name, linear):
     assert counts.min() >= 8
     for leaf in np.unique(leaves):
         rows = leaves == leaf
-        np.testing.assert_allclose(((tree.predict(X[rows]) - y[rows]) ** 2).sum(), tree.rss[leaf], rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(
+            ((tree.predicted(X[rows]) - y[rows]) ** 2).sum(), tree.equations.rss[leaf], rtol=1e-6, atol=1e-9
+        )
 
 
 def test_an_oblique_bend_takes_two_linear_leaves():
@@ -74,9 +76,9 @@ def test_an_oblique_bend_takes_two_linear_leaves():
     y = np.abs(X[:, 0] + X[:, 1])
     tree = grow(X, y, PROPOSERS["hhcart_a"](), Settings(20, max_depth=1, linear=True))
     assert tree.n_leaves == 2
-    direction = tree.splits.coef_[0] / tree.splits.coef_[0][0]
+    direction = tree.coef_[0] / tree.coef_[0][0]
     np.testing.assert_allclose(direction, [1.0, 1.0, 0.0], atol=0.2)
-    assert ((tree.predict(X) - y) ** 2).sum() < 0.1 * fit_linear(X, y).rss
+    assert ((tree.predicted(X) - y) ** 2).sum() < 0.1 * fit_linear(X, y).rss
 
 
 @pytest.mark.parametrize("linear", [False, True])
@@ -93,20 +95,22 @@ def test_degenerate_rows(name, linear):
         (np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 1.0], [1.0, 1.0]]), np.array([0.0, 1.0, 4.0, 5.0])),
     ):
         tree = grow(X, y, proposer, one)
-        assert np.isfinite(tree.predict(X)).all() and tree.n_rows[0] == len(y)
+        assert np.isfinite(tree.predicted(X)).all() and tree.n_rows[0] == len(y)
         if np.ptp(y) == 0:
-            assert tree.n_leaves == 1 and tree.predict(X)[0] == y[0]
+            assert tree.n_leaves == 1 and tree.predicted(X)[0] == y[0]
 
 
 def test_a_tree_comes_back_from_plain_data():
     X, y = data(5, n=80)
     tree = grow(X, y, PROPOSERS["hhcart_d"](), Settings(8, linear=True))
     plain = json.loads(json.dumps(tree.to_dict()))
-    again = RegressionTree.from_dict(plain)
-    assert again.predict(X).tobytes() == tree.predict(X).tobytes()
-    for change in ({"schema": "x"}, {"coef": [[1.0]]}, {"rss": ["a"]}, {"splits": {}}):
+    again = tree_of(plain)
+    assert again.predicted(X).tobytes() == tree.predicted(X).tobytes()
+    for change in ({"coef": [[1.0]]}, {"rss": ["a"]}, {"intercept": None}):
         with pytest.raises(DataError):
-            RegressionTree.from_dict({**plain, **change})
+            tree_of({**plain, "equations": {**plain["equations"], **change}})
+    with pytest.raises(DataError, match="no side for missing values"):
+        tree_of({**plain, "missing_left": [False] * tree.n_nodes})
 
 
 def test_limits_hold():

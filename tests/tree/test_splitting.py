@@ -96,5 +96,5 @@ FAMILY = "has native_options() that are not those of family 'oc1': it "
 )
 def test_a_heuristic_that_would_fail_at_its_first_fit_is_refused(members, message):
     with pytest.raises(ConfigError) as caught:
-        PROPOSERS.register("other")(type("Other", (OC1,), members))
+        PROPOSERS.register("other")(type("Other", (OC1,), {"__doc__": "One line.", **members}))
     assert str(caught.value).endswith(f"proposer 'other' {message}") and "other" not in PROPOSERS

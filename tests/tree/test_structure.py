@@ -12,9 +12,10 @@ from contracts import CRITERION_NAMES, PROPOSER_NAMES, REAL_SETS, grow, real_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import random_tree, walk
+from tree_support import tree_of
 
 from oblique_cli.errors import DataError
-from oblique_cli.tree.structure import Tree, TreeBuilder
+from oblique_cli.tree.structure import TreeBuilder
 
 ARRAYS = ("left", "right", "coef_", "thresholds", "counts", "gains", "n_rows")
 
@@ -162,7 +163,7 @@ def test_collapsing_nodes_makes_them_leaves_and_drops_what_is_below():
 
 
 def through_json(tree):
-    return Tree.from_dict(json.loads(json.dumps(tree.to_dict())))
+    return tree_of(json.loads(json.dumps(tree.to_dict())))
 
 
 def test_a_tree_through_json_is_the_same_to_the_bit(tree):
@@ -208,7 +209,6 @@ def put(at, value):
 @pytest.mark.parametrize(
     "data",
     [
-        damaged(schema="oblique-tree/0"),
         damaged(left=put(0, 0)),  # a cycle
         damaged(left=put(2, 1)),  # a child of two parents
         damaged(right=put(2, 9)),  # out of range
@@ -238,7 +238,7 @@ def put(at, value):
 )
 def test_damaged_data_is_refused_as_no_tree(data):
     with pytest.raises(DataError, match="tree"):
-        Tree.from_dict(data)
+        tree_of(data)
 
 
 @given(st.data())
@@ -248,7 +248,7 @@ def test_any_change_of_the_node_numbers_is_refused_or_still_a_tree(data):
     for name in ("left", "right"):
         plain[name] = data.draw(st.lists(st.integers(-2, 6), min_size=5, max_size=5))
     try:
-        tree = Tree.from_dict(plain)
+        tree = tree_of(plain)
     except DataError:
         return
     internal = np.flatnonzero(~tree.is_leaf)

@@ -72,7 +72,7 @@ nb::dict boost_forest(Forest& forest, const Matrix& x, const Codes& y, const std
   check_rows(x, y, weights, forest.n_classes);
   check_rows(kept_x, kept_y, kept_weights, forest.n_classes);
   const ForestOptions options = forest_options(option_values("a forest", given), choices(families));
-  require(options.split == ForestSplit::family, "boosting needs families");
+  require(!options.families.empty(), "boosting needs families");
   const Options how("boosting",
                     {integer("n_trees"), number("learning_rate"), number("l2"), number("min_weight"),
                      integer("patience"), number("tolerance")},

@@ -38,7 +38,7 @@ Options read_options(const Family& family, const std::vector<Option>& common, co
   return options_of(family, common, option_values("family '" + family.name + "'", given));
 }
 
-nb::dict as_dict(TreeArrays&& tree) {
+nb::dict as_dict(TreeArrays&& tree, const SearchCounts& searched) {
   const std::size_t nodes = tree.size();
   nb::dict out;
   out["left"] = array(std::move(tree.left), {nodes});
@@ -49,9 +49,9 @@ nb::dict as_dict(TreeArrays&& tree) {
   out["gains"] = array(std::move(tree.gains), {nodes});
   out["n_rows"] = array(std::move(tree.n_rows), {nodes});
   out["level_scores"] = array(std::move(tree.level_scores), {nodes, tree.n_scores});
-  out["directions"] = tree.search.directions;
-  out["refined"] = tree.search.refined;
-  out["bins"] = tree.search.bins;
+  out["directions"] = searched.directions;
+  out["refined"] = searched.refined;
+  out["bins"] = searched.bins;
   return out;
 }
 
@@ -68,6 +68,7 @@ nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& we
   if (is_quantitative(family, options) && levels.any())
     throw nb::value_error(("family '" + family.name + "' takes quantitative features only").c_str());
   TreeArrays tree;
+  SearchCounts searched;
   {
     const Released released;
     std::optional<Interruptible> stoppable;
@@ -78,9 +79,13 @@ nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& we
       });
     const Training data{x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), n_classes, levels};
     Team team(n_threads);
-    team.run([&] { tree = Grower(data, family, options, team).grow(); });
+    team.run([&] {
+      Grower grower(data, family, options, team);
+      tree = grower.grow();
+      searched = grower.searched();
+    });
   }
-  return as_dict(std::move(tree));
+  return as_dict(std::move(tree), searched);
 }
 
 nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,

@@ -16,15 +16,13 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "bindings/option_values.hpp"
 #include "bindings/release.hpp"
-#include "common/eigen.hpp"
-#include "heuristic/bisectors.hpp"
-#include "heuristic/class_moments.hpp"
+#include "heuristic/block_moments.hpp"
+#include "heuristic/sums_proposer.hpp"
 #include "rows/block.hpp"
 #include "rows/exact_moments.hpp"
 #include "split/slot_search.hpp"
-#include "split/spaces.hpp"
-#include "split/spread.hpp"
 #include "tree/levels.hpp"
 
 namespace oblique {
@@ -177,43 +175,123 @@ class HeldBlock {
   std::unique_ptr<Block> block_;
 };
 
-// A search whose answers are arrays.
-class HeldSearch {
+// A node whose rows lie in blocks: what its heuristic asks of them, and the search among the directions it proposes.
+class HeldNode {
  public:
-  HeldSearch(const std::string& criterion, bool strict_ties, double min_leaf, const Doubles& of_class)
-      : n_classes_(of_class.shape(0)),
-        search_(make_slot_search({criterion, strict_ties, min_leaf, false},
-                                 Vector(of_class.data(), of_class.data() + of_class.shape(0)))) {}
+  HeldNode(const std::string& family, const nb::dict& given, const In<std::int64_t>& rows, const Doubles& weight,
+           const Doubles& heaviest, const Matrix& low, const Matrix& high, const In<double>& tables,
+           const std::optional<Codes>& levels, bool weighted)
+      : n_codes_(rows.size()),
+        options_(options_of(family_of(family), growth_options(), option_values("family '" + family + "'", given))) {
+    const std::size_t p = low.shape(1);
+    const Levels of_features = levels_of(levels, p);
+    require_size(weight.size() == n_codes_ && heaviest.size() == n_codes_ && low.shape(0) == n_codes_ &&
+                 high.size() == low.size());
+    require_size(tables.size() == n_codes_ * (of_features.width + of_features.features.size()));
+    require(family_of(family).from_sums, "the family needs all rows of a node");
+    heuristic_ = family_of(family).make(options_);
+    proposer_ = static_cast<SumsProposer*>(heuristic_.get());
+    moments_ = std::make_unique<BlockMoments>(
+        BlockMoments::Facts{rows.data(), weight.data(), heaviest.data(), low.data(), high.data(), tables.data()},
+        n_codes_, of_features, weighted, search_of(options_), proposer_->sums());
+    require(moments_->n_classes() >= 1, "a node has rows");
+  }
 
-  void begin(In<std::int64_t> order, In<std::int32_t> present, std::optional<In<std::uint32_t>> counts,
-             std::optional<In<double>> weighted, In<double> least, In<double> largest, In<double> low, In<double> scale,
-             In<double> distinct, std::size_t n_codes, std::size_t n_bins, std::size_t rows) {
-    const std::size_t d = order.size();
+  const char* wants() const { return moments_->wants(); }
+  nb::object scores() const { return copied(moments_->level_scores(), {moments_->level_scores().size()}); }
+
+  // What the pass `wants` asks of the rows of this node, or `left` of any.
+  nb::dict request() const {
+    const std::size_t c = n_codes_, p = moments_->n_features();
+    const std::string wants = moments_->wants();
+    nb::dict out;
+    if (wants == "moments") {
+      out["center"] = copied(moments_->center(), {c, p});
+    } else if (wants == "squares" || wants == "unit_moments") {
+      out["mean"] = copied(moments_->mean(), {c, p});
+      out["factor"] = moments_->factor();
+    } else {
+      out["normals"] = copied(moments_->normals(), {2, p});
+      out["thresholds"] = copied(moments_->thresholds(), {2});
+      return out;
+    }
+    out["inverse"] = copied(moments_->inverse(), {c, p});
+    if (wants == "unit_moments") out["least"] = copied(moments_->least(), {c});
+    if (wants != "squares") out["unit"] = copied(moments_->unit(), {c});
+    return out;
+  }
+
+  // The answer of all blocks to it.
+  void take(const nb::dict& answer) {
+    const std::size_t size = n_codes_ * packed_size(moments_->n_features());
+    const std::string wants = moments_->wants();
+    if (wants == "squares" || wants == "left") {
+      const auto found = nb::cast<In<double>>(answer[wants.c_str()], false);
+      require_size(found.size() == n_codes_ * (wants == "left" ? 2 : 1));
+      if (wants == "left")
+        moments_->take_left(found.data());
+      else
+        moments_->take_squares(found.data());
+    } else if (!wants.empty()) {
+      for (const char* name : {"high_sums", "low_sums"}) {
+        sums_.push_back(nb::cast<In<std::int64_t>>(answer[name], false));
+        require_size(sums_.back().size() == size);
+      }
+      const std::int64_t *high = sums_[sums_.size() - 2].data(), *low = sums_.back().data();
+      const Released released;
+      moments_->take_sums(high, low);
+    }
+  }
+
+  // Where the heuristic looks, when nothing is wanted any more: (u, order, low, high) of the directions to be searched
+  // in the order of their enumeration, with about where the rows lie; or None.
+  nb::object directions() {
+    Candidates candidates;
+    {
+      const Released released;
+      proposer_->propose(*moments_, candidates);
+    }
+    require(candidates.groups().size() <= 1, "blocks are searched for one kind of candidates");
+    if (candidates.groups().empty()) return nb::none();
+    const Candidates::Group& group = candidates.groups()[0];
+    if (!group.directions.empty()) {
+      require(group.thresholds.size() == 1, "blocks know one hyperplane, the bisector");
+      given_ = {group.directions[0], group.thresholds[0], 0.0, true, 0};
+      if (!moments_->gain_of_bisector(given_.gain)) given_.normal.clear();
+      return nb::none();
+    }
+    spaces_ = group.spaces;
+    {
+      const Released released;
+      directions_ = moments_->directions(spaces_);
+    }
+    const std::size_t d = directions_.order.size(), p = moments_->n_features();
+    return nb::make_tuple(copied(directions_.u, {spaces_.size(), p}), copied(directions_.order, {d}),
+                          copied(directions_.low, {d}), copied(directions_.high, {d}));
+  }
+
+  void begin(std::optional<In<std::uint32_t>> counts, std::optional<In<double>> weighted, In<double> least,
+             In<double> largest, In<double> low, In<double> scale, std::size_t n_bins) {
+    const std::size_t d = directions_.order.size();
     require_size(counts.has_value() != weighted.has_value() && n_bins >= 2 && n_bins <= 256);
-    require_size((counts ? counts->size() : weighted->size()) == d * n_codes * n_bins);
-    require_size(least.size() == d && largest.size() == d && distinct.size() == d);
-    require_size(low.size() == d && scale.size() == d && present.size() == n_classes_);
-    for (std::size_t c = 0; c < n_classes_; ++c)
-      require(present.data()[c] >= 0 && present.data()[c] < static_cast<std::int64_t>(n_codes),
-              "present: no such class");
-    const auto copy = [](const auto& from) {
-      return std::vector<std::remove_cvref_t<decltype(*from.data())>>(from.data(), from.data() + from.size());
-    };
-    n_codes_ = n_codes;
+    require_size((counts ? counts->size() : weighted->size()) == d * n_codes_ * n_bins);
+    require_size(least.size() == d && largest.size() == d && low.size() == d && scale.size() == d);
+    const auto copy = [](const In<double>& from) { return Vector(from.data(), from.data() + from.size()); };
     counts_ = counts;
     weighted_ = weighted;
-    SlotSearch::Histograms given{copy(order),
-                                 copy(present),
+    search_ = make_slot_search(search_of(options_), moments_->of_class());
+    SlotSearch::Histograms given{directions_.order,
+                                 moments_->present(),
                                  copy(least),
                                  copy(largest),
                                  copy(low),
                                  copy(scale),
-                                 copy(distinct),
+                                 directions_.distinct,
                                  counts ? counts->data() : nullptr,
                                  weighted ? weighted->data() : nullptr,
-                                 n_codes,
+                                 n_codes_,
                                  n_bins,
-                                 rows};
+                                 moments_->n_rows()};
     const Released released;
     search_->begin(std::move(given));
   }
@@ -224,6 +302,7 @@ class HeldSearch {
     std::vector<std::int32_t> bin, after;
     std::vector<double> from, to, origin, scale;
     n_parts_ = 0;
+    require(search_ != nullptr, "the search has not begun");
     {
       const Released released;
       for (const Look& look : search_->wanted({bytes, of_row, of_part, few_rows})) {
@@ -244,9 +323,10 @@ class HeldSearch {
                           array(std::move(scale), {n}), array(std::move(parts), {n}));
   }
 
-  void take(In<std::int32_t> entry, In<std::int32_t> code, In<double> z, In<double> weight,
-            std::optional<In<std::uint32_t>> counts, std::optional<In<double>> weighted, In<double> low,
-            In<double> high, In<double> smallest) {
+  void take_cells(In<std::int32_t> entry, In<std::int32_t> code, In<double> z, In<double> weight,
+                  std::optional<In<std::uint32_t>> counts, std::optional<In<double>> weighted, In<double> low,
+                  In<double> high, In<double> smallest) {
+    require(search_ != nullptr, "the search has not begun");
     const std::size_t n = entry.size();
     require_size(code.size() == n && z.size() == n && weight.size() == n && smallest.size() == n_wanted_);
     require_size(counts.has_value() == counts_.has_value() && weighted.has_value() == weighted_.has_value());
@@ -264,146 +344,57 @@ class HeldSearch {
     n_wanted_ = n_parts_ = 0;
   }
 
-  void offer_cut(std::int64_t order, double threshold, const Doubles& left, double least) {
-    require_size(left.shape(0) == n_classes_);
-    search_->offer_cut(order, threshold, left.data(), least);
+  // (normal, threshold, gain, whether the threshold is final), or None.
+  nb::object split() const {
+    Split found = given_;
+    if (search_) {
+      const Cut cut = search_->winner();
+      if (cut.order >= 0)
+        found = {normal_of(spaces_, moments_->n_features(), cut.order), cut.threshold, search_->gain(cut.value), false,
+                 cut.order};
+    }
+    if (found.normal.empty()) return nb::none();
+    const std::size_t p = found.normal.size();
+    return nb::make_tuple(array(std::move(found.normal), {p}), found.threshold, found.gain, found.given);
   }
 
-  // (order, threshold, gain) or None.
-  nb::object winner() const {
-    const Cut cut = search_->winner();
-    if (cut.order < 0) return nb::none();
-    return nb::make_tuple(cut.order, cut.threshold, search_->gain(cut.value));
+  // Covariance and mean of a class present, by place, for tests.
+  nb::object class_moments(int k) {
+    require(k >= 0 && k < moments_->n_classes() && !sums_.empty(), "no moments of such a class");
+    Vector covariance, mean;
+    if (!moments_->covariance(k, covariance)) return nb::none();
+    const std::size_t p = moments_->n_features();
+    for (std::size_t j = 0; j < p; ++j) mean.push_back(moments_->mean_of(k, j));
+    return nb::make_tuple(array(std::move(covariance), {p, p}), array(std::move(mean), {p}));
   }
 
  private:
-  std::size_t n_classes_, n_codes_ = 0, n_wanted_ = 0, n_parts_ = 0;
+  template <class T>
+  static nb::object copied(std::vector<T> values, std::vector<std::size_t> shape) {
+    return array(std::move(values), std::move(shape));
+  }
+
+  const std::size_t n_codes_;
+  const Options options_;
+  std::unique_ptr<Heuristic> heuristic_;
+  SumsProposer* proposer_ = nullptr;
+  std::unique_ptr<BlockMoments> moments_;
+  std::vector<In<std::int64_t>> sums_;  // which the moments read
+  std::vector<Space> spaces_;
+  BlockMoments::Directions directions_;
+  Split given_;
+  std::size_t n_wanted_ = 0, n_parts_ = 0;
   std::optional<In<std::uint32_t>> counts_;  // the histograms, which the search reads again and again
   std::optional<In<double>> weighted_;
   std::unique_ptr<SlotSearch> search_;
 };
 
-// ---- what sums of blocks say ----------------------------------------------------------------------------------------
-
-nb::tuple frames(const Matrix& low, const Matrix& high) {
-  const std::size_t n = low.shape(0), p = low.shape(1);
-  require_size(high.shape(0) == n && high.shape(1) == p);
-  std::vector<double> center(n * p, 0.0), inverse(n * p, -1.0);
-  std::vector<std::uint8_t> differ(n, 0);
-  for (std::size_t i = 0; i < n; ++i)
-    if (low(i, 0) <= high(i, 0))
-      differ[i] =
-          class_frame(low.data() + i * p, high.data() + i * p, p, center.data() + i * p, inverse.data() + i * p);
-  return nb::make_tuple(array(std::move(center), {n, p}), array(std::move(inverse), {n, p}),
-                        array(std::move(differ), {n}));
-}
-
-ClassSums sums_of(const Doubles& center, const Doubles& inverse, const In<std::int64_t>& high,
-                  const In<std::int64_t>& low, double total, double unit) {
-  const std::size_t p = center.shape(0);
-  require_size(inverse.shape(0) == p && high.size() == packed_size(p) && low.size() == packed_size(p));
-  return {p, center.data(), inverse.data(), high.data(), low.data(), total, unit};
-}
-
-nb::object scatter(const Doubles& center, const Doubles& inverse, const In<std::int64_t>& high,
-                   const In<std::int64_t>& low, double total, double unit, double factor, double scale) {
-  Vector out;
-  sums_of(center, inverse, high, low, total, unit).scatter(factor, scale, out);
-  return array(std::move(out), {center.shape(0), center.shape(0)});
-}
-
-nb::object mean(const Doubles& center, const Doubles& inverse, const In<std::int64_t>& high,
-                const In<std::int64_t>& low, double total, double unit) {
-  const std::size_t p = center.shape(0);
-  const ClassSums sums = sums_of(center, inverse, high, low, total, unit);
-  Vector out(p);
-  for (std::size_t j = 0; j < p; ++j) out[j] = sums.mean(j);
-  return array(std::move(out), {p});
-}
-
-nb::object symmetric(std::size_t p, const In<std::int64_t>& high, const In<std::int64_t>& low, double unit) {
-  require_size(high.size() == packed_size(p) && low.size() == packed_size(p));
-  Vector out((p + 1) * (p + 1), 0.0);
-  add_symmetric({p, nullptr, nullptr, high.data(), low.data(), 1.0, unit}, out);
-  return array(std::move(out), {p + 1, p + 1});
-}
-
-nb::object shrunken(const Matrix& covariance, const Doubles& pooled, double n) {
-  const std::size_t p = pooled.shape(0);
-  require_size(covariance.shape(0) == p && covariance.shape(1) == p);
-  Vector out(covariance.data(), covariance.data() + p * p);
-  shrink(out, Vector(pooled.data(), pooled.data() + p), n);
-  return array(std::move(out), {p, p});
-}
-
-nb::object reflected_spaces(const Matrix& vectors, double tau, bool both) {
-  const std::size_t p = vectors.shape(1);
-  std::vector<Space> spaces;
-  add_reflections(Vector(vectors.data(), vectors.data() + vectors.size()), p, tau, both, spaces);
-  std::vector<double> out(spaces.size() * p, 0.0);
-  for (std::size_t i = 0; i < spaces.size(); ++i)
-    if (!spaces[i].original)
-      std::copy(spaces[i].u.begin(), spaces[i].u.end(), out.begin() + static_cast<std::ptrdiff_t>(i * p));
-  return array(std::move(out), {spaces.size(), p});
-}
-
-Spread spread_of(const Doubles& low, const Doubles& high) {
-  const std::size_t p = low.shape(0);
-  require_size(high.shape(0) == p);
-  std::vector<double> corners(2 * p);
-  NodeRows rows;
-  rows.n = 2;
-  for (std::size_t j = 0; j < p; ++j) {
-    corners[2 * j] = low(j);
-    corners[2 * j + 1] = high(j);
-    rows.columns.push_back(corners.data() + 2 * j);
-  }
-  Spread spread;
-  spread.measure(rows);
-  return spread;
-}
-
-nb::object distinct_gaps(const Matrix& u, const Doubles& low, const Doubles& high) {
-  const std::size_t p = u.shape(1);
-  require_size(low.shape(0) == p);
-  const Spread spread = spread_of(low, high);
-  std::vector<double> out(u.shape(0) * p);
-  for (std::size_t s = 0; s < u.shape(0); ++s) {
-    const Vector vector(u.data() + s * p, u.data() + (s + 1) * p);
-    const Spread::Reflected reflected(spread, vector);
-    for (std::size_t j = 0; j < p; ++j) out[s * p + j] = vector[j] == 0.0 ? spread.of_axis(j) : reflected.of_axis(j);
-  }
-  return array(std::move(out), {u.shape(0) * p});
-}
-
-nb::list bisectors(const Matrix& largest, const Matrix& others, double weight, double rest, const Doubles& low,
-                   const Doubles& high, bool strict_ties) {
-  const std::size_t p = low.shape(0);
-  require_size(largest.size() == (p + 1) * (p + 1) && others.size() == largest.size());
-  const Spread spread = spread_of(low, high);
-  Bisectors finder;
-  std::vector<Plane> planes;
+// The families that can be grown from blocks.
+nb::list from_sums() {
   nb::list out;
-  const Vector a(largest.data(), largest.data() + largest.size()), b(others.data(), others.data() + others.size());
-  if (!finder.from_moments(a, b, weight, rest, spread, planes)) return out;
-  for (Plane& plane : planes) {
-    if (!strict_ties) plane.t += spread.of_direction(plane.w.data());
-    out.append(nb::make_tuple(array(std::move(plane.w), {p}), plane.t));
-  }
+  for (const auto& [name, family] : families())
+    if (family.from_sums) out.append(name.c_str());
   return out;
-}
-
-nb::object oriented(const Doubles& v, double sign) {
-  Vector out(v.data(), v.data() + v.shape(0));
-  orient(out.data(), out.size(), sign);
-  return array(std::move(out), {v.shape(0)});
-}
-
-nb::tuple standard_of(const Doubles& low, const Doubles& high) {
-  const Spread spread = spread_of(low, high);
-  Standard standard = Standard::of(spread.center, spread.range);
-  const std::size_t p = low.shape(0);
-  return nb::make_tuple(array(std::move(standard.center), {p}), array(std::move(standard.scale), {p}));
 }
 
 std::size_t exact_above(std::optional<std::size_t> rows) {
@@ -496,18 +487,33 @@ void bind_scale(nb::module_& m) {
            "smallest"_a.noconvert())
       .def("route", &HeldBlock::route, "normals"_a.noconvert(), "thresholds"_a.noconvert(), "left_slot"_a.noconvert(),
            "right_slot"_a.noconvert(), "next"_a.noconvert(), "below"_a.noconvert(), "above"_a.noconvert());
-  nb::class_<HeldSearch>(m, "SlotSearch", "Search of a node whose rows lie in blocks (core/split/slot_search.hpp).")
-      .def(nb::init<const std::string&, bool, double, const Doubles&>(), "criterion"_a, "strict_ties"_a, "min_leaf"_a,
-           "of_class"_a.noconvert())
-      .def("begin", &HeldSearch::begin, "order"_a.noconvert(), "present"_a.noconvert(), "counts"_a.noconvert().none(),
-           "weighted"_a.noconvert().none(), "least"_a.noconvert(), "largest"_a.noconvert(), "low"_a.noconvert(),
-           "scale"_a.noconvert(), "distinct"_a.noconvert(), "n_codes"_a, "n_bins"_a, "rows"_a)
-      .def("wanted", &HeldSearch::wanted, "bytes"_a, "of_row"_a, "of_part"_a, "few_rows"_a)
-      .def("take", &HeldSearch::take, "entry"_a.noconvert(), "code"_a.noconvert(), "z"_a.noconvert(),
+  nb::class_<HeldNode>(
+      m, "BlockNode",
+      "A node whose rows lie in blocks: the sums that its heuristic asks of them, and the search among "
+      "what it proposes (core/heuristic/block_moments.hpp, core/split/slot_search.hpp).")
+      .def(nb::init<const std::string&, const nb::dict&, const In<std::int64_t>&, const Doubles&, const Doubles&,
+                    const Matrix&, const Matrix&, const In<double>&, const std::optional<Codes>&, bool>(),
+           "family"_a, "options"_a, "rows"_a.noconvert(), "weight"_a.noconvert(), "heaviest"_a.noconvert(),
+           "low"_a.noconvert(), "high"_a.noconvert(), "tables"_a.noconvert(), "levels"_a.noconvert().none(),
+           "weighted"_a, "Options as in `grow`; facts as `Block.add_boxes` gives them.")
+      .def_prop_ro("wants", &HeldNode::wants, "The pass that is wanted next, or ''.")
+      .def_prop_ro("scores", &HeldNode::scores, "Scores of the levels at the node.")
+      .def("request", &HeldNode::request, "What that pass asks of the rows of this node.")
+      .def("take", &HeldNode::take, "answer"_a, "The answer of all blocks; arrays of sums are kept, not copied.")
+      .def("directions", &HeldNode::directions,
+           "(u (k, p), order, low, high) of the directions to be searched, or None.")
+      .def("begin", &HeldNode::begin, "counts"_a.noconvert().none(), "weighted"_a.noconvert().none(),
+           "least"_a.noconvert(), "largest"_a.noconvert(), "low"_a.noconvert(), "scale"_a.noconvert(), "n_bins"_a)
+      .def("wanted", &HeldNode::wanted, "bytes"_a, "of_row"_a, "of_part"_a, "few_rows"_a)
+      .def("take_cells", &HeldNode::take_cells, "entry"_a.noconvert(), "code"_a.noconvert(), "z"_a.noconvert(),
            "weight"_a.noconvert(), "counts"_a.noconvert().none(), "weighted"_a.noconvert().none(), "low"_a.noconvert(),
            "high"_a.noconvert(), "smallest"_a.noconvert())
-      .def("offer_cut", &HeldSearch::offer_cut, "order"_a, "threshold"_a, "left"_a.noconvert(), "least"_a)
-      .def("winner", &HeldSearch::winner);
+      .def("split", &HeldNode::split, "(normal, threshold, gain, whether the threshold is final), or None.")
+      .def("class_moments", &HeldNode::class_moments, "k"_a,
+           "(covariance, mean) of a class present; None if its rows "
+           "are the same.");
+  m.def("from_sums", &from_sums,
+        "The families that can be grown from blocks, because sums over rows are all they need.");
   m.def(
       "rows_of_slots", &rows_of_slots, "columns"_a.noconvert(), "codes"_a.noconvert(), "weights"_a.noconvert().none(),
       "places"_a.noconvert(), "of_place"_a.noconvert(), "n_slots"_a,
@@ -515,31 +521,6 @@ void bind_scale(nb::module_& m) {
       "(m,) and weights (m,) or None. of_place: the slot of each place, below 0 for none.");
   m.def("exact_sums_above", &exact_above, "rows"_a = nb::none(),
         "Rows above which the moments of a node are exact sums; sets it, for tests, and returns what it was.");
-  m.def("moment_factor", &ClassMoments::factor_of, "widest"_a,
-        "Power of 2 that keeps squares of rows in range, the widest feature being so wide.");
-  m.def(
-      "class_frames", &frames, "low"_a.noconvert(), "high"_a.noconvert(),
-      "Coordinates for the moments of classes with these ranges, (n, p) each: centers, inverse scales (-1 for a class "
-      "without rows), and whether rows differ at all.");
-  m.def("weight_unit", &weight_unit, "heaviest"_a, "Power of 2 that brings weights to at most 1.");
-  m.def("class_scatter", &scatter, "center"_a.noconvert(), "inverse"_a.noconvert(), "high"_a.noconvert(),
-        "low"_a.noconvert(), "total"_a, "unit"_a, "factor"_a, "scale"_a, "Scatter about the mean times scale, (p, p).");
-  m.def("class_mean", &mean, "center"_a.noconvert(), "inverse"_a.noconvert(), "high"_a.noconvert(), "low"_a.noconvert(),
-        "total"_a, "unit"_a, "Mean of a class, (p,).");
-  m.def("class_products", &symmetric, "p"_a, "high"_a.noconvert(), "low"_a.noconvert(), "unit"_a,
-        "Sums of products of [y 1], (p + 1, p + 1).");
-  m.def("shrunken", &shrunken, "covariance"_a.noconvert(), "pooled"_a.noconvert(), "n"_a,
-        "Covariance of a small class, drawn towards the diagonal of pooled variances.");
-  m.def("reflected_spaces", &reflected_spaces, "vectors"_a.noconvert(), "tau"_a, "both"_a,
-        "u of each reflection that sends a vector to the first axis, 0 for the original space, as rows.");
-  m.def("distinct_gaps", &distinct_gaps, "u"_a.noconvert(), "low"_a.noconvert(), "high"_a.noconvert(),
-        "Gaps above which projections on the axes of spaces differ, for rows in the box low to high.");
-  m.def("bisectors", &bisectors, "largest"_a.noconvert(), "others"_a.noconvert(), "weight"_a, "rest"_a,
-        "low"_a.noconvert(), "high"_a.noconvert(), "strict_ties"_a,
-        "Angle bisectors (w, t) of the clustering hyperplanes, from products in the coordinates `standard_box`.");
-  m.def("oriented", &oriented, "v"_a.noconvert(), "sign"_a, "A vector with the sign of its first component set.");
-  m.def("standard_box", &standard_of, "low"_a.noconvert(), "high"_a.noconvert(),
-        "Center and scale of the standard coordinates of a box.");
 }
 
 }  // namespace oblique

@@ -18,26 +18,21 @@ constexpr std::uint64_t kFamily = std::uint64_t{1} << 32, kTreeFeatures = kFamil
 }  // namespace
 
 ForestTreeGrower::ForestTreeGrower(TrainingRows& data, const ForestOptions& options)
-    : data_(data), options_(options), reflected_(options.reflections, options.dominant_only, options.tau),
-      family_(options_.families, data.weights.empty() && !options.node_bootstrap && options.rows.takes_all(data.x.n)) {
-  mpsvm_.configure(options.regularization, options.delta);
-  heterogeneous_.configure(options.heterogeneous, options.delta);
-}
+    : data_(data), options_(options), stopping_{options.minleaf, 0.0, options.max_depth},
+      heuristic_(
+          options.heuristic(data.weights.empty() && !options.node_bootstrap && options.rows.takes_all(data.x.n))) {}
 
 ForestTree ForestTreeGrower::grow(std::uint64_t tree_seed, std::size_t number) {
   seed_ = tree_seed;
-  begin_tree(number);
+  const Open root = begin_tree(number);
   add_node();
-  while (!open_.empty()) {
-    const Open node = open_.back();
-    open_.pop_back();
-    rows_.begin(node.first_run);
-    visit(node);
-  }
+  grow_down(
+      root, [this](Open& node, Open& left, Open& right) { return visit(node, left, right); },
+      [](const Open&, const Open&) { return false; });
   return std::move(tree_);
 }
 
-void ForestTreeGrower::begin_tree(std::size_t number) {
+ForestTreeGrower::Open ForestTreeGrower::begin_tree(std::size_t number) {
   tree_ = ForestTree{};
   tree_.importance.assign(data_.x.p, 0.0);
   tree_.leaf_start.push_back(0);
@@ -48,19 +43,17 @@ void ForestTreeGrower::begin_tree(std::size_t number) {
     rotate(tree_.rotation, data_.x, rotated_);
     x_ = &rotated_;
   }
-  const bool axis_only = options_.split == ForestSplit::axis;
+  const bool axis_only = !heuristic_;
   drawn_.begin_tree(x_->p);
-  if (options_.split == ForestSplit::family) {
-    family_.begin_tree(Stream(seed_, 0, kFamily).next(), number);
-    if (options_.tree_features > 0 && options_.tree_features < x_->p)
-      drawn_.keep(options_.tree_features, Stream(seed_, 0, kTreeFeatures));
-  }
+  if (heuristic_) heuristic_->begin_tree(Stream(seed_, 0, kFamily).next(), number);
+  if (options_.tree_features > 0 && options_.tree_features < x_->p)
+    drawn_.keep(options_.tree_features, Stream(seed_, 0, kTreeFeatures));
   drawn_per_node_ = options_.mtry == 0 ? drawn_.total() : std::min(options_.mtry, drawn_.total());
   tree_.width = axis_only ? 0 : drawn_per_node_;
   const bool all_searched = axis_only && drawn_per_node_ == x_->p && !options_.node_bootstrap;
   rows_.draw(data_, *x_, options_.rows, all_searched, seed_);
   sides_.resize(rows_.size());
-  open_.assign(1, Open{0, rows_.size(), 0, kRootPath, 0, 0, axis_only});
+  return {0, rows_.size(), 0, kRootPath, 0, 0, axis_only};
 }
 
 std::int32_t ForestTreeGrower::add_node() {
@@ -68,15 +61,17 @@ std::int32_t ForestTreeGrower::add_node() {
   return static_cast<std::int32_t>(tree_.size()) - 1;
 }
 
-void ForestTreeGrower::visit(Open node) {
+bool ForestTreeGrower::visit(Open& node, Open& left, Open& right) {
+  rows_.begin(node.first_run);
   checkpoint(node.last - node.first);
   tree_.depth = std::max(tree_.depth, node.depth);
-  const bool pure = rows_.runs().size() == 1;
-  const bool deep = options_.max_depth >= 0 && node.depth >= options_.max_depth;
-  if (pure || deep || rows_.samples(node.first, node.last) <= options_.minleaf || !split(node))
+  const double misrate = rows_.runs().size() == 1 ? 0.0 : 1.0;  // all that is asked is whether there is any
+  if (stopping_.is_leaf(rows_.samples(node.first, node.last), misrate, node.depth) || !split(node)) {
     make_leaf(node.id);
-  else
-    commit(node);
+    return false;
+  }
+  commit(node, left, right);
+  return true;
 }
 
 void ForestTreeGrower::make_leaf(std::int32_t id) {
@@ -147,20 +142,28 @@ bool ForestTreeGrower::divide_own(const Bag& own) {
   return true;
 }
 
+// What the heuristic proposes; where that does not divide the rows, the best cut along an axis.
 bool ForestTreeGrower::find(Open& node) {
   drawn_.begin_node();
-  if (options_.split == ForestSplit::family) return find_by_family(node.path);
   Stream stream(seed_, node.path, 0);
-  while (drawn_.size() < drawn_per_node_) drawn_.draw(stream);
+  const bool orderly = heuristic_ && heuristic_->is_orderly();
+  if (orderly && drawn_per_node_ == drawn_.total())
+    drawn_.take_all();
+  else
+    while (drawn_.size() < drawn_per_node_) drawn_.draw(stream);
   if (!node.axis_only && x_->p > 0) {
     gather(drawn_per_node_);
-    const ForestSplit kind = options_.split;
-    if (kind == ForestSplit::mpsvm           ? find_bisector(node.axis_only)
-        : kind == ForestSplit::heterogeneous ? find_classifier()
-                                             : find_reflected(stream))
-      return true;
+    proposal_.clear();
+    heuristic_->propose({bag_, columns_, stream, node.path}, proposal_);
+    if (take_best()) return true;
+    node.axis_only = proposal_.axes_below;
   }
-  return find_axis(stream, node.first);
+  if (!orderly) return find_axis(stream, node.first);
+  drawn_.take_all();
+  gather(drawn_.size());
+  proposal_.clear();
+  if (heuristic_->propose_axis({bag_, columns_, stream, node.path}, proposal_)) return take_best();
+  return find_rank(stream, node.first);
 }
 
 // The best cut of the features drawn; if none of them varies, of the next that does.
@@ -210,120 +213,63 @@ void ForestTreeGrower::gather(std::size_t count) {
   z_.resize(std::max(z_.size(), bag_.n));
 }
 
-// The better of the two MPSVM bisectors, the first on a tie. False if neither has rows on both sides; axis_only is set
-// if the rule says so.
-bool ForestTreeGrower::find_bisector(bool& axis_only) {
-  bool singular = false;
-  const bool any = mpsvm_.find(bag_, columns_, planes_, singular);
-  if (singular && options_.regularization == Regularization::axis) axis_only = true;
-  return any && best_plane();
-}
-
-// The best of the planes of several linear classifiers. False if none has rows on both sides.
-bool ForestTreeGrower::find_classifier() {
-  heterogeneous_.find(bag_, columns_, planes_);
-  return best_plane();
-}
-
-// The plane of greatest value, the first on a tie. False if none has rows on both sides.
-bool ForestTreeGrower::best_plane() {
+// The plane of greatest value among those proposed, the first on a tie. False if none has rows on both sides.
+bool ForestTreeGrower::take_best() {
   bool found = false;
-  for (const Plane& plane : planes_) {
-    columns_.project(plane.w.data(), z_.data());
-    double value = 0.0;
-    if (!sides_.try_cut(bag_, z_.data(), plane.t, value) || (found && !(value > value_ * kBeats))) continue;
+  for (const Plane& plane : proposal_.planes) {
+    std::size_t axis = 0;
+    const bool is_axis = proposal_.keeps_axes && along_axis(plane.w, axis);
+    const double* z = is_axis ? columns_.column(axis) : z_.data();
+    if (!is_axis) columns_.project(plane.w.data(), z_.data());
+    double value = 0.0, threshold = plane.t;
+    if (!proposal_.given && !settle(z, bag_.n, threshold)) continue;
+    if (!sides_.try_cut(bag_, z, threshold, value) || (found && !(value > value_ * kBeats))) continue;
     sides_.keep(bag_.n);
     value_ = value;
-    normal_ = plane.w;
-    threshold_ = plane.t;
+    threshold_ = threshold;
+    found_axis_ = is_axis;
+    if (is_axis)
+      axis_.best.feature = drawn_[axis];
+    else
+      normal_ = plane.w;
     found = true;
   }
-  found_axis_ = false;
   return found;
 }
 
-// The best cut along the axes of a few reflections, its threshold in the middle of its gap.
-bool ForestTreeGrower::find_reflected(Stream& stream) {
-  if (!reflected_.find(bag_, columns_, stream, normal_, threshold_)) return false;
-  columns_.project(normal_.data(), z_.data());
-  if (!settle(z_.data(), bag_.n, threshold_) || !sides_.try_cut(bag_, z_.data(), threshold_, value_)) return false;
-  sides_.keep(bag_.n);
-  found_axis_ = false;
-  return true;
-}
-
-// The split of the tree's family; where it finds none, the best cut along the axes of all features of the tree.
-bool ForestTreeGrower::find_by_family(std::uint64_t path) {
-  if (drawn_per_node_ == drawn_.total()) {
-    drawn_.take_all();
-  } else {
-    Stream stream(seed_, path, 0);
-    while (drawn_.size() < drawn_per_node_) drawn_.draw(stream);
-  }
-  checkpoint(4 * bag_.n * drawn_.size());
-  gather(drawn_.size());
-  bool ordinary = family_.begin(bag_, columns_);
-  if (ordinary)
-    if (const Split* split = family_.find(path); split && accept(*split)) return true;
-  checkpoint(4 * bag_.n * drawn_.total());
-  drawn_.take_all();
-  gather(drawn_.size());
-  if (ordinary && family_.begin(bag_, columns_)) {
-    const Split* split = family_.find_axis(path);
-    return split && accept(*split);
-  }
-  return find_rank(path);
+// Whether a normal is that of an axis, and which of the features drawn it is.
+bool ForestTreeGrower::along_axis(const Vector& normal, std::size_t& feature) const {
+  std::size_t terms = 0;
+  for (std::size_t j = 0; j < normal.size(); ++j)
+    if (normal[j] != 0.0) {
+      ++terms;
+      feature = j;
+    }
+  return terms == 1 && normal[feature] == 1.0;
 }
 
 // The best Gini cut by ranks, which need no arithmetic on features; false if a side of that cut weighs too little.
-bool ForestTreeGrower::find_rank(std::uint64_t path) {
-  Stream stream(seed_, path, 0);
-  if (!find_axis(stream, 0)) return false;
+bool ForestTreeGrower::find_rank(Stream& stream, std::size_t first) {
+  if (!find_axis(stream, first)) return false;
   double left = 0.0, right = 0.0;
   for (std::size_t i = 0; i < bag_.n; ++i) (sides_.best()[i] ? right : left) += bag_.weight[i];
-  return std::min(left, right) >= family_.min_leaf();
-}
-
-// Takes a split of the features gathered; false if a side has no rows. One along an axis is kept as such.
-bool ForestTreeGrower::accept(const Split& split) {
-  std::size_t terms = 0, last = 0;
-  for (std::size_t j = 0; j < split.normal.size(); ++j)
-    if (split.normal[j] != 0.0) {
-      ++terms;
-      last = j;
-    }
-  const bool along_axis = terms == 1 && split.normal[last] == 1.0;
-  const double* z = along_axis ? columns_.column(last) : z_.data();
-  if (!along_axis) columns_.project(split.normal.data(), z_.data());
-  threshold_ = split.threshold;
-  if (!split.given && !settle(z, bag_.n, threshold_)) return false;
-  if (!sides_.try_cut(bag_, z, threshold_, value_)) return false;
-  sides_.keep(bag_.n);
-  found_axis_ = along_axis;
-  if (along_axis)
-    axis_.best.feature = drawn_[last];
-  else
-    normal_ = split.normal;
-  return true;
+  return std::min(left, right) >= heuristic_->min_leaf();
 }
 
 // ---- the tree
 // --------------------------------------------------------------------------------------------------------
 
 // Writes the split that was found, and opens the children.
-void ForestTreeGrower::commit(const Open& node) {
+void ForestTreeGrower::commit(const Open& node, Open& left, Open& right) {
   credit();
-  const std::int32_t left = add_node(), right = add_node();
-  tree_.nodes[node.id] = {threshold_, left,
+  const std::int32_t left_id = add_node(), right_id = add_node();
+  tree_.nodes[node.id] = {threshold_, left_id,
                           found_axis_ ? ~axis_.best.feature : static_cast<std::int32_t>(tree_.n_oblique())};
   if (!found_axis_)
     for (std::size_t j = 0; j < tree_.width; ++j) tree_.terms.push_back({normal_[j], drawn_[j]});
   const BaggedRows::Children at = rows_.divide(node.first, node.last, sides_.best());
-  // The last opened is visited first: left before right.
-  open_.push_back(
-      {at.middle, node.last, at.right_run, child_path(node.path, true), right, node.depth + 1, node.axis_only});
-  open_.push_back(
-      {node.first, at.middle, at.left_run, child_path(node.path, false), left, node.depth + 1, node.axis_only});
+  right = {at.middle, node.last, at.right_run, child_path(node.path, true), right_id, node.depth + 1, node.axis_only};
+  left = {node.first, at.middle, at.left_run, child_path(node.path, false), left_id, node.depth + 1, node.axis_only};
 }
 
 // Shares the reduction in impurity among the original features by the size of their coefficients times their range.

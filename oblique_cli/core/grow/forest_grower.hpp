@@ -1,8 +1,9 @@
-// Trees of a forest, axis-parallel, MPSVM and HHCART, grown without Python.
+// Trees of a forest, by any heuristic of forests, grown without Python.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -11,10 +12,8 @@
 #include "forest/axis_search.hpp"
 #include "forest/columns.hpp"
 #include "grow/sides.hpp"
-#include "heuristic/family_split.hpp"
-#include "heuristic/heterogeneous.hpp"
-#include "heuristic/mpsvm.hpp"
-#include "heuristic/reflected_search.hpp"
+#include "grow/top_down.hpp"
+#include "heuristic/forest_split.hpp"
 #include "rows/bagged_rows.hpp"
 #include "rows/feature_draw.hpp"
 #include "rows/gathered.hpp"
@@ -31,39 +30,36 @@ class ForestTreeGrower {
   // number : of the tree in its forest
   ForestTree grow(std::uint64_t tree_seed, std::size_t number);
   // Least weight of a child in further trees of families.
-  void require(double min_leaf) { family_.require(min_leaf); }
+  void require(double min_leaf) { heuristic_->require(min_leaf); }
 
  private:
   // A node that waits, and the place of its rows.
   struct Open {
-    std::size_t first, last, first_run;
-    std::uint64_t path;
-    std::int32_t id, depth;
-    bool axis_only;
+    std::size_t first = 0, last = 0, first_run = 0;
+    std::uint64_t path = 0;
+    std::int32_t id = 0, depth = 0;
+    bool axis_only = false;
   };
 
-  void begin_tree(std::size_t number);
+  Open begin_tree(std::size_t number);
   std::int32_t add_node();
-  void visit(Open node);
+  bool visit(Open& node, Open& left, Open& right);
   void make_leaf(std::int32_t id);
   bool split(Open& node);
   bool draw_again(std::uint64_t path);
   bool divide_own(const Bag& own);
   bool find(Open& node);
   bool find_axis(Stream& stream, std::size_t first);
+  bool find_rank(Stream& stream, std::size_t first);
   void gather(std::size_t count);
-  bool find_by_family(std::uint64_t path);
-  bool find_rank(std::uint64_t path);
-  bool accept(const Split& split);
-  bool find_bisector(bool& axis_only);
-  bool find_classifier();
-  bool best_plane();
-  bool find_reflected(Stream& stream);
-  void commit(const Open& node);
+  bool take_best();
+  bool along_axis(const Vector& normal, std::size_t& feature) const;
+  void commit(const Open& node, Open& left, Open& right);
   void credit();
 
   TrainingRows& data_;
   const ForestOptions options_;
+  const StoppingRule stopping_;
   // The tree.
   std::uint64_t seed_ = 0;
   ForestTree tree_;
@@ -71,18 +67,14 @@ class ForestTreeGrower {
   Columns rotated_;
   std::size_t drawn_per_node_ = 0;
   BaggedRows rows_;
-  std::vector<Open> open_;
   // The node at hand.
   Bag bag_;
   FeatureDraw drawn_;
   std::vector<double> gathered_, z_;
   Gathered columns_;
   AxisSearch axis_;
-  MpsvmSplit mpsvm_;
-  HeterogeneousSplit heterogeneous_;
-  std::vector<Plane> planes_;
-  ReflectedSearch reflected_;
-  FamilySplit family_;
+  std::unique_ptr<ForestHeuristic> heuristic_;  // nullptr: cuts along axes only
+  Proposal proposal_;
   // Rows drawn again at the node.
   std::vector<std::uint32_t> draws_, sampled_row_;
   std::vector<double> sampled_weight_;

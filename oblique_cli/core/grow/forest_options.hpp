@@ -4,42 +4,39 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/options.hpp"
-#include "heuristic/family_split.hpp"
-#include "heuristic/heterogeneous.hpp"
-#include "heuristic/mpsvm.hpp"
+#include "heuristic/forest_split.hpp"
 #include "rows/rotation.hpp"
 #include "rows/row_draw.hpp"
 
 namespace oblique {
 
-enum class ForestSplit { axis, mpsvm, hhcart, family, heterogeneous };
-
+// A sampler and a heuristic.
 struct ForestOptions {
-  ForestSplit split = ForestSplit::axis;
   std::size_t mtry = 0;         // features drawn at a node, 0: all (of the rotated ones)
   double minleaf = 1.0;         // an impure node of this many rows or fewer is a leaf, repeats counted
   std::int64_t max_depth = -1;  // -1: no limit
   RowDraw rows;
-  std::size_t tree_features = 0;     // features drawn for a tree, 0: all; only with `family`
+  std::size_t tree_features = 0;     // features drawn for a tree, 0: all
   bool node_bootstrap = false;       // rows are drawn again at large nodes to choose the split
   std::size_t group_size = 0;        // of a rotation, 0: none
   Scaling scaling = Scaling::range;  // before a rotation
-  std::optional<Scaling> rotated() const { return group_size > 0 ? std::optional(scaling) : std::nullopt; }
-  // MPSVM
-  Regularization regularization = Regularization::tikhonov;
-  double delta = 0.01;
-  // HHCART
-  std::size_t reflections = 1;  // eigenvectors drawn at a node
-  bool dominant_only = true;    // of every class its first eigenvector only
-  double tau = 0.05;
-  HeterogeneousOptions heterogeneous;
+  // The heuristic, with the options of all forests and its own.
+  const ForestSplit* split;
+  Options options;
   // Families of heuristics: tree number t has number t modulo their count.
   std::vector<FamilyChoice> families;
+
+  std::optional<Scaling> rotated() const { return group_size > 0 ? std::optional(scaling) : std::nullopt; }
+  // nullptr where nodes are cut along axes only
+  std::unique_ptr<ForestHeuristic> heuristic(bool unweighted) const {
+    return split->make ? split->make({options, families, unweighted}) : nullptr;
+  }
 };
 
 // Reads the options of a forest: those that all forests have, and those of its kind of split. Throws

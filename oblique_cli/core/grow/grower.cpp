@@ -32,16 +32,6 @@ void trim_memory() {
 std::size_t copied_whole_up_to() { return copied_whole; }
 void set_copied_whole_up_to(std::size_t bytes) { copied_whole = bytes; }
 
-bool StoppingRule::holds(const double* counts, std::size_t n_classes, std::int64_t depth) const {
-  if (max_depth >= 0 && depth >= max_depth) return true;
-  double total = 0.0, largest = 0.0;
-  for (std::size_t k = 0; k < n_classes; ++k) {
-    total += counts[k];
-    largest = std::max(largest, counts[k]);
-  }
-  return !(total > min_parent && (total - largest) / total > max_misrate);
-}
-
 StoppingRule stopping_of(const Options& options) {
   return {options.number("min_parent"), options.number("max_misrate"), options.integer("max_depth")};
 }
@@ -111,7 +101,6 @@ TreeArrays in_order(const TreeArrays& found) {
   out.n_features = found.n_features;
   out.n_classes = found.n_classes;
   out.n_scores = found.n_scores;
-  out.search = found.search;
   const auto copy = [&](std::size_t node) {
     const std::int32_t id = out.add();
     const std::size_t to = static_cast<std::size_t>(id);
@@ -165,37 +154,44 @@ TreeArrays Grower::grow() {
   std::shared_ptr<RowBlock> block = data_.n <= most_copied_ ? rows_.copy(0, data_.n, team_) : nullptr;
   std::vector<double> counts = counts_of(0, data_.n);
   grow_below({add_node(counts, data_.n), 0, data_.n, 0, kRootPath, std::move(counts), std::move(block)});
-  for (const std::unique_ptr<Splitter>& splitter : splitters_) tree_.search += splitter->counts();
+  for (const std::unique_ptr<Splitter>& splitter : splitters_) searched_ += splitter->counts();
   return team_.size() > 1 ? in_order(tree_) : std::move(tree_);
 }
 
-void Grower::grow_below(const Open& root) {
+void Grower::grow_below(Open root) {
   constexpr std::size_t kApart = 512;  // rows that are worth a thread of their own
   std::unique_ptr<Splitter> splitter = take_splitter();
-  std::vector<Open> stack{root};
-  while (!stack.empty()) {
-    Open open = std::move(stack.back());
-    stack.pop_back();
-    Open children[2];
-    const bool is_split = visit(open, *splitter, children[0], children[1]);
-    if (open.last - open.first > most_copied_) trim_memory();
-    if (!is_split) continue;
-    const auto size = [](const Open& node) { return node.last - node.first; };
-    if (team_.size() > 1 && std::min(size(children[0]), size(children[1])) >= kApart) {
-      give_back(std::move(splitter));
-      team_.share(2, Team::Meanwhile::kHelp, [&](std::size_t side) { grow_below(children[side]); });
-      splitter = take_splitter();
-      continue;
-    }
-    stack.push_back(std::move(children[1]));
-    stack.push_back(std::move(children[0]));
-  }
+  const auto size = [](const Open& node) { return node.last - node.first; };
+  grow_down(
+      std::move(root),
+      [&](Open& open, Open& left, Open& right) {
+        const bool is_split = visit(open, *splitter, left, right);
+        if (size(open) > most_copied_) trim_memory();
+        return is_split;
+      },
+      [&](Open& left, Open& right) {
+        if (team_.size() < 2 || std::min(size(left), size(right)) < kApart) return false;
+        give_back(std::move(splitter));
+        team_.share(2, Team::Meanwhile::kHelp,
+                    [&](std::size_t side) { grow_below(std::move(side == 0 ? left : right)); });
+        splitter = take_splitter();
+        return true;
+      });
   give_back(std::move(splitter));
+}
+
+bool Grower::is_leaf(const Open& open) const {
+  double total = 0.0, largest = 0.0;
+  for (const double count : open.counts) {
+    total += count;
+    largest = std::max(largest, count);
+  }
+  return stopping_.is_leaf(total, (total - largest) / total, open.depth);
 }
 
 // Splits a node and its rows; false if the node is a leaf.
 bool Grower::visit(Open& open, Splitter& kept, Open& left, Open& right) {
-  if (stopping_.holds(open.counts.data(), data_.n_classes, open.depth)) return false;
+  if (is_leaf(open)) return false;
   if (!open.block && open.last - open.first <= most_copied_) open.block = rows_.copy(open.first, open.last, team_);
   // The buffers of a node whose rows are too many to be copied must not outlast it.
   std::unique_ptr<Splitter> once;
@@ -205,7 +201,7 @@ bool Grower::visit(Open& open, Splitter& kept, Open& left, Open& right) {
   const bool found = splitter.split(open.first, open.last, open.block.get(), open.path, split);
   if (once) {
     const std::lock_guard lock(guard_);
-    tree_.search += once->counts();
+    searched_ += once->counts();
   }
   if (!found) return false;
   const std::vector<unsigned char>& goes_left = splitter.goes_left();

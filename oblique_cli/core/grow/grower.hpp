@@ -10,24 +10,16 @@
 #include "common/input_rows.hpp"
 #include "common/team.hpp"
 #include "grow/finish.hpp"
-#include "grow/tree_arrays.hpp"
+#include "grow/top_down.hpp"
 #include "heuristic/heuristic.hpp"
 #include "rows/working_rows.hpp"
 #include "split/node.hpp"
 #include "split/node_search.hpp"
 #include "split/spread.hpp"
 #include "tree/levels.hpp"
+#include "tree/tree_arrays.hpp"
 
 namespace oblique {
-
-// When a node is a leaf without a search.
-struct StoppingRule {
-  double min_parent = 2.0;      // split only if the node holds more than this
-  double max_misrate = 0.0;     // split only if the misclassification rate is above this
-  std::int64_t max_depth = -1;  // -1: no limit
-
-  bool holds(const double* counts, std::size_t n_classes, std::int64_t depth) const;
-};
 
 StoppingRule stopping_of(const Options& options);
 
@@ -85,6 +77,8 @@ class Grower {
  public:
   Grower(const Training& data, const Family& family, const Options& options, Team& team);
   TreeArrays grow();
+  // The work of all searches.
+  const SearchCounts& searched() const { return searched_; }
 
  private:
   struct Open {
@@ -96,7 +90,8 @@ class Grower {
     std::shared_ptr<RowBlock> block;  // where its rows are copied to, if they are
   };
 
-  void grow_below(const Open& root);
+  bool is_leaf(const Open& open) const;
+  void grow_below(Open root);
   bool visit(Open& open, Splitter& kept, Open& left, Open& right);
   std::size_t most_copied() const;
   std::vector<double> counts_of(std::size_t first, std::size_t last) const;
@@ -114,6 +109,7 @@ class Grower {
   const std::size_t most_copied_;
   std::mutex guard_;  // of what follows
   TreeArrays tree_;
+  SearchCounts searched_;
   std::vector<std::unique_ptr<Splitter>> splitters_;  // those that no thread uses just now
 };
 

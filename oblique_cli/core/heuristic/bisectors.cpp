@@ -94,13 +94,13 @@ int majority(const Totals& t) {
   return best;
 }
 
-const Plane* BetterBisector::find(const Node& node) {
+const Plane* BetterBisector::find(const Node& node, bool super_classes) {
   const Totals& totals = node.search.totals();
   if (!bisectors_.find(node.rows, node.spread, totals, majority(totals), moments_, planes_)) return nullptr;
   // Rows on the plane itself must not fall to the side that rounding chooses: they belong to the left.
   if (!node.options.strict_ties)
     for (Plane& plane : planes_) plane.t += node.spread.of_direction(plane.w.data());
-  const bool super = by_super_classes_ && node.rows.n_classes > 2;
+  const bool super = super_classes && node.rows.n_classes > 2;
   if (super) begin_super_search(node);
   NodeSearch& search = super ? *super_search_ : node.search;
   projection_.resize(node.rows.n);

@@ -43,11 +43,9 @@ int majority(const Totals& t);
 // Finds the bisector of greater gain at a node.
 class BetterBisector {
  public:
-  // by_super_classes: score the bisectors by the largest class against all others joined, not by all classes.
-  explicit BetterBisector(bool by_super_classes) : by_super_classes_(by_super_classes) {}
-
-  // The first on a tie, or if neither has any gain; nullptr if there is no bisector. Leaves node.search as begun.
-  const Plane* find(const Node& node);
+  // The first on a tie, or if neither has any gain; nullptr if there is no bisector. super_classes: score the bisectors
+  // by the largest class against all others joined, not by all classes. Leaves node.search as begun.
+  const Plane* find(const Node& node, bool super_classes);
 
  private:
   // The same rows with all classes but the largest joined: that one first, then the others.
@@ -55,7 +53,6 @@ class BetterBisector {
 
   void reorder_projection();
 
-  const bool by_super_classes_;
   Bisectors bisectors_;
   ClassMoments moments_;
   std::vector<Plane> planes_;

@@ -71,9 +71,7 @@ bool ClassMoments::unit_scatter(const NodeRows& rows, std::size_t first, std::si
       exact_.add_unit_rows(part, mean.data(), frame_inverse_.data(), factor_, kOnTheMean * std::sqrt(largest),
                            high_.data(), low_.data());
     });
-    out.assign(p * p, 0.0);
-    for (std::size_t j = 0; j < p; ++j)
-      for (std::size_t k = 0; k <= j; ++k) out[j * p + k] = out[k * p + j] = found.moment(j, k);
+    found.products(out);
     return true;
   }
   double total = 0.0;

@@ -18,6 +18,8 @@ namespace oblique {
 // Class covariances, scatter of unit rows, or the class moments about the origin.
 class ClassMoments {
  public:
+  static constexpr double kOnTheMean = 1e-9;  // of the longest row: shorter ones lie on the mean
+
   // widest: the largest range of a feature at the node. Only directions and ratios matter, so a power of 2 keeps the
   // squares of very large or very small rows within range.
   void begin(double widest) { factor_ = factor_of(widest); }
@@ -44,8 +46,6 @@ class ClassMoments {
   void add_augmented(const NodeRows& rows, std::size_t first, std::size_t last, const Standard& standard, Vector& out);
 
  private:
-  static constexpr double kOnTheMean = 1e-9;  // of the longest row: shorter ones lie on the mean
-
   // The means of rows [first, last) in mean_ and which features vary in varies_; total = their weight. False if the
   // rows are all the same.
   bool find_means(const NodeRows& rows, std::size_t first, std::size_t last, double& total);

@@ -43,9 +43,9 @@ std::string within_core(const std::string& path) {
 
 }  // namespace
 
-Registered::Registered(const char* name, std::initializer_list<Option> options, Family::Make make, bool quantitative,
+Registered::Registered(const char* name, std::initializer_list<Option> options, const Maker& maker, bool quantitative,
                        bool adds_up, const char* file) {
-  registered().push_back({name, options, make, quantitative, adds_up, within_core(file)});
+  registered().push_back({name, options, maker.make, quantitative, maker.from_sums, adds_up, within_core(file)});
 }
 
 const std::map<std::string, Family>& families() {

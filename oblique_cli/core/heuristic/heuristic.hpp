@@ -36,12 +36,16 @@
 //
 //   }  // namespace
 //   }  // namespace oblique
+//
+// A heuristic that looks no further than sums over rows derives from SumsProposer (sums_proposer.hpp): it names the sums
+// and proposes from them, and tables beyond memory are grown by it as well. Any other needs all rows of a node.
 #pragma once
 
 #include <initializer_list>
 #include <map>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "common/options.hpp"
@@ -81,6 +85,8 @@ class Proposer : public Heuristic {
   CandidateSearch search_;
 };
 
+class SumsProposer;
+
 // A heuristic under the name by which Python asks for it.
 struct Family {
   using Make = std::unique_ptr<Heuristic> (*)(const Options& options);
@@ -89,20 +95,25 @@ struct Family {
   std::vector<Option> options;  // beyond growth_options()
   Make make = nullptr;
   bool quantitative = false;  // whether the heuristic cannot use qualitative features
+  bool from_sums = false;     // whether it is a SumsProposer, which tables beyond memory can be grown by
   bool adds_up = true;        // whether it adds up values of rows; one that does not is spared the sorting of rows
   std::string file;           // for messages
 };
 
-// Makes a heuristic whose constructor takes its options.
+// How a heuristic is made whose constructor takes its options.
+struct Maker {
+  Family::Make make;
+  bool from_sums;
+};
 template <class H>
-std::unique_ptr<Heuristic> make(const Options& options) {
-  return std::make_unique<H>(options);
-}
+inline constexpr Maker make{
+    [](const Options& options) -> std::unique_ptr<Heuristic> { return std::make_unique<H>(options); },
+    std::is_base_of_v<SumsProposer, H>};
 
 // Registers a family when the core is loaded; a static object of the family's own file.
 class Registered {
  public:
-  Registered(const char* name, std::initializer_list<Option> options, Family::Make make, bool quantitative = false,
+  Registered(const char* name, std::initializer_list<Option> options, const Maker& maker, bool quantitative = false,
              bool adds_up = true, const char* file = __builtin_FILE());
 };
 

@@ -153,6 +153,12 @@ void ExactMoments::add_unit_rows(const FramedRows& rows, const double* mean, con
   }
 }
 
+void ClassSums::products(Vector& out) const {
+  out.assign(p * p, 0.0);
+  for (std::size_t j = 0; j < p; ++j)
+    for (std::size_t k = 0; k <= j; ++k) out[j * p + k] = out[k * p + j] = moment(j, k);
+}
+
 void ClassSums::scatter(double factor, double scale, Vector& out) const {
   out.assign(p * p, 0.0);
   const auto back = [&](std::size_t j) { return factor / inverse[j]; };

@@ -78,6 +78,8 @@ struct ClassSums {
   double mean(std::size_t j) const {
     return inverse[j] > 0.0 ? center[j] + moment(p, j) / total / inverse[j] : center[j];
   }
+  // out = sum of w y y', (p, p).
+  void products(Vector& out) const;
   // out = scale * sum of w (x - mean)(x - mean)' * factor^2, (p, p).
   void scatter(double factor, double scale, Vector& out) const;
 };

@@ -21,7 +21,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 import oblique_cli._core as _core
 from oblique_cli.drawing.view import TreeView, view_of
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.aliases import Alias, Aliases
+from oblique_cli.estimators.aliases import Aliases
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, TrainingRows
 from oblique_cli.estimators.forest.leaf_probabilities import (
     FOREST_PROBABILITIES,
@@ -38,6 +38,7 @@ from oblique_cli.estimators.rows import checked, refuse_negative
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.ground.magnitudes import RATIO
 from oblique_cli.ground.nodes import parents_of
+from oblique_cli.parameters import Alias
 from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.probabilities import COUNTS, with_probabilities
 from oblique_cli.tree.structure import Tree

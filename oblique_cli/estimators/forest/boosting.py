@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.aliases import Alias, Aliases
+from oblique_cli.estimators.aliases import Aliases
 from oblique_cli.estimators.forest.bagged import Heuristics, RowCount, families
 from oblique_cli.estimators.forest.base import (
     SHARED,
@@ -29,6 +29,7 @@ from oblique_cli.estimators.jobs import LARGEST
 from oblique_cli.estimators.rows import checked
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Constraint, Integer, Optional, Real, check
+from oblique_cli.parameters import Alias
 from oblique_cli.tree.splitting import Proposer
 
 BOOSTING: Mapping[str, Constraint] = {

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from oblique_cli.estimators.aliases import Alias, Aliases
+from oblique_cli.estimators.aliases import Aliases
 from oblique_cli.estimators.forest.base import SHARED, Array, ForestClassifier, relative
 from oblique_cli.estimators.jobs import LARGEST
 from oblique_cli.ground.constraints import Constraint, Integer, Real
+from oblique_cli.parameters import Alias
 
 MODELS = ("mpsvm", "lda", "ridge", "svm", "logistic")
 

@@ -24,8 +24,9 @@ from oblique_cli.estimators.oblique.clusters import ClassClusters, Clustering
 from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.ground import seeds
-from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real, check
 from oblique_cli.ground.magnitudes import common_exponent, measured, refuse_extreme
+from oblique_cli.parameters import Declared, parameter
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.merging import DISTANCES, Plane, grow_below, grow_bottom_up, merge_order
@@ -42,30 +43,8 @@ SVM_STEPS = 1000  # of liblinear; what it has then is the plane, as it is where 
 ROWS: Mapping[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 REMEDY = "fill them, or leave those rows out"
 
-SHARED: Mapping[str, Constraint] = {
-    "components": Choice(COMPONENT_CRITERIA),
-    "min_components": Integer(1),
-    "max_components": Optional(Integer(1)),
-    "component_folds": Integer(2),
-    "standardize": Boolean(),
-    "covariance_regularization": Real(0.0, open_low=True),
-    "n_init": Integer(1),
-    "max_steps": Integer(1),
-    "merging": Choice(DISTANCES),
-    "hybrid": Boolean(),
-    "probabilities": Choice(RULES),
-    "probability_strength": Real(0.0),
-}
-HHCART_OPTIONS: Mapping[str, Constraint] = {
-    "criterion": Choice(CRITERIA),
-    "tau": HHCART.constraints["tau"],
-    "sign": HHCART.constraints["sign"],
-    "ties": Choice(("tolerant", "strict")),
-}
-SVM_OPTIONS: Mapping[str, Constraint] = {"cost": Real(0.0, open_low=True)}
 
-
-class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
+class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=True):
     """A tree built from its leaves: clusters of each class, merged two by two (thesis chapter 6, algorithm 10).
 
     A Gaussian mixture divides the rows of each class into clusters, which become the leaves. The two nodes of different
@@ -73,45 +52,6 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
     At each merge a hyperplane is fitted between the rows of the two children. There is no pruning, and with two or more
     classes the tree has exactly as many leaves as there are clusters, whatever fits the hyperplanes. A row is given the
     class of the cluster whose leaf it reaches.
-
-    Parameters
-    ----------
-    splitter : {"hhcart", "svm"}, default "hhcart"
-        "hhcart" searches the reflections of the eigenvectors of both children, as HHCART(A) does at a node of two
-        classes (HHBUT); "svm" is a linear support vector machine with a soft margin (BUTIF).
-    components : {"bic", "cv", "mccv"}, default "bic"
-        What the number of components K of a class is chosen by. K grows by one while it improves: BIC, the
-        log-likelihood held out in a `component_folds`-fold cross-validation, or in as many random halves.
-    min_components : int, default 1
-        K to start from. Equal to `max_components` it fixes K.
-    max_components : int or None, default None
-        Without it, K is limited by the number of distinct rows alone, which goes before `min_components` too.
-    component_folds : int, default 10
-        Folds of "cv", random halves of "mccv".
-    standardize : bool, default True
-        Whether each feature is scaled to variance 1 in the class before mixtures are fitted, so that units decide
-        nothing.
-    covariance_regularization : float, default 0.01
-        Added to the diagonal of every covariance: with `standardize` a share of each feature's variance, else in the
-        features' own units squared. The tables of the thesis come out with 0.1 and `standardize` off.
-    n_init : int, default 1
-        Starts of each mixture, of which the most likely is kept.
-    max_steps : int, default 1000
-        Steps of each mixture; one that has not converged then is an error.
-    merging : {"centroid", "overlap"}, default "centroid"
-        "overlap", which is not in the paper, merges the nodes whose normal distributions overlap most (Bhattacharyya).
-    hybrid : bool, default False
-        Not in the paper: below a leaf that training rows of another class than its own reach, grow a tree top-down by
-        HHCART(A) until its leaves are pure. Leaves are then more than clusters.
-    probabilities : {"counts", "laplace", "m_estimate", "shrinkage"}, default "counts"
-        What `predict_proba` gives for a leaf, as in `ObliqueTreeClassifier` and docs/probabilities.md.
-    probability_strength : float, default 1
-        How much, in rows. There is no choice by cross-validation, which would fit all mixtures again.
-    criterion, tau, sign, ties
-        As in `HHCARTClassifier`, for the hyperplanes of "hhcart" and of `hybrid`.
-    cost : float, default 1
-        Of the support vector machine (Gamma of thesis eq. 6.4.4), for features scaled to variance 1 at the node.
-    random_state : int, RandomState or None, default None
 
     Attributes
     ----------
@@ -134,56 +74,97 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
     the order in which the support vector machine visits rows have a stream each, named after class and K.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "splitter": Choice(("hhcart", "svm")),
-        **SHARED,
-        **HHCART_OPTIONS,
-        **SVM_OPTIONS,
-    }
     needs_pruning_rows: ClassVar[bool] = False
 
-    def __init__(
-        self,
-        splitter: str = "hhcart",
-        *,
-        components: str = "bic",
-        min_components: int = 1,
-        max_components: int | None = None,
-        component_folds: int = 10,
-        standardize: bool = True,
-        covariance_regularization: float = 0.01,
-        n_init: int = 1,
-        max_steps: int = 1000,
-        merging: str = "centroid",
-        hybrid: bool = False,
-        probabilities: str = "counts",
-        probability_strength: float = 1.0,
-        criterion: str = "twoing",
-        tau: float = 0.05,
-        sign: str = "negative",
-        ties: str = "tolerant",
-        cost: float = 1.0,
-        random_state: Any = None,
-    ) -> None:
-        self.splitter = splitter
-        self.components = components
-        self.min_components = min_components
-        self.max_components = max_components
-        self.component_folds = component_folds
-        self.standardize = standardize
-        self.covariance_regularization = covariance_regularization
-        self.n_init = n_init
-        self.max_steps = max_steps
-        self.merging = merging
-        self.hybrid = hybrid
-        self.probabilities = probabilities
-        self.probability_strength = probability_strength
-        self.criterion = criterion
-        self.tau = tau
-        self.sign = sign
-        self.ties = ties
-        self.cost = cost
-        self.random_state = random_state
+    splitter: str = parameter(
+        default="hhcart",
+        allowed=Choice(("hhcart", "svm")),
+        kw_only=False,
+        help='"hhcart" searches the reflections of the eigenvectors of both children, as HHCART(A) does at a node of '
+        'two classes (HHBUT); "svm" is a linear support vector machine with a soft margin (BUTIF).',
+    )
+    components: str = parameter(
+        default="bic",
+        allowed=Choice(COMPONENT_CRITERIA),
+        help="What the number of components K of a class is chosen by. K grows by one while it improves: BIC, the "
+        "log-likelihood held out in a `component_folds`-fold cross-validation, or in as many random halves.",
+    )
+    min_components: int = parameter(
+        default=1, allowed=Integer(1), help="K to start from. Equal to `max_components` it fixes K."
+    )
+    max_components: int | None = parameter(
+        default=None,
+        allowed=Optional(Integer(1)),
+        help="Without it, K is limited by the number of distinct rows alone, which goes before `min_components` too.",
+    )
+    component_folds: int = parameter(default=10, allowed=Integer(2), help='Folds of "cv", random halves of "mccv".')
+    standardize: bool = parameter(
+        default=True,
+        allowed=Boolean(),
+        help="Whether each feature is scaled to variance 1 in the class before mixtures are fitted, so that units "
+        "decide nothing.",
+    )
+    covariance_regularization: float = parameter(
+        default=0.01,
+        allowed=Real(0.0, open_low=True),
+        help="Added to the diagonal of every covariance: with `standardize` a share of each feature's variance, else "
+        "in the features' own units squared. The tables of the thesis come out with 0.1 and `standardize` off.",
+    )
+    n_init: int = parameter(
+        default=1, allowed=Integer(1), help="Starts of each mixture, of which the most likely is kept."
+    )
+    max_steps: int = parameter(
+        default=1000, allowed=Integer(1), help="Steps of each mixture; one that has not converged then is an error."
+    )
+    merging: str = parameter(
+        default="centroid",
+        allowed=Choice(DISTANCES),
+        help='"overlap", which is not in the paper, merges the nodes whose normal distributions overlap most '
+        "(Bhattacharyya).",
+    )
+    hybrid: bool = parameter(
+        default=False,
+        allowed=Boolean(),
+        help="Not in the paper: below a leaf that training rows of another class than its own reach, grow a tree "
+        "top-down by HHCART(A) until its leaves are pure. Leaves are then more than clusters.",
+    )
+    probabilities: str = parameter(
+        default="counts",
+        allowed=Choice(RULES),
+        help="What `predict_proba` gives for a leaf, as in `ObliqueTreeClassifier` and docs/probabilities.md.",
+    )
+    probability_strength: float = parameter(
+        default=1.0,
+        allowed=Real(0.0),
+        help="How much, in rows. There is no choice by cross-validation, which would fit all mixtures again.",
+    )
+    criterion: str = parameter(
+        default="twoing",
+        allowed=Choice(CRITERIA),
+        help='As in `HHCARTClassifier`, for the hyperplanes of "hhcart" and of `hybrid`.',
+    )
+    tau: float = parameter(
+        default=0.05,
+        allowed=HHCART.constraints["tau"],
+        help='As in `HHCARTClassifier`, for the hyperplanes of "hhcart" and of `hybrid`.',
+    )
+    sign: str = parameter(
+        default="negative",
+        allowed=HHCART.constraints["sign"],
+        help='As in `HHCARTClassifier`, for the hyperplanes of "hhcart" and of `hybrid`.',
+    )
+    ties: str = parameter(
+        default="tolerant",
+        allowed=Choice(("tolerant", "strict")),
+        help='As in `HHCARTClassifier`, for the hyperplanes of "hhcart" and of `hybrid`.',
+    )
+    cost: float = parameter(
+        default=1.0,
+        allowed=Real(0.0, open_low=True),
+        help="Of the support vector machine (Gamma of thesis eq. 6.4.4), for features scaled to variance 1 at the "
+        "node.",
+    )
+    random_state: Any = parameter(default=None)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> BottomUpTreeClassifier:
         """Find the clusters, merge them, and fit a hyperplane at each merge.
@@ -282,7 +263,7 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
             raise ConfigError(f"a path over cost needs splitter 'svm'. Got {self.splitter!r}.")
         costs = [float(value) for value in np.asarray(values, dtype=np.float64)]
         for cost in costs:
-            check({"cost": cost}, SVM_OPTIONS, type(self).__name__)
+            check({"cost": cost}, {"cost": self.constraints["cost"]}, type(self).__name__)
             if cost not in self._trees:
                 self._trees[cost] = self._split(self._skeleton, cost)
         return [self._trees[cost] for cost in costs]
@@ -302,118 +283,30 @@ class BottomUpTreeClassifier(TreePredictor, BaseEstimator):
             raise ConfigError(message)
 
 
-class HHBUTClassifier(BottomUpTreeClassifier):
+class HHBUTClassifier(BottomUpTreeClassifier, kw_only=True):
     """HHBUT: a bottom-up tree whose hyperplanes are those of HHCART(A) (thesis 6.3 and 6.5, algorithm 10).
 
-    Parameters
-    ----------
-    components, min_components, max_components, component_folds, standardize, covariance_regularization, n_init,
-    max_steps, merging, hybrid, probabilities, probability_strength, criterion, tau, sign, ties, random_state
-        As in `BottomUpTreeClassifier`.
-
     Attributes
     ----------
     tree_, n_clusters_, classes_, n_features_in_, n_leaves_, n_nodes_, depth_
         As in `BottomUpTreeClassifier`.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {**SHARED, **HHCART_OPTIONS}
-
-    def __init__(
-        self,
-        *,
-        components: str = "bic",
-        min_components: int = 1,
-        max_components: int | None = None,
-        component_folds: int = 10,
-        standardize: bool = True,
-        covariance_regularization: float = 0.01,
-        n_init: int = 1,
-        max_steps: int = 1000,
-        merging: str = "centroid",
-        hybrid: bool = False,
-        probabilities: str = "counts",
-        probability_strength: float = 1.0,
-        criterion: str = "twoing",
-        tau: float = 0.05,
-        sign: str = "negative",
-        ties: str = "tolerant",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            "hhcart",
-            components=components,
-            min_components=min_components,
-            max_components=max_components,
-            component_folds=component_folds,
-            standardize=standardize,
-            covariance_regularization=covariance_regularization,
-            n_init=n_init,
-            max_steps=max_steps,
-            merging=merging,
-            hybrid=hybrid,
-            probabilities=probabilities,
-            probability_strength=probability_strength,
-            criterion=criterion,
-            tau=tau,
-            sign=sign,
-            ties=ties,
-            random_state=random_state,
-        )
+    splitter = "hhcart"
+    cost = 1.0
 
 
-class BUTIFSVMClassifier(BottomUpTreeClassifier):
+class BUTIFSVMClassifier(BottomUpTreeClassifier, kw_only=True):
     """BUTIF-SVM: a bottom-up tree whose hyperplanes are linear support vector machines (Barros et al. 2014; thesis 6).
 
-    Parameters
-    ----------
-    components, min_components, max_components, component_folds, standardize, covariance_regularization, n_init,
-    max_steps, merging, hybrid, probabilities, probability_strength, cost, random_state
-        As in `BottomUpTreeClassifier`.
-
     Attributes
     ----------
     tree_, n_clusters_, classes_, n_features_in_, n_leaves_, n_nodes_, depth_
         As in `BottomUpTreeClassifier`.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {**SHARED, **SVM_OPTIONS}
-
-    def __init__(
-        self,
-        *,
-        components: str = "bic",
-        min_components: int = 1,
-        max_components: int | None = None,
-        component_folds: int = 10,
-        standardize: bool = True,
-        covariance_regularization: float = 0.01,
-        n_init: int = 1,
-        max_steps: int = 1000,
-        merging: str = "centroid",
-        hybrid: bool = False,
-        probabilities: str = "counts",
-        probability_strength: float = 1.0,
-        cost: float = 1.0,
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            "svm",
-            components=components,
-            min_components=min_components,
-            max_components=max_components,
-            component_folds=component_folds,
-            standardize=standardize,
-            covariance_regularization=covariance_regularization,
-            n_init=n_init,
-            max_steps=max_steps,
-            merging=merging,
-            hybrid=hybrid,
-            probabilities=probabilities,
-            probability_strength=probability_strength,
-            cost=cost,
-            random_state=random_state,
-        )
+    splitter = "svm"
+    criterion, tau, sign, ties = "twoing", 0.05, "negative", "tolerant"
 
 
 def inverted_range(owner: str, min_components: int, max_components: int | None) -> str | None:

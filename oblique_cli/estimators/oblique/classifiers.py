@@ -1,7 +1,7 @@
 """The classifiers of single heuristics, such as `HHCARTClassifier`, by name.
 
 `heuristics` makes them from the registered proposers. `classifiers.pyi` spells them out for editors and type checkers;
-`python -m tools.stubs` writes it.
+the build writes it (`tools/stubs.py`).
 """
 
 from __future__ import annotations

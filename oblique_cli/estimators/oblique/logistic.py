@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.jobs import N_JOBS, threads_of
+from oblique_cli.estimators.jobs import threads_of
+from oblique_cli.estimators.oblique.groups import Columns, Growth
 from oblique_cli.estimators.oblique.refined import MULTIWAY, RefinedTreeClassifier, Starts
 from oblique_cli.estimators.oblique.top_down import _Draws, _Start, _Training, shuffled_folds
 from oblique_cli.ground import seeds
@@ -16,15 +17,14 @@ from oblique_cli.ground.constraints import (
     Boolean,
     Choice,
     Choices,
-    ClassWeight,
     Constraint,
     Either,
     Integer,
-    Optional,
     Real,
     Text,
     check,
 )
+from oblique_cli.parameters import parameter
 from oblique_cli.tree.logistic_trees import (
     LOGIT_BOOST,
     MODELS,
@@ -37,13 +37,20 @@ from oblique_cli.tree.logistic_trees import (
     boosting_steps,
     choose,
 )
-from oblique_cli.tree.refining import REFINEMENTS, SURROGATES, PlaneSpace, Settings
-from oblique_cli.tree.splitting import CRITERIA
+from oblique_cli.tree.refining import REFINEMENTS, PlaneSpace, Settings
 
 SEVERAL = ("axis_parallel", "hhgdt", "fdt", "cline")
 
 
-class LogisticModelTreeClassifier(RefinedTreeClassifier):
+class LogisticModelTreeClassifier(
+    RefinedTreeClassifier,
+    Growth,
+    kw_only=True,
+    takes=(
+        *("criterion", "min_parent", "max_depth", "base", "leaf_penalty", "refine", "n_penalties", "folds"),
+        *("surrogate", "max_sweeps", "class_weight", *Columns.parameters, "n_jobs", "random_state"),
+    ),
+):
     """A small tree of hyperplanes with a linear-logistic model in every leaf (after Landwehr, Hall & Frank 2005).
 
     Trees are grown by several heuristics. Every node gets a linear model of the classes that goes on from the model of
@@ -51,49 +58,6 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
     whole, the models in its leaves (tree alternating optimization). Cross-validation inside the training rows chooses
     the heuristic, the size, the penalty of the models and whether the tree is refined. A single leaf, which is logistic
     regression, is among what it chooses from.
-
-    Parameters
-    ----------
-    base : str, ObliqueTreeClassifier or list of these, default "several"
-        How trees are grown: a heuristic by name, whose tree is grown without pruning down to `min_parent`; an unfitted
-        estimator with parameters of its own; "random_4", "random_5" or "random_6", a complete tree of random
-        hyperplanes. Cross-validation chooses from a list. "several" is axis_parallel, hhgdt, fdt and cline, without
-        those that cannot use the features at hand; "multiway" is that of `RefinedTreeClassifier`.
-    models : {"ridge", "logit_boost"}, default "ridge"
-        How the models of nodes are fitted: "ridge" penalizes the squares of what a node adds to the scores of its
-        parent; "logit_boost" adds steps of LogitBoost, each a regression on one feature, as in the paper.
-    leaf_penalty : float or "cv", default "cv"
-        The penalty of "ridge", in rows, for standardized features. A row is one of the lightest weight, leaving out
-        rows that are so light that together they hold less than 1 % of all weight. "cv" chooses from 100, 30, 10, 3, 1
-        and 0.3.
-    steps : int or "cv", default "cv"
-        Steps of "logit_boost" at every node. "cv" chooses them once, at the root, up to 200 (section 5.2 of the paper).
-    squares : bool, default True
-        Whether models of "ridge" may have a term for the square of each feature as well, taken at most 3 standard
-        deviations from its mean; cross-validation chooses between models with them and without.
-    refine : {"tao", "none"}, default "tao"
-        Whether trees are refined; with "ridge" models only.
-    n_penalties : int, default 6
-        Length of the path of prices of hyperplanes in refinement (docs/refinement.md). The two starts that are best
-        once pruned are refined, as they were grown.
-    folds : int, default 5
-        Folds of the cross-validation. Each grows, prunes and refines its own trees.
-    log_loss_weight : float, default 0.5
-        What the log loss counts beside the misclassified share where cross-validation compares trees. Errors of small
-        sets are coarse, and the log loss tells apart what they do not.
-    doubling_price : float, default 0.01
-        What twice the leaves have to gain in that comparison: one point of error, or what is worth it in log loss.
-        With 0 a tree of a hundred leaves is taken for the least gain over one of ten.
-    criterion, min_parent, max_depth : default "twoing", 10 and 10
-        Of the trees that are grown by name, as in `ObliqueTreeClassifier`.
-    surrogate, max_sweeps : default "logistic" and 40
-        Of refinement, as in `RefinedTreeClassifier`.
-    class_weight, qualitative, missing, max_levels
-        As in `ObliqueTreeClassifier`. Qualitative columns have a part in hyperplanes and none in models. A missing
-        value counts as the mean in a model.
-    n_jobs : int or None, default None
-        Threads of growth and refinement: None is 1, -1 all processors. Any number gives the same tree.
-    random_state : int, RandomState or None, default None
 
     Attributes
     ----------
@@ -107,75 +71,75 @@ class LogisticModelTreeClassifier(RefinedTreeClassifier):
     Stochasticity. One integer is drawn from `random_state`; it names the folds and the draws of each start.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "models": Choice(MODELS),
-        "leaf_penalty": Either(Real(0.0, open_low=True), Text("cv", "'cv'")),
-        "steps": Either(Integer(0), Text("cv", "'cv'")),
-        "squares": Boolean(),
-        "refine": Choice(REFINEMENTS),
-        "n_penalties": Integer(1),
-        "folds": Integer(2),
-        "log_loss_weight": Real(0.0),
-        "doubling_price": Real(0.0),
-        "criterion": Choice(CRITERIA),
-        "min_parent": Real(0.0),
-        "max_depth": Optional(Integer(0)),
-        "surrogate": Choice(SURROGATES),
-        "max_sweeps": Integer(1),
-        "class_weight": Optional(ClassWeight()),
-        "missing": Choice(("error", "impute", "learn")),
-        "max_levels": Integer(1),
-        "n_jobs": N_JOBS,
-    }
     starts: ClassVar[Starts] = Starts({"several": SEVERAL, "multiway": MULTIWAY})
     words: ClassVar[Mapping[str, Constraint]] = {"base": Choices(starts)}
 
-    def __init__(
-        self,
-        base: Any = "several",
-        *,
-        models: str = "ridge",
-        leaf_penalty: float | str = "cv",
-        steps: int | str = "cv",
-        squares: bool = True,
-        refine: str = "tao",
-        n_penalties: int = 6,
-        folds: int = 5,
-        log_loss_weight: float = 0.5,
-        doubling_price: float = 0.01,
-        criterion: str = "twoing",
-        min_parent: float = 10,
-        max_depth: int | None = 10,
-        surrogate: str = "logistic",
-        max_sweeps: int = 40,
-        class_weight: str | Mapping[Any, float] | None = None,
-        qualitative: Any = "auto",
-        missing: str = "error",
-        max_levels: int = 1000,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.base = base
-        self.models = models
-        self.leaf_penalty = leaf_penalty
-        self.steps = steps
-        self.squares = squares
-        self.refine = refine
-        self.n_penalties = n_penalties
-        self.folds = folds
-        self.log_loss_weight = log_loss_weight
-        self.doubling_price = doubling_price
-        self.criterion = criterion
-        self.min_parent = min_parent
-        self.max_depth = max_depth
-        self.surrogate = surrogate
-        self.max_sweeps = max_sweeps
-        self.class_weight = class_weight
-        self.qualitative = qualitative
-        self.missing = missing
-        self.max_levels = max_levels
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    base: Any = parameter(
+        default="several",
+        kw_only=False,
+        help="How trees are grown: a heuristic by name, whose tree is grown without pruning down to `min_parent`; an "
+        'unfitted estimator with parameters of its own; "random_4", "random_5" or "random_6", a complete tree of '
+        'random hyperplanes. Cross-validation chooses from a list. "several" is axis_parallel, hhgdt, fdt and '
+        'cline, without those that cannot use the features at hand; "multiway" is that of '
+        "`RefinedTreeClassifier`.",
+    )
+    models: str = parameter(
+        default="ridge",
+        allowed=Choice(MODELS),
+        help='How the models of nodes are fitted: "ridge" penalizes the squares of what a node adds to the scores of '
+        'its parent; "logit_boost" adds steps of LogitBoost, each a regression on one feature, as in the paper.',
+    )
+    leaf_penalty: float | str = parameter(
+        default="cv",
+        allowed=Either(Real(0.0, open_low=True), Text("cv", "'cv'")),
+        help='The penalty of "ridge", in rows, for standardized features. A row is one of the lightest weight, leaving '
+        'out rows that are so light that together they hold less than 1 % of all weight. "cv" chooses from 100, '
+        "30, 10, 3, 1 and 0.3.",
+    )
+    steps: int | str = parameter(
+        default="cv",
+        allowed=Either(Integer(0), Text("cv", "'cv'")),
+        help='Steps of "logit_boost" at every node. "cv" chooses them once, at the root, up to 200 (section 5.2 of the '
+        "paper).",
+    )
+    squares: bool = parameter(
+        default=True,
+        allowed=Boolean(),
+        help='Whether models of "ridge" may have a term for the square of each feature as well, taken at most 3 '
+        "standard deviations from its mean; cross-validation chooses between models with them and without.",
+    )
+    refine: str = parameter(
+        default="tao", allowed=Choice(REFINEMENTS), help='Whether trees are refined; with "ridge" models only.'
+    )
+    n_penalties: int = parameter(
+        default=6,
+        allowed=Integer(1),
+        help="Length of the path of prices of hyperplanes in refinement (docs/refinement.md). The two starts that are "
+        "best once pruned are refined, as they were grown.",
+    )
+    folds: int = parameter(
+        default=5,
+        allowed=Integer(2),
+        help="Folds of the cross-validation. Each grows, prunes and refines its own trees.",
+    )
+    min_parent: float = parameter(default=10)
+    max_depth: int | None = parameter(default=10)
+    log_loss_weight: float = parameter(
+        default=0.5,
+        allowed=Real(0.0),
+        help="What the log loss counts beside the misclassified share where cross-validation compares trees. Errors of "
+        "small sets are coarse, and the log loss tells apart what they do not.",
+    )
+    doubling_price: float = parameter(
+        default=0.01,
+        allowed=Real(0.0),
+        help="What twice the leaves have to gain in that comparison: one point of error, or what is worth it in log "
+        "loss. With 0 a tree of a hundred leaves is taken for the least gain over one of ten.",
+    )
+    n_jobs: int | None = parameter(
+        default=None,
+        help="Threads of growth and refinement: None is 1, -1 all processors. Any number gives the same tree.",
+    )
 
     def fit(  # type: ignore[override]  # no rows are kept from growth
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None

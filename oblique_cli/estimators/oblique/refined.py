@@ -11,22 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.jobs import N_JOBS, threads_of
+from oblique_cli.estimators.jobs import threads_of
+from oblique_cli.estimators.oblique.groups import Columns, Leaves
 from oblique_cli.estimators.oblique.heuristics import classifier_of
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, _Start
-from oblique_cli.estimators.probabilities import PROBABILITY_CONSTRAINTS
-from oblique_cli.ground.constraints import (
-    Boolean,
-    Choice,
-    Choices,
-    ClassWeight,
-    Constraint,
-    Integer,
-    Optional,
-    Real,
-    check,
-)
+from oblique_cli.ground.constraints import Boolean, Choice, Choices, Constraint, Integer, Optional, Real, check
 from oblique_cli.ground.registry import close_matches
+from oblique_cli.parameters import parameter
 from oblique_cli.tree.refining import SURROGATES, Refined, Settings
 from oblique_cli.tree.splitting import PROPOSERS
 
@@ -34,7 +25,7 @@ RANDOM = {"random_4": 4, "random_5": 5, "random_6": 6}  # complete trees of rand
 MULTIWAY = ("hhgdt", "fdt", "quest", "cline", "axis_parallel", *RANDOM)
 SEED_PRUNING: Mapping[str, Any] = {"pruning": "cv", "pruning_folds": 5}  # of a start that is given by name
 # Parameters that act on the weights of rows, which a start is given, or on a finished tree, which a start is not.
-OF_THE_RESULT = ("class_weight", "probabilities", "probability_strength", "leaf_models", "leaf_penalty")
+OF_THE_RESULT = ("class_weight", *Leaves.parameters)
 
 
 class Starts:
@@ -59,7 +50,11 @@ class Starts:
 STARTS = Starts({"multiway": MULTIWAY})
 
 
-class RefinedTreeClassifier(ObliqueTreeClassifier):
+class RefinedTreeClassifier(
+    ObliqueTreeClassifier,
+    kw_only=True,
+    takes=("class_weight", *Columns.parameters, *Leaves.parameters, "n_jobs", "random_state"),
+):
     """A tree of hyperplanes, grown by a heuristic and then optimized as a whole (Carreira-Perpinan & Tavallali 2018).
 
     Tree alternating optimization goes through the nodes from the deepest to the root, again and again. At each it keeps
@@ -69,39 +64,6 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
     misclassified share of the weight plus `penalty` times the sum of |w|_1 over all nodes, |w|_2 = 1 and features
     standardized. It never rises. Nodes that are not worth their price disappear, so a tree becomes smaller as it
     becomes better.
-
-    Parameters
-    ----------
-    base : str, ObliqueTreeClassifier or list of these, default "hhgdt"
-        What is refined: a heuristic by name, whose tree is pruned by 5-fold cross-validation first; an unfitted
-        estimator such as ``HHCARTClassifier(pruning="cv")``, with its own parameters; "random_4", "random_5" or
-        "random_6", a complete tree of random hyperplanes of that depth. Of a list, the cross-validation that chooses
-        the penalty chooses the start as well. "multiway" is hhgdt, fdt, quest, cline, axis_parallel and the three
-        random trees; those that cannot use the features at hand are left out.
-    penalty : float or None, default None
-        Price of a unit of |w|_1, as a share of the training weight; a split on one feature costs as much. None chooses
-        it by cross-validation from a geometric path, between the weight of one row and the share of the rows outside
-        the largest class. The tree of each penalty is the start of the next one.
-    n_penalties : int, default 12
-        Length of that path.
-    folds : int, default 5
-        Folds of that cross-validation. Each grows, prunes and refines its own trees.
-    standard_errors : float, default 0
-        c of the rule that takes the fewest non-zero coefficients within c standard errors of the best.
-    surrogate : {"logistic", "squared_hinge"}, default "logistic"
-        Loss whose penalized minima are proposed as hyperplanes.
-    split_leaves : bool, default True
-        Whether a leaf is divided, between its two most frequent classes, where that lowers the objective. Without it
-        the tree keeps the shape of its start or a part of it, as in the paper.
-    max_sweeps : int, default 40
-        Most passes over all nodes at one penalty; a run that needs more is said not to have converged.
-    class_weight, qualitative, missing, max_levels, probabilities, probability_strength, leaf_models,
-    leaf_penalty
-        As in `ObliqueTreeClassifier`. A plane gives each level of a qualitative column a weight of its own, which the
-        tree keeps as scores of levels.
-    n_jobs : int or None, default None
-        Threads that share the nodes of one depth: None is 1, -1 all processors. Any number gives the same tree.
-    random_state : int, RandomState or None, default None
 
     Attributes
     ----------
@@ -118,66 +80,56 @@ class RefinedTreeClassifier(ObliqueTreeClassifier):
     trees.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "penalty": Optional(Real(0.0)),
-        "n_penalties": Integer(1),
-        "folds": Integer(2),
-        "standard_errors": Real(0.0),
-        "surrogate": Choice(SURROGATES),
-        "split_leaves": Boolean(),
-        "max_sweeps": Integer(1),
-        "class_weight": Optional(ClassWeight()),
-        "missing": Choice(("error", "impute", "learn")),
-        "max_levels": Integer(1),
-        **PROBABILITY_CONSTRAINTS,
-        "n_jobs": N_JOBS,
-    }
     words: ClassVar[Mapping[str, Constraint]] = {"base": Choices(STARTS)}
-    aliases: ClassVar[Mapping[str, Any]] = {}
     parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
     needs_pruning_rows: ClassVar[bool] = False
     starts: ClassVar[Starts] = STARTS
 
-    def __init__(
-        self,
-        base: Any = "hhgdt",
-        *,
-        penalty: float | None = None,
-        n_penalties: int = 12,
-        folds: int = 5,
-        standard_errors: float = 0.0,
-        surrogate: str = "logistic",
-        split_leaves: bool = True,
-        max_sweeps: int = 40,
-        class_weight: str | Mapping[Any, float] | None = None,
-        qualitative: Any = "auto",
-        missing: str = "error",
-        max_levels: int = 1000,
-        probabilities: str = "counts",
-        probability_strength: float | str = 1.0,
-        leaf_models: str = "none",
-        leaf_penalty: float | str = "cv",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.base = base
-        self.penalty = penalty
-        self.n_penalties = n_penalties
-        self.folds = folds
-        self.standard_errors = standard_errors
-        self.surrogate = surrogate
-        self.split_leaves = split_leaves
-        self.max_sweeps = max_sweeps
-        self.class_weight = class_weight
-        self.qualitative = qualitative
-        self.missing = missing
-        self.max_levels = max_levels
-        self.probabilities = probabilities
-        self.probability_strength = probability_strength
-        self.leaf_models = leaf_models
-        self.leaf_penalty = leaf_penalty
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    base: Any = parameter(
+        default="hhgdt",
+        kw_only=False,
+        help="What is refined: a heuristic by name, whose tree is pruned by 5-fold cross-validation first; an unfitted "
+        'estimator such as ``HHCARTClassifier(pruning="cv")``, with its own parameters; "random_4", "random_5" or '
+        '"random_6", a complete tree of random hyperplanes of that depth. Of a list, the cross-validation that '
+        'chooses the penalty chooses the start as well. "multiway" is hhgdt, fdt, quest, cline, axis_parallel and '
+        "the three random trees; those that cannot use the features at hand are left out.",
+    )
+    penalty: float | None = parameter(
+        default=None,
+        allowed=Optional(Real(0.0)),
+        help="Price of a unit of |w|_1, as a share of the training weight; a split on one feature costs as much. None "
+        "chooses it by cross-validation from a geometric path, between the weight of one row and the share of the "
+        "rows outside the largest class. The tree of each penalty is the start of the next one.",
+    )
+    n_penalties: int = parameter(default=12, allowed=Integer(1), help="Length of that path.")
+    folds: int = parameter(
+        default=5,
+        allowed=Integer(2),
+        help="Folds of that cross-validation. Each grows, prunes and refines its own trees.",
+    )
+    standard_errors: float = parameter(
+        default=0.0,
+        allowed=Real(0.0),
+        help="c of the rule that takes the fewest non-zero coefficients within c standard errors of the best.",
+    )
+    surrogate: str = parameter(
+        default="logistic", allowed=Choice(SURROGATES), help="Loss whose penalized minima are proposed as hyperplanes."
+    )
+    split_leaves: bool = parameter(
+        default=True,
+        allowed=Boolean(),
+        help="Whether a leaf is divided, between its two most frequent classes, where that lowers the objective. "
+        "Without it the tree keeps the shape of its start or a part of it, as in the paper.",
+    )
+    max_sweeps: int = parameter(
+        default=40,
+        allowed=Integer(1),
+        help="Most passes over all nodes at one penalty; a run that needs more is said not to have converged.",
+    )
+    n_jobs: int | None = parameter(
+        default=None,
+        help="Threads that share the nodes of one depth: None is 1, -1 all processors. Any number gives the same tree.",
+    )
 
     def fit(  # type: ignore[override]  # no rows are kept from growth
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -17,17 +16,17 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fi
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.aliases import Alias, Aliases
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
-from oblique_cli.estimators.jobs import N_JOBS, threads_of
+from oblique_cli.estimators.jobs import threads_of
 from oblique_cli.estimators.missing_values import all_finite, medians, refuse_missing
+from oblique_cli.estimators.oblique.groups import NO_MODELS, Columns, Growth, Leaves, Pruning, Running
 from oblique_cli.estimators.parts import WithParts
-from oblique_cli.estimators.probabilities import NO_MODELS, PROBABILITY_CONSTRAINTS
 from oblique_cli.estimators.rows import checked, classes_and_codes, refuse_negative
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.ground import seeds
-from oblique_cli.ground.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.constraints import Choice, check
 from oblique_cli.ground.magnitudes import comparable, product, refuse_apart
+from oblique_cli.parameters import parameter
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
 from oblique_cli.tree.probabilities import COUNTS, best_strength, with_probabilities
@@ -39,45 +38,28 @@ from oblique_cli.tree.pruning import (
     CrossValidation,
     LabeledRows,
     PruningRule,
+    RuleParameters,
+    pruned,
+    reserve,
 )
-from oblique_cli.tree.refining import REFINEMENTS, Fold, PlaneSpace, Refined, Settings, random_tree, refined
-from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Finish, Proposer
+from oblique_cli.tree.refining import (
+    REFINEMENTS,
+    Fold,
+    PlaneSpace,
+    Refined,
+    Settings,
+    penalties_of,
+    random_tree,
+    refined,
+)
+from oblique_cli.tree.splitting import PROPOSERS, Finish, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
 RowNumbers = NDArray[np.intp]
 
-# Parameters of the rules that the constructor has too. Further rules are given theirs as an instance, or by `make`.
-PRUNING_CONSTRAINTS: Mapping[str, Constraint] = {
-    name: next(rule.constraints[name] for rule in PRUNINGS.values() if name in rule.constraints)
-    for name in ("pruning_folds", "pruning_repeats", "standard_errors", "ccp_alpha", "prior_weight", "tree_weight")
-}
-
 INNER_FOLDS = 5  # of the cross-validation that chooses a strength of `probabilities` or a penalty of `leaf_models`
-
-TREE_CONSTRAINTS: Mapping[str, Constraint] = {
-    "criterion": Choice(CRITERIA),
-    "min_parent": Real(0.0),
-    "max_misrate": Real(0.0, 1.0, open_high=True),
-    "misrate_of": Choice(("node", "parent")),
-    "max_depth": Optional(Integer(0)),
-    "min_samples_leaf": Real(0.0, open_low=True),
-    "min_weight_fraction_leaf": Real(0.0, 0.5),
-    "class_weight": Optional(ClassWeight()),
-    "ties": Choice(("tolerant", "strict")),
-    "polish": Boolean(),
-    "split_cost": Real(0.0),
-    "pruning": Choice(PRUNINGS),  # of names; an instance is checked by its own constraints
-    "pruning_fraction": Real(0.0, 1.0, open_low=True, open_high=True),
-    **PRUNING_CONSTRAINTS,
-    **PROBABILITY_CONSTRAINTS,
-    "refine": Choice(REFINEMENTS),
-    "missing": Choice(("error", "impute", "learn")),
-    "max_levels": Integer(1),
-    "engine": Choice(("auto", "native", "reference")),
-    "n_jobs": N_JOBS,
-}
 
 
 def _named_proposer(given: Any) -> Proposer | None:
@@ -85,109 +67,8 @@ def _named_proposer(given: Any) -> Proposer | None:
     return PROPOSERS[given]() if isinstance(given, str) and given in PROPOSERS else None
 
 
-class ObliqueTreeClassifier(TreePredictor, WithParts):
+class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredictor, WithParts, kw_only=True):
     """A classification tree whose splits are hyperplanes, grown top-down by a split heuristic.
-
-    Parameters
-    ----------
-    proposer : str or Proposer, default "hhcart_a"
-        The heuristic: a registered name ("axis_parallel", "hhcart_a", "hhcart_d", "hhcrv", "gdt", "hhgdt", ...) or an
-        instance. Its parameters are ``proposer__tau`` and so on, with a name too: setting one makes an instance of it.
-        Of each heuristic there is a class with all parameters flat, such as `HHCARTClassifier`.
-    criterion : {"gini", "entropy", "twoing", "max_minority", "sum_minority"}, default "twoing"
-        Score of a split (thesis 1.6). With "sum_minority" a node that no single split improves is a leaf.
-    min_parent : float, default 2
-        A node is split only if it weighs more than this. Rows weigh 1; with sample weights the unit is the smallest
-        positive weight, so that weight 2 is a doubled row and scaling all weights changes nothing.
-    max_misrate : float in [0, 1), default 0
-        A node is split only if its misclassification rate is above this: MisRate of HHCART, epsilon of GDT and HHGDT.
-    misrate_of : {"node", "parent"}, default "node"
-        Whose weight that rate is a share of. "parent" makes a leaf of a node that gets few of its parent's rows wrong,
-        however few it has itself, and always splits the root: the tree sizes that Manwani & Sastry (2012) print come
-        out so (docs/reproduction.md), though their text defines the other.
-    max_depth : int or None, default None
-        Longest path from the root to a leaf; None for no limit.
-    min_samples_leaf : float, default 1
-        Least weight of a child, in the unit of `min_parent`: rows, where they weigh the same. `min_leaf` in results.
-    min_weight_fraction_leaf : float in [0, 0.5], default 0
-        Least weight of a child as a share of the weight of all rows that the tree is grown on. Unlike
-        `min_samples_leaf` it does not depend on the smallest weight, so it is the one to use with very unequal class
-        weights.
-    class_weight : None, "balanced" or dict, default None
-        Weights of classes, as in scikit-learn: they multiply `sample_weight` in growth and in pruning. "balanced" gives
-        a class of n_k among n rows n / (C n_k); a dict maps labels to weights, those it does not name weigh 1. The
-        lightest row is then the unit of `min_parent` and `min_samples_leaf`: with weights 1 and 5 a node of two heavy
-        rows weighs 10. Shares of `predict_proba` are shares of the weight.
-    ties : {"tolerant", "strict"}, default "tolerant"
-        "tolerant" takes projections within 1e-9 of the node's scale as equal, and the first of all splits whose score
-        is within 1e-9 of the best; "strict" compares bits. Ties decide tree sizes on data of few distinct values.
-    polish : bool, default False
-        Whether the hyperplane found at a node is perturbed as OC1 does, its coefficients one at a time and then along
-        random directions, and replaced by what splits better (Murthy et al. 1994, with the defaults of "oc1"). A node
-        that weighs at most twice the number of features keeps its split. Quantitative features only.
-    split_cost : float, default 0
-        c of a preference for axes: a split with k non-zero coefficients of p has to beat the best axis-parallel split
-        of the node by more than c (k - 1) / p of the node's impurity, or that one takes its place. Impurity is in the
-        unit of the criterion: what a cut into pure sides would gain; with "twoing" half of Gini's.
-    pruning : str or PruningRule, default "none"
-        A name in `oblique_cli.tree.pruning.PRUNINGS`, or an instance, whose parameters are then reachable as
-        ``pruning__standard_errors`` and so on. "cost_complexity" and "reduced_error" choose on rows kept from growth:
-        `pruning_rows` of `fit`, or a random `pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold
-        cross-validation of the training rows. "pessimistic", "ccp_alpha", "minimum_error" and "description_length" need
-        no further rows. To the last two and to "pessimistic" a row of weight 2 is two rows.
-    pruning_fraction : float in (0, 1), default 0.1
-        Share of the training rows that "cost_complexity" and "reduced_error" keep from growth.
-    pruning_folds : int, default 10
-        Folds of "cv".
-    pruning_repeats : int, default 1
-        How often "cv" divides the rows anew; the errors are averaged.
-    standard_errors : float, default 0
-        c of the c-SE rule for "cost_complexity" and "cv" (thesis 1.7.1; 0 in every experiment).
-    ccp_alpha : float, default 0
-        Complexity at which "ccp_alpha" cuts, in units of the training misclassification rate.
-    prior_weight : float, default 2
-        m of "minimum_error": how many rows the class shares of the root weigh at every node (Cestnik and Bratko 1991).
-    tree_weight : float, default 0.25
-        What a bit of the tree counts in "description_length", beside a bit of the classes of its rows; 1 in the paper.
-    probabilities : {"counts", "laplace", "m_estimate", "shrinkage"}, default "counts"
-        What `predict_proba` gives for a leaf: shares of its training rows, drawn not at all, towards equal shares,
-        towards those of the root (m-estimate), or towards those of the nodes above (hierarchical shrinkage, Agarwal et
-        al. 2022). Predicted classes stay the most frequent of a leaf. See docs/probabilities.md.
-    probability_strength : float or "cv", default 1
-        How much: rows of each class that "laplace" adds, rows that weigh as much as the shares of the root, or the
-        lambda of shrinkage, in the unit of `min_parent`. "cv" takes the strength of least log loss in a 5-fold
-        cross-validation of the training rows, pruning included.
-    leaf_models : {"none", "logistic"}, default "none"
-        "logistic" puts a multinomial logistic regression into each leaf, which starts from the leaf's probabilities
-        (logistic model trees, Landwehr et al. 2005, simplified). It decides the predicted class too. Such a tree is
-        saved and loaded, and not exported. Qualitative columns have no part in it.
-    leaf_penalty : float or "cv", default "cv"
-        Ridge penalty of these, in rows, for standardized features. "cv" takes the one of least log loss, as
-        `probability_strength` does.
-    refine : {"none", "tao"}, default "none"
-        "tao" refines the grown and pruned tree by tree alternating optimization, at the penalty that 5-fold
-        cross-validation of the training rows chooses; `RefinedTreeClassifier` has what can be set (docs/refinement.md).
-    qualitative : "auto", None or list of columns, default "auto"
-        Columns whose values are levels without an order: at every node a level is replaced by its CRIMCOORD, the score
-        that tells the classes there apart best (thesis 3.7). "auto" takes the columns of a DataFrame that hold objects,
-        categories, strings or booleans; arrays have none. A list names columns or counts them from 0. Levels are
-        learned in `fit`; one that a node's training rows did not show, one never seen and a missing value score 0.
-    missing : {"error", "impute", "learn"}, default "error"
-        What to do with NaN in quantitative columns. "error" refuses it. "impute" puts the median of the rows that the
-        tree is grown on (for "cv" of all of them), in weights if there are any. "learn" sends a row that lacks a value
-        which the hyperplane of a node uses to the side that scored better there, and to the heavier child where no
-        training row lacked one; see `tree_.missing_left` and docs/missing.md. Rows with NaN are not grown on by
-        the native engine.
-    max_levels : int, default 1000
-        Most levels a qualitative column may have.
-    engine : {"auto", "native", "reference"}, default "auto"
-        "native" grows the tree in the compiled core, "reference" calls the proposer at every node; "auto" is native
-        where the heuristic has native growth. Both give the same tree.
-    n_jobs : int or None, default None
-        Threads for growth by the native engine and for prediction: None for one, -1 for all processors, -2 for all but
-        one. The tree and its predictions are the same for any number.
-    random_state : int, RandomState or None, default None
-        What is drawn: see the notes.
 
     Attributes
     ----------
@@ -216,76 +97,22 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
     tree's seed and the turns from the root, so that what a node draws does not depend on which other nodes are split.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = TREE_CONSTRAINTS
-    aliases: ClassVar[Aliases] = {"min_samples_leaf": Alias("min_leaf")}
     parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"proposer": _named_proposer}
 
-    def __init__(
-        self,
-        proposer: str | Proposer = "hhcart_a",
-        *,
-        criterion: str = "twoing",
-        min_parent: float = 2,
-        max_misrate: float = 0.0,
-        misrate_of: str = "node",
-        max_depth: int | None = None,
-        min_samples_leaf: float = 1,
-        min_weight_fraction_leaf: float = 0.0,
-        class_weight: str | Mapping[Any, float] | None = None,
-        ties: str = "tolerant",
-        polish: bool = False,
-        split_cost: float = 0.0,
-        pruning: str | PruningRule = "none",
-        pruning_fraction: float = 0.1,
-        pruning_folds: int = 10,
-        pruning_repeats: int = 1,
-        standard_errors: float = 0.0,
-        ccp_alpha: float = 0.0,
-        prior_weight: float = 2.0,
-        tree_weight: float = 0.25,
-        probabilities: str = "counts",
-        probability_strength: float | str = 1.0,
-        leaf_models: str = "none",
-        leaf_penalty: float | str = "cv",
-        refine: str = "none",
-        qualitative: Any = "auto",
-        missing: str = "error",
-        max_levels: int = 1000,
-        engine: str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.proposer = proposer
-        self.criterion = criterion
-        self.min_parent = min_parent
-        self.max_misrate = max_misrate
-        self.misrate_of = misrate_of
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_fraction_leaf = min_weight_fraction_leaf
-        self.class_weight = class_weight
-        self.ties = ties
-        self.polish = polish
-        self.split_cost = split_cost
-        self.pruning = pruning
-        self.pruning_fraction = pruning_fraction
-        self.pruning_folds = pruning_folds
-        self.pruning_repeats = pruning_repeats
-        self.standard_errors = standard_errors
-        self.ccp_alpha = ccp_alpha
-        self.prior_weight = prior_weight
-        self.tree_weight = tree_weight
-        self.probabilities = probabilities
-        self.probability_strength = probability_strength
-        self.leaf_models = leaf_models
-        self.leaf_penalty = leaf_penalty
-        self.refine = refine
-        self.qualitative = qualitative
-        self.missing = missing
-        self.max_levels = max_levels
-        self.engine = engine
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    proposer: str | Proposer = parameter(
+        default="hhcart_a",
+        kw_only=False,
+        help='The heuristic: a registered name ("axis_parallel", "hhcart_a", "hhcart_d", "hhcrv", "gdt", "hhgdt", ...) '
+        "or an instance. Its parameters are ``proposer__tau`` and so on, with a name too: setting one makes an "
+        "instance of it. Of each heuristic there is a class with all parameters flat, such as `HHCARTClassifier`.",
+    )
+    refine: str = parameter(
+        default="none",
+        allowed=Choice(REFINEMENTS),
+        help='"tao" refines the grown and pruned tree by tree alternating optimization, at the penalty that 5-fold '
+        "cross-validation of the training rows chooses; `RefinedTreeClassifier` has what can be set "
+        "(docs/refinement.md).",
+    )
 
     def _refuse_plain(self, part: str, value: Any, parameter: str) -> None:
         if part == "proposer" and isinstance(value, str):
@@ -392,7 +219,8 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
         if len(rows.X) < 2:  # nothing to divide, and nothing to choose
             penalty, starts = 0.0 if penalty is None else penalty, starts[:1]
         own = grown_on(rows, space, draws)
-        return refined(space, own, parts(), penalty, n_penalties, standard_errors, settings)
+        penalties = penalties_of(space, n_penalties) if penalty is None else np.array([penalty])
+        return refined(space, own, parts(), penalties, standard_errors, settings)
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return what a tree grown with each value of max_misrate would predict, from this one tree.
@@ -599,16 +427,15 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
     def _rule(self) -> PruningRule:
         """The rule that `pruning` is or names, with the parameters that the estimator has for it."""
         if isinstance(self.pruning, PruningRule):
-            defaults = inspect.signature(type(self)).parameters
-            for name in PRUNING_CONSTRAINTS:
-                if getattr(self, name) != defaults[name].default:
+            for name in RuleParameters.parameters:
+                if getattr(self, name) != self.parameters[name].default:
                     raise ConfigError(
                         f"{name}={getattr(self, name)!r} has no effect beside pruning={self.pruning!r}, an instance "
                         "that has its own parameters; give the value to the instance, or name the rule instead."
                     )
             return self.pruning
         rule = PRUNINGS[self.pruning]
-        return rule(**{name: getattr(self, name) for name in rule.constraints if name in PRUNING_CONSTRAINTS})
+        return rule(**{name: getattr(self, name) for name in rule.constraints if name in RuleParameters.parameters})
 
     def _pruned(self, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws) -> Tree:
         """A tree grown on `growing` and pruned; `kept` are rows kept from growth."""
@@ -620,10 +447,10 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
                 yield self._grow(growing.part(grow_on), proposer, draws), growing.part(left_out)
 
         if rule.rows == TRAINING_ROWS:
-            return rule.prune(tree, CrossValidation(growing, folds))
+            return pruned(rule, tree, CrossValidation(growing, folds))
         if rule.rows == KEPT_ROWS:
-            return rule.prune(tree, kept) if len(kept.X) else tree
-        return rule.prune(tree, None)
+            return pruned(rule, tree, kept) if len(kept.X) else tree
+        return pruned(rule, tree, None)
 
     def _finished(
         self, tree: Tree, growing: _Training, draws: _Draws, grow: Callable[[_Training, _Draws], Tree]
@@ -658,6 +485,9 @@ class ObliqueTreeClassifier(TreePredictor, WithParts):
             penalty = PENALTIES[0] if n < 2 else best_penalty(smoothed)
         self.leaf_penalty_ = float(penalty)
         return tree.with_leaf_models(fitted_models(tree, *growing, self.leaf_penalty_))
+
+
+reserve(ObliqueTreeClassifier.parameters)
 
 
 class _Draws(NamedTuple):

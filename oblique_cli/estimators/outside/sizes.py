@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from oblique_cli.ground.registry import Registry
+from oblique_cli.ground.registry import Registry, fault_of_function
 
 
 class Sizes(NamedTuple):
@@ -22,7 +22,9 @@ class Sizes(NamedTuple):
 NONE = Sizes(0, 0, 0)
 
 # First name of the module of a class -> reader of its fitted estimators.
-SIZES: Registry[Callable[[Any], Sizes]] = Registry("reader of sizes")
+SIZES: Registry[Callable[[Any], Sizes]] = Registry(
+    "reader of sizes", fault=lambda function: fault_of_function(function, "estimator")
+)
 
 
 def sizes_of(estimator: Any) -> Sizes:

@@ -14,20 +14,18 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
-from oblique_cli.drawing.diagram import drawn
-from oblique_cli.drawing.view import TreeView, unbroken
-from oblique_cli.estimators.fitted import Names, TrainingRows
-from oblique_cli.estimators.regression.linear_leaves import view_of_model_tree
+from oblique_cli.estimators.regression.tree_regressor import ShownRegression
 from oblique_cli.estimators.rows import refuse_negative, refuse_times
 from oblique_cli.ground.constraints import Constraint, Integer, Optional, Real
 from oblique_cli.ground.magnitudes import comparable, refuse_extreme
-from oblique_cli.tree.model_tree import ModelTree, export_text
+from oblique_cli.tree.payloads import Equations
+from oblique_cli.tree.structure import Tree
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    pass
 
 
-class CARTRegressor(DecisionTreeRegressor):
+class CARTRegressor(DecisionTreeRegressor, ShownRegression):
     """scikit-learn's regression tree, constants in its leaves, with the attributes that experiments read.
 
     It takes all parameters of `sklearn.tree.DecisionTreeRegressor`; configurations have these.
@@ -97,62 +95,42 @@ class CARTRegressor(DecisionTreeRegressor):
         return comparable(weights, f"sample_weight of {owner}")
 
     @property
-    def model_tree(self) -> ModelTree:
-        """The tree in the form of the other regression trees, a constant at every node.
-
-        Cuts are in single precision, and where missing values go is not in it.
-        """
+    def model_tree(self) -> Tree:
+        """The tree in the form of the other regression trees; where missing values go is not in it."""
         check_is_fitted(self)
-        tree = self.tree_
-        return ModelTree(
-            tree.children_left.astype(np.int32),
-            tree.children_right.astype(np.int32),
-            np.maximum(tree.feature, -1).astype(np.int32),
-            np.minimum(tree.threshold, np.finfo(float).max),  # infinite where missing values are cut off
-            np.zeros((tree.node_count, self.n_features_in_)),
-            tree.value[:, 0, 0].copy(),
-            tree.n_node_samples.astype(np.int64),
-            np.maximum(tree.impurity, 0.0) * tree.weighted_n_node_samples,  # rounding can be below 0
-        )
-
-    def export_text(self, feature_names: Names = None, target: str = "y", precision: int = 3) -> str:
-        """Return the rules of the tree. Parameters are those of the other regression trees' `export_text`."""
-        return export_text(self.model_tree, self._feature_names(feature_names), target, precision)
-
-    def plot(self, feature_names: Names = None, target: str = "y", precision: int = 3, title: str = "") -> Figure:
-        """Return the tree as a matplotlib figure. Parameters are those of the other regression trees' `export_text`.
-
-        ConfigError for more than 200 leaves, or without matplotlib.
-        """
-        return drawn(self.view(feature_names, target, precision, title))
-
-    def view(
-        self,
-        feature_names: Names = None,
-        target: str = "y",
-        precision: int = 3,
-        title: str = "",
-        rows: TrainingRows = None,
-    ) -> TreeView:
-        """Return what drawings show of the tree. Parameters are those of the other regression trees' `view`."""
-        features = [unbroken(name) for name in self._feature_names(feature_names)]
-        return view_of_model_tree(self.model_tree, features, unbroken(target), precision, title, rows)
-
-    def _feature_names(self, names: Names) -> list[str]:
-        own = getattr(self, "feature_names_in_", [f"x{j + 1}" for j in range(self.n_features_in_)])
-        return list(own if names is None else names)  # an `Indicator` stays one
+        return tree_of_cart(self.tree_)
 
     @property
-    def n_leaves_(self) -> int:
+    def n_leaves_(self) -> int:  # type: ignore[override]
         """Number of leaves."""
         return int(self.get_n_leaves())
 
     @property
-    def n_nodes_(self) -> int:
+    def n_nodes_(self) -> int:  # type: ignore[override]
         """Number of nodes, leaves included."""
         return int(self.tree_.node_count)
 
     @property
-    def depth_(self) -> int:
+    def depth_(self) -> int:  # type: ignore[override]
         """Longest path from the root."""
         return int(self.get_depth())
+
+
+def tree_of_cart(tree: Any) -> Tree:
+    """Return a tree of scikit-learn with a constant at every node; cuts are in single precision."""
+    left, inner = tree.children_left, tree.children_left >= 0
+    axes = np.zeros((tree.node_count, tree.n_features))
+    axes[inner, tree.feature[inner]] = 1.0
+    # A threshold is infinite where missing values are cut off; rounding of an impurity can be below 0.
+    rss = np.maximum(tree.impurity, 0.0) * tree.weighted_n_node_samples
+    models = Equations(np.zeros_like(axes), tree.value[:, 0, 0], rss)
+    return Tree(
+        left,
+        tree.children_right,
+        axes,
+        np.where(inner, np.minimum(tree.threshold, np.finfo(float).max), 0.0),
+        tree.n_node_samples[:, None],
+        models.decreases(left, tree.children_right),
+        tree.n_node_samples,
+        payload=models,
+    )

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from oblique_cli.drawing.diagram import Sketch
-from oblique_cli.drawing.view import MOST_TERMS, Histogram, TreeView, histogram, number_of
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.fitted import TrainingRows, paths
 from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
-from oblique_cli.ground.nodes import BLANK, Indicator
 from oblique_cli.tree import look_ahead
 from oblique_cli.tree.look_ahead import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
-from oblique_cli.tree.model_tree import ModelTree, export_text, node_texts
+from oblique_cli.tree.structure import Tree
 from oblique_cli.tree.turning_points import turning_points
-
-if TYPE_CHECKING:
-    pass
 
 Array = NDArray[np.float64]
 
@@ -49,41 +41,12 @@ TURNING: Mapping[str, Constraint] = {
 DISCRETE = ("auto", "all", "none")
 
 
-def view_of_model_tree(
-    tree: ModelTree, features: Sequence[str], target: str, precision: int, title: str, rows: TrainingRows
-) -> TreeView:
-    """Return what drawings show of a model tree. Parameters are those of `TreeRegressor.view`."""
-    texts = _unbroken(node_texts(tree, features, target, precision))
-    said = _unbroken(node_texts(tree, features, target, precision, MOST_TERMS))
-    ways = [""] * tree.n_nodes
-    rules: list[dict[str, Any]] = []
-    for node in range(tree.n_nodes):
-        if tree.is_leaf[node]:
-            used = np.flatnonzero(tree.coef[node]).tolist()
-            model = [[j, float(tree.coef[node, j])] for j in used]
-            rules.append({"v": [float(tree.intercept[node]), model]})
-            continue
-        feature, threshold = int(tree.feature[node]), float(tree.thresholds[node])
-        rules.append({"c": [[feature, 1.0]], "t": threshold, "f": 0, "u": []})
-        name, shown = features[feature], number_of(threshold, precision)
-        below, above = f"≤ {shown}", f"> {shown}"
-        if isinstance(name, Indicator) and 0.0 <= threshold < 1.0:
-            below, above = (name.holds(positive)[len(name.column) + 1 :] for positive in (False, True))
-            name = name.column
-        texts[node], ways[tree.left[node]], ways[tree.right[node]] = name, below, above
-    sketch = Sketch(tree.parents, texts, ways, [-1] * tree.n_nodes, rules, said)
-    view = sketch.view(title, n_rows=np.where(tree.is_leaf, -1, tree.n_rows))
-    if rows is None:
-        return view
-    return view.with_histograms(_along_features(tree, np.asarray(rows[0], dtype=np.float64)))
-
-
 class ModelTreeRegressor(TreeRegressor):
     """What the model trees share: rows in an order of their own, growth, prediction, equations."""
 
     constraints: ClassVar[Mapping[str, Constraint]] = STOPPING
     needs_pruning_rows: ClassVar[bool] = False
-    tree_: ModelTree
+    tree_: Tree
     # Parameters that the constructor of every subclass sets.
     min_node_percent: float
     min_child_percent: float | None
@@ -100,33 +63,8 @@ class ModelTreeRegressor(TreeRegressor):
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         rows, targets = self._training_rows(X, y)
         tree = look_ahead.grow(rows, targets, self._proposals(rows, targets), self._settings(len(rows)))
-        self.tree_ = self._finished(tree, rows, targets)
-        self.n_leaves_ = self.tree_.n_leaves
-        self.n_nodes_ = self.tree_.n_nodes
-        self.depth_ = self.tree_.depth
+        self._keep(self._finished(tree, rows, targets))
         return self
-
-    def _decreases(self) -> Array:
-        # Cuts alone: what features do within the linear models of the leaves is in the coefficients.
-        tree = self.tree_
-        inner = np.flatnonzero(~tree.is_leaf)
-        gains = np.maximum(tree.rss[inner] - tree.rss[tree.left[inner]] - tree.rss[tree.right[inner]], 0.0)
-        found = np.bincount(tree.feature[inner], weights=gains, minlength=self.n_features_in_)
-        return found.astype(np.float64)[None]
-
-    def _text_of(self, tree: ModelTree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
-        return export_text(tree, features, classes[0], precision)
-
-    def _view_of(
-        self,
-        tree: ModelTree,
-        features: Sequence[str],
-        classes: Sequence[str],
-        precision: int,
-        title: str,
-        rows: TrainingRows,
-    ) -> TreeView:
-        return view_of_model_tree(tree, features, classes[0], precision, title, rows)
 
     def _settings(self, n: int) -> Settings:
         shared = {name: getattr(self, name) for name in LOOK_AHEAD if hasattr(self, name)}
@@ -143,7 +81,7 @@ class ModelTreeRegressor(TreeRegressor):
     def _proposals(self, X: Array, y: Array) -> Proposals:
         """Return what proposes the cuts of a node. X : (n, p) scaled; y : (n,)"""
 
-    def _finished(self, tree: ModelTree, X: Array, y: Array) -> ModelTree:
+    def _finished(self, tree: Tree, X: Array, y: Array) -> Tree:
         return tree
 
 
@@ -194,7 +132,7 @@ class TPRTIRegressor(ModelTreeRegressor):
 
     Attributes
     ----------
-    tree_ : ModelTree
+    tree_ : Tree
     turning_points_ : TurningPoints
     n_features_in_, n_leaves_, n_nodes_, depth_ : int
 
@@ -365,21 +303,5 @@ class M5StyleRegressor(ModelTreeRegressor):
     def _proposals(self, X: Array, y: Array) -> Proposals:
         return Means()
 
-    def _finished(self, tree: ModelTree, X: Array, y: Array) -> ModelTree:
+    def _finished(self, tree: Tree, X: Array, y: Array) -> Tree:
         return look_ahead.prune(tree, X, y) if self.pruning else tree
-
-
-def _unbroken(texts: Sequence[str]) -> list[str]:
-    """Texts in which no line is broken within a term."""
-    return [re.sub(r" ([+-]) (\S+) ", rf" \1{BLANK}\2{BLANK}", text) for text in texts]
-
-
-def _along_features(tree: ModelTree, X: Array) -> dict[int, Histogram | None]:
-    """The rows of each inner node along the feature that it cuts."""
-    passed = paths(tree.apply(X), tree.parents).tocsc()
-    found = {}
-    for node in np.flatnonzero(~tree.is_leaf).tolist():
-        values = X[passed.indices[passed.indptr[node] : passed.indptr[node + 1]], tree.feature[node]]
-        threshold = float(tree.thresholds[node])
-        found[node] = histogram(values, values <= threshold, threshold, np.zeros(len(values), dtype=np.int64), 1)
-    return found

@@ -2,33 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
-from oblique_cli.drawing.view import MOST_TERMS, NodeView, TreeView, view_of
-from oblique_cli.estimators.fitted import TrainingRows
 from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
 from oblique_cli.ground.constraints import Choice, Constraint, Integer, Optional, Real, check
-from oblique_cli.ground.nodes import nested_rules, pairs_of
 from oblique_cli.ground.seeds import generator, integer
-from oblique_cli.tree import squared_errors
-from oblique_cli.tree.describe import condition
 from oblique_cli.tree.importances import ranges_of
-from oblique_cli.tree.model_tree import leaf_texts
-from oblique_cli.tree.refining_equations import FOLDS, REFINEMENTS, Refined, refined
-from oblique_cli.tree.regression_tree import RegressionTree
+from oblique_cli.tree.pruning import chosen_alpha, fixed_alpha
+from oblique_cli.tree.refining import REFINEMENTS, Refined
+from oblique_cli.tree.refining_equations import FOLDS, refined
 from oblique_cli.tree.residual_signs import Settings, grow
-from oblique_cli.tree.sparse import Light, idle_terms
 from oblique_cli.tree.splitting import PROPOSERS
-
-if TYPE_CHECKING:
-    pass
+from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
 
@@ -67,7 +58,7 @@ class ObliqueTreeRegressor(TreeRegressor):
 
     Attributes
     ----------
-    tree_ : RegressionTree
+    tree_ : Tree
     refinement_ : Refined, with refine "tao"
     n_features_in_, n_leaves_, n_nodes_, depth_ : int
 
@@ -85,7 +76,7 @@ class ObliqueTreeRegressor(TreeRegressor):
         "standard_errors": Real(0.0),
         "refine": Choice(REFINEMENTS),
     }
-    tree_: RegressionTree
+    tree_: Tree
     refinement_: Refined
 
     def __init__(
@@ -124,7 +115,7 @@ class ObliqueTreeRegressor(TreeRegressor):
         settings = self._settings(rows.shape[1])
         proposer = PROPOSERS[self.proposer]()
 
-        def grown(kept: NDArray[np.intp]) -> RegressionTree:
+        def grown(kept: NDArray[np.intp]) -> Tree:
             tree_seed = integer(seed, "tree", 0)
             return grow(np.ascontiguousarray(rows[kept]), targets[kept], proposer, settings, tree_seed)
 
@@ -132,15 +123,14 @@ class ObliqueTreeRegressor(TreeRegressor):
             places = generator(seed, purpose).permutation(len(kept))
             return [np.sort(part) for part in np.array_split(places, min(count, len(kept)))]
 
-        def pruned(kept: NDArray[np.intp]) -> RegressionTree:
+        def pruned(kept: NDArray[np.intp]) -> Tree:
             tree = grown(kept)
             if self.pruning == "none":
                 return tree
             left_out = parts(kept, self.pruning_folds, "pruning folds")
             some = np.ascontiguousarray(rows[kept]), targets[kept]
-            return squared_errors.cross_validated(
-                tree, *some, left_out, lambda inner: grown(kept[inner]), float(self.standard_errors)
-            )
+            errors = float(self.standard_errors)
+            return fixed_alpha(tree, chosen_alpha(tree, *some, left_out, lambda inner: grown(kept[inner]), errors))
 
         every = np.arange(len(rows))
         tree = pruned(every)
@@ -149,60 +139,9 @@ class ObliqueTreeRegressor(TreeRegressor):
             left_out = parts(every, FOLDS, "refinement folds")
             self.refinement_ = refined(tree, rows, targets, settings, left_out, pruned)
             tree = self.refinement_.tree
-        self.tree_ = tree
-        self.n_leaves_, self.n_nodes_, self.depth_ = tree.n_leaves, tree.n_nodes, tree.depth
+        self._keep(tree)
         self._ranges = ranges_of(rows)
         return self
-
-    def _decreases(self) -> Array:
-        """The fall of the residual sum at every cut, shared among the features of its hyperplane."""
-        tree = self.tree_
-        inner = np.flatnonzero(~tree.is_leaf)
-        shares = np.abs(tree.splits.coef_[inner]) * self._ranges
-        shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        return np.asarray((tree.splits.gains[inner] @ shares)[None])
-
-    def _text_of(self, tree: RegressionTree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
-        said = leaf_texts(tree, features, classes[0], precision)
-        return nested_rules(
-            tree.left, tree.right, lambda node: condition(tree.splits, node, features, precision), said.__getitem__
-        )
-
-    def _view_of(
-        self,
-        tree: RegressionTree,
-        features: Sequence[str],
-        classes: Sequence[str],
-        precision: int,
-        title: str,
-        rows: TrainingRows,
-    ) -> TreeView:
-        # Histograms of one color: a regression has no classes.
-        codes = None if rows is None else (np.asarray(rows[0], dtype=np.float64), np.zeros(len(rows[0]), np.int32))
-        light = None if codes is None else Light.of(tree.splits, codes[0], pairs_of(features)).tree(tree.splits)
-        view = view_of(
-            tree.splits,
-            features,
-            [classes[0]],
-            title=title,
-            notes=() if light is None else idle_terms(tree.splits, light),
-            precision=precision,
-            rows=codes,
-            light=light,
-            most=MOST_TERMS,
-        )
-        said = leaf_texts(tree, features, classes[0], precision)
-        brief = leaf_texts(tree, features, classes[0], precision, MOST_TERMS)
-
-        def shown(node: NodeView) -> NodeView:
-            if not node.is_leaf:
-                return replace(node, counts=())
-            used = np.flatnonzero(tree.coef[node.number]).tolist()
-            model = [[j, float(tree.coef[node.number, j])] for j in used]
-            rule = {"v": [float(tree.intercept[node.number]), model]}
-            return replace(node, text=said[node.number], brief=brief[node.number], counts=(), rule=rule)
-
-        return replace(view, nodes=tuple(shown(node) for node in view.nodes), classes=(), plane=None, toward="")
 
     def _settings(self, p: int) -> Settings:
         linear = self.leaves == "linear"

@@ -3,6 +3,9 @@ equations and drawings."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,54 +14,88 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.drawing.diagram import drawn
-from oblique_cli.drawing.view import TreeView, unbroken
+from oblique_cli.drawing.view import MOST_TERMS, NodeView, TreeView, unbroken, view_of
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows
 from oblique_cli.estimators.rows import checked
 from oblique_cli.ground.magnitudes import refuse_extreme
+from oblique_cli.ground.nodes import BLANK, pairs_of
+from oblique_cli.tree.describe import export_text, leaf_texts
+from oblique_cli.tree.sparse import Light, idle_terms
+from oblique_cli.tree.structure import Tree
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-
-    from oblique_cli.tree.model_tree import ModelTree
-    from oblique_cli.tree.regression_tree import RegressionTree
 
 Array = NDArray[np.float64]
 
 LARGEST = 1e140  # sums of squares of larger targets overflow, and those of numbers all below its inverse vanish
 
 
-class TreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
-    """A regression tree with a model in every leaf; its `tree_` predicts and applies."""
+class ShownRegression(SingleTree):
+    """What a fitted regression tree shows: importances, rules and drawings."""
 
-    tree_: ModelTree | RegressionTree
+    _ranges: Array  # of the training rows; a cut in one feature needs none
 
-    def _training_rows(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-        """Checked rows and targets, in an order that depends on their content alone. DataError for extreme numbers."""
-        rows, targets = checked(
-            self, X, y, dtype=np.float64, order="C", y_numeric=True, multi_output=False, ensure_min_samples=1
+    @property
+    def model_tree(self) -> Tree:
+        """The tree, with an equation at every node."""
+        check_is_fitted(self)
+        tree: Tree = self.tree_
+        return tree
+
+    def _decreases(self) -> Array:
+        """The fall of the residual sum at every cut, shared among the features of its hyperplane.
+
+        Cuts alone: what features do within the models of the leaves is in the coefficients.
+        """
+        tree = self.model_tree
+        inner = np.flatnonzero(~tree.is_leaf)
+        shares = np.abs(tree.coef_[inner]) * getattr(self, "_ranges", 1.0)
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return np.asarray((tree.gains[inner] @ shares)[None])
+
+    def _text_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
+        return export_text(tree, features, classes, precision)
+
+    def _view_of(
+        self,
+        tree: Tree,
+        features: Sequence[str],
+        classes: Sequence[str],
+        precision: int,
+        title: str,
+        rows: TrainingRows,
+    ) -> TreeView:
+        # Histograms of one color: a regression has no classes.
+        codes = None if rows is None else (np.asarray(rows[0], dtype=np.float64), np.zeros(len(rows[0]), np.int32))
+        light = None if codes is None else Light.of(tree, codes[0], pairs_of(features)).tree(tree)
+        view = view_of(
+            tree,
+            features,
+            [classes[0]],
+            title=title,
+            notes=() if light is None else idle_terms(tree, light),
+            precision=precision,
+            rows=codes,
+            light=light,
+            most=MOST_TERMS,
         )
-        targets = np.asarray(targets, dtype=np.float64)
-        owner = type(self).__name__
-        refuse_extreme(rows, owner)
-        if (size := np.abs(targets).max()) > LARGEST or 0.0 < size < 1.0 / LARGEST:
-            raise DataError(
-                f"the largest number in y of {owner} must be from {1.0 / LARGEST:g} to {LARGEST:g} in size, or 0. Got "
-                f"{size:g}; divide y by a unit."
-            )
-        # Sums depend on the order of rows, and no tree should.
-        order = np.lexsort((*rows.T[::-1], targets))
-        return np.ascontiguousarray(rows[order]), targets[order]
+        said = _unbroken(leaf_texts(tree, features, classes[0], precision))
+        brief = _unbroken(leaf_texts(tree, features, classes[0], precision, MOST_TERMS))
+        models = tree.equations
 
-    def predict(self, X: ArrayLike) -> Array:
-        """Return the value of the model in each row's leaf. X : (n, p); returns (n,)."""
-        check_is_fitted(self)
-        return self.tree_.predict(checked(self, X, dtype=np.float64, order="C", reset=False))
+        def shown(node: NodeView) -> NodeView:
+            if not node.is_leaf:
+                return replace(node, counts=())
+            used = np.flatnonzero(models.coef[node.number]).tolist()
+            model = [[j, float(models.coef[node.number, j])] for j in used]
+            rule = {"v": [float(models.intercept[node.number]), model]}
+            # An equation says its rows itself.
+            text, short = said[node.number], brief[node.number]
+            return replace(node, text=text, brief=short, counts=(), n_rows=-1, rule=rule)
 
-    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
-        """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
-        check_is_fitted(self)
-        return self.tree_.apply(checked(self, X, dtype=np.float64, order="C", reset=False))
+        return replace(view, nodes=tuple(shown(node) for node in view.nodes), classes=(), plane=None, toward="")
 
     def export_text(  # type: ignore[override]
         self, feature_names: Names = None, target: str = "y", precision: int = 3
@@ -69,7 +106,7 @@ class TreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
         target : name of what is predicted; precision : significant digits
         """
         check_is_fitted(self)
-        return self._text_of(self.tree_, self._feature_names(feature_names), [target], precision)
+        return self._text_of(self.model_tree, self._feature_names(feature_names), [target], precision)
 
     def plot(  # type: ignore[override]
         self, feature_names: Names = None, target: str = "y", precision: int = 3, title: str = ""
@@ -94,4 +131,47 @@ class TreeRegressor(SingleTree, RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         features = [unbroken(name) for name in self._feature_names(feature_names)]
-        return self._view_of(self.tree_, features, [unbroken(target)], precision, title, rows)
+        return self._view_of(self.model_tree, features, [unbroken(target)], precision, title, rows)
+
+
+class TreeRegressor(ShownRegression, RegressorMixin, BaseEstimator):
+    """A regression tree with a model in every leaf; its `tree_` predicts and applies."""
+
+    tree_: Tree
+
+    def _keep(self, tree: Tree) -> None:
+        """Make `tree` the fitted one."""
+        self.tree_ = tree
+        self.n_leaves_, self.n_nodes_, self.depth_ = tree.n_leaves, tree.n_nodes, tree.depth
+
+    def _training_rows(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
+        """Checked rows and targets, in an order that depends on their content alone. DataError for extreme numbers."""
+        rows, targets = checked(
+            self, X, y, dtype=np.float64, order="C", y_numeric=True, multi_output=False, ensure_min_samples=1
+        )
+        targets = np.asarray(targets, dtype=np.float64)
+        owner = type(self).__name__
+        refuse_extreme(rows, owner)
+        if (size := np.abs(targets).max()) > LARGEST or 0.0 < size < 1.0 / LARGEST:
+            raise DataError(
+                f"the largest number in y of {owner} must be from {1.0 / LARGEST:g} to {LARGEST:g} in size, or 0. Got "
+                f"{size:g}; divide y by a unit."
+            )
+        # Sums depend on the order of rows, and no tree should.
+        order = np.lexsort((*rows.T[::-1], targets))
+        return np.ascontiguousarray(rows[order]), targets[order]
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Return the value of the model in each row's leaf. X : (n, p); returns (n,)."""
+        check_is_fitted(self)
+        return self.tree_.predicted(checked(self, X, dtype=np.float64, order="C", reset=False))
+
+    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
+        check_is_fitted(self)
+        return self.tree_.apply(checked(self, X, dtype=np.float64, order="C", reset=False))
+
+
+def _unbroken(texts: Sequence[str]) -> list[str]:
+    """Texts in which no line is broken within a term."""
+    return [re.sub(r" ([+-]) (\S+) ", rf" \1{BLANK}\2{BLANK}", text) for text in texts]

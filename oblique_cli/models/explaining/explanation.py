@@ -18,7 +18,7 @@ from oblique_cli.models.explaining.spread import Spread
 from oblique_cli.models.model import Model, algorithm_of
 from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Split, procedure_of
 from oblique_cli.tree.reading import turned
-from oblique_cli.tree.structure import Tree
+from oblique_cli.tree.structure import of_classes
 
 Array = NDArray[np.float64]
 
@@ -166,7 +166,7 @@ def explain(
         return Explanation(None, -1, 0, {}, (), (), 0.0, None, (), names[lacking])
     steps, node = _path(procedure, filled, given, spread)
     tree = model.fitted.state.get("tree_")
-    if isinstance(tree, Tree):
+    if of_classes(tree):
         sides = turned(tree)
         steps = tuple(replace(step, exchanged=bool(sides[step.node])) for step in steps)
     leaf = procedure.tree.leaf(node)

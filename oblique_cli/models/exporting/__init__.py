@@ -10,7 +10,8 @@ import pkgutil
 from importlib import import_module
 from typing import Any
 
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, PluginError, quoted
+from oblique_cli.ground.registry import source_of
 from oblique_cli.models.exporting._exporter import FORMATS, Format, Source, kind_of, refuse
 from oblique_cli.models.model import Model, algorithm_of
 from oblique_cli.models.procedure import procedure_of
@@ -48,4 +49,9 @@ def export(model: Any, format: str, *, name: str = "", precision: int | None = N
         )
     procedure = procedure_of(model)
     refuse(format, procedure)
-    return form.write(Source(model, procedure, name, precision or form.digits))
+    written = form.write(Source(model, procedure, name, precision or form.digits))
+    if not isinstance(written, str | bytes):
+        raise PluginError(
+            f"{source_of(form)}: format of export {format!r} must return text or bytes. Got {quoted(written)}."
+        )
+    return written

@@ -7,6 +7,7 @@ from oblique_cli.ground.nodes import Indicator
 from oblique_cli.models.exporting._exporter import Source
 from oblique_cli.models.procedure import MISSING, NUMBER, columns_of
 from oblique_cli.tree.reading import Units
+from oblique_cli.tree.structure import of_classes
 
 
 def view(source: Source) -> TreeView:
@@ -20,7 +21,7 @@ def view(source: Source) -> TreeView:
         features.append(name if level == NUMBER else Indicator(name, says))
     title = f"{procedure.title}, {len(procedure.tree.leaf_nodes)} leaves"
     tree = model.fitted.state["tree_"]
-    if not hasattr(tree, "coef_"):
+    if not of_classes(tree):
         found: TreeView = model.estimator.view(features, procedure.target, source.precision, title)
         return found
     known = model.fitted.state.get("levels_") or {}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.ground.registry import Registry
+from oblique_cli.ground.registry import Registry, fault_of_function, fault_of_texts, fault_of_type
 from oblique_cli.models.procedure import Procedure
 
 if TYPE_CHECKING:
@@ -51,8 +51,30 @@ class Format:
     named: str = ""
     digits: int = 0
 
+    @property
+    def __wrapped__(self) -> Write:
+        """The function, so that the registry finds the file that a format comes from."""
+        return self.write
 
-FORMATS: Registry[Format] = Registry("format of export", "oblique export --help")
+
+def _fault(form: Any) -> str | None:
+    """What is wrong with a format, as it follows its name."""
+    if fault := fault_of_type(form, Format, "put @exporter(...) over the function that writes it"):
+        return fault
+    if fault := fault_of_texts(form, "title") or fault_of_function(form.write, "source"):
+        return fault
+    if not (isinstance(form.suffix, str) and form.suffix.startswith(".") and len(form.suffix) > 1):
+        return f"has suffix {form.suffix!r}, which must be the ending of its files, such as '.py'"
+    if not (isinstance(form.kinds, tuple) and form.kinds and set(form.kinds) <= set(KINDS)):
+        return f"has kinds {form.kinds!r}, which must be a tuple of some of {', '.join(map(repr, KINDS))}"
+    if not isinstance(form.named, str):
+        return f"has named {form.named!r}, which must be a text"
+    if type(form.digits) is not int or not 0 <= form.digits <= 17:
+        return f"has digits {form.digits!r}, which must be a whole number from 0 to 17"
+    return None
+
+
+FORMATS: Registry[Format] = Registry("format of export", "oblique export --help", _fault)
 
 
 def exporter(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.ground.registry import Registry
+from oblique_cli.ground.registry import Registry, fault_of_type, misfit
 from oblique_cli.models.codecs import Codec, Keep, Labels, SizeOf, Whole
 
 # What every fitted estimator has; the number of features p and of classes C are sizes of everything that follows.
@@ -24,6 +24,7 @@ class Kind:
     """One kind of fitted estimator.
 
     classes     names of estimator classes, whose subclasses belong to the kind as well
+    package     the package that the classes are in, or its first part: a class of the same name elsewhere is another
     state       attribute of the fitted estimator -> its form, in the order in which sizes become known
     optional    attributes that are not always there
     left_out    attributes that are not written, because only further fits read them -> what they are after loading
@@ -37,20 +38,41 @@ class Kind:
     left_out: Mapping[str, Any] = field(default_factory=dict)
     check: Callable[[Mapping[str, Any], Mapping[str, Any]], None] | None = None
     predictor: str = ""
+    package: str = "oblique_cli"
 
     def may_lack(self, name: str) -> bool:
         """Whether an attribute is not always there."""
         return name in self.optional or name in ALWAYS_OPTIONAL
 
 
-KINDS: Registry[Kind] = Registry("kind of model")
+def _fault(kind: Any) -> str | None:
+    """What is wrong with a kind, as it follows its name."""
+    if fault := fault_of_type(kind, Kind, "say Kind(classes=..., state=...)"):
+        return fault
+    if not (isinstance(kind.classes, tuple) and kind.classes and all(isinstance(name, str) for name in kind.classes)):
+        return f"has classes {kind.classes!r}, which must be a tuple of the names of estimator classes"
+    if not isinstance(kind.state, Mapping):
+        return f"has state {kind.state!r}, which must be a mapping of fitted attributes to their forms"
+    for name, form in kind.state.items():
+        if not (isinstance(name, str) and isinstance(form, Codec)):
+            return f"has the form {form!r} of attribute {name!r}, which must be one of models/codecs.py"
+    if strays := sorted(set(kind.optional) - kind.state.keys(), key=str):
+        return f"has the optional attribute {strays[0]!r}, which is not in its state"
+    if kind.check is not None and (fault := misfit(kind.check, "parameters", "state")):
+        return f"has a check that {fault}"
+    if not isinstance(kind.predictor, str) or (kind.predictor and kind.predictor.count(":") != 1):
+        return f"has predictor {kind.predictor!r}, which must be 'module:class', or '' for the estimator itself"
+    return None
+
+
+KINDS: Registry[Kind] = Registry("kind of model", fault=_fault)
 
 
 def kind_of(estimator_class: type[Any]) -> str | None:
     """Return the name of the kind of an estimator class, None if there is none."""
     for base in estimator_class.__mro__:
         for name, kind in KINDS.items():
-            if base.__name__ in kind.classes and base.__module__.startswith("oblique_cli."):
+            if base.__name__ in kind.classes and f"{base.__module__}.".startswith(f"{kind.package}."):
                 return name
     return None
 

@@ -1,14 +1,14 @@
-"""Trees of hyperplanes, grown top-down or merged bottom-up."""
+"""Trees of hyperplanes of classes and of numbers, whatever grew them, and scikit-learn's regression tree."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from oblique_cli.models.codecs import Many, Maybe, Numbers, Pairs, Plain, Real, Record, Whole
-from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, SIZES, Kind, check_binary
+from oblique_cli.models.codecs import Codec, Many, Maybe, Numbers, Pairs, Plain, Real, Record, Scope, Whole, fields_of
+from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, REGRESSOR, SIZES, Kind, check_binary
 
 
 def _check(fields: Mapping[str, Any]) -> None:
@@ -26,16 +26,17 @@ def _check(fields: Mapping[str, Any]) -> None:
 
 
 def _tree(fields: dict[str, Any]) -> Any:
+    from oblique_cli.tree.payloads import Classes
     from oblique_cli.tree.structure import Tree
 
-    coef = fields.pop("coef_")
-    tree = Tree(coef=coef, **fields)
+    said = Classes(fields.pop("probabilities", None), fields.pop("leaf_models", None))
+    tree = Tree(coef=fields.pop("coef_"), payload=said, **fields)
     _ = tree.walker  # the core checks node numbers as well
     return tree
 
 
 def _models(fields: dict[str, Any]) -> Any:
-    from oblique_cli.tree.leaf_models import LeafModels
+    from oblique_cli.tree.payloads import LeafModels
 
     models = LeafModels(**fields)
     models.check(models.coef.shape)
@@ -43,7 +44,7 @@ def _models(fields: dict[str, Any]) -> Any:
 
 
 LEAF_MODELS = Record(
-    "oblique_cli.tree.leaf_models:LeafModels",
+    "oblique_cli.tree.payloads:LeafModels",
     {
         "center": Numbers("float64", ("p",)),
         "scale": Numbers("float64", ("p",)),
@@ -107,5 +108,179 @@ KINDS.register("hyperplane_tree")(
         left_out={"_skeleton": None, "_trees": {}, "seconds_saved_": 0.0, "_power": 0, "refinement_": None},
         check=_goes_together,
         predictor="oblique_cli.models.predicting:HyperplanePredictor",
+    )
+)
+
+
+# ---- regression ------------------------------------------------------------------------------------------------------
+
+EQUATIONS: Mapping[str, Codec] = {
+    "coef": Numbers("float64", ("nodes", "p")),
+    "intercept": Numbers("float64", ("nodes",)),
+    "rss": Numbers("float64", ("nodes",)),
+}
+
+
+class EquationTree(Codec):
+    """A tree with an equation at every node: its hyperplanes, then the equations."""
+
+    forms: ClassVar[Mapping[str, Codec]] = {"splits": TREE, **EQUATIONS}
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        own = scope.inner()
+        fields = self._fields(value)
+        return {name: form.plain(fields[name], own.at(name)) for name, form in self.forms.items()}
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        found = fields_of(plain, self.forms, scope.inner())
+        try:
+            return self._tree(found)
+        except (ValueError, TypeError, IndexError) as error:
+            scope.fail(f"is damaged: {error}")
+
+    def _fields(self, tree: Any) -> dict[str, Any]:
+        from oblique_cli.tree.payloads import SHARES
+
+        return {**vars(tree.equations), "splits": tree.changed(payload=SHARES)}
+
+    def _tree(self, fields: dict[str, Any]) -> Any:
+        splits = fields.pop("splits")
+        if splits.counts.shape[1] != 1 or any(splits.levels) or splits.missing_left is not None:
+            raise ValueError("splits of a regression tree have one class, no levels and no side for missing values")
+        if splits.coef_.shape != fields["coef"].shape:
+            raise ValueError("splits and coef must have the same nodes and features")
+        return splits.changed(payload=_equations(fields))
+
+
+class AxisTree(EquationTree):
+    """The same where every cut is in one feature, whose number stands for the hyperplane."""
+
+    forms: ClassVar[Mapping[str, Codec]] = {
+        "left": Numbers("int32", ("nodes",), -1, "nodes"),
+        "right": Numbers("int32", ("nodes",), -1, "nodes"),
+        "feature": Numbers("int32", ("nodes",), -1, "p"),
+        "thresholds": Numbers("float64", ("nodes",)),
+        **{name: EQUATIONS[name] for name in ("coef", "intercept")},
+        "n_rows": Numbers("int64", ("nodes",), 0),
+        "rss": EQUATIONS["rss"],
+    }
+
+    def _fields(self, tree: Any) -> dict[str, Any]:
+        own = {name: getattr(tree, name) for name in ("left", "right", "thresholds", "n_rows")}
+        feature = np.where(tree.is_leaf, -1, np.abs(tree.coef_).argmax(axis=1)).astype(np.int32)
+        return {**vars(tree.equations), **own, "feature": feature}
+
+    def _tree(self, fields: dict[str, Any]) -> Any:
+        from oblique_cli.tree.structure import Tree
+
+        left, right, feature, n_rows = (fields.pop(name) for name in ("left", "right", "feature", "n_rows"))
+        check_binary(left, right)
+        inner = np.flatnonzero(left >= 0)
+        if (feature[inner] < 0).any():
+            raise ValueError("a node with children must have a feature")
+        axes = np.zeros_like(fields["coef"])
+        axes[inner, feature[inner]] = 1.0
+        thresholds = fields.pop("thresholds")
+        models = _equations(fields)
+        falls = models.decreases(left, right)
+        return Tree(left, right, axes, thresholds, n_rows[:, None], falls, n_rows, payload=models)
+
+
+def _equations(fields: Mapping[str, Any]) -> Any:
+    from oblique_cli.tree.payloads import Equations
+
+    return Equations(**fields)
+
+
+TURNING_POINTS = Record(
+    "oblique_cli.tree.turning_points:TurningPoints",
+    {
+        "feature": Numbers("int64", ("points",), 0, "p"),
+        "centers": Numbers("float64", ("points", "p")),
+        "targets": Numbers("float64", ("points",)),
+    },
+)
+
+
+def _of_regression(estimator: str, tree: Codec, further: Mapping[str, Codec], **said: Any) -> Kind:
+    return Kind(
+        classes=(estimator,),
+        state={**REGRESSOR, "tree_": tree, **SIZES, **further},
+        predictor="oblique_cli.models.predicting:HyperplanePredictor",
+        **said,
+    )
+
+
+KINDS.register("model_tree")(
+    _of_regression(
+        "ModelTreeRegressor",
+        AxisTree(),
+        {"turning_points_": TURNING_POINTS},
+        optional=frozenset({"turning_points_"}),
+    )
+)
+KINDS.register("regression_tree")(
+    _of_regression(
+        "ObliqueTreeRegressor",
+        EquationTree(),
+        {"_ranges": Numbers("float64", ("p",))},
+        left_out={"refinement_": None},
+    )
+)
+
+
+class ConstantTree(Codec):
+    """The tree of scikit-learn's `DecisionTreeRegressor`, of one output; a leaf has -1 for children, -2 for feature."""
+
+    forms: ClassVar[Mapping[str, Codec]] = {
+        "max_depth": Whole(),
+        "left_child": Numbers("int64", ("nodes",), -1, "nodes"),
+        "right_child": Numbers("int64", ("nodes",), -1, "nodes"),
+        "feature": Numbers("int64", ("nodes",), -2, "p"),
+        "threshold": Numbers("float64", ("nodes",)),
+        "impurity": Numbers("float64", ("nodes",)),
+        "n_node_samples": Numbers("int64", ("nodes",), 0),
+        "weighted_n_node_samples": Numbers("float64", ("nodes",)),
+        "missing_go_to_left": Numbers("uint8", ("nodes",)),
+        "values": Numbers("float64", ("nodes", 1, 1)),
+    }
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        state = value.__getstate__()
+        nodes = state["nodes"]
+        own = scope.inner()
+        fields = {name: np.ascontiguousarray(nodes[name]) for name in self.forms if name in (nodes.dtype.names or ())}
+        fields |= {"max_depth": state["max_depth"], "values": state["values"]}
+        return {name: form.plain(fields[name], own.at(name)) for name, form in self.forms.items()}
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        from sklearn.tree._tree import NODE_DTYPE, Tree
+
+        found = fields_of(plain, self.forms, scope.inner())
+        left = found["left_child"]
+        try:
+            check_binary(left, found["right_child"])
+            if (found["feature"][left >= 0] < 0).any():
+                raise ValueError("a node with children must have a feature")
+            nodes = np.zeros(len(left), dtype=NODE_DTYPE)
+            for name in NODE_DTYPE.names:
+                nodes[name] = found[name]
+            tree = Tree(scope.sizes["p"], np.ones(1, dtype=np.intp), 1)
+            state = {
+                "max_depth": found["max_depth"],
+                "node_count": len(left),
+                "nodes": nodes,
+                "values": found["values"],
+            }
+            tree.__setstate__(state)
+        except (ValueError, TypeError, KeyError) as error:
+            scope.fail(f"is damaged: {error}")
+        return tree
+
+
+KINDS.register("constant_tree")(
+    Kind(
+        classes=("CARTRegressor",),
+        state={**REGRESSOR, "n_outputs_": Whole(1, 2), "max_features_": Whole(1), "tree_": ConstantTree()},
     )
 )

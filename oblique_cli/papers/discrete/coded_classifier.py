@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.drawing.diagram import Sketch
 from oblique_cli.drawing.view import TreeView
-from oblique_cli.estimators.aliases import Alias, Aliases
+from oblique_cli.estimators.aliases import Aliases
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, SingleTree, TrainingRows, TreeKind, visits
 from oblique_cli.estimators.rows import checked
 from oblique_cli.ground import seeds
@@ -28,6 +28,7 @@ from oblique_cli.papers.discrete.domain import Array, Domain, Ints
 from oblique_cli.papers.discrete.extraction import spectrum_of
 from oblique_cli.papers.discrete.spectrum import Spectrum, combination
 from oblique_cli.papers.discrete.tcfs import TIE, ClassShares
+from oblique_cli.parameters import Alias
 
 MISSING: Mapping[str, Constraint] = {"missing": Choice(("error", "impute"))}
 BAG: Mapping[str, Constraint] = {"n_estimators": Integer(1), "bag_fraction": Real(0.0, 1.0, open_low=True)}

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
+from tree_support import tree_of
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError, DataError
@@ -17,9 +18,9 @@ from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.regression.cart import CARTRegressor
 from oblique_cli.estimators.regression.linear_leaves import M5StyleRegressor, RETISRegressor, TPRTIRegressor
 from oblique_cli.tree import look_ahead
+from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.least_squares import ZERO, Linear, Passes, fit_linear, left_out_error
 from oblique_cli.tree.look_ahead import AllTurns, EveryValue, FarthestTurn, Settings
-from oblique_cli.tree.model_tree import ModelTree, export_text
 from oblique_cli.tree.turning_points import TurningPoints, turning_points
 
 NAMES = [name for name, algorithm in ALGORITHMS.items() if algorithm.family.task == "regression"]
@@ -304,7 +305,7 @@ def test_two_exact_lines_are_found_exactly(name):
 def test_m5_splits_at_the_mean_as_the_illustration_says():
     X, y = bent(2500)
     model = M5StyleRegressor(max_depth=1, pruning=False).fit(X, y)
-    assert model.tree_.feature[0] == 0
+    assert model.tree_.coef_[0].tolist() == [1.0, 0.0]
     assert model.tree_.thresholds[0] == pytest.approx(X[:, 0].mean())
     assert abs(model.tree_.thresholds[0] - 125) < 5
 
@@ -316,7 +317,7 @@ def test_m5_pruning_gives_the_root_back_where_one_line_is_right():
     grown = M5StyleRegressor(pruning=False).fit(X, y)
     pruned = M5StyleRegressor().fit(X, y)
     assert pruned.n_leaves_ < grown.n_leaves_
-    np.testing.assert_allclose(pruned.tree_.coef[0], fit_linear(X, y).coef, rtol=1e-9)
+    np.testing.assert_allclose(pruned.tree_.equations.coef[0], fit_linear(X, y).coef, rtol=1e-9)
 
 
 # ---- stopping --------------------------------------------------------------------------------------------------------
@@ -466,22 +467,22 @@ def test_leaf_equations_are_shown():
     assert lines[0] == "if height <= 9:" and lines[2] == "else:"
     assert lines[1].startswith("    weight = 1 + 2 height  (10 rows, RMSE ")
     assert lines[3].startswith("    weight = 40 - 1 height  (10 rows, RMSE ")
-    assert export_text(model.tree_, ["a\nb"]).startswith("if a b <= 9:")
+    assert export_text(model.tree_, ["a\nb"], ["y"]).startswith("if a b <= 9:")
 
 
 def test_a_tree_survives_its_plain_data_and_damage_is_told():
     model = RETISRegressor(min_improvement_percent=1).fit(*bent(100, noise=2.0))
     data = model.tree_.to_dict()
     X = np.random.default_rng(0).uniform(0, 250, (30, 2))
-    np.testing.assert_array_equal(ModelTree.from_dict(data).predict(X), model.predict(X))
+    np.testing.assert_array_equal(tree_of(data).predicted(X), model.predict(X))
     for key, value, message in (
-        ("schema", "other", "must have schema"),
-        ("left", [0] * len(data["left"]), "must form a tree"),
+        ("left", [0] * len(data["left"]), "two children or none"),
         ("thresholds", [float("nan")] * len(data["left"]), "not finite"),
-        ("coef", [], "one entry per node"),
     ):
         with pytest.raises(DataError, match=message):
-            ModelTree.from_dict({**data, key: value})
+            tree_of({**data, key: value})
+    with pytest.raises(DataError, match="must have size 0"):
+        tree_of({**data, "equations": {**data["equations"], "coef": []}})
 
 
 def test_cart_refuses_negative_weights():

@@ -1,15 +1,15 @@
 // The axes of the features: the classical tree (Breiman et al. 1984), and OC1-AP, which has other defaults only.
-#include "heuristic/heuristic.hpp"
+#include "heuristic/sums_proposer.hpp"
 
 namespace oblique {
 namespace {
 
-class AxisParallel final : public Proposer {
+class AxisParallel final : public SumsProposer {
  public:
   explicit AxisParallel(const Options&) {}
 
-  void propose(const Node&, Candidates& candidates) override { candidates.add_axes(); }
-  bool reads_stretches() const override { return true; }
+  using SumsProposer::propose;
+  void propose(RowMoments&, Candidates& candidates) override { candidates.add_axes(); }
 };
 
 // Class weights are all that is added up.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from oblique_cli.ground.registry import Registry
+from oblique_cli.ground.registry import Registry, fault_of_function, fault_of_texts, fault_of_type
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,7 +46,16 @@ class Illustration:
     draw: Callable[[FigureSetting], Picture]
 
 
-FIGURES: Registry[Illustration] = Registry("figure", "oblique figures --list")
+def _fault(figure: Any) -> str | None:
+    """What is wrong with a figure, as it follows its name."""
+    if fault := fault_of_type(figure, Illustration, "put @illustration(...) over the function that draws it"):
+        return fault
+    if type(figure.seed) is not int:
+        return f"has seed {figure.seed!r}, which must be a whole number"
+    return fault_of_texts(figure, "title", "remakes", "claim") or fault_of_function(figure.draw, "setting")
+
+
+FIGURES: Registry[Illustration] = Registry("figure", "oblique figures --list", _fault)
 FIGURES.wait_for(("oblique_cli.papers.reproduction.figures",))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from oblique_cli.ground.registry import Registry
+from oblique_cli.foreign import told
+from oblique_cli.ground.registry import Registry, fault_of_texts, misfit
 from oblique_cli.papers.reproduction.framework.cells import Cell
 
 PROFILES = ("quick", "full")
@@ -112,5 +114,25 @@ class Study(ABC):
         """Run or resume the experiments and return every cell of the tables that `request` asks for."""
 
 
-STUDIES: Registry[type[Study]] = Registry("study", "oblique reproduce")
+def _fault(study: Any) -> str | None:
+    """What is wrong with a study, as it follows its name."""
+    if not (isinstance(study, type) and issubclass(study, Study)):
+        return "is no subclass of Study"
+    if inspect.isabstract(study):
+        return "has no method run(request)"
+    if fault := fault_of_texts(study, "name", "title"):
+        return fault
+    if not (isinstance(study.tables, tuple) and all(isinstance(reference, str) for reference in study.tables)):
+        return f"has tables {study.tables!r}, which must be a tuple of references of published tables"
+    if not isinstance(study.in_all, bool):
+        return f"has in_all {study.in_all!r}, which must be True or False"
+    try:
+        made = study()
+    except Exception as error:
+        return f"cannot be made without arguments ({told(error)})"
+    fault = misfit(made.run, "request")
+    return f"has a method run that {fault}" if fault else None
+
+
+STUDIES: Registry[type[Study]] = Registry("study", "oblique reproduce", _fault)
 STUDIES.wait_for(("oblique_cli.papers.reproduction.sensitivity", "oblique_cli.papers.reproduction.studies"))

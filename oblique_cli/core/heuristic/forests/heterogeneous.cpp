@@ -1,7 +1,5 @@
 // The planes of a heterogeneous oblique forest (Katuwal, Suganthan & Zhang 2020): several linear classifiers on several
 // groupings of the classes into two sides.
-#pragma once
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -12,6 +10,7 @@
 #include "common/eigen.hpp"
 #include "common/interrupt.hpp"
 #include "forest/axis_search.hpp"
+#include "heuristic/forest_split.hpp"
 #include "heuristic/hyper_classes.hpp"
 #include "heuristic/mpsvm.hpp"
 #include "heuristic/small_matrices.hpp"
@@ -19,38 +18,37 @@
 #include "rows/gathered.hpp"
 
 namespace oblique {
+namespace {
 
-// Which classifiers make planes, and on how many groupings.
-struct HeterogeneousOptions {
-  bool mpsvm = true, lda = true, ridge = true, svm = true, logistic = true;
-  std::size_t partitions = 2;
-};
-
-class HeterogeneousSplit {
+class HeterogeneousForest final : public ForestHeuristic {
  public:
-  void configure(const HeterogeneousOptions& options, double delta) {
-    options_ = options;
-    classes_.configure(delta);
-    mpsvm_.configure(Regularization::tikhonov, delta);
+  explicit HeterogeneousForest(const ForestTraits& traits)
+      : by_mpsvm_(traits.options.flag("mpsvm")), by_lda_(traits.options.flag("lda")),
+        by_ridge_(traits.options.flag("ridge")), by_svm_(traits.options.flag("svm")),
+        by_logistic_(traits.options.flag("logistic")), partitions_(traits.options.count("partitions")) {
+    classes_.configure(traits.options.number("delta"));
+    mpsvm_.configure(Regularization::tikhonov, traits.options.number("delta"));
   }
 
   // The planes at a node, those of the best grouping first; none if moments may overflow or nothing varies.
-  void find(const Bag& bag, const Gathered& x, std::vector<Plane>& planes) {
-    planes.clear();
+  void propose(const BagNode& node, Proposal& proposal) override {
+    const Bag& bag = node.bag;
+    const Gathered& x = node.x;
+    std::vector<Plane>& planes = proposal.planes;
     m_ = x.m;
     n_ = bag.n;
     if (!(classes_.begin(x) < kWidest)) return;
     classes_.find(bag, x);
     group(bag);
-    for (std::size_t i = 0; i < groupings_.size() && i < options_.partitions; ++i) {
+    for (std::size_t i = 0; i < groupings_.size() && i < partitions_; ++i) {
       checkpoint(32 * n_ * m_);
       take(bag, x, groupings_[i].side);
-      if (options_.mpsvm) add_mpsvm(planes);
+      if (by_mpsvm_) add_mpsvm(planes);
       if (!standardize()) continue;
-      if (options_.lda) add_lda(planes);
-      if (options_.ridge) add_ridge(planes);
-      if (options_.svm) add_linear(MarginLoss::squared_hinge, planes);
-      if (options_.logistic) add_linear(MarginLoss::logistic, planes);
+      if (by_lda_) add_lda(planes);
+      if (by_ridge_) add_ridge(planes);
+      if (by_svm_) add_linear(MarginLoss::squared_hinge, planes);
+      if (by_logistic_) add_linear(MarginLoss::logistic, planes);
     }
   }
 
@@ -247,7 +245,8 @@ class HeterogeneousSplit {
     if (largest > 0.0 && std::isfinite(largest) && std::isfinite(plane.t)) planes.push_back(std::move(plane));
   }
 
-  HeterogeneousOptions options_;
+  const bool by_mpsvm_, by_lda_, by_ridge_, by_svm_, by_logistic_;
+  const std::size_t partitions_;  // of the classes into two sides
   std::size_t m_ = 0, n_ = 0;
   double total_ = 0.0;
   HyperClasses classes_;
@@ -261,4 +260,10 @@ class HeterogeneousSplit {
   LinearFit fit_;
 };
 
+const RegisteredSplit heterogeneous("heterogeneous",
+                                    {flag("mpsvm"), flag("lda"), flag("ridge"), flag("svm"), flag("logistic"),
+                                     integer("partitions"), number("delta")},
+                                    make_forest<HeterogeneousForest>);
+
+}  // namespace
 }  // namespace oblique

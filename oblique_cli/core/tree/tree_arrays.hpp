@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "split/node_search.hpp"
-
 namespace oblique {
 
 // The arrays of a fitted tree. Root is node 0 and children have larger numbers than their parent. A row goes left if
@@ -20,7 +18,6 @@ struct TreeArrays {
   std::vector<double> gains;   // published score of the split, 0 at leaves
   std::vector<std::int64_t> n_rows;
   std::vector<double> level_scores;  // n_nodes * n_scores, 0 at leaves and for levels absent at a node
-  SearchCounts search;
 
   std::size_t size() const { return left.size(); }
   std::int32_t add() {

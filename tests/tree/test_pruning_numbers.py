@@ -6,13 +6,19 @@ import numpy as np
 import pytest
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
+from oblique_cli.tree.pruning import chosen_alpha, cost_complexity_path, fixed_alpha, squared_errors
 from oblique_cli.tree.residual_signs import Settings, grow
 from oblique_cli.tree.splitting import PROPOSERS
-from oblique_cli.tree.squared_errors import cross_validated, path_of, squared_errors
 
 
 def grown(X, y, linear=False):
     return grow(X, y, PROPOSERS["hhcart_d"](), Settings(5, linear=linear))
+
+
+def cross_validated(X, y, parts, linear):
+    whole = grown(X, y, linear)
+    alpha = chosen_alpha(whole, X, y, parts, lambda rows: grown(X[rows], y[rows], linear), 1.0)
+    return fixed_alpha(whole, alpha)
 
 
 @pytest.fixture(params=[False, True], ids=["constant", "linear"])
@@ -25,33 +31,29 @@ def case(request):
 
 def test_members_are_nested_and_the_last_is_the_root(case):
     _, _, tree, _ = case
-    path = path_of(tree)
+    path = cost_complexity_path(tree)
     assert path.n_leaves[0] == tree.n_leaves and path.n_leaves[-1] == 1
     assert (np.diff(path.n_leaves) < 0).all() and (np.diff(path.alphas) > 0).all()
     for alpha, leaves in zip(path.alphas, path.n_leaves, strict=True):
         member = tree.collapse(path.node_alpha <= alpha)
         assert member.n_leaves == leaves
-        kept = np.isin(member.rss, tree.rss)
+        kept = np.isin(member.equations.rss, tree.equations.rss)
         assert kept.all()  # every node keeps its own model
 
 
 def test_errors_of_members_are_those_of_the_cut_trees(case):
     X, y, tree, _ = case
-    path = path_of(tree)
+    path = cost_complexity_path(tree)
     errors = squared_errors(tree, path, path.alphas, X, y)
     for k, alpha in enumerate(path.alphas):
         member = tree.collapse(path.node_alpha <= alpha)
-        np.testing.assert_allclose(errors[:, k], (member.predict(X) - y) ** 2, rtol=1e-12)
+        np.testing.assert_allclose(errors[:, k], (member.predicted(X) - y) ** 2, rtol=1e-12)
 
 
 def test_cross_validation_finds_the_planted_size_and_noise_leaves_a_root(case):
     X, y, tree, linear = case
     rng = np.random.default_rng(0)
     parts = np.array_split(rng.permutation(len(y)), 10)
-    found = cross_validated(tree, X, y, parts, lambda rows: grown(X[rows], y[rows], linear), 1.0)
+    found = cross_validated(X, y, parts, linear)
     assert 2 <= found.n_leaves <= 6 < tree.n_leaves
-    noise = rng.normal(size=len(y))
-    alone = cross_validated(
-        grown(X, noise, linear), X, noise, parts, lambda rows: grown(X[rows], noise[rows], linear), 1.0
-    )
-    assert alone.n_leaves == 1
+    assert cross_validated(X, rng.normal(size=len(y)), parts, linear).n_leaves == 1

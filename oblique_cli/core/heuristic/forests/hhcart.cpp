@@ -1,6 +1,4 @@
 // The HHCART split of a forest: the best cut along the axes of a few reflections of the features drawn at a node.
-#pragma once
-
 #include <cstddef>
 #include <memory>
 #include <numeric>
@@ -11,6 +9,7 @@
 #include "common/random.hpp"
 #include "forest/axis_search.hpp"
 #include "heuristic/class_moments.hpp"
+#include "heuristic/forest_split.hpp"
 #include "rows/bag_rows.hpp"
 #include "rows/gathered.hpp"
 #include "split/node_rows.hpp"
@@ -19,28 +18,25 @@
 #include "split/spread.hpp"
 
 namespace oblique {
+namespace {
 
-class ReflectedSearch {
+class HhcartForest final : public ForestHeuristic {
  public:
-  // reflections : eigenvectors drawn at a node; dominant_only : of every class its first eigenvector only
-  ReflectedSearch(std::size_t reflections, bool dominant_only, double tau)
-      : reflections_(reflections), dominant_only_(dominant_only), tau_(tau),
-        search_(make_search({"gini", false, 1.0, false})) {}
+  explicit HhcartForest(const ForestTraits& traits)
+      : reflections_(traits.options.count("reflections")), dominant_only_(traits.options.flag("dominant_only")),
+        tau_(traits.options.number("tau")), search_(make_search({"gini", false, 1.0, false})) {}
 
   // Each reflection sends an eigenvector, drawn among those of the classes at the node, to the first axis (thesis 3.5);
-  // the original axes are searched where no class has an eigenvector. False if no cut scores; else the normal and a
-  // threshold within the gap of the best.
-  bool find(const Bag& bag, const Gathered& x, Stream& stream, Vector& normal, double& threshold) {
-    const NodeRows& rows = rows_.take(bag, x);
+  // the original axes are searched where no class has an eigenvector.
+  void propose(const BagNode& node, Proposal& proposal) override {
+    const NodeRows& rows = rows_.take(node.bag, node.x);
     spread_.measure(rows);
-    draw_spaces(rows, stream);
+    draw_spaces(rows, node.stream);
     search_->begin(rows);
     search_spaces(*search_, rows, spread_, spaces_, 0, xu_);
     const Cut cut = search_->front().winner();
-    if (cut.order < 0) return false;
-    normal = normal_of(spaces_, x.m, cut.order);
-    threshold = cut.threshold;
-    return true;
+    proposal.given = false;
+    if (cut.order >= 0) proposal.planes.push_back({normal_of(spaces_, node.x.m, cut.order), cut.threshold});
   }
 
  private:
@@ -70,8 +66,8 @@ class ReflectedSearch {
     if (spaces_.empty()) spaces_.push_back(Space{});
   }
 
-  const std::size_t reflections_;
-  const bool dominant_only_;
+  const std::size_t reflections_;  // eigenvectors drawn at a node
+  const bool dominant_only_;       // of every class its first eigenvector only
   const double tau_;
   std::unique_ptr<NodeSearch> search_;
   BagRows rows_;
@@ -83,4 +79,8 @@ class ReflectedSearch {
   std::vector<Space> spaces_;
 };
 
+const RegisteredSplit hhcart("hhcart", {integer("reflections"), flag("dominant_only"), number("tau")},
+                             make_forest<HhcartForest>);
+
+}  // namespace
 }  // namespace oblique

@@ -1,0 +1,10 @@
+// Random forests: cuts along the axes, found by ranks.
+#include "heuristic/forest_split.hpp"
+
+namespace oblique {
+namespace {
+
+const RegisteredSplit axis("axis", {}, nullptr);
+
+}  // namespace
+}  // namespace oblique

@@ -1,0 +1,96 @@
+// The split of a forest's node by a family of heuristics, any that core/heuristic knows.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "common/interrupt.hpp"
+#include "heuristic/forest_split.hpp"
+#include "heuristic/heuristic.hpp"
+#include "rows/bag_rows.hpp"
+#include "rows/gathered.hpp"
+#include "split/node.hpp"
+#include "split/predicted_rows.hpp"
+#include "split/spread.hpp"
+#include "tree/levels.hpp"
+
+namespace oblique {
+namespace {
+
+// Trees take the families in turn.
+class FamilyForest final : public ForestHeuristic {
+ public:
+  explicit FamilyForest(const ForestTraits& traits)
+      : families_(traits.families), unweighted_(traits.unweighted), options_(search_of(families_[0].options)),
+        search_(make_search(options_)), none_({}), predicted_(static_cast<const double*>(nullptr), none_) {
+    axes_.add_axes();
+  }
+
+  void begin_tree(std::uint64_t seed, std::size_t number) override {
+    const FamilyChoice& choice = families_[number % families_.size()];
+    heuristic_ = choice.family->make(choice.options);
+    seed_ = seed;
+  }
+  // The split that the family finds.
+  void propose(const BagNode& node, Proposal& proposal) override {
+    checkpoint(4 * node.bag.n * node.x.m);
+    ordinary_ = begin(node);
+    if (ordinary_ && heuristic_->split(of(node.path), split_)) add(proposal);
+  }
+  bool is_orderly() const override { return true; }
+  bool propose_axis(const BagNode& node, Proposal& proposal) override {
+    checkpoint(4 * node.bag.n * node.x.m);
+    if (!ordinary_ || !begin(node)) return false;
+    if (axes_search_.find(of(node.path), axes_, split_)) add(proposal);
+    return true;
+  }
+  double min_leaf() const override { return options_.min_leaf; }
+  void require(double min_leaf) override {
+    options_.min_leaf = min_leaf;
+    search_ = make_search(options_);
+  }
+
+ private:
+  static constexpr double kLargest = 0x1p500;
+
+  // Turns to a node. False if its features are so large, or all so small, that moments of them are no numbers; then
+  // nothing may be asked.
+  bool begin(const BagNode& node) {
+    const NodeRows& rows = rows_.take(node.bag, node.x, unweighted_);
+    spread_.measure(rows);
+    const double largest = *std::max_element(spread_.magnitude.begin(), spread_.magnitude.end());
+    if (!(largest < kLargest && (largest == 0.0 || largest > 1.0 / kLargest))) return false;
+    predicted_.begin(rows.columns, rows.n);
+    search_->begin(rows);
+    node_rows_ = &rows;
+    return true;
+  }
+  Node of(std::uint64_t path) { return {*node_rows_, spread_, predicted_, *search_, options_, seed_, path}; }
+  void add(Proposal& proposal) const {
+    proposal.planes.push_back({split_.normal, split_.threshold});
+    proposal.given = split_.given;
+    proposal.keeps_axes = true;
+  }
+
+  const std::vector<FamilyChoice>& families_;
+  const bool unweighted_;
+  SearchOptions options_;
+  std::unique_ptr<NodeSearch> search_;
+  const Levels none_;
+  PredictedRows predicted_;
+  std::unique_ptr<Heuristic> heuristic_;
+  Candidates axes_;
+  CandidateSearch axes_search_;
+  std::uint64_t seed_ = 0;
+  BagRows rows_;
+  const NodeRows* node_rows_ = nullptr;
+  bool ordinary_ = false;
+  Spread spread_;
+  Split split_;
+};
+
+const RegisteredSplit family("family", {}, make_forest<FamilyForest>, true);
+
+}  // namespace
+}  // namespace oblique

@@ -1,0 +1,188 @@
+"""The parameters of a tree, in groups: how it grows, how it is pruned, what its leaves say, how columns are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sklearn.base import BaseEstimator
+
+from oblique_cli.estimators.jobs import N_JOBS
+from oblique_cli.ground.constraints import Boolean, Choice, ClassWeight, Either, Integer, Optional, Real, Text
+from oblique_cli.parameters import Declared, parameter
+from oblique_cli.tree.probabilities import RULES
+from oblique_cli.tree.pruning import PRUNINGS, PruningRule, RuleParameters
+from oblique_cli.tree.splitting import CRITERIA
+
+NO_MODELS = "none"
+
+
+class Growth(Declared, BaseEstimator, kw_only=True):
+    """What is split, and by which score."""
+
+    criterion: str = parameter(
+        default="twoing",
+        allowed=Choice(CRITERIA),
+        help='Score of a split (thesis 1.6). With "sum_minority" a node that no single split improves is a leaf.',
+    )
+    min_parent: float = parameter(
+        default=2,
+        allowed=Real(0.0),
+        help="A node is split only if it weighs more than this. Rows weigh 1; with sample weights the unit is the "
+        "smallest positive weight, so that weight 2 is a doubled row and scaling all weights changes nothing.",
+    )
+    max_misrate: float = parameter(
+        default=0.0,
+        allowed=Real(0.0, 1.0, open_high=True),
+        help="A node is split only if its misclassification rate is above this: MisRate of HHCART, epsilon of GDT and "
+        "HHGDT.",
+    )
+    misrate_of: str = parameter(
+        default="node",
+        allowed=Choice(("node", "parent")),
+        help='Whose weight that rate is a share of. "parent" makes a leaf of a node that gets few of its parent\'s '
+        "rows wrong, however few it has itself, and always splits the root: the tree sizes that Manwani & Sastry "
+        "(2012) print come out so (docs/reproduction.md), though their text defines the other.",
+    )
+    max_depth: int | None = parameter(
+        default=None, allowed=Optional(Integer(0)), help="Longest path from the root to a leaf; None for no limit."
+    )
+    min_samples_leaf: float = parameter(
+        default=1,
+        allowed=Real(0.0, open_low=True),
+        also="min_leaf",
+        help="Least weight of a child, in the unit of `min_parent`: rows, where they weigh the same. `min_leaf` in "
+        "results.",
+    )
+    min_weight_fraction_leaf: float = parameter(
+        default=0.0,
+        allowed=Real(0.0, 0.5),
+        help="Least weight of a child as a share of the weight of all rows that the tree is grown on. Unlike "
+        "`min_samples_leaf` it does not depend on the smallest weight, so it is the one to use with very unequal "
+        "class weights.",
+    )
+    class_weight: str | Mapping[Any, float] | None = parameter(
+        default=None,
+        allowed=Optional(ClassWeight()),
+        help="Weights of classes, as in scikit-learn: they multiply `sample_weight` in growth and in pruning. "
+        '"balanced" gives a class of n_k among n rows n / (C n_k); a dict maps labels to weights, those it does '
+        "not name weigh 1. The lightest row is then the unit of `min_parent` and `min_samples_leaf`: with weights "
+        "1 and 5 a node of two heavy rows weighs 10. Shares of `predict_proba` are shares of the weight.",
+    )
+    ties: str = parameter(
+        default="tolerant",
+        allowed=Choice(("tolerant", "strict")),
+        help='"tolerant" takes projections within 1e-9 of the node\'s scale as equal, and the first of all splits '
+        'whose score is within 1e-9 of the best; "strict" compares bits. Ties decide tree sizes on data of few '
+        "distinct values.",
+    )
+    polish: bool = parameter(
+        default=False,
+        allowed=Boolean(),
+        help="Whether the hyperplane found at a node is perturbed as OC1 does, its coefficients one at a time and then "
+        "along random directions, and replaced by what splits better (Murthy et al. 1994, with the defaults of "
+        '"oc1"). A node that weighs at most twice the number of features keeps its split. Quantitative features '
+        "only.",
+    )
+    split_cost: float = parameter(
+        default=0.0,
+        allowed=Real(0.0),
+        help="c of a preference for axes: a split with k non-zero coefficients of p has to beat the best axis-parallel "
+        "split of the node by more than c (k - 1) / p of the node's impurity, or that one takes its place. "
+        'Impurity is in the unit of the criterion: what a cut into pure sides would gain; with "twoing" half of '
+        "Gini's.",
+    )
+
+
+class Pruning(RuleParameters, BaseEstimator, kw_only=True):
+    """What becomes of a tree that is grown."""
+
+    pruning: str | PruningRule = parameter(
+        default="none",
+        allowed=Choice(PRUNINGS),
+        help="A name in `oblique_cli.tree.pruning.PRUNINGS`, or an instance, whose parameters are then reachable as "
+        '``pruning__standard_errors`` and so on. "cost_complexity" and "reduced_error" choose on rows kept from '
+        'growth: `pruning_rows` of `fit`, or a random `pruning_fraction`. "cv" chooses the complexity by '
+        '`pruning_folds`-fold cross-validation of the training rows. "pessimistic", "ccp_alpha", "minimum_error" '
+        'and "description_length" need no further rows. To the last two and to "pessimistic" a row of weight 2 is '
+        "two rows.",
+    )
+    pruning_fraction: float = parameter(
+        default=0.1,
+        allowed=Real(0.0, 1.0, open_low=True, open_high=True),
+        help='Share of the training rows that "cost_complexity" and "reduced_error" keep from growth.',
+    )
+
+
+class Leaves(Declared, BaseEstimator, kw_only=True):
+    """What the leaves of a finished tree say."""
+
+    probabilities: str = parameter(
+        default="counts",
+        allowed=Choice(RULES),
+        help="What `predict_proba` gives for a leaf: shares of its training rows, drawn not at all, towards equal "
+        "shares, towards those of the root (m-estimate), or towards those of the nodes above (hierarchical "
+        "shrinkage, Agarwal et al. 2022). Predicted classes stay the most frequent of a leaf. See "
+        "docs/probabilities.md.",
+    )
+    probability_strength: float | str = parameter(
+        default=1.0,
+        allowed=Either(Real(0.0), Text("cv", "'cv'")),
+        help='How much: rows of each class that "laplace" adds, rows that weigh as much as the shares of the root, or '
+        'the lambda of shrinkage, in the unit of `min_parent`. "cv" takes the strength of least log loss in a '
+        "5-fold cross-validation of the training rows, pruning included.",
+    )
+    leaf_models: str = parameter(
+        default="none",
+        allowed=Choice((NO_MODELS, "logistic")),
+        help='"logistic" puts a multinomial logistic regression into each leaf, which starts from the leaf\'s '
+        "probabilities (logistic model trees, Landwehr et al. 2005, simplified). It decides the predicted class "
+        "too. Such a tree is saved and loaded, and not exported. Qualitative columns have no part in it.",
+    )
+    leaf_penalty: float | str = parameter(
+        default="cv",
+        allowed=Either(Real(0.0, open_low=True), Text("cv", "'cv'")),
+        help='Ridge penalty of these, in rows, for standardized features. "cv" takes the one of least log loss, as '
+        "`probability_strength` does.",
+    )
+
+
+class Columns(Declared, BaseEstimator, kw_only=True):
+    """Which columns are qualitative, and what becomes of missing values."""
+
+    qualitative: Any = parameter(
+        default="auto",
+        help="Columns whose values are levels without an order: at every node a level is replaced by its CRIMCOORD, "
+        'the score that tells the classes there apart best (thesis 3.7). "auto" takes the columns of a '
+        "DataFrame that hold objects, categories, strings or booleans; arrays have none. A list names columns or "
+        "counts them from 0. Levels are learned in `fit`; one that a node's training rows did not show, one never "
+        "seen and a missing value score 0.",
+    )
+    missing: str = parameter(
+        default="error",
+        allowed=Choice(("error", "impute", "learn")),
+        help='What to do with NaN in quantitative columns. "error" refuses it. "impute" puts the median of the rows '
+        'that the tree is grown on (for "cv" of all of them), in weights if there are any. "learn" sends a row '
+        "that lacks a value which the hyperplane of a node uses to the side that scored better there, and to the "
+        "heavier child where no training row lacked one; see `tree_.missing_left` and docs/missing.md. Rows "
+        "with NaN are not grown on by the native engine.",
+    )
+    max_levels: int = parameter(default=1000, allowed=Integer(1), help="Most levels a qualitative column may have.")
+
+
+class Running(Declared, BaseEstimator, kw_only=True):
+    """By what, and by how many threads, a tree is grown, and what it draws."""
+
+    engine: str = parameter(
+        default="auto",
+        allowed=Choice(("auto", "native", "reference")),
+        help='"native" grows the tree in the compiled core, "reference" calls the proposer at every node; "auto" is '
+        "native where the heuristic has native growth. Both give the same tree.",
+    )
+    n_jobs: int | None = parameter(
+        default=None,
+        allowed=N_JOBS,
+        help="Threads for growth by the native engine and for prediction: None for one, -1 for all processors, -2 for "
+        "all but one. The tree and its predictions are the same for any number.",
+    )
+    random_state: Any = parameter(default=None, help="What is drawn: see the notes.")

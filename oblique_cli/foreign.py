@@ -1,0 +1,63 @@
+"""Whose code an exception came out of: a plugin, by the name of its package or file, or nobody's but ours."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import FrameType
+
+ROOT = __name__.partition(".")[0]
+
+_OWNERS: dict[str, str] = {}  # module of a plugin, or the package that it is in -> what to call the plugin
+
+
+def own(module: str, who: str) -> None:
+    """Say that the code of a module, and of those below it, is that of a plugin. who : as sentences begin"""
+    _OWNERS[module] = who
+
+
+def owner_of(module: str) -> str | None:
+    """Return what the plugin is called that a module belongs to, None for a module of nobody known."""
+    while module:
+        if module in _OWNERS:
+            return _OWNERS[module]
+        module = module.rpartition(".")[0]
+    return None
+
+
+def blamed(error: BaseException) -> str | None:
+    """Return "plugin, place in its code, error" for an exception that passed through a plugin's code, else None.
+
+    The place is the innermost one that is the plugin's, whatever libraries it has called.
+    """
+    for frame, line in reversed(list(_steps(error))):
+        if who := owner_of(str(frame.f_globals.get("__name__", ""))):
+            code = frame.f_code
+            place = f"{code.co_qualname}, {Path(code.co_filename).name}:{line}"
+            return f"{who} failed in {place} ({told(error)})"
+    return None
+
+
+def told(error: BaseException) -> str:
+    """Return an error of foreign code in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split())
+
+
+def caller() -> str:
+    """Return the file of the innermost running code that is not of this package, "<input>" if it has none."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__", ""))
+        if name.partition(".")[0] != ROOT:
+            return frame.f_code.co_filename if Path(frame.f_code.co_filename).is_file() else "<input>"
+        frame = frame.f_back
+    return "<input>"
+
+
+def _steps(error: BaseException) -> Iterator[tuple[FrameType, int]]:
+    """Yield frames that an exception passed through, the outermost first, and their lines."""
+    step = error.__traceback__
+    while step is not None:
+        yield step.tb_frame, step.tb_lineno
+        step = step.tb_next

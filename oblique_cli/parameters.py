@@ -1,0 +1,201 @@
+"""Parameters that are declared once, as fields of a class, and everything that is known of them from there.
+
+A class that is `Declared` has a line for each parameter: its name, its type, its default, what it may be and what it
+means. Its constructor is made from these lines, as that of a dataclass is, so `inspect.signature`, `help`, editors and
+type checkers see ordinary parameters; so do scikit-learn's `get_params` and `clone`. Checks of values, keys of
+configurations, their JSON schema and the tables of the documentation come from the same lines.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, make_dataclass, replace
+from typing import Any, ClassVar, dataclass_transform
+
+from oblique_cli.ground.constraints import Constraint
+
+UNSAID: Any = type("Unsaid", (), {"__repr__": lambda self: "unsaid"})()  # left to the declaration of a base class
+SECTION = "Parameters\n----------\n"
+
+
+@dataclass(frozen=True)
+class Alias:
+    """The other name of a parameter.
+
+    name      as papers and stored results have it
+    values    value under that name -> the value that means the same under the estimator's own name, where they differ
+    """
+
+    name: str
+    values: Mapping[Any, Any] = field(default_factory=dict)
+
+    def current(self, value: Any) -> Any:
+        """Return what a value under this name is under the estimator's own."""
+        return self.values[value] if self._is_special(value, self.values) else value
+
+    def former(self, value: Any) -> Any:
+        """Return what a value under the estimator's own name is under this one; ValueError if nothing is."""
+        back = {new: old for old, new in self.values.items()}
+        if self._is_special(value, back):
+            return back[value]
+        if self._is_special(value, self.values):
+            raise ValueError(value)
+        return value
+
+    @staticmethod
+    def _is_special(value: Any, table: Mapping[Any, Any]) -> bool:
+        return (value is None or isinstance(value, str)) and value in table
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What is known of a parameter.
+
+    default      its value unless another is given
+    allowed      what it may be, or None where the class checks it itself
+    help         what it means: a sentence, or a few
+    also         its other name
+    annotation   its type, as text
+    kw_only      whether it is given by name alone
+    """
+
+    default: Any
+    allowed: Constraint | None = None
+    help: str = ""
+    also: Alias | None = None
+    annotation: str = "Any"
+    kw_only: bool = False
+
+    def heading(self, name: str) -> str:
+        """Return the line that a docstring has above the meaning."""
+        kind = self.allowed.describe() if self.allowed else self.annotation
+        return f"{name} : {kind}, default {self.default!r}"
+
+
+def parameter(
+    *,
+    default: Any = UNSAID,
+    allowed: Constraint | None = UNSAID,
+    help: str = UNSAID,
+    also: str | Alias | None = UNSAID,
+    kw_only: bool = UNSAID,
+) -> Any:
+    """Declare a parameter, as in ``tau: float = parameter(default=0.0, allowed=Real(0.0, 2.0), help="...")``.
+
+    also : the name that papers and stored results have for it
+    kw_only : whether it is given by name alone, where the class says otherwise
+
+    What is left out is that of the parameter of the same name in a base class.
+    """
+    other = Alias(also) if isinstance(also, str) else also
+    return Parameter(default, allowed, help, other, UNSAID, kw_only)
+
+
+@dataclass_transform(field_specifiers=(parameter,), eq_default=False)
+class Declared:
+    """A class whose parameters are its fields made by `parameter`.
+
+    A subclass has those of its bases too, unless it says `takes`, a list of the inherited ones to keep, or sets a name
+    to something else than a parameter. With ``kw_only=True`` all but those that say otherwise are given by name, and
+    those that a class adds stand before the inherited ones; else they follow, as in a dataclass.
+
+    A class with an `__init__` of its own is left as it is: its `constraints` and `aliases` are its own too. A class
+    that has `constraints` in its body keeps these.
+
+    parameters    name -> `Parameter`
+    constraints   name -> what it may be
+    aliases       name -> its other name
+    """
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {}
+    constraints: ClassVar[Mapping[str, Constraint]] = {}
+    aliases: ClassVar[Mapping[str, Alias]] = {}
+
+    def __init_subclass__(cls, *, kw_only: bool = False, takes: Iterable[str] | None = None, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "__init__" in vars(cls):
+            cls.parameters = _written(cls)
+            return
+        inherited: dict[str, Parameter] = {}
+        for base in cls.__bases__:
+            for name, one in getattr(base, "parameters", {}).items():
+                if (takes is None or name in takes) and isinstance(vars(cls).get(name, one), Parameter):
+                    inherited.setdefault(name, one)
+        own = _own(cls, inherited, kw_only)
+        kept = {name: own.get(name, one) for name, one in inherited.items()}
+        added = {name: one for name, one in own.items() if name not in kept}
+        parameters = added | kept if kw_only else kept | added
+        # Else the constructor is one that somebody wrote, and this class has nothing to add to it.
+        if own or parameters.keys() != cls.parameters.keys() or hasattr(cls.__init__, "declared"):
+            cls.parameters = parameters
+            if "constraints" not in vars(cls):
+                cls.constraints = {name: one.allowed for name, one in parameters.items() if one.allowed is not None}
+            cls.aliases = {name: one.also for name, one in parameters.items() if one.also is not None}
+            cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
+        for name, one in own.items():
+            setattr(cls, name, one.default)
+        cls.__doc__ = documented(vars(cls).get("__doc__"), parameters)
+
+
+def _own(cls: type[Any], inherited: Mapping[str, Parameter], kw_only: bool) -> dict[str, Parameter]:
+    """The parameters that a class itself declares, with what it leaves to those of its bases."""
+    annotations = inspect.get_annotations(cls)
+    found = {}
+    for name, one in vars(cls).items():
+        if isinstance(one, Parameter):
+            said = {key: value for key, value in vars(one).items() if value is not UNSAID}
+            if name not in inherited and "default" not in said:
+                raise TypeError(f"parameter {name!r} of {cls.__name__} has no default")
+            if name in annotations:
+                kind = annotations[name]
+                said["annotation"] = kind if isinstance(kind, str) else getattr(kind, "__name__", repr(kind))
+            found[name] = replace(inherited.get(name, Parameter(None, kw_only=kw_only)), **said)
+    return found
+
+
+def _written(cls: type[Any]) -> dict[str, Parameter]:
+    """The parameters of a constructor that somebody wrote."""
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    given = [p for p in list(inspect.signature(cls.__init__).parameters.values())[1:] if p.kind not in kinds]
+    constraints, aliases = cls.constraints, cls.aliases
+    return {
+        p.name: Parameter(
+            p.default,
+            constraints.get(p.name) if isinstance(constraints, Mapping) else None,
+            also=Alias(other) if isinstance(other := aliases.get(p.name), str) else other,
+            annotation=p.annotation if isinstance(p.annotation, str) else "Any",
+            kw_only=p.kind is p.KEYWORD_ONLY,
+        )
+        for p in given
+    }
+
+
+def _constructor(cls: type[Any]) -> Any:
+    """Return an `__init__` that keeps what it is given: that of a dataclass with these fields."""
+    fields = [
+        (name, one.annotation, field(default=one.default, kw_only=one.kw_only)) for name, one in cls.parameters.items()
+    ]
+    init = vars(make_dataclass(cls.__name__, fields, eq=False, repr=False, match_args=False))["__init__"]
+    init.__qualname__, init.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
+    init.declared = True
+    return init
+
+
+def documented(doc: str | None, parameters: Mapping[str, Parameter]) -> str | None:
+    """Return a docstring with a section of parameters, before that of attributes; one that has the section is kept."""
+    if doc is None or not any(one.help for one in parameters.values()) or SECTION in (doc := inspect.cleandoc(doc)):
+        return doc
+    text, mark, behind = doc.partition("\nAttributes\n----------\n")
+    if not mark:
+        text, mark, behind = doc.partition("\nNotes\n-----\n")
+    blocks = [f"{one.heading(name)}\n{wrapped(one.help)}" for name, one in parameters.items()]
+    section = "\n".join(["", SECTION.rstrip("\n"), *(block.rstrip("\n") for block in blocks), ""])
+    return f"{text.rstrip()}\n{section}{mark}{behind}"
+
+
+def wrapped(words: str) -> str:
+    """Return the meaning of a parameter as the indented lines below its heading."""
+    indent = "    "
+    return textwrap.fill(words, 116, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False)

@@ -1,0 +1,233 @@
+"""What the nodes of a tree answer: class shares or linear models of classes, numbers or linear models of a number.
+
+A tree is hyperplanes and one payload. Growing, pruning, refining, describing, saving and drawing ask the payload for
+what differs: its answers, the cost of its nodes as leaves, and its part of the nodes that a smaller tree keeps.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from oblique_cli.tree.least_squares import Linear
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+FARTHEST = 1e100  # standard deviations; a score stays finite
+FARTHEST_SQUARED = 3.0  # standard deviations: the square of an outlier would outvote all else
+
+
+class Counted(Protocol):
+    """What a payload needs of its tree: training weight of each class by node, and what follows from it."""
+
+    @property
+    def counts(self) -> Array: ...
+    @property
+    def labels(self) -> Ints: ...
+    @property
+    def errors(self) -> Array: ...
+
+
+class Frozen:
+    """Arrays that are read-only: all fields that are there."""
+
+    def __post_init__(self) -> None:
+        for name, values in vars(self).items():
+            if values is not None and not isinstance(values, Frozen):
+                found = np.array(values, dtype=np.float64)
+                found.flags.writeable = False
+                object.__setattr__(self, name, found)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # Copies of arrays may be written to.
+        vars(self).update(state)
+        self.__post_init__()
+
+    def plain(self) -> dict[str, Any]:
+        """Return the fields that are there as plain data for JSON."""
+        given = {name: values for name, values in vars(self).items() if values is not None}
+        return {name: v.plain() if isinstance(v, Frozen) else v.tolist() for name, v in given.items()}
+
+
+class Payload(Frozen, ABC):
+    """What all nodes of one tree answer."""
+
+    @abstractmethod
+    def answers(self, tree: Counted, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
+        """Return what rows X (n, p) get in given nodes (n,): class codes, or numbers; (n,)."""
+
+    @abstractmethod
+    def losses(self, answers: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
+        """Return what each answer costs where the target is known, (n,): whether it is wrong, or its squared error."""
+
+    @abstractmethod
+    def costs(self, tree: Counted) -> Array:
+        """Return R(t), what every node costs as a leaf, (n_nodes,), of which weakest links are made."""
+
+    @abstractmethod
+    def at(self, nodes: Sequence[int]) -> Payload:
+        """Return the payload of some nodes, in this order."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeafModels(Frozen):
+    """Scores of classes as linear functions of features and of their squares, one set for each leaf.
+
+    center, scale : (p,)             of each feature; a missing value counts as its center
+    coef          : (n_nodes, C, p)  of the standardized features, 0 at inner nodes and for qualitative features
+    intercept     : (n_nodes, C)     logarithms of the leaf's probabilities included
+    curve         : (n_nodes, C, p)  of the squares (`squares`), or None where there are none
+    """
+
+    center: Array
+    scale: Array
+    coef: Array
+    intercept: Array
+    curve: Array | None = None
+
+    def scores(self, X: Array, leaves: NDArray[Any]) -> Array:
+        """Return f_k for rows (n, p) in given leaves (n,), as (n, C)."""
+        z = standardized(X, self.center, self.scale)
+        found: Array = self.intercept[leaves]
+        for leaf in np.unique(leaves):
+            rows = leaves == leaf
+            # A row's sums do not depend on which other rows are asked for, as those of a matrix product may.
+            found[rows] += np.einsum("np,cp->nc", z[rows], self.coef[leaf])
+            if self.curve is not None:
+                found[rows] += np.einsum("np,cp->nc", squares(z[rows]), self.curve[leaf])
+        return found
+
+    def shares(self, X: Array, leaves: NDArray[Any]) -> Array:
+        """Return probabilities of the classes, (n, C); arguments as in `scores`."""
+        return softmax(self.scores(X, leaves))
+
+    @property
+    def n_coefficients(self) -> int:
+        """Number of coefficients other than 0, intercepts not counted."""
+        return int(np.count_nonzero(self.coef)) + (0 if self.curve is None else int(np.count_nonzero(self.curve)))
+
+    def check(self, sizes: tuple[int, ...]) -> None:
+        """Raise ValueError unless these are models for a tree of so many nodes, classes and features."""
+        n_nodes, n_classes, n_features = sizes
+        shapes = {
+            "center": (n_features,),
+            "scale": (n_features,),
+            "coef": (n_nodes, n_classes, n_features),
+            "intercept": (n_nodes, n_classes),
+            "curve": (n_nodes, n_classes, n_features),
+        }
+        for name, found in vars(self).items():
+            if found is not None and (found.shape != shapes[name] or not np.isfinite(found).all()):
+                raise ValueError(
+                    f"{name} of leaf_models must hold finite numbers of shape {shapes[name]}. Got {found.shape}"
+                )
+        if not (self.scale > 0.0).all():
+            raise ValueError("scale of leaf_models must be positive")
+
+
+@dataclass(frozen=True, eq=False)
+class Classes(Payload):
+    """Class shares of every node, or linear models of the classes in the leaves.
+
+    probabilities : (n_nodes, C)  probability of each class at the node, where that is not its share of the counts
+                    (tree/probabilities.py); None where it is
+    leaf_models   : models that answer in place of shares (tree/leaf_models.py); None without
+    """
+
+    probabilities: Array | None = None
+    leaf_models: LeafModels | None = None
+
+    def answers(self, tree: Counted, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
+        """Return class codes: labels of the nodes, or the classes that their models prefer."""
+        if self.leaf_models is None:
+            return np.asarray(tree.labels[leaves])
+        scores = self.leaf_models.scores(X.astype(np.float64, copy=False), leaves)
+        return np.asarray(scores.argmax(axis=1).astype(np.int32))
+
+    def losses(self, answers: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
+        """Return whether answers are wrong."""
+        return np.asarray(answers != targets)
+
+    def costs(self, tree: Counted) -> Array:
+        """Return the misclassified share of the training weight."""
+        shares: Array = tree.errors / tree.counts[0].sum()
+        return shares
+
+    def at(self, nodes: Sequence[int]) -> Classes:
+        """Return the shares of some nodes; models are of leaves, so that other leaves have none."""
+        return Classes(None if self.probabilities is None else self.probabilities[nodes])
+
+
+@dataclass(frozen=True, eq=False)
+class Equations(Payload):
+    """y = coef @ x + intercept at every node: a linear model of its training rows, or a number.
+
+    coef : (n_nodes, p), zeros for a number; intercept : (n_nodes,); rss : (n_nodes,) residual sum of squares
+    """
+
+    coef: Array
+    intercept: Array
+    rss: Array
+
+    @classmethod
+    def of(cls, models: Sequence[Linear]) -> Equations:
+        """Return the equations of the models of all nodes."""
+        return cls(*(np.array([getattr(one, name) for one in models]) for name in ("coef", "intercept", "rss")))
+
+    def answers(self, tree: Counted, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
+        """Return numbers."""
+        values: Array = np.einsum("ij,ij->i", X, self.coef[leaves]) + self.intercept[leaves]
+        return values
+
+    def losses(self, answers: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
+        """Return squared errors."""
+        return np.asarray((answers - targets) ** 2)
+
+    def costs(self, tree: Counted) -> Array:
+        """Return the residual sums as shares of the root's."""
+        total = float(self.rss[0])
+        # A model of more parameters never leaves more error, but for rounding.
+        return np.asarray(np.maximum(self.rss, 0.0) / (total if total > 0.0 else np.inf))
+
+    def decreases(self, left: Ints, right: Ints) -> Array:
+        """Return by how much the split of each node lowers the residual sum, 0 at leaves. left, right : (n_nodes,)"""
+        falls = self.rss - self.rss[left] - self.rss[right]
+        return np.asarray(np.where(left < 0, 0.0, np.maximum(falls, 0.0)))
+
+    def at(self, nodes: Sequence[int]) -> Equations:
+        """Return the equations of some nodes."""
+        return Equations(self.coef[nodes], self.intercept[nodes], self.rss[nodes])
+
+
+SHARES = Classes()  # of the counts
+
+
+def softmax(scores: Array) -> Array:
+    """Return exp(scores) divided by their sum over the last axis."""
+    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    shares: Array = powers / powers.sum(axis=-1, keepdims=True)
+    return shares
+
+
+def standardized(X: Array, center: Array, scale: Array) -> Array:
+    """Return rows (n, p) in standard deviations from the center, 0 for what is missing."""
+    with np.errstate(over="ignore"):
+        z: Array = np.clip(np.nan_to_num((X - center) / scale, nan=0.0), -FARTHEST, FARTHEST)
+    return z
+
+
+def squares(z: Array) -> Array:
+    """Return squares of standardized features, at most FARTHEST_SQUARED from the center.
+
+    They are less 1 and over sqrt(2), so that those of a normal feature have mean 0 and deviation 1 as well.
+    """
+    bounded = np.clip(z, -FARTHEST_SQUARED, FARTHEST_SQUARED)
+    found: Array = (bounded * bounded - 1.0) * np.sqrt(0.5)
+    return found
