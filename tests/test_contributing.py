@@ -36,6 +36,7 @@ KINDS = {
     "a configuration",
     "a published table",
     "a benchmark",
+    "a plugin, outside this repository",
 }
 
 

@@ -35,6 +35,7 @@ FLOORS = {
     "fitting": 7,
     "scale": 7,
     "report": 7,
+    "api": 8,  # names what is below it, and loads it on first use
     "cli": 8,
     "papers": 9,  # comes in as a plugin does, through the doors of `ground/doors.py`
     "__main__": 10,  # `python -m oblique_cli`
@@ -234,7 +235,9 @@ def loaded_by(statement: str) -> set[str]:
     return {name.split(".")[0] for name in done.stdout.split()} | set(done.stdout.split())
 
 
-@pytest.mark.parametrize("statement", ["import oblique_cli", "import oblique_cli.cli", "import oblique_cli.data"])
+@pytest.mark.parametrize(
+    "statement", ["import oblique_cli", "import oblique_cli.api", "import oblique_cli.cli", "import oblique_cli.data"]
+)
 def test_importing_the_front_loads_nothing_numerical(statement):
     loaded = loaded_by(statement)
     assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "joblib", "yaml", "tabulate", "oblique_cli._core"}

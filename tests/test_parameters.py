@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 from sklearn.base import BaseEstimator, clone
 
+from oblique_cli.estimators.algorithms import ALGORITHMS, BOOSTED, FOREST
 from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
 from oblique_cli.estimators.oblique.heuristics import classifier_of
 from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
@@ -164,9 +165,10 @@ def test_a_line_in_one_file_is_in_signature_help_stub_schema_list_and_table(tmp_
     assert seen["alias"] == 1.5
 
 
-def test_every_heuristic_rule_and_tree_declares_its_parameters():
+def test_every_heuristic_rule_tree_and_forest_declares_its_parameters():
     own = [one for one in (*PROPOSERS.values(), *PRUNINGS.values()) if one.__module__.startswith("oblique_cli.")]
     trees = [classifier_of("hhcart_a"), ObliqueTreeClassifier, RefinedTreeClassifier, BottomUpTreeClassifier]
-    for cls in (*own, *trees):
+    forests = [one.estimator for one in ALGORITHMS.values() if one.family in (FOREST, BOOSTED)]
+    for cls in (*own, *trees, *forests):
         assert not cls.parameters or hasattr(cls.__init__, "declared"), cls
         assert all(one.help for name, one in cls.parameters.items() if name != "random_state"), cls

@@ -32,6 +32,11 @@ class Handed:
 FURTHER: Registry[Callable[[], Any]] = Registry("data set", "oblique data list", fault_of_function)
 
 
+def data_set(name: str) -> Callable[[Callable[[], Any]], Callable[[], Any]]:
+    """Decorator that registers a function without parameters, which returns X (n, p) and y (n,), or a `Handed`."""
+    return FURTHER.register(name)
+
+
 def of_arrays(
     where: str,
     X: Any,

@@ -646,6 +646,20 @@ def _table() -> Registry[Algorithm]:
 ALGORITHMS = _table()
 
 
+P = TypeVar("P", bound=type[Proposer])
+
+
+def heuristic(name: str) -> Callable[[P], P]:
+    """Decorator that registers a subclass of `Proposer`, which is then the algorithm `name`."""
+
+    def keep(proposer: P) -> P:
+        PROPOSERS.register(name)(proposer)
+        take_up_proposers()
+        return proposer
+
+    return keep
+
+
 def take_up_proposers() -> None:
     """Give heuristics that were registered since the table was made their place in it."""
     for name, proposer in PROPOSERS.items():

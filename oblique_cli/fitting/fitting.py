@@ -15,6 +15,7 @@ from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError, DataError, ObliqueError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.encoding import encoded_names, own_labels
+from oblique_cli.estimators.oblique.heuristics import LIMIT
 from oblique_cli.evaluation.metrics import Undefined
 from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.running import Case
@@ -23,7 +24,7 @@ from oblique_cli.fitting.choosing import Choice, choose, estimated, fit_to_all, 
 from oblique_cli.fitting.cutting import Cut, cuts, is_cut
 from oblique_cli.fitting.estimating import Estimate, Step, cross_validated, details, unseen
 from oblique_cli.fitting.goals import AUTO, Answers, Goal
-from oblique_cli.fitting.pruning import LIMIT, pruned_spec
+from oblique_cli.fitting.pruning import pruned_spec
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nodes import pairs_of
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
@@ -36,10 +37,11 @@ from oblique_cli.tree.structure import of_classes
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
+RATES = (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)  # of misclassification that leave a node as it is
 # What --tune searches where no grid is given: the first parameters that the algorithm has.
 GRIDS: tuple[Mapping[str, tuple[Any, ...]], ...] = (
-    {"epsilon": (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)},
-    {LIMIT: (0.0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3)},
+    {"epsilon": RATES},
+    {LIMIT: RATES},
     {"cost": (0.125, 1.0, 8.0, 64.0), "width": (0.01, 0.1, 1.0)},
     {"cost": (0.03125, 0.125, 0.5, 2.0, 8.0, 32.0)},
     {"beta": (0.6, 0.7, 0.8, 0.9, 1.0)},

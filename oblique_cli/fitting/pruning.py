@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
+from oblique_cli.estimators.oblique.heuristics import LIMIT
 from oblique_cli.ground.nouns import AlgorithmSpec
 from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS
 
@@ -18,7 +19,6 @@ KEPT: Mapping[str, Any] = {"pruning": "cost_complexity", "standard_errors": 1.0}
 # one; on 3,000 to 10,000 rows it was 0.2 to 2.1 points lower.
 MANY_ROWS = 20_000
 FRACTION = 0.1  # what the estimators keep without being told
-LIMIT = "max_misrate"  # the parameter that cuts a tree, where an algorithm has no other
 
 
 def pruned_spec(spec: AlgorithmSpec, rows: int = 0) -> AlgorithmSpec:

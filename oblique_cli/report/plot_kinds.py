@@ -63,6 +63,11 @@ KINDS: Registry[Drawn] = Registry(
 )
 
 
+def plot(name: str) -> Callable[[Drawn], Drawn]:
+    """Decorator that registers a function (material, request) -> `Plot` as a kind of `oblique plot`."""
+    return KINDS.register(name)
+
+
 def draw(kind: str, material: Material, request: Request) -> Plot:
     """Return a plot. ConfigError if the runs do not have what it shows."""
     # Names of classes, columns and algorithms are text, dollars included.

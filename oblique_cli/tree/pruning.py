@@ -11,7 +11,7 @@ import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -402,6 +402,19 @@ def _fault_of_parameter(name: str, default: Any, constraint: Any) -> str | None:
 
 
 PRUNINGS: Registry[type[PruningRule]] = Registry("pruning", "oblique list prunings", _fault)
+
+
+R = TypeVar("R", bound=type[PruningRule])
+
+
+def pruning_rule(name: str) -> Callable[[R], R]:
+    """Decorator that registers a subclass of `PruningRule` as the value `name` of `pruning`."""
+
+    def keep(rule: R) -> R:
+        PRUNINGS.register(name)(rule)
+        return rule
+
+    return keep
 
 
 @PRUNINGS.register("none")

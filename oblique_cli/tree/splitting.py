@@ -22,7 +22,7 @@ from oblique_cli.parameters import Declared
 
 Array = NDArray[np.float64]
 
-CRITERIA = ("gini", "entropy", "twoing", "max_minority", "sum_minority")
+CRITERIA = tuple(_core.criteria())  # the core's own list: both engines know what it knows
 
 # Options of every family in the compiled core, which growth gives. All others are given by `Proposer.native_options`.
 GROWTH_OPTIONS = frozenset(
@@ -331,14 +331,10 @@ def finished(node: Node, split: Split, min_leaf: float, finish: Finish) -> Split
 def impurity(class_weights: Array, criterion: str) -> float:
     """Return the impurity of a node in units of the criterion: the gain of a cut that leaves pure sides only.
 
-    That of twoing is half of Gini's: with two classes the twoing value is half the decrease of the Gini index.
+    That of twoing is half of Gini's: with two classes the twoing value is half the decrease of the Gini index. A
+    ValueError names what is no criterion.
     """
-    shares = class_weights[class_weights > 0] / class_weights.sum()
-    if criterion == "entropy":
-        return float(-(shares * np.log2(shares)).sum())
-    if criterion.endswith("minority"):
-        return float(1.0 - shares.max())
-    return float(1.0 - shares @ shares) * (0.5 if criterion == "twoing" else 1.0)
+    return _core.impurity(class_weights[class_weights > 0], criterion)
 
 
 def search(node: Node, groups: Iterable[Candidates], min_leaf: float = 1.0, exhaustive: bool = False) -> Split | None:

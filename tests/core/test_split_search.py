@@ -427,6 +427,58 @@ def test_few_directions_are_searched_where_rows_are_rare(criterion):
     assert tree["refined"] < tree["directions"] / 3
 
 
+# Each tactic for itself
+
+
+def inputs_of_tactics():
+    """Yield (X, y, weights, n_classes, candidates, min_leaf) for which every tactic has something to do.
+
+    Weights are multiples of 1/4, so that their sums have the same bits in any order.
+    """
+    for seed in range(10):
+        rng = np.random.default_rng([23, seed])
+        X, y, weights, n_classes = random_node(rng)
+        weights = None if weights is None else rng.integers(4, 17, len(y)) / 4.0
+        groups, _, _ = random_groups(rng, X)
+        yield X, y, weights, n_classes, groups, 1.0
+    for seed, kind in enumerate([*AWKWARD, "two values", "copies"]):
+        rng = np.random.default_rng([24, seed])
+        n, n_classes = int(10 ** rng.uniform(2.3, 3.3)), int(rng.integers(2, 9))
+        X = awkward_rows(kind, n, rng) if kind in AWKWARD else crowded_rows(kind, n, rng)
+        z = np.argsort(np.argsort(X, axis=0), axis=0) @ rng.normal(size=4)
+        y = np.argsort(np.argsort(z)) * n_classes // n
+        if seed % 3 == 0:  # rare rows
+            y = np.where(rng.random(n) < 10 / n, y, 0)
+            y[rng.integers(n)] = 1
+        weights = rng.integers(4, 17, n) / 4.0 if seed % 3 == 1 else None
+        groups = [*reflections_alike(6, rng), Candidates.axes()]
+        yield X, y, weights, n_classes, groups, float(rng.choice([1.0, 20.0]))
+
+
+@pytest.mark.parametrize("without", [[], *([name] for name in _core.tactics()), _core.tactics()], ids=" and ".join)
+@pytest.mark.parametrize("criterion", CRITERION_NAMES)
+@pytest.mark.parametrize("strict", [False, True])
+def test_the_search_without_a_tactic_finds_what_the_plain_search_finds(without, criterion, strict):
+    for i, (X, y, weights, n_classes, groups, min_leaf) in enumerate(inputs_of_tactics()):
+        if strict and i % 4:
+            continue
+        candidates = [group.spec for group in groups]
+        node = (np.ascontiguousarray(X), y.astype(np.int32), weights, n_classes, criterion, candidates, min_leaf)
+        plain = _core.search(*node, strict, True)
+        found = _core.search(*node, strict, False, without)
+        assert (found is None) == (plain is None), i
+        if found is not None:
+            np.testing.assert_array_equal(found[0], plain[0], err_msg=f"{i}")
+            assert found[1:] == plain[1:], i
+
+
+def test_a_tactic_has_a_name():
+    with pytest.raises(ValueError, match="the search has no tactic 'magic'"):
+        _core.search(
+            np.eye(2), np.arange(2, dtype=np.int32), None, 2, "gini", [("axes",)], 1.0, False, False, ["magic"]
+        )
+
+
 # The tie rule
 
 
@@ -680,7 +732,7 @@ def test_the_package_lists_the_criteria_of_the_thesis():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"criterion": "ginni"}, "unknown criterion 'ginni'"),
+        ({"criterion": "ginni"}, "unknown criterion 'ginni'; there are gini, entropy, twoing, "),
         ({"y": np.array([0, 5], dtype=np.int32)}, "y must hold codes from 0 to n_classes - 1"),
         ({"y": np.array([0], dtype=np.int32)}, "X and y must have the same number of rows"),
         ({"weights": np.ones(3)}, "X and weights must have the same number of rows"),

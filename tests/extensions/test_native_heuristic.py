@@ -1,4 +1,4 @@
-"""A native heuristic is one C++ file and its proposer: the example of the core's own documentation, added to a copy."""
+"""A native heuristic is one C++ file and its proposer, a criterion its value and its gain: both added to a copy."""
 
 from __future__ import annotations
 
@@ -44,6 +44,20 @@ class PrincipalAxes(Proposer):
         return {"tolerance": float(self.tolerance)}
 '''
 
+# A criterion is its value and its gain. This one: how far apart the shares of one class on both sides are at most.
+CRITERION = """struct Distance : CriterionOf<Distance> {
+  static constexpr const char* name = "distance";
+  static double value(const double* l, double s, const Totals& t) {
+    double largest = 0.0;
+    for (int k = 0; k < t.n_classes; ++k)
+      largest = std::max(largest, std::fabs(l[k] / s - (t.of_class[k] - l[k]) / (t.n - s)));
+    return largest * s * (t.n - s) / (t.n * t.n);
+  }
+  static double gain(double v, const Totals&) { return v; }
+};
+
+"""
+
 # Runs with the core that was built in place of the package's own.
 COMPARISON = """
 import importlib.util, sys
@@ -70,6 +84,24 @@ for name in ("iris", "bupa", "glass"):
         assert_same_tree(native, reference, coef=1e-7, threshold=1e-5)
         oblique_splits += np.count_nonzero(np.count_nonzero(native.coef_, axis=1) > 1)
 assert oblique_splits > 50, oblique_splits
+
+from oblique_cli.estimators.oblique.classifiers import OC1Classifier
+from oblique_cli.tree.splitting import Candidates, Node, impurity, search
+
+assert core.criteria()[-1] == "distance"
+for name in ("iris", "glass"):
+    data = real_set(name)
+    native, reference = (
+        grow("hhcart_a", data.X, data.y, engine=engine, criterion="distance") for engine in ("native", "reference")
+    )
+    assert_same_tree(native, reference, coef=1e-7, threshold=1e-5)
+    assert native.n_leaves > 2 and native.gains[0] > 0.05
+    node = Node(data.X, data.y, None, len(data.classes), 0, "distance")
+    groups = [Candidates.reflection(np.full(data.p, data.p**-0.5)), Candidates.axes()]
+    fast, plain = (search(node, groups, exhaustive=exhaustive) for exhaustive in (False, True))
+    assert (fast.order, fast.threshold, fast.gain) == (plain.order, plain.threshold, plain.gain)
+    assert OC1Classifier(criterion="distance", random_state=0).fit(data.X, data.y).score(data.X, data.y) > 0.6
+assert impurity(np.array([30.0, 10.0]), "distance") == 0.1875
 try:
     core.grow(data.X, data.y, None, 6, "principal_axes", {})
 except ValueError as error:
@@ -90,11 +122,19 @@ def documented_family() -> str:
 
 
 @pytest.mark.skipif(missing_tool() is not None, reason=f"the core cannot be built here: {missing_tool()} is missing")
-def test_a_native_heuristic_is_one_cpp_file_and_its_proposer(tmp_path: Path):
+def test_a_native_heuristic_is_one_cpp_file_and_its_proposer_and_a_criterion_its_value_and_gain(tmp_path: Path):
     shutil.copytree(CORE, tmp_path / "core")
     family = tmp_path / "core" / "heuristic" / "families" / "principal_axes.cpp"
     assert not family.exists()
     family.write_text("// The principal axes of all rows of a node.\n" + documented_family(), encoding="utf-8")
+    criteria = tmp_path / "core" / "split" / "criteria.hpp"
+    listed = "template <class... Each>\nstruct CriterionList"
+    text = (
+        criteria.read_text(encoding="utf-8")
+        .replace(listed, CRITERION + listed)
+        .replace("SumMinority>;", "SumMinority, Distance>;")
+    )
+    criteria.write_text(text, encoding="utf-8")
     module = built(tmp_path / "core", tmp_path / "build")
     (tmp_path / "principal_axes.py").write_text(PROPOSER, encoding="utf-8")
     path = os.pathsep.join([str(CORE.parent.parent), str(tmp_path), str(TESTS)])

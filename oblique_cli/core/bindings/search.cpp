@@ -3,6 +3,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 #include <limits>
 #include <optional>
 #include <string>
@@ -86,13 +87,13 @@ Candidates candidates_of(const nb::list& items, std::size_t p) {
 
 nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
                   const std::string& criterion, const nb::list& candidates, double min_leaf, bool strict_ties,
-                  bool exhaustive) {
+                  bool exhaustive, const std::vector<std::string>& without) {
   const std::size_t n = x.shape(0), p = x.shape(1);
   check_rows(x, y, weights, n_classes);
   const OwnedRows owned(x, y, weights, n_classes);
   if (owned.rows.n_classes < 2) return nb::none();
   const Candidates chosen = candidates_of(candidates, p);
-  const SearchOptions options{criterion, strict_ties, min_leaf, exhaustive};
+  const SearchOptions options{criterion, strict_ties, min_leaf, exhaustive, without};
   const Levels levels(std::vector<std::int32_t>(p, 0));
   Split split;
   bool found = false;
@@ -217,17 +218,21 @@ nb::object places_along(const Doubles& x, const Doubles& w, double c, double sca
   return array(Vector(places.begin(), places.end()), {places.size()});
 }
 
-nb::tuple cut_value(const Doubles& left, const Doubles& of_class, const std::string& criterion) {
-  require(left.shape(0) == of_class.shape(0), "left and totals must have one entry per class");
+// of_class must outlive them.
+Totals totals_of(const Doubles& of_class) {
   Totals totals;
   totals.n_classes = static_cast<int>(of_class.shape(0));
   totals.of_class = of_class.data();
   totals.counts = false;
+  for (std::size_t k = 0; k < of_class.shape(0); ++k) totals.n += of_class(k);
+  return totals;
+}
+
+nb::tuple cut_value(const Doubles& left, const Doubles& of_class, const std::string& criterion) {
+  require(left.shape(0) == of_class.shape(0), "left and totals must have one entry per class");
+  const Totals totals = totals_of(of_class);
   double s = 0.0;
-  for (std::size_t k = 0; k < of_class.shape(0); ++k) {
-    totals.n += of_class(k);
-    s += left(k);
-  }
+  for (std::size_t k = 0; k < of_class.shape(0); ++k) s += left(k);
   double value = 0.0, gain = 0.0;
   with_criterion(criterion, [&]<class Criterion>() {
     value = Criterion::value(left.data(), s, totals);
@@ -236,13 +241,25 @@ nb::tuple cut_value(const Doubles& left, const Doubles& of_class, const std::str
   return nb::make_tuple(value, gain);
 }
 
+double impurity(const Doubles& of_class, const std::string& criterion) {
+  const Totals totals = totals_of(of_class);
+  return with_criterion(criterion, [&]<class Criterion>() { return Criterion::impurity(totals); });
+}
+
 }  // namespace
 
 void bind_search(nb::module_& m) {
-  m.def("search", &search, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
-        "criterion"_a, "candidates"_a, "min_leaf"_a, "strict_ties"_a, "exhaustive"_a,
-        "Best split of one node among candidates: ('axes',), ('reflection', u) or ('directions', rows, thresholds or "
-        "None). Returns (normal (p,), threshold, gain, order) or None.");
+  m.def(
+      "search", &search, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
+      "criterion"_a, "candidates"_a, "min_leaf"_a, "strict_ties"_a, "exhaustive"_a,
+      "without"_a = std::vector<std::string>(),
+      "Best split of one node among candidates: ('axes',), ('reflection', u) or ('directions', rows, thresholds or "
+      "None). Returns (normal (p,), threshold, gain, order) or None. without : tactics to leave out, which changes no "
+      "result.");
+  m.def("tactics", &tactics, "Names of the tactics of the search, in their order.");
+  m.def("criteria", &criterion_names, "Names of the criteria of a cut.");
+  m.def("impurity", &impurity, "of_class"_a.noconvert(), "criterion"_a,
+        "Impurity of a node in units of the criterion: the gain of a cut that leaves pure sides only.");
   m.def("line_search", &line_search, "v"_a.noconvert(), "c"_a.noconvert(), "y"_a.noconvert(),
         "weights"_a.noconvert().none(), "n_classes"_a, "criterion"_a, "exact"_a, "strict_ties"_a, "direct"_a,
         "Best step t of the hyperplanes v - t c <= 0: (t, value of the searched cut) or None.");

@@ -140,7 +140,7 @@ class Walker {
   std::optional<Flags> missing_left_;
   Levels levels_;
   std::vector<std::int32_t> axis_;
-  TreeView view_;
+  FlatTree view_;
   // Made when rows first come that are worth it.
   mutable std::once_flag laid_out_;
   mutable std::optional<BlockWalk> walk_;

@@ -62,9 +62,11 @@ const Family& family_of(const std::string& name) {
 }
 
 const std::vector<Option>& search_options() {
-  static const std::vector<Option> all{
-      choice("criterion", {"gini", "entropy", "twoing", "max_minority", "sum_minority"}), number("min_leaf"),
-      flag("strict_ties"), flag("exhaustive"), integer("seed")};
+  static const std::vector<Option> all{{"criterion", Option::Kind::choice, criterion_names()},
+                                       number("min_leaf"),
+                                       flag("strict_ties"),
+                                       flag("exhaustive"),
+                                       integer("seed")};
   return all;
 }
 

@@ -1,16 +1,19 @@
 // Split criteria as policies.
 //
-// A criterion values a cut by V(l), l = the weight of each class on the left, and V is maximized. It offers
-//   base(t)            V of not cutting at all
-//   gain(v, t)         the published score of a cut: reduction in impurity, or the twoing value itself
+// A criterion values a cut by V(l), l = the weight of each class on the left, and V is maximized. It must offer
+//   name               what it is called
+//   value(l, s, t)     V of one cut, a pure function of l; s = sum of l, with 0 < s < t.n
+//   gain(v, t)         the published score of a cut of value v, linear in v: reduction in impurity, or the value itself
+// and has the rest from CriterionOf unless it says better:
+//   base(t)            V of not cutting at all, where the gain is 0
 //   impurity(t)        of the node: the score of a cut, were there one, that leaves pure sides only
 //   most(t)            no cut has a larger value(); infinite where the arithmetic does not tell
 //   noise(t)           a bound on the rounding error of V, below which two values say nothing
-//   value(l, s, t)     V of one cut, a pure function of l; s = sum of l, with 0 < s < t.n
 //   is_convex          whether V is convex in l (the weights of one class while the others stay)
-//   Scan               the same while rows move from right to left one at a time: rough() is within 1e-10 n of it, or
+//   Scan               the value while rows move from right to left one at a time: rough() is within 1e-10 n of it, or
 //                      infinite where it cannot tell
 //   bounds(b, t)       for every bin an upper bound of V over all cuts inside it or at its right edge, up to slack(t)
+// It becomes known to all engines by its name in the list `Criteria` below.
 //
 // The bounds: all cuts in a bin have left counts in the box a <= l <= b and sum s in [lo, hi]. V is convex in l, and
 // after relaxing s = sum(l) with a multiplier each class takes its better end, while s takes its better end as well
@@ -32,9 +35,59 @@
 
 namespace oblique {
 
-struct Gini {
-  static constexpr bool is_convex = true;
+// What a criterion has unless it says better.
+template <class Own>
+struct CriterionOf {
+  static constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  static constexpr bool is_convex = false;
   static constexpr bool needs_logarithms = false;
+
+  static double base(const Totals& t) {
+    const double at_0 = Own::gain(0.0, t);
+    return at_0 == 0.0 ? 0.0 : at_0 / (at_0 - Own::gain(1.0, t));
+  }
+  // That of parting one class from the others, which with two classes leaves pure sides.
+  static double impurity(const Totals& t) { return Own::gain(parting(t), t); }
+  static double most(const Totals&) { return kInfinity; }
+  static double noise(const Totals& t) { return 1e-13 * (std::fabs(Own::base(t)) + std::fabs(parting(t))); }
+
+  // The value is computed at every cut.
+  struct Scan {
+    double s = 0.0;
+    void start(const double* l, const Totals& t) {
+      s = 0.0;
+      for (int k = 0; k < t.n_classes; ++k) s += l[k];
+    }
+    void move(int, double w, const double*, const Totals&) { s += w; }
+    double rough(const double* l, const Totals& t, double) const { return t.counts ? Own::value(l, s, t) : kInfinity; }
+  };
+
+  template <class T>
+  static double slack(const Totals&) {
+    return 0.0;
+  }
+  template <class T>
+  static void bounds(BinTable<T>& b, const Totals&) {
+    std::fill_n(b.bound.begin(), b.n_bins, std::numeric_limits<T>::infinity());
+  }
+
+ private:
+  static double parting(const Totals& t) {
+    std::vector<double> left(static_cast<std::size_t>(t.n_classes), 0.0);
+    double best = -kInfinity;
+    for (int k = 0; k < t.n_classes; ++k) {
+      if (!(t.of_class[k] > 0.0 && t.of_class[k] < t.n)) continue;
+      left[k] = t.of_class[k];
+      best = std::max(best, Own::value(left.data(), left[k], t));
+      left[k] = 0.0;
+    }
+    return best > -kInfinity ? best : Own::base(t);
+  }
+};
+
+struct Gini : CriterionOf<Gini> {
+  static constexpr const char* name = "gini";
+  static constexpr bool is_convex = true;
 
   static double base(const Totals& t) {
     double sum = 0.0;
@@ -95,7 +148,8 @@ struct Gini {
 };
 
 // Entropy in nats inside V; gain() divides by n log 2.
-struct Entropy {
+struct Entropy : CriterionOf<Entropy> {
+  static constexpr const char* name = "entropy";
   static constexpr bool is_convex = true;
   static constexpr bool needs_logarithms = true;
 
@@ -110,7 +164,6 @@ struct Entropy {
   }
   static double gain(double v, const Totals& t) { return (v - base(t)) / (t.n * 0.6931471805599453); }
   static double impurity(const Totals& t) { return gain(0.0, t); }
-  static double most(const Totals&) { return std::numeric_limits<double>::infinity(); }
   static double noise(const Totals& t) { return 1e-14 * t.n * std::log(t.n + 1.0); }
   static double value(const double* l, double s, const Totals& t) {
     double sum = 0.0;
@@ -173,23 +226,9 @@ struct Entropy {
   }
 };
 
-// A criterion whose value is cheap enough to be computed afresh at every cut.
-template <class Criterion>
-struct FreshScan {
-  double s = 0.0;
-  void start(const double* l, const Totals& t) {
-    s = 0.0;
-    for (int k = 0; k < t.n_classes; ++k) s += l[k];
-  }
-  void move(int, double w, const double*, const Totals&) { s += w; }
-  double rough(const double* l, const Totals& t, double) const {
-    return t.counts ? Criterion::value(l, s, t) : std::numeric_limits<double>::infinity();
-  }
-};
-
-struct Twoing {
+struct Twoing : CriterionOf<Twoing> {
+  static constexpr const char* name = "twoing";
   static constexpr bool is_convex = true;
-  static constexpr bool needs_logarithms = false;
 
   static double base(const Totals&) { return 0.0; }
   static double gain(double v, const Totals&) { return v; }
@@ -243,89 +282,70 @@ struct Twoing {
   }
 };
 
-// Rows outside the majority, left and right; both fall when a box is read at its better corner, because
-// sum(l) - max(l) never falls when a component grows.
-struct Minorities {
-  double left, right;
-};
-
-inline Minorities minorities(const double* l, double s, const Totals& t) {
-  double left = 0.0, right = 0.0;
-  for (int k = 0; k < t.n_classes; ++k) {
-    left = std::max(left, l[k]);
-    right = std::max(right, t.of_class[k] - l[k]);
+// Minus the rows outside the majority of a side, both sides joined. Both fall when a box is read at its better corner,
+// because sum(l) - max(l) never falls when a component grows.
+template <class Own>
+struct MinorityOf : CriterionOf<Own> {
+  static double base(const Totals& t) { return *std::max_element(t.of_class, t.of_class + t.n_classes) - t.n; }
+  static double gain(double v, const Totals& t) { return (v - base(t)) / t.n; }
+  static double impurity(const Totals& t) { return gain(0.0, t); }
+  static double most(const Totals& t) { return t.counts ? 0.0 : CriterionOf<Own>::kInfinity; }
+  static double noise(const Totals& t) { return 1e-13 * t.n; }
+  static double value(const double* l, double s, const Totals& t) {
+    double left = 0.0, right = 0.0;
+    for (int k = 0; k < t.n_classes; ++k) {
+      left = std::max(left, l[k]);
+      right = std::max(right, t.of_class[k] - l[k]);
+    }
+    return -Own::joined(s - left, t.n - s - right);
   }
-  return {s - left, t.n - s - right};
-}
-
-inline double minority_of_node(const Totals& t) {
-  double largest = 0.0;
-  for (int k = 0; k < t.n_classes; ++k) largest = std::max(largest, t.of_class[k]);
-  return t.n - largest;
-}
-
-template <class T, class Join>
-void minority_bounds(BinTable<T>& b, const Totals& t, Join join) {
-  for (int e = 0; e < b.n_bins; ++e)
-    b.bound[e] = static_cast<T>(-join(static_cast<double>(b.s[e] - b.left_max[e]),
+  template <class T>
+  static double slack(const Totals& t) {
+    return 16.0 * noise(t) + static_cast<double>(std::numeric_limits<T>::epsilon()) * t.n;
+  }
+  template <class T>
+  static void bounds(BinTable<T>& b, const Totals& t) {
+    for (int e = 0; e < b.n_bins; ++e)
+      b.bound[e] =
+          static_cast<T>(-Own::joined(static_cast<double>(b.s[e] - b.left_max[e]),
                                       t.n - static_cast<double>(b.s[e + 1]) - static_cast<double>(b.right_max[e + 1])));
+  }
+};
+
+struct MaxMinority : MinorityOf<MaxMinority> {
+  static constexpr const char* name = "max_minority";
+  static double joined(double left, double right) { return std::max(left, right); }
+};
+
+struct SumMinority : MinorityOf<SumMinority> {
+  static constexpr const char* name = "sum_minority";
+  static constexpr bool is_convex = true;
+  static double joined(double left, double right) { return left + right; }
+};
+
+template <class... Each>
+struct CriterionList {};
+// All that there are, in the order in which they are listed.
+using Criteria = CriterionList<Gini, Entropy, Twoing, MaxMinority, SumMinority>;
+
+template <class... Each>
+std::vector<std::string> names_of(CriterionList<Each...>) {
+  return {Each::name...};
 }
 
-struct MaxMinority {
-  static constexpr bool is_convex = false;
-  static constexpr bool needs_logarithms = false;
-  static double base(const Totals& t) { return -minority_of_node(t); }
-  static double gain(double v, const Totals& t) { return (v - base(t)) / t.n; }
-  static double impurity(const Totals& t) { return gain(0.0, t); }
-  static double most(const Totals& t) { return t.counts ? 0.0 : std::numeric_limits<double>::infinity(); }
-  static double noise(const Totals& t) { return 1e-13 * t.n; }
-  static double value(const double* l, double s, const Totals& t) {
-    const Minorities m = minorities(l, s, t);
-    return -std::max(m.left, m.right);
-  }
-  using Scan = FreshScan<MaxMinority>;
-  template <class T>
-  static double slack(const Totals& t) {
-    return 16.0 * noise(t) + static_cast<double>(std::numeric_limits<T>::epsilon()) * t.n;
-  }
-  template <class T>
-  static void bounds(BinTable<T>& b, const Totals& t) {
-    minority_bounds(b, t, [](double left, double right) { return std::max(left, right); });
-  }
-};
-
-struct SumMinority {
-  static constexpr bool is_convex = true;
-  static constexpr bool needs_logarithms = false;
-  static double base(const Totals& t) { return -minority_of_node(t); }
-  static double gain(double v, const Totals& t) { return (v - base(t)) / t.n; }
-  static double impurity(const Totals& t) { return gain(0.0, t); }
-  static double most(const Totals& t) { return t.counts ? 0.0 : std::numeric_limits<double>::infinity(); }
-  static double noise(const Totals& t) { return 1e-13 * t.n; }
-  static double value(const double* l, double s, const Totals& t) {
-    const Minorities m = minorities(l, s, t);
-    return -(m.left + m.right);
-  }
-  using Scan = FreshScan<SumMinority>;
-  template <class T>
-  static double slack(const Totals& t) {
-    return 16.0 * noise(t) + static_cast<double>(std::numeric_limits<T>::epsilon()) * t.n;
-  }
-  template <class T>
-  static void bounds(BinTable<T>& b, const Totals& t) {
-    minority_bounds(b, t, [](double left, double right) { return left + right; });
-  }
-};
+template <class Use, class First, class... Others>
+auto with_criterion_of(CriterionList<First, Others...>, const std::string& name, const Use& use) {
+  if (name == First::name) return use.template operator()<First>();
+  if constexpr (sizeof...(Others) > 0) return with_criterion_of(CriterionList<Others...>{}, name, use);
+  std::string known;
+  for (const std::string& each : names_of(Criteria{})) known += (known.empty() ? "" : ", ") + each;
+  throw std::invalid_argument("unknown criterion '" + name + "'; there are " + known);
+}
 
 // use.operator()<Criterion>() for the criterion of a name.
 template <class Use>
-auto with_criterion(const std::string& name, Use use) {
-  if (name == "gini") return use.template operator()<Gini>();
-  if (name == "entropy") return use.template operator()<Entropy>();
-  if (name == "twoing") return use.template operator()<Twoing>();
-  if (name == "max_minority") return use.template operator()<MaxMinority>();
-  if (name == "sum_minority") return use.template operator()<SumMinority>();
-  throw std::invalid_argument("unknown criterion '" + name + "'");
+auto with_criterion(const std::string& name, const Use& use) {
+  return with_criterion_of(Criteria{}, name, use);
 }
 
 }  // namespace oblique

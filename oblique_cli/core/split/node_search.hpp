@@ -1,9 +1,11 @@
-// The exact search for the best cut of one node, whatever the criterion; split_search.cpp says how it is done.
+// The exact search for the best cut of one node, whatever the criterion: plainly (plain_search.hpp) or by a chain of
+// tactics (fast_search.hpp), with the same result.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "split/front.hpp"
 #include "split/node_rows.hpp"
@@ -13,10 +15,11 @@ namespace oblique {
 
 // How a node is searched.
 struct SearchOptions {
-  std::string criterion;     // a name of with_criterion in criteria.hpp
-  bool strict_ties = false;  // no tolerance between values, nor between projections
-  double min_leaf = 1.0;     // least weight on either side of a cut
-  bool exhaustive = false;   // sort every direction, never bin: the slow way to the same result
+  std::string criterion;                  // one of criterion_names()
+  bool strict_ties = false;               // no tolerance between values, nor between projections
+  double min_leaf = 1.0;                  // least weight on either side of a cut
+  bool exhaustive = false;                // sort every direction and value every cut: the slow way to the same result
+  std::vector<std::string> without = {};  // tactics left out, for tests
 };
 
 // The work of a search, for tests and benchmarks.
@@ -71,6 +74,10 @@ class NodeSearch {
   Totals totals_;
   Front front_;
 };
+
+// Names of all criteria, and of all tactics in their order.
+const std::vector<std::string>& criterion_names();
+const std::vector<std::string>& tactics();
 
 std::unique_ptr<NodeSearch> make_search(const SearchOptions& options);
 

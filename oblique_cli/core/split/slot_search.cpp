@@ -21,7 +21,7 @@ namespace oblique {
 
 namespace {
 
-// Where NodeSearch (split/split_search.cpp) sees a gap between two neighboring projections, and which threshold it
+// Where KeyScan (split/key_scan.hpp) sees a gap between two neighboring projections, and which threshold it
 // puts there. It keeps projections of a bin as multiples of 2^-39 of the range, and compares neighbors in two bins by
 // value.
 class Gaps {

@@ -173,7 +173,7 @@ struct BlockWalk::Buffers {
   std::vector<OnTheWay> open;
 };
 
-BlockWalk::BlockWalk(const TreeView& tree) : tree_(tree), padded_((tree.n_features + 3) / 4 * 4) {
+BlockWalk::BlockWalk(const FlatTree& tree) : tree_(tree), padded_((tree.n_features + 3) / 4 * 4) {
   const std::size_t p = tree.n_features;
   std::vector<std::int32_t> number(tree.n_nodes);  // of each node, as in Step::next
   std::int32_t n_splits = 0;

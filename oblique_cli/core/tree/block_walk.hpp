@@ -16,7 +16,7 @@ namespace oblique {
 class BlockWalk {
  public:
   // Of a tree over quantitative features. The view's arrays must outlive the walk.
-  explicit BlockWalk(const TreeView& tree);
+  explicit BlockWalk(const FlatTree& tree);
 
   // leaf[i] = node number of the leaf of row i. x: (n, p) row-major; T: double, or float, whose values are exact in
   // double. block_rows: rows of a block, 0 for as many as suit the caches.
@@ -46,7 +46,7 @@ class BlockWalk {
   template <class Product>
   void divide(const Product& product, Buffers& buffers, std::int32_t* leaf) const;
 
-  TreeView tree_;
+  FlatTree tree_;
   Layout layout_ = Layout::kDense;
   std::size_t padded_ = 0;  // features, rounded up to a multiple of 4
   std::vector<Step> steps_;

@@ -19,7 +19,7 @@ namespace oblique {
 // those of the levels, levels->width a node; nullptr in a tree without qualitative features. `missing_left` says for
 // each node whether a row without a value that the node needs goes left; nullptr in a tree that takes no missing
 // values.
-struct TreeView {
+struct FlatTree {
   std::size_t n_nodes = 0, n_features = 0;
   const std::int32_t* left = nullptr;
   const std::int32_t* right = nullptr;
@@ -57,7 +57,7 @@ struct TreeView {
 // The way of one row after another down a tree.
 class Descent {
  public:
-  explicit Descent(const TreeView& tree) : tree_(tree) {
+  explicit Descent(const FlatTree& tree) : tree_(tree) {
     if (tree.scores) scored_.emplace(*tree.levels);
   }
   void start(const double* x) {
@@ -69,14 +69,14 @@ class Descent {
   }
 
  private:
-  const TreeView& tree_;
+  const FlatTree& tree_;
   const double* x_ = nullptr;
   std::optional<ScoredRow> scored_;
 };
 
 // The leaf of each row, one row after another. T: double, or float, whose values are exact in double.
 template <class T>
-void apply(const TreeView& tree, const T* x, std::size_t n, std::int32_t* leaf) {
+void apply(const FlatTree& tree, const T* x, std::size_t n, std::int32_t* leaf) {
   Descent descent(tree);
   std::vector<double> row(tree.n_features);
   for (std::size_t i = 0; i < n; ++i) {
@@ -91,7 +91,7 @@ void apply(const TreeView& tree, const T* x, std::size_t n, std::int32_t* leaf) 
 // The node at which each row stops when every node of rate <= limit is a leaf, for m limits in rising order.
 // stop: (n, m). A node inside T(limit) is internal there iff the smallest rate from the root to it, itself included,
 // is above the limit; so one walk resolves all limits, the largest first.
-inline void apply_truncated(const TreeView& tree, const double* rate, const double* limits, std::size_t m,
+inline void apply_truncated(const FlatTree& tree, const double* rate, const double* limits, std::size_t m,
                             const double* x, std::size_t n, std::int32_t* stop) {
   Descent descent(tree);
   for (std::size_t i = 0; i < n; ++i) {
@@ -107,7 +107,7 @@ inline void apply_truncated(const TreeView& tree, const double* rate, const doub
 }
 
 // Leaves of T(limit) for m limits: one more than the nodes that are internal there.
-inline void count_truncated(const TreeView& tree, const double* rate, const double* limits, std::size_t m,
+inline void count_truncated(const FlatTree& tree, const double* rate, const double* limits, std::size_t m,
                             std::int64_t* leaves) {
   std::vector<double> smallest(tree.n_nodes, std::numeric_limits<double>::infinity());
   std::fill_n(leaves, m, 1);
@@ -125,7 +125,7 @@ inline void count_truncated(const TreeView& tree, const double* rate, const doub
 //
 // Bottom-up: the branch below a node starts as pruned as it can be, with every collapse inside it in a max-heap. A node
 // gives back, latest first, those that happen only after its own, and computes its own alpha from what is left.
-inline void weakest_links(const TreeView& tree, const double* errors, double tie, double* alpha) {
+inline void weakest_links(const FlatTree& tree, const double* errors, double tie, double* alpha) {
   struct Collapse {
     double alpha, error;  // error added by the collapse
     std::int64_t leaves;  // leaves removed by it
@@ -174,7 +174,7 @@ inline void weakest_links(const TreeView& tree, const double* errors, double tie
 
 // Weight of rows misclassified by T(alpha) for m alphas in rising order: T(alpha) makes a leaf of every node whose
 // weakest-link alpha is <= alpha. labels: class code of a node as a leaf. wrong: m sums, added to.
-inline void errors_of_sequence(const TreeView& tree, const double* node_alpha, const std::int32_t* labels,
+inline void errors_of_sequence(const FlatTree& tree, const double* node_alpha, const std::int32_t* labels,
                                const double* alphas, std::size_t m, const double* x, const std::int32_t* y,
                                const double* weights, std::size_t n, double* wrong) {
   Descent descent(tree);

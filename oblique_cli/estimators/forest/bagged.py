@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.aliases import Aliases
-from oblique_cli.estimators.forest.base import SHARED, Array, FeatureCount, ForestClassifier, relative
+from oblique_cli.estimators.forest.base import Array, FeatureCount, ForestClassifier, relative
 from oblique_cli.estimators.jobs import LARGEST
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
-from oblique_cli.parameters import Alias
+from oblique_cli.parameters import parameter
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
 
 
@@ -109,47 +108,8 @@ class RowCount(Constraint):
         return int(value)
 
 
-BAGGED: Mapping[str, Constraint] = {
-    "proposer": Heuristics(),
-    "criterion": Choice(CRITERIA),
-    "max_samples": Optional(RowCount()),
-    "max_features_per_tree": Optional(FeatureCount()),
-    "node_bootstrap": Boolean(),
-    **SHARED,
-}
-
-
-class BaggedForestClassifier(ForestClassifier):
+class BaggedForestClassifier(ForestClassifier, kw_only=True):
     """A forest of unpruned oblique trees by any heuristic with native growth.
-
-    Parameters
-    ----------
-    proposer : str, Proposer or list of them, default "hhgdt, hhcart_a"
-        The heuristic that splits nodes: a registered name or an instance. With several ("hhgdt, hhcart_d" or a list)
-        the trees take them in turn. Where it finds no split at an impure node, the best cut along an axis is taken.
-    criterion : {"gini", "entropy", "twoing", "max_minority", "sum_minority"}, default "gini"
-        Score of a split.
-    n_estimators : int, default 50
-        Number of trees.
-    max_samples : int, float or None, default None
-        Rows drawn for a tree: a number, a share of the rows, or as many as there are (None).
-    max_features : int, float, {"auto", "sqrt", "log2"} or None, default 0.5
-        Features drawn at each node: a number, a share, a rule, or all (None). "auto" is the square root, rounded.
-    max_features_per_tree : the same, default None
-        Features drawn once for each tree, of which `max_features` are drawn at its nodes: random subspaces (Ho 1998).
-    min_samples_leaf : int, default 1
-        Least weight of a child, rows drawn twice counting twice.
-    max_depth : int or None, default None
-        Longest path from the root to a leaf; None for no limit.
-    bootstrap : bool or None, default None
-        Whether rows are drawn with replacement. None is True, and False with `node_bootstrap`.
-    node_bootstrap : bool, default False
-        Whether the split of a node with more than a tenth of its tree's rows is chosen on a bootstrap sample of the
-        node's rows, all of which it divides: double random forests (Han, Kim & Lee 2020).
-    voting : {"mean", "majority"}, default "mean"
-        Whether a tree gives each class its share of the leaf or votes for one class.
-    probabilities, probability_strength, oob_score, warm_start, n_jobs, random_state
-        As in `MPSVMForestClassifier`.
 
     Attributes
     ----------
@@ -161,51 +121,47 @@ class BaggedForestClassifier(ForestClassifier):
     than the heaviest by more than 2^200 counts as that light. Rows are drawn alike and count by their weight.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = BAGGED
-    aliases: ClassVar[Aliases] = {
-        "n_estimators": Alias("n_trees"),
-        "max_features": Alias("mtry"),
-        "min_samples_leaf": Alias("min_leaf"),
-    }
-
-    def __init__(
-        self,
-        proposer: str | Proposer | Sequence[str | Proposer] = "hhgdt, hhcart_a",
-        criterion: str = "gini",
-        *,
-        n_estimators: int = 50,
-        max_samples: int | float | None = None,
-        max_features: int | float | str | None = 0.5,
-        max_features_per_tree: int | float | str | None = None,
-        min_samples_leaf: int = 1,
-        max_depth: int | None = None,
-        bootstrap: bool | None = None,
-        node_bootstrap: bool = False,
-        voting: str = "mean",
-        probabilities: str = "counts",
-        probability_strength: float | str = 1.0,
-        oob_score: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.proposer = proposer
-        self.criterion = criterion
-        self.n_estimators = n_estimators
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.max_features_per_tree = max_features_per_tree
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.bootstrap = bootstrap
-        self.node_bootstrap = node_bootstrap
-        self.voting = voting
-        self.probabilities = probabilities
-        self.probability_strength = probability_strength
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    proposer: str | Proposer | Sequence[str | Proposer] = parameter(
+        default="hhgdt, hhcart_a",
+        allowed=Heuristics(),
+        kw_only=False,
+        help='The heuristic that splits nodes: a registered name or an instance. With several ("hhgdt, hhcart_d" or a '
+        "list) the trees take them in turn. Where it finds no split at an impure node, the best cut along an axis "
+        "is taken.",
+    )
+    criterion: str = parameter(default="gini", allowed=Choice(CRITERIA), kw_only=False, help="Score of a split.")
+    max_samples: int | float | None = parameter(
+        default=None,
+        allowed=Optional(RowCount()),
+        help="Rows drawn for a tree: a number, a share of the rows, or as many as there are (None).",
+    )
+    max_features: int | float | str | None = parameter(
+        default=0.5,
+        also="mtry",
+        help='Features drawn at each node: a number, a share, a rule, or all (None). "auto" is the square root, '
+        "rounded.",
+    )
+    max_features_per_tree: int | float | str | None = parameter(
+        default=None,
+        allowed=Optional(FeatureCount()),
+        help="Features drawn once for each tree, of which `max_features` are drawn at its nodes: random subspaces (Ho "
+        "1998).",
+    )
+    min_samples_leaf: int = parameter(
+        default=1, also="min_leaf", help="Least weight of a child, rows drawn twice counting twice."
+    )
+    bootstrap: bool | None = parameter(
+        default=None, help="Whether rows are drawn with replacement. None is True, and False with `node_bootstrap`."
+    )
+    node_bootstrap: bool = parameter(
+        default=False,
+        allowed=Boolean(),
+        help="Whether the split of a node with more than a tenth of its tree's rows is chosen on a bootstrap sample of "
+        "the node's rows, all of which it divides: double random forests (Han, Kim & Lee 2020).",
+    )
+    voting: str = parameter(
+        default="mean", help="Whether a tree gives each class its share of the leaf or votes for one class."
+    )
 
     @property
     def _draws_rows(self) -> bool:

@@ -21,10 +21,8 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 import oblique_cli._core as _core
 from oblique_cli.drawing.view import TreeView, view_of
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.aliases import Aliases
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, TrainingRows
 from oblique_cli.estimators.forest.leaf_probabilities import (
-    FOREST_PROBABILITIES,
     OUT_OF_BAG,
     Leaves,
     best_strength,
@@ -35,12 +33,12 @@ from oblique_cli.estimators.forest.leaf_probabilities import (
 from oblique_cli.estimators.forest.scores import votes_of
 from oblique_cli.estimators.jobs import LARGEST, N_JOBS, on_workers, threads_of, workers
 from oblique_cli.estimators.rows import checked, refuse_negative
-from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Either, Integer, Optional, Real, Text, check
 from oblique_cli.ground.magnitudes import RATIO
 from oblique_cli.ground.nodes import parents_of
-from oblique_cli.parameters import Alias
+from oblique_cli.parameters import Alias, Declared, parameter
 from oblique_cli.tree.describe import export_text
-from oblique_cli.tree.probabilities import COUNTS, with_probabilities
+from oblique_cli.tree.probabilities import COUNTS, RULES, with_probabilities
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
@@ -82,20 +80,6 @@ class FeatureCount(Constraint):
         return int(value) if isinstance(value, numbers.Integral) else max(1, int(value * p))
 
 
-SHARED: Mapping[str, Constraint] = {
-    "n_estimators": Integer(1, MOST_TREES),
-    "max_features": Optional(FeatureCount()),
-    "min_samples_leaf": Integer(1),
-    "max_depth": Optional(Integer(1, LARGEST)),
-    "bootstrap": Optional(Boolean()),
-    "voting": Choice(VOTINGS),
-    **FOREST_PROBABILITIES,
-    "oob_score": Boolean(),
-    "warm_start": Boolean(),
-    "n_jobs": N_JOBS,
-}
-
-
 def moderate(weights: Array) -> Array:
     """Return positive weights as they are if squares and products of a few are normal numbers, else brought there.
 
@@ -135,6 +119,9 @@ class CoreForest(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator)
     forest_: Any
     classes_: NDArray[Any]
     n_features_in_: int
+    probability_strength_: float  # of forests where `probabilities` is not "counts", as `leaf_probabilities_` is
+    leaf_probabilities_: Array
+    _drawing: tuple[bool, Any] | None  # bootstrap and max_samples of the first fit
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "forest_")
@@ -226,30 +213,65 @@ def relative(weights: Array) -> Array:
     return np.asarray(scaled / scaled.min())
 
 
-class ForestClassifier(CoreForest):
+class ForestClassifier(Declared, CoreForest, kw_only=True):
     """What forests share: drawing, voting, out-of-bag scores and importances. Subclasses name the splits."""
 
-    constraints: ClassVar[Mapping[str, Constraint]] = SHARED
-    aliases: ClassVar[Aliases] = {
-        "n_estimators": Alias("n_trees"),
-        "max_features": Alias("mtry", {None: "auto"}),
-        "min_samples_leaf": Alias("minleaf"),
-    }
-
-    n_estimators: int
-    max_features: int | float | str | None
-    min_samples_leaf: int
-    max_depth: int | None
-    bootstrap: bool | None
-    voting: str
-    probabilities: str
-    probability_strength: float | str
-    probability_strength_: float  # where `probabilities` is not "counts", as `leaf_probabilities_` is
-    leaf_probabilities_: Array
-    oob_score: bool
-    warm_start: bool
-    random_state: Any
-    _drawing: tuple[bool, Any] | None  # bootstrap and max_samples of the first fit
+    n_estimators: int = parameter(default=50, allowed=Integer(1, MOST_TREES), also="n_trees", help="Number of trees.")
+    max_features: int | float | str | None = parameter(
+        default="auto",
+        allowed=Optional(FeatureCount()),
+        also=Alias("mtry", {None: "auto"}),
+        help="Features drawn at each node, `mtry` in the paper: a number, a share, or all (None), as in scikit-learn. "
+        '"auto" is what the paper takes, the square root of p rounded to the nearest, and all with base "rof", '
+        'which takes "auto" and None only. "sqrt" is rounded down.',
+    )
+    min_samples_leaf: int = parameter(
+        default=1,
+        allowed=Integer(1),
+        also="minleaf",
+        help="An impure node of this many rows or fewer is a leaf; rows drawn twice count twice. The limit is the "
+        "paper's `minleaf`: unlike scikit-learn's it does not forbid a larger node to have a smaller child.",
+    )
+    max_depth: int | None = parameter(
+        default=None,
+        allowed=Optional(Integer(1, LARGEST)),
+        help="Longest path from the root to a leaf; None for no limit.",
+    )
+    bootstrap: bool | None = parameter(
+        default=None, allowed=Optional(Boolean()), help="Whether trees are grown on bootstrap samples. None is True."
+    )
+    voting: str = parameter(
+        default="majority",
+        allowed=Choice(VOTINGS),
+        help="Whether a tree votes for one class or gives each class its share of the leaf.",
+    )
+    probabilities: str = parameter(
+        default="counts",
+        allowed=Choice(RULES),
+        help='What a leaf gives each class: "counts" is what `voting` says. By the others, as in '
+        "`ObliqueTreeClassifier`, the probabilities of the leaves are averaged, whatever `voting` is, and the "
+        "class of the largest mean is predicted (docs/probabilities.md).",
+    )
+    probability_strength: float | str = parameter(
+        default=1.0,
+        allowed=Either(Real(0.0), Text(OUT_OF_BAG, f"'{OUT_OF_BAG}'")),
+        help='How much, in units of the least sample weight. "oob" takes the strength of least log loss on rows by the '
+        "trees that did not draw them.",
+    )
+    oob_score: bool = parameter(
+        default=False, allowed=Boolean(), help="Whether to score each row by the trees that did not draw it."
+    )
+    warm_start: bool = parameter(
+        default=False,
+        allowed=Boolean(),
+        help="Whether `fit` keeps the trees it has and adds those up to `n_estimators`.",
+    )
+    n_jobs: int | None = parameter(
+        default=None,
+        allowed=N_JOBS,
+        help="Threads; None is 1, -1 all processors. The forest is the same for any number.",
+    )
+    random_state: Any = parameter(default=None)
 
     @abstractmethod
     def _options(self, p: int) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,10 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.aliases import Aliases
 from oblique_cli.estimators.forest.bagged import Heuristics, RowCount, families
 from oblique_cli.estimators.forest.base import (
-    SHARED,
+    MOST_TREES,
     Array,
     CoreForest,
     FeatureCount,
@@ -25,16 +24,16 @@ from oblique_cli.estimators.forest.base import (
     some_positive,
 )
 from oblique_cli.estimators.forest.scores import scores_of, shares_of
-from oblique_cli.estimators.jobs import LARGEST
+from oblique_cli.estimators.jobs import LARGEST, N_JOBS
 from oblique_cli.estimators.rows import checked
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Constraint, Integer, Optional, Real, check
-from oblique_cli.parameters import Alias
+from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.splitting import Proposer
 
 BOOSTING: Mapping[str, Constraint] = {
     "proposer": Heuristics(),
-    "n_estimators": SHARED["n_estimators"],
+    "n_estimators": Integer(1, MOST_TREES),
     "learning_rate": Real(0.0, 1.0, open_low=True),
     "max_depth": Optional(Integer(1, LARGEST)),
     "l2_regularization": Real(0.0),
@@ -45,11 +44,11 @@ BOOSTING: Mapping[str, Constraint] = {
     "n_iter_no_change": Optional(Integer(1, LARGEST)),
     "validation_fraction": Real(0.0, 1.0, open_low=True, open_high=True),
     "tol": Real(0.0),
-    "n_jobs": SHARED["n_jobs"],
+    "n_jobs": N_JOBS,
 }
 
 
-class ObliqueBoostingClassifier(CoreForest):
+class ObliqueBoostingClassifier(Declared, CoreForest, kw_only=True):
     """Gradient boosting of the log loss with oblique trees, one tree a round for all classes.
 
     Round by round every row weighs by the gradient of its own class, 1 - p, a heuristic grows a small tree on the class
@@ -57,37 +56,6 @@ class ObliqueBoostingClassifier(CoreForest):
     classes the Gini criterion on these weights is the gain of a regression tree on gradients, the sum of G^2 / W over
     the children, G being the gradients' sum and W that of their sizes; so any heuristic for classes and its exact
     search serve (docs/ensembles.md).
-
-    Parameters
-    ----------
-    proposer : str, Proposer or list of them, default "hhcart_a"
-        The heuristic, as in `BaggedForestClassifier`; several take turns.
-    n_estimators : int, default 100
-        Most rounds, one tree each.
-    learning_rate : float in (0, 1], default 0.1
-        Share of a Newton step that a leaf takes.
-    max_depth : int or None, default 4
-        Longest path from the root to a leaf; None for no limit.
-    l2_regularization : float, default 1
-        What is added to the curvature of a leaf before it divides the gradient.
-    min_child_weight : float, default 0.1
-        Least sum of gradients |g| of a child, times the sample weights.
-    max_samples : int, float or None, default 0.5
-        Rows drawn for a tree, without replacement: a number, a share, or all (None).
-    max_features : int, float, {"auto", "sqrt", "log2"} or None, default 0.5
-        Features drawn at each node: a number, a share, a rule, or all (None).
-    max_features_per_tree : the same, default None
-        Features drawn once for each tree.
-    n_iter_no_change : int or None, default None
-        Rounds without a lower loss on the validation rows after which to stop; the trees up to the lowest are kept.
-        None grows all trees on all rows.
-    validation_fraction : float in (0, 1), default 0.1
-        Share of the training rows of each class that `n_iter_no_change` keeps from growth.
-    tol : float, default 1e-4
-        By how much the loss has to fall.
-    n_jobs : int or None, default None
-        Threads of predictions; None is 1, -1 all processors. Trees follow one another and grow on one.
-    random_state : int, RandomState or None, default None
 
     Attributes
     ----------
@@ -107,41 +75,60 @@ class ObliqueBoostingClassifier(CoreForest):
     each tree, and of the validation rows.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = BOOSTING
-    aliases: ClassVar[Aliases] = {"n_estimators": Alias("n_trees")}
-
-    def __init__(
-        self,
-        proposer: str | Proposer | Sequence[str | Proposer] = "hhcart_a",
-        *,
-        n_estimators: int = 100,
-        learning_rate: float = 0.1,
-        max_depth: int | None = 4,
-        l2_regularization: float = 1.0,
-        min_child_weight: float = 0.1,
-        max_samples: int | float | None = 0.5,
-        max_features: int | float | str | None = 0.5,
-        max_features_per_tree: int | float | str | None = None,
-        n_iter_no_change: int | None = None,
-        validation_fraction: float = 0.1,
-        tol: float = 1e-4,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.proposer = proposer
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.max_depth = max_depth
-        self.l2_regularization = l2_regularization
-        self.min_child_weight = min_child_weight
-        self.max_samples = max_samples
-        self.max_features = max_features
-        self.max_features_per_tree = max_features_per_tree
-        self.n_iter_no_change = n_iter_no_change
-        self.validation_fraction = validation_fraction
-        self.tol = tol
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    proposer: str | Proposer | Sequence[str | Proposer] = parameter(
+        default="hhcart_a",
+        allowed=Heuristics(),
+        kw_only=False,
+        help="The heuristic, as in `BaggedForestClassifier`; several take turns.",
+    )
+    n_estimators: int = parameter(
+        default=100, allowed=Integer(1, MOST_TREES), also="n_trees", help="Most rounds, one tree each."
+    )
+    learning_rate: float = parameter(
+        default=0.1, allowed=Real(0.0, 1.0, open_low=True), help="Share of a Newton step that a leaf takes."
+    )
+    max_depth: int | None = parameter(
+        default=4,
+        allowed=Optional(Integer(1, LARGEST)),
+        help="Longest path from the root to a leaf; None for no limit.",
+    )
+    l2_regularization: float = parameter(
+        default=1.0, allowed=Real(0.0), help="What is added to the curvature of a leaf before it divides the gradient."
+    )
+    min_child_weight: float = parameter(
+        default=0.1, allowed=Real(0.0), help="Least sum of gradients |g| of a child, times the sample weights."
+    )
+    max_samples: int | float | None = parameter(
+        default=0.5,
+        allowed=Optional(RowCount()),
+        help="Rows drawn for a tree, without replacement: a number, a share, or all (None).",
+    )
+    max_features: int | float | str | None = parameter(
+        default=0.5,
+        allowed=Optional(FeatureCount()),
+        help="Features drawn at each node: a number, a share, a rule, or all (None).",
+    )
+    max_features_per_tree: int | float | str | None = parameter(
+        default=None, allowed=Optional(FeatureCount()), help="Features drawn once for each tree."
+    )
+    n_iter_no_change: int | None = parameter(
+        default=None,
+        allowed=Optional(Integer(1, LARGEST)),
+        help="Rounds without a lower loss on the validation rows after which to stop; the trees up to the lowest are "
+        "kept. None grows all trees on all rows.",
+    )
+    validation_fraction: float = parameter(
+        default=0.1,
+        allowed=Real(0.0, 1.0, open_low=True, open_high=True),
+        help="Share of the training rows of each class that `n_iter_no_change` keeps from growth.",
+    )
+    tol: float = parameter(default=1e-4, allowed=Real(0.0), help="By how much the loss has to fall.")
+    n_jobs: int | None = parameter(
+        default=None,
+        allowed=N_JOBS,
+        help="Threads of predictions; None is 1, -1 all processors. Trees follow one another and grow on one.",
+    )
+    random_state: Any = parameter(default=None)
 
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from oblique_cli.estimators.aliases import Aliases
-from oblique_cli.estimators.forest.base import SHARED, Array, ForestClassifier, relative
+from oblique_cli.estimators.forest.base import Array, ForestClassifier, relative
 from oblique_cli.estimators.jobs import LARGEST
 from oblique_cli.ground.constraints import Constraint, Integer, Real
-from oblique_cli.parameters import Alias
+from oblique_cli.parameters import parameter
 
 MODELS = ("mpsvm", "lda", "ridge", "svm", "logistic")
 
@@ -40,7 +38,7 @@ def names_of(value: Any) -> list[str]:
     return []
 
 
-class HeterogeneousForestClassifier(ForestClassifier):
+class HeterogeneousForestClassifier(ForestClassifier, kw_only=True):
     """A random forest whose splits are the best of several linear classifiers (Katuwal, Suganthan & Zhang 2020).
 
     At a node of `max_features` drawn features the classes are grouped into two sides in several ways: each class
@@ -48,70 +46,33 @@ class HeterogeneousForestClassifier(ForestClassifier):
     Gini impurity if they were separated are taken, on each of them every classifier makes a plane, and the plane of the
     least Gini impurity splits the node. Where no plane has rows on both sides, the best axis-parallel cut does.
 
-    Parameters
-    ----------
-    models : str or list of str, default "mpsvm, lda, ridge, svm, logistic"
-        The classifiers: the multisurface proximal support vector machine with its two bisectors, the linear
-        discriminant (priors of the sides, 1e-3 on the diagonal of the pooled covariance), ridge regression on -1 and 1
-        (penalty 1), the linear support vector machine (squared hinge, C = 1) and logistic regression (C = 1). All but
-        the first see features of mean 0 and deviation 1 at the node.
-    n_partitions : int, default 2
-        Groupings of the classes that are tried; a node of two classes has one.
-    delta : float, default 0.01
-        What "mpsvm" adds where a matrix is singular, in the units of the features.
-    n_estimators, max_features, min_samples_leaf, max_depth, voting, probabilities, probability_strength, oob_score,
-    warm_start, n_jobs, random_state
-        As in `MPSVMForestClassifier`.
-    bootstrap : bool or None, default None
-        Whether trees are grown on bootstrap samples. None is True.
-
     Attributes
     ----------
     As in `MPSVMForestClassifier`, and drawn from streams named in the same way.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "models": Models(),
-        "n_partitions": Integer(1, LARGEST),
-        "delta": Real(0.0, open_low=True),
-        **SHARED,
-    }
-    aliases: ClassVar[Aliases] = {**ForestClassifier.aliases, "max_features": Alias("mtry")}
-
-    def __init__(
-        self,
-        models: str | list[str] = "mpsvm, lda, ridge, svm, logistic",
-        n_partitions: int = 2,
-        delta: float = 0.01,
-        *,
-        n_estimators: int = 50,
-        max_features: int | float | str | None = "auto",
-        min_samples_leaf: int = 1,
-        max_depth: int | None = None,
-        bootstrap: bool | None = None,
-        voting: str = "majority",
-        probabilities: str = "counts",
-        probability_strength: float | str = 1.0,
-        oob_score: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.models = models
-        self.n_partitions = n_partitions
-        self.delta = delta
-        self.n_estimators = n_estimators
-        self.max_features = max_features
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.bootstrap = bootstrap
-        self.voting = voting
-        self.probabilities = probabilities
-        self.probability_strength = probability_strength
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    models: str | list[str] = parameter(
+        default="mpsvm, lda, ridge, svm, logistic",
+        allowed=Models(),
+        kw_only=False,
+        help="The classifiers: the multisurface proximal support vector machine with its two bisectors, the linear "
+        "discriminant (priors of the sides, 1e-3 on the diagonal of the pooled covariance), ridge regression on "
+        "-1 and 1 (penalty 1), the linear support vector machine (squared hinge, C = 1) and logistic regression "
+        "(C = 1). All but the first see features of mean 0 and deviation 1 at the node.",
+    )
+    n_partitions: int = parameter(
+        default=2,
+        allowed=Integer(1, LARGEST),
+        kw_only=False,
+        help="Groupings of the classes that are tried; a node of two classes has one.",
+    )
+    delta: float = parameter(
+        default=0.01,
+        allowed=Real(0.0, open_low=True),
+        kw_only=False,
+        help='What "mpsvm" adds where a matrix is singular, in the units of the features.',
+    )
+    max_features: int | float | str | None = parameter(default="auto", also="mtry")
 
     def _measured(self, weights: Array) -> Array:
         return relative(weights)  # penalties are in units of a row

@@ -12,16 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.ground.constraints import Choice, Constraint, Either, Real, Text
 from oblique_cli.tree.probabilities import LEAST, RULES, STRENGTHS, inner_by_depth
 
 Array = NDArray[np.float64]
 
 OUT_OF_BAG = "oob"
-FOREST_PROBABILITIES: Mapping[str, Constraint] = {
-    "probabilities": Choice(RULES),
-    "probability_strength": Either(Real(0.0), Text(OUT_OF_BAG, f"'{OUT_OF_BAG}'")),
-}
 
 
 class Branches(NamedTuple):

@@ -2,103 +2,65 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.estimators.forest.bagged import Heuristics, _names, families
-from oblique_cli.estimators.forest.base import SHARED, Array, ForestClassifier, relative
-from oblique_cli.estimators.jobs import LARGEST
+from oblique_cli.estimators.forest.base import Array, ForestClassifier, relative
 from oblique_cli.ground import seeds
-from oblique_cli.ground.constraints import Choice, Constraint, Integer, Optional, Real
+from oblique_cli.ground.constraints import Choice, Integer, Optional, Real
 from oblique_cli.ground.magnitudes import refuse_extreme
+from oblique_cli.parameters import parameter
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.refining import SURROGATES, PlaneSpace, Settings
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
-REFINED: Mapping[str, Constraint] = {
-    "proposer": Heuristics(),
-    "penalty": Optional(Real(0.0)),
-    "surrogate": Choice(SURROGATES),
-    "max_sweeps": Integer(1),
-    **{name: constraint for name, constraint in SHARED.items() if name not in ("max_features", "min_samples_leaf")},
-    "max_depth": Optional(Integer(1, LARGEST)),
-}
 
-
-class TAOForestClassifier(ForestClassifier):
+class TAOForestClassifier(ForestClassifier, kw_only=True):
     """A bag of refined trees: each is grown on a bootstrap sample and then optimized as a whole.
 
     A tree is grown unpruned by a heuristic, and its hyperplanes are improved one after another by tree alternating
     optimization (Carreira-Perpinan & Tavallali 2018; forests of such trees in Carreira-Perpinan & Zharmagambetov 2020)
     on the rows that the tree drew.
 
-    Parameters
-    ----------
-    proposer : str, Proposer or list of them, default "hhgdt"
-        The heuristic that grows the trees, as in `BaggedForestClassifier`; several take turns.
-    penalty : float or None, default None
-        Price of a unit of |w|_1 as a share of the training weight, the same for all trees. None is 1 / n, the weight of
-        one row among n of equal weight: a cut that a single row pays for is noise. Nothing is cross-validated.
-    surrogate : {"logistic", "squared_hinge"}, default "logistic"
-        Loss whose penalized minima are proposed as hyperplanes.
-    max_sweeps : int, default 5
-        Most passes over all nodes of a tree.
-    n_estimators, probabilities, probability_strength, oob_score, warm_start, n_jobs, random_state
-        As in `MPSVMForestClassifier`.
-    max_depth : int or None, default None
-        Longest path from the root to a leaf before trees are refined; None for no limit.
-    bootstrap : bool or None, default None
-        Whether trees are grown on bootstrap samples. None is True.
-    voting : {"mean", "majority"}, default "mean"
-        Whether a tree gives each class its share of the leaf or votes for one class.
-
     Attributes
     ----------
     As in `MPSVMForestClassifier`; the rows of a tree are drawn from the streams that those of other forests are.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = REFINED
     max_features = None
     min_samples_leaf = 1
 
-    def __init__(
-        self,
-        proposer: Any = "hhgdt",
-        penalty: float | None = None,
-        *,
-        surrogate: str = "logistic",
-        max_sweeps: int = 5,
-        n_estimators: int = 50,
-        max_depth: int | None = None,
-        bootstrap: bool | None = None,
-        voting: str = "mean",
-        probabilities: str = "counts",
-        probability_strength: float | str = 1.0,
-        oob_score: bool = False,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.proposer = proposer
-        self.penalty = penalty
-        self.surrogate = surrogate
-        self.max_sweeps = max_sweeps
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.bootstrap = bootstrap
-        self.voting = voting
-        self.probabilities = probabilities
-        self.probability_strength = probability_strength
-        self.oob_score = oob_score
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
+    proposer: Any = parameter(
+        default="hhgdt",
+        allowed=Heuristics(),
+        kw_only=False,
+        help="The heuristic that grows the trees, as in `BaggedForestClassifier`; several take turns.",
+    )
+    penalty: float | None = parameter(
+        default=None,
+        allowed=Optional(Real(0.0)),
+        kw_only=False,
+        help="Price of a unit of |w|_1 as a share of the training weight, the same for all trees. None is 1 / n, the "
+        "weight of one row among n of equal weight: a cut that a single row pays for is noise. Nothing is "
+        "cross-validated.",
+    )
+    surrogate: str = parameter(
+        default="logistic", allowed=Choice(SURROGATES), help="Loss whose penalized minima are proposed as hyperplanes."
+    )
+    max_sweeps: int = parameter(default=5, allowed=Integer(1), help="Most passes over all nodes of a tree.")
+    max_depth: int | None = parameter(
+        default=None,
+        help="Longest path from the root to a leaf before trees are refined; None for no limit.",
+    )
+    voting: str = parameter(
+        default="mean", help="Whether a tree gives each class its share of the leaf or votes for one class."
+    )
 
     def _options(self, p: int) -> dict[str, Any]:
         return {}

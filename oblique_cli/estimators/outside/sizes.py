@@ -27,6 +27,11 @@ SIZES: Registry[Callable[[Any], Sizes]] = Registry(
 )
 
 
+def reader_of_sizes(library: str) -> Callable[[Callable[[Any], Sizes]], Callable[[Any], Sizes]]:
+    """Decorator that registers a function of a fitted estimator. library : first name of the module of its class"""
+    return SIZES.register(library)
+
+
 def sizes_of(estimator: Any) -> Sizes:
     """Return the sizes of a fitted estimator, by the reader of its library, or else by what trees usually say."""
     for base in type(estimator).__mro__:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,26 @@ def _fault(kind: Any) -> str | None:
 
 
 KINDS: Registry[Kind] = Registry("kind of model", fault=_fault)
+
+
+C = TypeVar("C", bound=type)
+
+
+def model_kind(
+    name: str, *, state: Mapping[str, Codec], optional: Collection[str] = (), left_out: Mapping[str, Any] | None = None
+) -> Callable[[C], C]:
+    """Decorator that says how fitted estimators of a class lie in a model file: `Kind`, without a predictor.
+
+    state     fitted attribute -> its form; begin with `CLASSIFIER` or `REGRESSOR`
+    optional, left_out   as in `Kind`
+    """
+
+    def keep(cls: C) -> C:
+        package = cls.__module__.partition(".")[0]
+        KINDS.register(name)(Kind((cls.__name__,), state, frozenset(optional), left_out or {}, package=package))
+        return cls
+
+    return keep
 
 
 def kind_of(estimator_class: type[Any]) -> str | None:

@@ -1,5 +1,5 @@
 // Rows are put into equal-width bins of a key that grows with t, and bins that cannot win are never sorted, as in
-// split/split_search.cpp. Rows that go left and rows that go right may share a bin: the left weights of its cuts then
+// split/fast_search.hpp. Rows that go left and rows that go right may share a bin: the left weights of its cuts then
 // lie in the box from "all of the latter gone" to "all of the former come", whose corners are two edges of the bounds'
 // table. Where nothing is known to beat, the cuts at the two edges of the most promising bin say what the best one
 // reaches at least, and a crowded bin is divided and bounded once more before any of it is sorted.

@@ -14,17 +14,18 @@
 #include <vector>
 
 #include "common/kernels.hpp"
-#include "split/node_rows.hpp"
-#include "split/totals.hpp"
+#include "split/tactic.hpp"
 
 namespace oblique {
 
 template <class Criterion>
-class RareRows {
+class RareTactic final : public Tactic {
  public:
-  void begin(const NodeRows& rows, const Totals& totals) {
-    rows_ = &rows;
-    totals_ = &totals;
+  explicit RareTactic(CutSearch<Criterion>& search) : search_(search) {}
+
+  void begin() override {
+    const NodeRows& rows = *search_.rows;
+    const Totals& totals = search_.totals();
     common_ = 0;
     for (int k = 1; k < rows.n_classes; ++k)
       if (totals.of_class[k] > totals.of_class[common_]) common_ = k;
@@ -33,18 +34,26 @@ class RareRows {
     const std::size_t rare = rows.n - (last_ - first_);
     // Comparisons, in units of eight at a time; a search of all rows takes about as long as the first limit.
     const std::size_t work = (rare + 7) / 8 * rows.n;
-    are_few_ = Criterion::is_convex && totals.counts && rare <= kMost && work <= 2 * rows.n + 6000;
+    are_few_ = Criterion::is_convex && totals.counts && !search_.strict && rare <= kMost && work <= 2 * rows.n + 6000;
     are_very_few_ = are_few_ && work <= rows.n + 2000;
-    left_.resize(static_cast<std::size_t>(rows.n_classes));
   }
 
-  // Whether can_win() pays, and whether it pays before anything else is asked.
-  bool are_few() const { return are_few_; }
+  // Whether the tactic pays before anything else is asked.
   bool are_very_few() const { return are_very_few_; }
 
-  // Whether some cut along a direction may be worth `needed`. z : projections of the rows, of normal width
-  // distinct : the gap that a cut needs, see NodeSearch
-  bool can_win(const double* z, Range range, double distinct, double needed) {
+  bool settles(Direction& d) override {
+    return are_few_ && is_keyable(d.range) && !can_win(d, search_.roughly_needed(d.order));
+  }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+
+  // Whether some cut may be worth `needed`.
+  bool can_win(const Direction& d, double needed) {
+    const NodeRows& rows = *search_.rows;
+    const Totals& totals = search_.totals();
+    const double* z = d.z;
+    std::vector<double>& left = search_.left;
     constexpr std::uint64_t row_bits = 6;
     static_assert(kMost <= std::size_t{1} << row_bits);
     std::uint64_t keys[kMost];
@@ -52,24 +61,24 @@ class RareRows {
     double rare[kMost];
     std::size_t m = 0;
     // Rows with one key come in any order: they are nearer to each other than `distinct`, so that no cut parts them.
-    const double scale = 2.0 / distinct;
-    for (int k = 0; k < rows_->n_classes; ++k) {
+    const double scale = 2.0 / d.distinct;
+    for (int k = 0; k < rows.n_classes; ++k) {
       if (k == common_) continue;
-      for (std::size_t i = rows_->first_row[k]; i < rows_->first_row[k + 1]; ++i, ++m) {
+      for (std::size_t i = rows.first_row[k]; i < rows.first_row[k + 1]; ++i, ++m) {
         rare[m] = z[i];
         class_of[m] = static_cast<std::uint32_t>(k);
-        keys[m] = static_cast<std::uint64_t>((z[i] - range.low) * scale) << row_bits | m;
+        keys[m] = static_cast<std::uint64_t>((z[i] - d.range.low) * scale) << row_bits | m;
       }
     }
     count_below(z + first_, last_ - first_, rare, m, below);
     sort_few(keys, m);
-    std::fill(left_.begin(), left_.end(), 0.0);
+    std::fill(left.begin(), left.end(), 0.0);
     typename Criterion::Scan scan;
-    scan.start(left_.data(), *totals_);
-    const auto may_win = [&](int k, double rows) {
-      scan.move(k, rows, left_.data(), *totals_);
-      left_[static_cast<std::size_t>(k)] += rows;
-      return !(scan.rough(left_.data(), *totals_, needed) < needed);
+    scan.start(left.data(), totals);
+    const auto may_win = [&](int k, double weight) {
+      scan.move(k, weight, left.data(), totals);
+      left[static_cast<std::size_t>(k)] += weight;
+      return !(scan.rough(left.data(), totals, needed) < needed);
     };
     double passed = 0.0;
     for (std::size_t i = 0; i < m; ++i) {
@@ -81,15 +90,10 @@ class RareRows {
     return false;
   }
 
- private:
-  static constexpr std::size_t kMost = 64;
-
-  const NodeRows* rows_ = nullptr;
-  const Totals* totals_ = nullptr;
+  CutSearch<Criterion>& search_;
   int common_ = 0;
   std::size_t first_ = 0, last_ = 0;  // rows of the common class
   bool are_few_ = false, are_very_few_ = false;
-  std::vector<double> left_;
 };
 
 }  // namespace oblique

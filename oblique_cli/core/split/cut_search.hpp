@@ -1,0 +1,171 @@
+// What all searches of a node share, however they find its cuts: the weights of its classes, and which cuts count.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "common/interrupt.hpp"
+#include "common/kernels.hpp"
+#include "split/node_rows.hpp"
+#include "split/node_search.hpp"
+#include "split/totals.hpp"
+
+namespace oblique {
+
+// A direction to be searched. Its projections are x - c * w, or x where w is nullptr.
+struct Direction {
+  std::int64_t order;  // its place in the enumeration
+  double distinct;     // the gap above which two projections differ
+  const double* x;
+  const double* w = nullptr;
+  double c = 0.0;
+  const double* z = nullptr;  // the projections and their range, once they are asked for
+  Range range{};
+};
+
+// A criterion is as in criteria.hpp.
+template <class Criterion>
+class CutSearch : public NodeSearch {
+ public:
+  explicit CutSearch(const SearchOptions& options) : strict(options.strict_ties), min_leaf_(options.min_leaf) {}
+
+  void begin(const NodeRows& node_rows) override {
+    rows = &node_rows;
+    of_class_.assign(static_cast<std::size_t>(rows->n_classes), 0.0);
+    for (int k = 0; k < rows->n_classes; ++k) {
+      const std::size_t first = rows->first_row[k], last = rows->first_row[k + 1];
+      double sum = rows->weights ? 0.0 : static_cast<double>(last - first);
+      for (std::size_t i = first; rows->weights && i < last; ++i) sum += rows->weights[i];
+      of_class_[k] = sum;
+    }
+    totals_ = Totals{};
+    totals_.n_classes = rows->n_classes;
+    totals_.of_class = of_class_.data();
+    totals_.counts = rows->weights == nullptr;
+    for (double w : of_class_) totals_.n += w;
+    if (totals_.counts) {
+      of_count_.reach(rows->n, Criterion::needs_logarithms);
+      totals_.of_count = &of_count_;
+    }
+    restart();
+    left.resize(of_class_.size());
+    counts = SearchCounts{};
+  }
+
+  void restart() override {
+    front_.reset(Criterion::base(totals_), Criterion::noise(totals_), strict);
+    most_ = Criterion::most(totals_);
+  }
+
+  bool is_over(std::int64_t order) const override { return front_.needed(order) > most_; }
+
+  void direction(std::int64_t order, const double* z, double distinct) override { take({order, distinct, z}); }
+  void reflected_direction(std::int64_t order, const double* x, const double* w, double c, double distinct) override {
+    take({order, distinct, x, w, c});
+  }
+
+  void fixed_cut(std::int64_t order, const double* z, double threshold, double least) override {
+    ++counts.directions;
+    checkpoint(rows->n);
+    double s = 0.0;
+    for (int k = 0; k < rows->n_classes; ++k) {
+      double l = 0.0;
+      for (std::size_t i = rows->first_row[k]; i < rows->first_row[k + 1]; ++i)
+        if (z[i] <= threshold) l += weight(i);
+      left[k] = l;
+      s += l;
+    }
+    if (s > 0.0 && s < totals_.n && is_enough(s, least)) front_.offer(order, threshold, value_at(s));
+  }
+
+  double gain(double value) const override { return Criterion::gain(value, totals_); }
+
+  // For tactics.
+
+  // Projects the rows; false if no two projections differ.
+  bool project(Direction& d) {
+    checkpoint(4 * rows->n);
+    if (d.w) {
+      if (z_.size() < rows->n) z_.resize(rows->n);
+      d.range = project_reflected(d.x, d.w, d.c, z_.data(), rows->n);
+      d.z = z_.data();
+    } else {
+      d.range = range_of(d.x, rows->n);
+      d.z = d.x;
+    }
+    return d.range.high - d.range.low > (strict ? 0.0 : d.distinct);
+  }
+
+  double weight(std::size_t i) const { return rows->weights ? rows->weights[i] : 1.0; }
+  double needed(std::int64_t order) const { return front_.needed(order); }
+  double bar_after(double value) const { return front_.bar_after(value); }
+
+  // Whether a side of weight s and the other one weigh at least `least`.
+  bool is_enough(double s, double least) const { return !(std::min(s, totals_.n - s) < least - 1e-12 * totals_.n); }
+  // The value of the cut with `left` on the left, s being its sum.
+  double value_at(double s) const { return Criterion::value(left.data(), s, totals_); }
+  // Offers that cut, summed up afresh: running sums carry the rounding of every step.
+  void offer(std::int64_t order, double threshold) {
+    double s = 0.0;
+    for (double l : left) s += l;
+    front_.offer(order, threshold, value_at(s));
+  }
+
+  // The least running value of a cut of direction `order` that is worth a closer look.
+  double roughly_needed(std::int64_t order) const { return front_.needed(order) - 1e-10 * totals_.n - 1e-13; }
+
+  // A cut that moves along a direction, from the weights in `left` on. A local object, so that its sums stay in
+  // registers.
+  class Sweep {
+   public:
+    Sweep(CutSearch& search, std::int64_t order)
+        : search_(search), totals_(search.totals_), left_(search.left.data()), order_(order),
+          needed_(search.roughly_needed(order)) {
+      scan_.start(left_, totals_);
+    }
+    // Weight w of class k comes to the left.
+    void move(int k, double w) {
+      scan_.move(k, w, left_, totals_);
+      left_[k] += w;
+    }
+    // The cut is here, if it is worth it.
+    void consider(double threshold) {
+      if (scan_.rough(left_, totals_, needed_) < needed_) return;
+      if (!search_.is_enough(scan_.s, search_.min_leaf_)) return;
+      search_.offer(order_, threshold);
+      needed_ = search_.roughly_needed(order_);
+    }
+
+   private:
+    CutSearch& search_;
+    const Totals totals_;
+    double* const left_;
+    typename Criterion::Scan scan_;
+    const std::int64_t order_;
+    double needed_;
+  };
+
+  const bool strict;
+  const NodeRows* rows = nullptr;
+  std::vector<double> left;  // weights of the classes on the left of the cut at hand
+
+ protected:
+  virtual void search(Direction& d) = 0;
+
+  const double min_leaf_;
+
+ private:
+  void take(Direction d) {
+    ++counts.directions;
+    if (!is_over(d.order)) search(d);
+  }
+
+  double most_ = 0.0;
+  std::vector<double> of_class_, z_;
+  CountTable of_count_;
+};
+
+}  // namespace oblique

@@ -1,0 +1,91 @@
+// Looks at a reflected direction before its rows are projected: most cannot win, and that is soon seen.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "common/counting.hpp"
+#include "common/interrupt.hpp"
+#include "common/kernels.hpp"
+#include "split/key_scan.hpp"
+#include "split/open_bins.hpp"
+#include "split/rare_tactic.hpp"
+#include "split/row_counts.hpp"
+#include "split/screen.hpp"
+#include "split/tactic.hpp"
+
+namespace oblique {
+
+template <class Criterion>
+class LookTactic final : public Tactic {
+ public:
+  // rare : asked instead where very few rows are rare; nullptr if it takes no part
+  LookTactic(CutSearch<Criterion>& search, const RareTactic<Criterion>* rare)
+      : search_(search), rare_(rare), bins_(search), scan_(search) {}
+
+  void begin() override {
+    const NodeRows& rows = *search_.rows;
+    pays_ = counts_exactly(rows) && !search_.strict && rows.n >= Screen::kRows;
+    if (pays_) screen_.begin(rows, search_.totals().of_class);
+  }
+
+  bool settles(Direction& d) override {
+    if (!pays_ || !d.w || (rare_ && rare_->are_very_few()) || !screen_.is_worth_it()) return false;
+    if (!screen_.count(d.x, d.w, d.c, d.distinct)) return false;
+    const auto look = [&] { bins_.find(screen_.table(), d.order, [&](int b) { return screen_.is_asked(b); }); };
+    bins_.assume(true);
+    look();
+    for (int looks = 1; !bins_.open.empty() && looks < kLooks && screen_.look_closer(bins_.open); ++looks) look();
+    const bool settled =
+        bins_.open.empty() || (bins_.rows_of_open() <= kPicked && search_picked(d) && !bins_.assumed_wrongly());
+    screen_.tell(!settled);
+    if (settled) checkpoint(search_.rows->n);
+    return settled;
+  }
+
+ private:
+  static constexpr float kPicked = 96.0f;  // rows: so many are soon picked, and sorted, by their places
+  static constexpr int kLooks = 3;
+
+  // Searches the open bins of the last look, of which only the rows are projected; false if keys do not do.
+  bool search_picked(Direction d) {
+    const NodeRows& rows = *search_.rows;
+    d.range = range_of_reflected(d.x, d.w, d.c, rows.n);
+    if (!(d.range.high - d.range.low > d.distinct)) return true;
+    if (!is_keyable(d.range)) return false;
+    ++search_.counts.refined;
+    scan_.begin(d);
+    picked_.resize(scan_.lay_out(bins_));
+    const std::uint8_t *places = screen_.places(), *bin_of = screen_.bin_of();
+    bool is_open[kPlaceBins] = {};
+    for (const int b : bins_.open) is_open[b] = true;
+    std::uint8_t wanted[256];
+    for (int place = 0; place < 256; ++place) wanted[place] = is_open[bin_of[place]];
+    picked_up_to_.resize(static_cast<std::size_t>(rows.n_classes));
+    pick_rows(places, rows.first_row, rows.n_classes, wanted, picked_.data(), picked_up_to_.data());
+    std::size_t at = 0;
+    for (int k = 0; k < rows.n_classes; ++k)
+      for (; at < picked_up_to_[k]; ++at) {
+        const std::size_t i = picked_[at];
+        scan_.add(bin_of[places[i]], d.x[i] - d.c * d.w[i], i, k);
+      }
+    scan_.scan_open(bins_, [&](int b) {
+      int last = 255;
+      while (bin_of[last] > b) --last;
+      return least_above(places, static_cast<std::uint8_t>(last), d.x, d.w, d.c, rows.n);
+    });
+    return true;
+  }
+
+  CutSearch<Criterion>& search_;
+  const RareTactic<Criterion>* rare_;
+  OpenBins<Criterion> bins_;
+  KeyScan<Criterion> scan_;
+  bool pays_ = false;
+  Screen screen_;
+  std::vector<std::uint32_t> picked_;      // rows of open bins, class by class
+  std::vector<std::size_t> picked_up_to_;  // the end of each class among them
+};
+
+}  // namespace oblique

@@ -1,0 +1,102 @@
+"""The plugin in examples/plugin is installed, by pip where it can build one, and then used by every command."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tomllib
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+
+from oblique_cli.ground.resources import PACKAGE
+
+PLUGIN = PACKAGE.parent / "examples" / "plugin"
+CONFIG = """version: 1
+dataset: iris
+algorithms: [differences, {name: nearest_mean, order: {grid: [1, 2]}}]
+metrics: [accuracy, worst_recall]
+cv: {scheme: nested, folds: 3, repeats: 2, tune: {folds: 2}}
+"""
+
+
+def can_build() -> bool:
+    """Whether setuptools is there and builds wheels by itself, as it does from 70.1 on."""
+    try:
+        return tuple(map(int, version("setuptools").split(".")[:2])) >= (70, 1)
+    except PackageNotFoundError:
+        return False
+
+
+def laid_out(source: Path, site: Path) -> None:
+    """Put the plugin where pip would, with the metadata that pip leaves."""
+    project = tomllib.loads((source / "pyproject.toml").read_text())["project"]
+    info = site / f"oblique_example-{project['version']}.dist-info"
+    info.mkdir(parents=True)
+    shutil.copy(source / "oblique_example.py", site)
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    ((group, points),) = project["entry-points"].items()
+    lines = [f"[{group}]", *(f"{name} = {module}" for name, module in points.items())]
+    (info / "entry_points.txt").write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """A function that runs Python where the plugin is installed, in a folder of its own; no network is used."""
+    folder = tmp_path_factory.mktemp("plugin")
+    source, site = folder / "source", folder / "site"
+    shutil.copytree(PLUGIN, source)
+    (folder / "my.yaml").write_text(CONFIG)
+    if can_build():
+        pip = ["-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+        words = [sys.executable, *pip, "--target", str(site), str(source)]
+        done = subprocess.run(words, capture_output=True, text=True, cwd=folder)
+        assert done.returncode == 0, done.stderr
+    else:
+        laid_out(source, site)
+    shutil.copytree(source / "tests", folder / "tests")
+    paths = os.pathsep.join(map(str, (site, PACKAGE.parent)))
+
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
+        variables = {**os.environ, "PYTHONPATH": paths, "NO_COLOR": "1"}
+        return subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=folder, env=variables)
+
+    run.folder = folder  # type: ignore[attr-defined]
+    return run
+
+
+def test_lists_and_the_doctor_know_it(installed):
+    assert "example (oblique-example 1.0)" in installed("oblique_cli", "doctor").stdout
+    listed = installed("oblique_cli", "list", "algorithms").stdout
+    assert "differences" in listed and "nearest_mean" in listed
+    assert "worst_recall" in installed("oblique_cli", "list", "metrics").stdout
+
+
+def test_a_configuration_runs_it(installed):
+    done = installed("oblique_cli", "run", "my.yaml", "--quiet")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "nearest mean" in done.stdout and "worst recall" in done.stdout
+
+
+def test_fit_keeps_its_model_and_predict_uses_it(installed):
+    words = ("fit", "iris", "--algorithm", "nearest_mean", "--metric", "worst_recall", "-o", "model.json")
+    done = installed("oblique_cli", *words)
+    assert done.returncode == 0 and "worst" in done.stdout, done.stderr
+    code = "import sys; from oblique_cli import data, load, plugins; plugins.load(); iris = data.load('iris'); "
+    (Path(installed.folder) / "used.py").write_text(
+        code + "model = load('model.json'); print((model.estimator.predict(iris.X) == iris.y).mean())"
+    )
+    used = installed("used")
+    assert used.returncode == 0 and 0.85 < float(used.stdout) < 1.0, used.stderr
+
+
+def test_compare_takes_its_algorithms(installed):
+    words = ("--datasets", "iris", "--algorithms", "differences,nearest_mean", "--metric", "worst_recall")
+    done = installed("oblique_cli", "compare", *words, "--cv", "ordinary", "--folds", "3", "--repeats", "2", "--quiet")
+    assert done.returncode == 0 and "nearest mean" in done.stdout, done.stderr
+
+
+def test_its_own_tests_pass(installed):
+    done = installed("pytest", "-q", "-p", "no:cacheprovider", "tests")
+    assert done.returncode == 0, done.stdout
