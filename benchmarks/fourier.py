@@ -11,12 +11,12 @@ import numpy as np
 
 from benchmarks.measuring import ROOT, Ratio, Report, Sample, alternate, main
 from oblique_cli import data
-from oblique_cli.c45.domain import Domain
-from oblique_cli.c45.structure import DiscreteTree
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.fourier.extraction import count_terms, spectrum_of
-from oblique_cli.fourier.principal import gram_of_trees
-from oblique_cli.fourier.spectrum import CoefficientMatrix
+from oblique_cli.papers.discrete.discrete_tree import DiscreteTree
+from oblique_cli.papers.discrete.domain import Domain
+from oblique_cli.papers.discrete.extraction import count_terms, spectrum_of
+from oblique_cli.papers.discrete.principal import gram_of_trees
+from oblique_cli.papers.discrete.spectrum import CoefficientMatrix
 
 MB = 1e6
 
@@ -95,8 +95,8 @@ def inner_products(report: Report, repeat: int) -> None:
 REPRODUCTION = """
 import sys, time
 from benchmarks.peak import peak
-from oblique_cli.reproduction.studies import odt
-from oblique_cli.reproduction.framework.studies import StudyRequest
+from oblique_cli.papers.reproduction.studies import odt
+from oblique_cli.papers.reproduction.framework.studies import StudyRequest
 only = {"dataset": (sys.argv[1],)}
 start = time.process_time()
 odt.OrthogonalTrees().run(StudyRequest(sys.argv[2], 20260101, 1, sys.argv[3], None, only, lambda line: None))

@@ -16,9 +16,9 @@ from scipy.spatial.distance import pdist
 
 from benchmarks.measuring import ROOT, Ratio, Report, Sample, alternate, main
 from benchmarks.peak import peak
-from oblique_cli.hierarchy.avalanche import avalanche
-from oblique_cli.hierarchy.joining import upgma
-from oblique_cli.hierarchy.staxac import staxac
+from oblique_cli.papers.hierarchy.avalanche import avalanche
+from oblique_cli.papers.hierarchy.linkage import upgma
+from oblique_cli.papers.hierarchy.staxac import staxac
 
 OBJECTS = 5000
 LIMIT = 20.0  # seconds

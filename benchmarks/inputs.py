@@ -11,7 +11,7 @@ from sklearn.datasets import make_classification
 import oblique_cli._core as _core
 from oblique_cli import data
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.nouns import DatasetSpec
+from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.tree.splitting import PLAIN, Proposer
 from oblique_cli.tree.structure import Tree
 

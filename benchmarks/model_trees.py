@@ -14,7 +14,7 @@ from benchmarks.measuring import Ratio, Report, Sample, alternate, main
 from oblique_cli import data
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.nouns import DatasetSpec
+from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.tree.least_squares import Passes, fit_linear
 
 SEED = 20260101

@@ -16,8 +16,8 @@ import numpy as np
 
 from benchmarks.inputs import letter
 from benchmarks.measuring import Ratio, Report, Sample, alternate, main
-from oblique_cli.data.columns import Chunk, chunks
 from oblique_cli.data.dataset import Dataset
+from oblique_cli.data.own.front import Chunk, chunks
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.fitting.fitting import columns_of
 from oblique_cli.models import Model, load, save

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.inputs import Data, grow, letter
 from benchmarks.measuring import Ratio, Report, alternate, main
 from oblique_cli import data
-from oblique_cli.nouns import DatasetSpec
+from oblique_cli.ground.nouns import DatasetSpec
 
 TARGET = ">= 5"
 

@@ -11,8 +11,8 @@ import oblique_cli._core as _core
 from benchmarks.measuring import Ratio, Report, alternate, main
 from oblique_cli import data
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.nouns import DatasetSpec
-from oblique_cli.pathfinder.clusters import CellGrid, best_clusters, clusters_of
+from oblique_cli.ground.nouns import DatasetSpec
+from oblique_cli.papers.pathfinder.grid_clusters import CellGrid, best_clusters, clusters_of
 
 GRID = 16  # Table 3.4
 

@@ -21,7 +21,7 @@ from oblique_cli import config, schemes
 from oblique_cli.errors import DataError
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.running import Case, load_datasets, run_job, tune
-from oblique_cli.nouns import Experiment, Fold
+from oblique_cli.ground.nouns import Experiment, Fold
 
 STUDIES = {
     "chapter3": (

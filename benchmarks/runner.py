@@ -13,7 +13,7 @@ from oblique_cli.estimators.algorithms import make
 from oblique_cli.experiments.running import load_datasets
 from oblique_cli.experiments.running import run as run_experiment
 from oblique_cli.experiments.store import Store
-from oblique_cli.nouns import Experiment
+from oblique_cli.ground.nouns import Experiment
 
 
 def experiment(repeats: int) -> Experiment:

@@ -9,30 +9,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from oblique_cli.ground import doors
+
 if TYPE_CHECKING:
-    from oblique_cli.c45.growing import C45
     from oblique_cli.estimators.algorithms import ALGORITHMS, make
-    from oblique_cli.estimators.discrete.c45 import C45BaggingClassifier, C45Classifier, C45ForestClassifier
-    from oblique_cli.estimators.discrete.discretizing import Discretizer
-    from oblique_cli.estimators.discrete.orthogonal import (
-        AggregatedFourierTreeClassifier,
-        OrthogonalTreesClassifier,
-        ReconstructedFourierTreeClassifier,
-    )
     from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
     from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
     from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
     from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
     from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
     from oblique_cli.estimators.forest.refined import TAOForestClassifier
-    from oblique_cli.estimators.hierarchy.editing import (
-        HCEditClassifier,
-        MultiEditClassifier,
-        SupervisedClusteringEditClassifier,
-        WilsonClassifier,
-    )
-    from oblique_cli.estimators.hierarchy.neighbors import NearestNeighborsClassifier
-    from oblique_cli.estimators.hierarchy.taxonomy import AvalancheClustering, SupervisedTaxonomy
     from oblique_cli.estimators.machines import ProximalSVMClassifier, SupportVectorClassifier
     from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, BUTIFSVMClassifier, HHBUTClassifier
     from oblique_cli.estimators.oblique.classifiers import (
@@ -57,13 +43,29 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.oblique.logistic import LogisticModelTreeClassifier
     from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
     from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
-    from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
     from oblique_cli.estimators.regression.cart import CARTRegressor
     from oblique_cli.estimators.regression.linear_leaves import M5StyleRegressor, RETISRegressor, TPRTIRegressor
     from oblique_cli.estimators.regression.oblique_regressor import ObliqueTreeRegressor
-    from oblique_cli.explaining.explanation import explain
+    from oblique_cli.models.explaining.explanation import explain
     from oblique_cli.models.exporting import export
     from oblique_cli.models.model import Model, load, save
+    from oblique_cli.papers.discrete.c45 import C45
+    from oblique_cli.papers.discrete.c45_classifiers import C45BaggingClassifier, C45Classifier, C45ForestClassifier
+    from oblique_cli.papers.discrete.discretizing import Discretizer
+    from oblique_cli.papers.discrete.fourier_classifiers import (
+        AggregatedFourierTreeClassifier,
+        OrthogonalTreesClassifier,
+        ReconstructedFourierTreeClassifier,
+    )
+    from oblique_cli.papers.hierarchy.editing_classifiers import (
+        HCEditClassifier,
+        MultiEditClassifier,
+        SupervisedClusteringEditClassifier,
+        WilsonClassifier,
+    )
+    from oblique_cli.papers.hierarchy.neighbors import NearestNeighborsClassifier
+    from oblique_cli.papers.hierarchy.taxonomy_estimators import AvalancheClustering, SupervisedTaxonomy
+    from oblique_cli.papers.pathfinder.classifier import PathfinderClassifier
     from oblique_cli.tree.structure import Tree
 
 __version__ = "0.1.0"
@@ -77,28 +79,13 @@ _PLACES = {
     "load": "oblique_cli.models.model",
     "save": "oblique_cli.models.model",
     "export": "oblique_cli.models.exporting",
-    "explain": "oblique_cli.explaining.explanation",
-    "C45": "oblique_cli.c45.growing",
-    "C45BaggingClassifier": "oblique_cli.estimators.discrete.c45",
-    "C45Classifier": "oblique_cli.estimators.discrete.c45",
-    "C45ForestClassifier": "oblique_cli.estimators.discrete.c45",
-    "Discretizer": "oblique_cli.estimators.discrete.discretizing",
-    "AggregatedFourierTreeClassifier": "oblique_cli.estimators.discrete.orthogonal",
-    "OrthogonalTreesClassifier": "oblique_cli.estimators.discrete.orthogonal",
-    "ReconstructedFourierTreeClassifier": "oblique_cli.estimators.discrete.orthogonal",
+    "explain": "oblique_cli.models.explaining.explanation",
     "BaggedForestClassifier": "oblique_cli.estimators.forest.bagged",
     "ObliqueBoostingClassifier": "oblique_cli.estimators.forest.boosting",
     "HeterogeneousForestClassifier": "oblique_cli.estimators.forest.heterogeneous",
     "HHCARTForestClassifier": "oblique_cli.estimators.forest.hhcart",
     "MPSVMForestClassifier": "oblique_cli.estimators.forest.mpsvm",
     "TAOForestClassifier": "oblique_cli.estimators.forest.refined",
-    "HCEditClassifier": "oblique_cli.estimators.hierarchy.editing",
-    "MultiEditClassifier": "oblique_cli.estimators.hierarchy.editing",
-    "SupervisedClusteringEditClassifier": "oblique_cli.estimators.hierarchy.editing",
-    "WilsonClassifier": "oblique_cli.estimators.hierarchy.editing",
-    "NearestNeighborsClassifier": "oblique_cli.estimators.hierarchy.neighbors",
-    "AvalancheClustering": "oblique_cli.estimators.hierarchy.taxonomy",
-    "SupervisedTaxonomy": "oblique_cli.estimators.hierarchy.taxonomy",
     "ProximalSVMClassifier": "oblique_cli.estimators.machines",
     "SupportVectorClassifier": "oblique_cli.estimators.machines",
     "CARTRegressor": "oblique_cli.estimators.regression.cart",
@@ -129,8 +116,8 @@ _PLACES = {
     "SVMSplitClassifier": "oblique_cli.estimators.oblique.classifiers",
     "UnionClassifier": "oblique_cli.estimators.oblique.classifiers",
     "ObliqueTreeClassifier": "oblique_cli.estimators.oblique.top_down",
-    "PathfinderClassifier": "oblique_cli.estimators.pathfinder.classifier",
     "Tree": "oblique_cli.tree.structure",
+    **doors.NAMES,
 }
 __all__ = [  # noqa: RUF022  (in groups, as above)
     "ALGORITHMS",

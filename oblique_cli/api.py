@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, Text, check
     from oblique_cli.data.dataset import Dataset
     from oblique_cli.data.handed import Handed, data_set
     from oblique_cli.errors import ConfigError, DataError, ObliqueError
@@ -32,16 +31,17 @@ if TYPE_CHECKING:
         Undefined,
         metric,
     )
+    from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, Text, check
+    from oblique_cli.ground.nouns import CVSpec, Fold, Row, TuningPair
+    from oblique_cli.ground.seeds import generator
     from oblique_cli.models.codecs import Labels, Numbers, Whole
     from oblique_cli.models.exporting._exporter import Source, exporter
     from oblique_cli.models.kinds._kind import CLASSIFIER, REGRESSOR, SIZES, model_kind
     from oblique_cli.models.procedure import Procedure
-    from oblique_cli.nouns import CVSpec, Fold, Row, TuningPair
     from oblique_cli.report.material import Material
-    from oblique_cli.report.plots._kind import Plot, Request, plot
+    from oblique_cli.report.plot_kinds import Plot, Request, plot
     from oblique_cli.schemes._draws import pruning_rows
     from oblique_cli.schemes._scheme import FOLDS, FRACTION, Scheme, scheme
-    from oblique_cli.seeds import generator
     from oblique_cli.tree.pruning import (
         KEPT_ROWS,
         NO_ROWS,
@@ -60,14 +60,16 @@ API_VERSION = "1.0"
 _PLACES = {
     "oblique_cli.estimators.algorithms": ("heuristic", "algorithm", "ModelFamily"),
     "oblique_cli.tree.splitting": ("Proposer", "Node", "Candidates"),
-    "oblique_cli.constraints": ("Boolean", "Choice", "Constraint", "Integer", "Optional", "Real", "Text", "check"),
+    "oblique_cli.ground.constraints": (
+        "Boolean", "Choice", "Constraint", "Integer", "Optional", "Real", "Text", "check",
+    ),
     "oblique_cli.evaluation.metrics": (
         "metric", "Undefined", "CLASSIFICATION", "REGRESSION", "ANY_TASK", "LABELS", "PROBABILITIES", "MODEL", "ROW",
         "POOLED", "MEAN", "SUM",
     ),
     "oblique_cli.schemes._scheme": ("scheme", "Scheme", "FOLDS", "FRACTION"),
     "oblique_cli.schemes._draws": ("pruning_rows",),
-    "oblique_cli.nouns": ("CVSpec", "Fold", "TuningPair", "Row"),
+    "oblique_cli.ground.nouns": ("CVSpec", "Fold", "TuningPair", "Row"),
     "oblique_cli.data.dataset": ("Dataset",),
     "oblique_cli.tree.pruning": (
         "pruning_rule", "PruningRule", "LabeledRows", "CrossValidation", "NO_ROWS", "KEPT_ROWS", "TRAINING_ROWS",
@@ -77,11 +79,11 @@ _PLACES = {
     "oblique_cli.models.procedure": ("Procedure",),
     "oblique_cli.models.kinds._kind": ("model_kind", "CLASSIFIER", "REGRESSOR", "SIZES"),
     "oblique_cli.models.codecs": ("Numbers", "Whole", "Labels"),
-    "oblique_cli.report.plots._kind": ("plot", "Plot", "Request"),
+    "oblique_cli.report.plot_kinds": ("plot", "Plot", "Request"),
     "oblique_cli.report.material": ("Material",),
     "oblique_cli.data.handed": ("data_set", "Handed"),
     "oblique_cli.estimators.outside.sizes": ("reader_of_sizes", "Sizes"),
-    "oblique_cli.seeds": ("generator",),
+    "oblique_cli.ground.seeds": ("generator",),
     "oblique_cli.errors": ("ObliqueError", "ConfigError", "DataError"),
 }  # fmt: skip
 _HOMES = {name: module for module, names in _PLACES.items() for name in names}

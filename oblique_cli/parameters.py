@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, make_dataclass, replace
 from typing import Any, ClassVar, dataclass_transform
 
-from oblique_cli.constraints import Constraint
+from oblique_cli.ground.constraints import Constraint
 
 UNSAID: Any = type("Unsaid", (), {"__repr__": lambda self: "unsaid"})()  # left to the declaration of a base class
 SECTION = "Parameters\n----------\n"

@@ -11,7 +11,7 @@ import pytest
 from cli_support import Ended, environment
 
 import oblique_cli._core as _core
-from oblique_cli.resources import PACKAGE
+from oblique_cli.ground.resources import PACKAGE
 
 ROOT = PACKAGE.parent
 

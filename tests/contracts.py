@@ -9,12 +9,12 @@ import numpy as np
 
 import oblique_cli._core as _core
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
-from oblique_cli.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real
 from oblique_cli.data import catalogue
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.nouns import DatasetSpec
+from oblique_cli.ground.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real
+from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.pruning import KEPT_ROWS, NO_ROWS, PRUNINGS
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Node

@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from oblique_cli.data import catalogue, catalogue_file, files
-from oblique_cli.resources import folder
+from oblique_cli.ground.resources import folder
 
 DATASETS = folder("datasets")
 FETCHED = [name for name, entry in catalogue.entries().items() if not entry.bundled and not entry.generated]

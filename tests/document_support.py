@@ -31,7 +31,7 @@ from cli_support import Ended
 
 from oblique_cli import data
 from oblique_cli.cli import cli
-from oblique_cli.resources import PACKAGE
+from oblique_cli.ground.resources import PACKAGE
 
 ROOT = PACKAGE.parent
 BLOCK = re.compile(
@@ -47,7 +47,7 @@ PAGES = (
     "CHANGELOG.md",
     "benchmarks/README.md",
     "datasets/SOURCES.md",
-    "oblique_cli/published/README.md",
+    "oblique_cli/papers/published/README.md",
     *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md")),
 )
 # What a shell has to read, and not this module.

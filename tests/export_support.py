@@ -24,8 +24,8 @@ import numpy as np
 import pytest
 
 from oblique_cli import Model, data, make
-from oblique_cli.data.columns import Column, Columns
 from oblique_cli.data.dataset import Dataset
+from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.estimators.encoding import fold_encoder, prepared
 from oblique_cli.models.procedure import NUMBER, Procedure, Split, procedure_of
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from oblique_cli import geometry
+from oblique_cli.ground import geometry
 
 MASK = 2**64 - 1
 STEP = 0x9E3779B97F4A7C15

@@ -12,8 +12,8 @@ from robustness_support import DISCRETE, PARAMETERS, REGRESSION
 
 from oblique_cli import Model
 from oblique_cli.cli.export import FORMATS
-from oblique_cli.data.columns import Column, Columns
 from oblique_cli.data.dataset import Dataset
+from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.encoding import fold_encoder, prepared
 

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from oblique_cli.data.dataset import Dataset
-from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
+from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
 
 
 class Stump:

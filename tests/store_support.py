@@ -7,7 +7,7 @@ from pathlib import Path
 
 from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.store import Store
-from oblique_cli.nouns import Row, Tuning
+from oblique_cli.ground.nouns import Row, Tuning
 
 CONTENT = {"seed": 1, "cv": {"scheme": "ordinary", "repeats": 2}, "datasets": [], "algorithms": []}
 

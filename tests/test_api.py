@@ -6,7 +6,7 @@ import re
 import pytest
 
 from oblique_cli import api
-from oblique_cli.resources import PACKAGE
+from oblique_cli.ground.resources import PACKAGE
 
 # Name -> its parameters in version 1.0. A minor version may add names, and parameters with a default behind these.
 CALLABLE = {

@@ -11,7 +11,7 @@ import yaml
 
 from oblique_cli import __version__
 from oblique_cli.cli import COMMANDS
-from oblique_cli.resources import PACKAGE
+from oblique_cli.ground.resources import PACKAGE
 
 ROOT = PACKAGE.parent
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")

@@ -12,30 +12,16 @@ from pathlib import Path
 
 import pytest
 
+from oblique_cli.ground import doors
 from tools.rooms import CORE, PACKAGE, ROOT, imports, includes, modules, room, walk_executed
 
 FLOORS = {
     "errors": -2,  # the ground: whatever fails on floor 0 says so in these
-    "bounds": -1,
-    "constraints": -1,
-    "parameters": 0,
-    "registry": 0,
     "foreign": -1,
-    "later": 0,
-    "magnitudes": 0,
-    "nouns": 0,
-    "resources": 0,
-    "seeds": 0,
-    "strict_yaml": 0,
-    "geometry": 1,
-    "nodes": 1,
-    "published": 1,
+    "ground": 0,
+    "parameters": 1,
     "_core": 1,
     "tree": 2,
-    "c45": 2,
-    "hierarchy": 2,
-    "pathfinder": 2,
-    "fourier": 3,
     "proposers": 3,
     "drawing": 3,
     "estimators": 4,
@@ -44,19 +30,19 @@ FLOORS = {
     "evaluation": 5,
     "models": 5,
     "plugins": 5,
-    "explaining": 6,
     "config": 6,
     "experiments": 6,
     "fitting": 7,
     "scale": 7,
     "report": 7,
-    "reproduction": 7,
     "api": 8,  # names what is below it, and loads it on first use
     "cli": 8,
-    "__main__": 9,  # `python -m oblique_cli`
+    "papers": 9,  # comes in as a plugin does, through the doors of `ground/doors.py`
+    "__main__": 10,  # `python -m oblique_cli`
 }
 
 MODULES = modules()
+COMMANDS_OF_PAPERS = tuple(p.as_posix() for p in MODULES if p.parts[0] == "papers" and p.stem.endswith("_command"))
 
 
 def top_level_imports(path: Path) -> set[str]:
@@ -78,7 +64,7 @@ def users_of(library: str) -> set[str]:
 def test_a_module_imports_from_lower_floors_or_its_own_folder(path):
     here = room(path)
     if here == "__init__":  # the front door names what is behind it, and loads it on first use
-        assert not {name for name in imports(path) if name.split(".")[0] == ROOT}
+        assert {name for name in imports(path) if name.split(".")[0] == ROOT} == {f"{ROOT}.ground.doors"}
         return
     assert here in FLOORS, f"{here} has no floor yet"
     for name in imports(path):
@@ -88,6 +74,28 @@ def test_a_module_imports_from_lower_floors_or_its_own_folder(path):
         there = parts[1]
         assert there in FLOORS, f"{path} imports {name}, which has no floor"
         assert there == here or FLOORS[there] < FLOORS[here], f"{path} (floor {FLOORS[here]}) imports {name}"
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if p.parts[0] != "papers"], ids=str)
+def test_papers_are_named_by_their_doors_alone(path):
+    if path.as_posix() != "ground/doors.py":
+        assert not {name for name in imports(path) if name.startswith(doors.PAPERS)}
+        text = (PACKAGE / path).read_text(encoding="utf-8")
+        assert f'"{doors.PAPERS}' not in text and "{doors.PAPERS}.{" not in text
+
+
+def test_every_door_leads_somewhere():
+    commands = {name.rpartition(".")[0] for section in doors.COMMANDS.values() for name, _ in section.values()}
+    there = {dotted(path) for path in MODULES}
+    assert {*doors.ALGORITHMS, *doors.MODEL_KINDS, *doors.NAMES.values(), *commands} <= there
+    assert (PACKAGE / doors.PUBLISHED / "tables.csv").is_file()
+
+
+@pytest.mark.parametrize(
+    "table", ["estimators.algorithms", "models.kinds", "estimators.algorithms, oblique_cli.models"]
+)
+def test_importing_a_table_leaves_its_doors_closed(table):
+    assert not {name for name in loaded_by(f"import oblique_cli.{table}") if name.startswith(doors.PAPERS)}
 
 
 def dotted(path: Path) -> str:
@@ -137,16 +145,16 @@ def test_every_floor_is_lived_on():
 @pytest.mark.parametrize(
     ("library", "allowed"),
     [
-        ("click", "cli/"),
-        ("joblib", ("experiments/", "reproduction/", "estimators/jobs.py")),
+        ("click", ("cli/", *COMMANDS_OF_PAPERS)),
+        ("joblib", ("experiments/", "papers/reproduction/", "estimators/jobs.py")),
         ("tabulate", "evaluation/"),
-        ("threadpoolctl", ("experiments/", "reproduction/", "estimators/oblique/clusters.py")),
+        ("threadpoolctl", ("experiments/", "papers/reproduction/", "estimators/oblique/clusters.py")),
         ("sqlite3", "experiments/store/"),
         ("distributed", ("experiments/cluster.py", "scale/cluster.py", "estimators/jobs.py")),
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),
-        ("pyarrow", ("data/own_rows.py", "data/parquet.py", "scale/tables.py")),
+        ("pyarrow", ("data/own/rows.py", "data/parquet.py", "scale/tables.py")),
         # The nearest pair; distances and UPGMA; distributions; the generalized eigenproblem of GEPSVM; sparse paths;
         # logarithms of the gamma function; factors of covariances as scikit-learn takes them; working memory of its
         # linear algebra, before there is a limit.
@@ -155,13 +163,13 @@ def test_every_floor_is_lived_on():
             "scipy",
             (
                 "proposers/cline.py",
-                "hierarchy/",
+                "papers/hierarchy/",
                 "evaluation/significance.py",
                 "estimators/machines.py",
                 "estimators/fitted.py",
                 "estimators/oblique/mixtures.py",
                 "estimators/outside/child.py",
-                "explaining/nearest.py",
+                "models/explaining/nearest.py",
                 "tree/description_length.py",
             ),
         ),
@@ -172,7 +180,7 @@ def test_a_library_is_used_in_one_place(library, allowed):
 
 
 def test_yaml_is_read_in_one_place():
-    assert users_of("yaml") == {"strict_yaml.py"}
+    assert users_of("yaml") == {"ground/strict_yaml.py"}
 
 
 @pytest.mark.parametrize("library", ["pickle", "cloudpickle", "dill", "shelve", "marshal", "dask"])
@@ -214,7 +222,9 @@ def test_randomness_is_named_in_one_place():
                     assert node.args, f"{path}: {called} without a seed"
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if p.parts[0] == "cli"], ids=str)
+@pytest.mark.parametrize(
+    "path", [p for p in MODULES if p.parts[0] == "cli" or p.as_posix() in COMMANDS_OF_PAPERS], ids=str
+)
 def test_the_command_line_imports_numbers_inside_its_commands_only(path):
     assert top_level_imports(path) <= set(sys.stdlib_module_names) | {"click", "oblique_cli"}
 
@@ -236,7 +246,8 @@ def test_importing_the_front_loads_nothing_numerical(statement):
 def test_importing_every_command_loads_nothing_numerical():
     # Modules with a leading underscore are imported by commands once they run.
     commands = [p.stem for p in MODULES if p.parts[0] == "cli" and not p.stem.startswith("_")]
-    loaded = loaded_by("import " + ", ".join(f"{ROOT}.cli.{name}" for name in commands))
+    modules = [*(f"{ROOT}.cli.{name}" for name in commands), *(dotted(Path(p)) for p in COMMANDS_OF_PAPERS)]
+    loaded = loaded_by("import " + ", ".join(modules))
     assert not loaded & {"numpy", "scipy", "sklearn", "pandas", "joblib", "yaml", "tabulate", "oblique_cli._core"}
 
 

@@ -12,12 +12,12 @@ import jsonschema
 import pytest
 from sklearn.base import BaseEstimator, clone
 
-from oblique_cli.constraints import Choice, Integer, Real
 from oblique_cli.estimators.algorithms import ALGORITHMS, BOOSTED, FOREST
 from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
 from oblique_cli.estimators.oblique.heuristics import classifier_of
 from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.ground.constraints import Choice, Integer, Real
 from oblique_cli.parameters import Alias, Declared, parameter
 from oblique_cli.tree.pruning import PRUNINGS
 from oblique_cli.tree.splitting import PROPOSERS
@@ -101,7 +101,7 @@ def test_a_parameter_without_a_default_is_refused():
 HEURISTIC = '''
 """A heuristic in a file of somebody's own."""
 import numpy as np
-from oblique_cli.constraints import Real
+from oblique_cli.ground.constraints import Real
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Proposer
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from cli_support import COMMAND, Ended, environment
 
-from oblique_cli.resources import PACKAGE
+from oblique_cli.ground.resources import PACKAGE
 
 MODULE = '''"""A heuristic, a scheme, a metric, a data set and an algorithm."""
 

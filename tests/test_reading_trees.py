@@ -7,7 +7,7 @@ import shlex
 
 from cli_support import call
 
-from oblique_cli.resources import PACKAGE
+from oblique_cli.ground.resources import PACKAGE
 
 __all__ = ["call"]
 

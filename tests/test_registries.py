@@ -13,16 +13,16 @@ import pytest
 from sklearn.base import BaseEstimator
 
 import oblique_cli
-from oblique_cli.constraints import Integer
 from oblique_cli.errors import ConfigError, PluginError
 from oblique_cli.estimators.algorithms import ALGORITHMS, MACHINE, FixedEstimator, algorithm, fault_of_estimator
 from oblique_cli.evaluation.comparing import Rule
 from oblique_cli.evaluation.metrics import CLASSIFICATION, LABELS, MEAN, SUM, Metric, Scored, metric
+from oblique_cli.ground.constraints import Integer
+from oblique_cli.ground.registry import Registry
 from oblique_cli.models import exporting
 from oblique_cli.models.codecs import Whole
 from oblique_cli.models.exporting._exporter import Format, exporter
 from oblique_cli.models.kinds._kind import Kind
-from oblique_cli.registry import Registry
 from oblique_cli.schemes import SCHEMES, scheme
 from oblique_cli.tree.pruning import KEPT_ROWS, PruningRule, pruned
 from oblique_cli.tree.splitting import Candidates, Node, Proposer, best_split

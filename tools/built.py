@@ -19,8 +19,8 @@ BUILT = ("field_tables.md", "reproduction.svg", "rooms.svg")
 def built(name: str) -> bytes:
     """Return the content of one of BUILT, from the code and the stored results."""
     from oblique_cli.drawing.canvas import rendered
-    from oblique_cli.reproduction.framework import document
-    from oblique_cli.reproduction.framework.picture import agreement_picture
+    from oblique_cli.papers.reproduction.framework import document
+    from oblique_cli.papers.reproduction.framework.picture import agreement_picture
     from tools import rooms
 
     if name == "rooms.svg":

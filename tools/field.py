@@ -19,11 +19,11 @@ from oblique_cli import config
 from oblique_cli.errors import ObliqueError
 from oblique_cli.evaluation.tables import summarize, task_of_experiment
 from oblique_cli.experiments.store import Store
-from oblique_cli.nouns import Experiment
-from oblique_cli.reproduction.framework.reporting import StudyReport
-from oblique_cli.reproduction.framework.runs import DATABASE, Outcome
-from oblique_cli.reproduction.framework.studies import Cost, StudyRequest, StudyResult
-from oblique_cli.reproduction.studies.field import (
+from oblique_cli.ground.nouns import Experiment
+from oblique_cli.papers.reproduction.framework.reporting import StudyReport
+from oblique_cli.papers.reproduction.framework.runs import DATABASE, Outcome
+from oblique_cli.papers.reproduction.framework.studies import Cost, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.studies.field import (
     Comparison,
     Field,
     FieldRegression,

@@ -14,11 +14,11 @@ import time
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import seeds
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.fitting.candidates import candidates
 from oblique_cli.fitting.pruning import pruned_spec
-from oblique_cli.nouns import AlgorithmSpec
+from oblique_cli.ground import seeds
+from oblique_cli.ground.nouns import AlgorithmSpec
 
 # Rows, columns, classes. A fit that is expected to take more than LONGEST seconds is left out.
 SIZES = {

@@ -34,7 +34,7 @@ MODES: dict[str, tuple[list[str], list[str], list[str]]] = {
             "tests/estimators/forest",
             "tests/hierarchy",
             "tests/pathfinder",
-            "tests/test_geometry.py",
+            "tests/ground/test_geometry.py",
         ],
     ),
     "thread": (

@@ -23,7 +23,7 @@ OUTSIDE = {
     "CHANGELOG.md": "changelog.md",
     "benchmarks/README.md": "benchmarks.md",
     "datasets/SOURCES.md": "sources.md",
-    "oblique_cli/published/README.md": "published.md",
+    "oblique_cli/papers/published/README.md": "published.md",
 }
 # What the site has another page for: the start page says what the README says.
 SAME = {"README.md": "README.md", "docs": "README.md"}

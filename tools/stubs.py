@@ -125,7 +125,7 @@ def _value(node: ast.expr, values: Mapping[str, Any]) -> Any:
 def _constraints() -> Mapping[str, Any]:
     if str(PACKAGE.parent) not in sys.path:
         sys.path.insert(0, str(PACKAGE.parent))
-    from oblique_cli import constraints
+    from oblique_cli.ground import constraints
 
     return vars(constraints)
 

@@ -35,7 +35,8 @@ from oblique_cli.errors import (
     ObliqueError,
 )
 from oblique_cli.foreign import blamed
-from oblique_cli.registry import close_matches
+from oblique_cli.ground import doors
+from oblique_cli.ground.registry import close_matches
 
 # Section of the help -> name -> module and function, and what it is for. (A module `list` would hide Python's own in
 # this file.)
@@ -48,15 +49,11 @@ SECTIONS = {
         "score": ("score.score", "Score a model on rows with known answers."),
         "explain": ("explain.explain", "Explain one prediction, and what would change it."),
         "export": ("export.export", "Write a model in C, Python, SQL, ONNX and more."),
-        "taxonomy": ("taxonomy.taxonomy", "Build a hierarchy over rows or dissimilarities."),
-        "spectrum": ("spectrum.spectrum", "Show the Fourier spectrum of trees."),
     },
     "Experiments": {
         "run": ("run.run", "Run or resume configurations, or compare on a table."),
         "compare": ("compare.compare", "Compare algorithms data set by data set."),
-        "reproduce": ("reproduce.reproduce", "Reproduce published tables, cell by cell."),
         "bias-variance": ("bias_variance.bias_variance", "Split errors into bias and variance."),
-        "figures": ("figures.figures", "Draw figures of the papers again."),
         "validate": ("validate.validate", "Check configurations."),
         "schema": ("schema.schema", "Print the JSON schema of configurations."),
     },
@@ -80,6 +77,8 @@ SECTIONS = {
         "doctor": ("doctor.doctor", "Show versions, processors and folders."),
     },
 }
+for _title, _behind in doors.COMMANDS.items():
+    SECTIONS[_title] |= _behind
 COMMANDS = {name: place for section in SECTIONS.values() for name, (place, _) in section.items()}
 WITHOUT_PLUGINS = ("convert",)  # commands that look up no name
 
@@ -116,8 +115,9 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module, function = COMMANDS[cmd_name].split(".")
-        command: click.Command = getattr(import_module(f"{__name__}.{module}"), function)
+        module, _, function = COMMANDS[cmd_name].rpartition(".")
+        there = module if module.startswith(f"{doors.PAPERS}.") else f"{__name__}.{module}"
+        command: click.Command = getattr(import_module(there), function)
         return command if cmd_name in WITHOUT_PLUGINS else _with_plugins(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

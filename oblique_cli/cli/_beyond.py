@@ -50,7 +50,7 @@ def is_beyond(data: str, memory: int | None) -> bool:
 
         return int(table_of(data, data).size) * CELL_BYTES > memory
     if not data.lower().endswith((".parquet", ".pq")):
-        from oblique_cli.data.own_source import Source
+        from oblique_cli.data.own.source import Source
 
         if Path(data).stat().st_size * TEXT_FACTOR > memory:
             said = f"{data} would take more than --memory, and only Parquet and .npy are grown from the disk; "

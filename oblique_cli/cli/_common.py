@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from oblique_cli.experiments.progress import Progress
     from oblique_cli.experiments.running import RunSummary, Shard
     from oblique_cli.experiments.store import Run, Store
-    from oblique_cli.nouns import Experiment, Job
+    from oblique_cli.ground.nouns import Experiment, Job
 
 # The names in tables.FORMATS, which the help must know without importing it.
 FORMATS = ("text", "md", "csv", "latex", "json")

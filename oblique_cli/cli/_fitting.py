@@ -14,10 +14,10 @@ from oblique_cli.cli._starting import load_scikit_learn
 from oblique_cli.errors import DataError
 
 if TYPE_CHECKING:
-    from oblique_cli.data.columns import Columns
     from oblique_cli.data.dataset import Dataset
+    from oblique_cli.data.own.front import Columns
     from oblique_cli.experiments.progress import Progress
-    from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
+    from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
 
 
 # HHCART(A) looks at a direction for each pair of columns and each class. Where the rows times these directions are more
@@ -93,11 +93,12 @@ def _fitted(
 ) -> Fitted:
     """As `fit_to_all`, which says what is wrong with its arguments. full : overrides with whole keys"""
     load_scikit_learn()
-    from oblique_cli import config, seeds
+    from oblique_cli import config
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
     from oblique_cli.fitting.pruning import how_pruned, pruned_spec
+    from oblique_cli.ground import seeds
 
     columns = None
     if csv is None:

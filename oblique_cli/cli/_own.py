@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from oblique_cli.data.columns import Columns
     from oblique_cli.data.dataset import Dataset
-    from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Experiment
+    from oblique_cli.data.own.front import Columns
+    from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment
 
 STDIN = "-"
 # Endings of files of rows; any of them may be followed by that of a packed file.
@@ -145,7 +145,7 @@ def is_own(word: str) -> bool:
 def name_of(path: str) -> dict[str, str]:
     """Return a name that a configuration may give a file, {} if its own name will do."""
     from oblique_cli.data import catalogue
-    from oblique_cli.data.own_source import stem
+    from oblique_cli.data.own.source import stem
 
     found = stem(path).lower()
     # A file may not have the name of a data set of the catalogue.
@@ -171,7 +171,7 @@ def with_arrays(data: str, own: OwnOptions, weights: str) -> tuple[OwnOptions, s
     Rows in a .npy file have their labels in a column of it, or in a second file; likewise their weights.
     """
     from oblique_cli.data import npy
-    from oblique_cli.data.own_roles import clash_of_roles
+    from oblique_cli.data.own.roles import clash_of_roles
     from oblique_cli.errors import DataError
 
     beside: dict[str, str] = {}
@@ -203,7 +203,7 @@ def looked_at(
     """
     from oblique_cli import config
     from oblique_cli.data import catalogue, npy
-    from oblique_cli.data.own_source import source_of
+    from oblique_cli.data.own.source import source_of
 
     own, weights, beside = with_arrays(path, own, weights)
     spare(path, *beside.values())
@@ -227,7 +227,7 @@ def looked_at(
         reading = replace(reading, target=None)
     reading = replace(reading, weights=weights)
     if beside:
-        from oblique_cli.data.columns import read_own
+        from oblique_cli.data.own.front import read_own
 
         dataset, columns, _ = read_own(replace(source, beside=tuple(beside.items())), reading, spec.name)
         return spec, dataset, columns
@@ -238,7 +238,7 @@ def pruned(algorithm: str) -> str | dict[str, Any]:
     """Return the key `algorithm` of a configuration: pruned by cross-validation if it is a tree grown top-down."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.fitting.pruning import pruned_spec
-    from oblique_cli.nouns import AlgorithmSpec
+    from oblique_cli.ground.nouns import AlgorithmSpec
 
     params = pruned_spec(AlgorithmSpec(algorithm, algorithm)).params if algorithm in ALGORITHMS else {}
     return {"name": algorithm, **params} if params else algorithm
@@ -266,7 +266,7 @@ def experiment_of(
     repetitions is no part of it, since a run may grow.
     """
     from oblique_cli import config
-    from oblique_cli.data.own_source import stem
+    from oblique_cli.data.own.source import stem
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.evaluation.metrics import to_measure
     from oblique_cli.experiments.keys import digest

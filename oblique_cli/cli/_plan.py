@@ -10,7 +10,7 @@ from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.estimating import Cell, estimate, seconds_of
 from oblique_cli.experiments.running import count_workers, load_datasets
 from oblique_cli.experiments.store import Store
-from oblique_cli.nouns import Experiment, Job, Row
+from oblique_cli.ground.nouns import Experiment, Job, Row
 
 
 def plan(experiment: Experiment, runner: Runner) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from oblique_cli.drawing.view import BLANK, MOST_TERMS, TreeView, broken, printable, text_of, view_of
 from oblique_cli.errors import ConfigError
-from oblique_cli.nodes import pairs_of
+from oblique_cli.ground.nodes import pairs_of
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.sparse import Light, idle_terms, simplified
 from oblique_cli.tree.structure import Tree, of_classes
@@ -397,7 +397,6 @@ def _of_estimator(
     target: str,
     remarks: tuple[str, ...],
 ) -> Shown:
-    from oblique_cli.c45.structure import DiscreteTree
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import encoded_levels, encoded_names
     from oblique_cli.models.encoder import ColumnEncoder
@@ -407,7 +406,7 @@ def _of_estimator(
     features = list(encoded_names(dataset, encoder))
     classes, y = _known(dataset.classes, getattr(estimator, "classes_", None), y)
     levels = encoded_levels(dataset, estimator)
-    values = estimator.value_names() if isinstance(estimator.tree_, DiscreteTree) else []
+    values = estimator.value_names() if hasattr(estimator, "value_names") else []
     document = {
         "algorithm": spec.name,
         "parameters": {**ALGORITHMS[spec.name].defaults, **ALGORITHMS[spec.name].current(params)},

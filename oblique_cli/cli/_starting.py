@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-from oblique_cli.later import Later
+from oblique_cli.ground.later import Later
 
 
 def load_scikit_learn() -> None:

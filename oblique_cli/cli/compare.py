@@ -30,7 +30,7 @@ from oblique_cli.cli._own import (
 
 if TYPE_CHECKING:
     from oblique_cli.evaluation.tables import ResultTable
-    from oblique_cli.nouns import Experiment
+    from oblique_cli.ground.nouns import Experiment
     from oblique_cli.schemes import Scheme
 
 # The names in comparing.RULES, which the help must know without importing them.
@@ -289,7 +289,7 @@ def _datasets(asked: list[str], runner: Runner) -> tuple[list[str], str]:
 def _in_table(table: str) -> list[str]:
     """Return our names of the data sets of a table of the thesis, in its order."""
     from oblique_cli.data import catalogue
-    from oblique_cli.published import dataset_code, numbers
+    from oblique_cli.evaluation.published import dataset_code, numbers
 
     ours = {dataset_code(SOURCE, name): name for name in catalogue.names()}
     return [ours[code] for code in dict.fromkeys(number.dataset for number in numbers(SOURCE, table))]
@@ -298,7 +298,7 @@ def _in_table(table: str) -> list[str]:
 def _published(experiment: Experiment) -> tuple[str, ...]:
     """Return the table of the thesis to compare with, () if the table shares no number with this comparison."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.published.reading import numbers
+    from oblique_cli.evaluation.published import numbers
 
     table = PUBLISHED.get(experiment.cv.scheme)
     if table is None:

@@ -24,7 +24,7 @@ def convert(source: str, target: str, delimiter: str | None, single: bool, forma
     \b
     Example: oblique convert big.csv big.parquet
     """
-    from oblique_cli.data.own_rows import delimiter_of
+    from oblique_cli.data.own.rows import delimiter_of
     from oblique_cli.scale.tables import convert as converted
 
     with working(f"converting {source}"):

@@ -66,8 +66,8 @@ def _plugins() -> dict[str, str]:
 
 
 def _data(data_dir: str | None) -> dict[str, str]:
-    from oblique_cli import resources
     from oblique_cli.data import catalogue, files
+    from oblique_cli.ground import resources
 
     places = [catalogue.whereabouts(entry, data_dir) for entry in catalogue.entries().values()]
     counts = ", ".join(f"{places.count(place)} {place}" for place in dict.fromkeys(places))

@@ -59,9 +59,9 @@ def explain(
     if (new is None) != (row is None):
         raise click.UsageError("NEW and --row, the number of the row, go together")
 
-    from oblique_cli.explaining import explain as explained
-    from oblique_cli.explaining import report
     from oblique_cli.models import load
+    from oblique_cli.models.explaining import explain as explained
+    from oblique_cli.models.explaining import wording as report
     from oblique_cli.models.procedure import procedure_of
     from oblique_cli.models.tables import needs_table
 
@@ -84,7 +84,7 @@ def explain(
 
 
 def _row_of(model: Model, table: str, number: int) -> Any:
-    from oblique_cli.data.columns import chunks
+    from oblique_cli.data.own.front import chunks
 
     before = 0
     for chunk in chunks(table, model.columns, BLOCK):
@@ -96,9 +96,9 @@ def _row_of(model: Model, table: str, number: int) -> Any:
 
 def _typed(model: Model, texts: tuple[str, ...]) -> Any:
     """A row of "name=value,name=value": a comma ends a value where the name of a column and "=" follow it."""
-    from oblique_cli.data.columns import chunks
-    from oblique_cli.data.own_source import Source
-    from oblique_cli.registry import close_matches
+    from oblique_cli.data.own.front import chunks
+    from oblique_cli.data.own.source import Source
+    from oblique_cli.ground.registry import close_matches
 
     names = model.columns.feature_names
     known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))

@@ -85,7 +85,7 @@ def _summary(thing: Any) -> str:
 
 
 def _published() -> list[dict[str, Any]]:
-    from oblique_cli.published.reading import tables
+    from oblique_cli.evaluation.published import tables
 
     # Only tables whose numbers can stand beside ours; the others hold single folds and classes.
     found = [table for table in tables().values() if table.level == "repetitions"]
@@ -93,8 +93,8 @@ def _published() -> list[dict[str, Any]]:
 
 
 def _configs() -> list[dict[str, Any]]:
-    from oblique_cli import resources
     from oblique_cli.config import composing
+    from oblique_cli.ground import resources
 
     folder = resources.folder("configs")
     return [{"name": name, "file": str(folder / f"{name}.yaml")} for name in composing.bundled()]

@@ -17,7 +17,7 @@ from oblique_cli.cli._common import (
     write,
 )
 
-# The names in report.plots.KINDS, which the help must know without importing it.
+# The names in report.plotting.KINDS, which the help must know without importing it.
 KINDS = (
     "box",
     "scatter",
@@ -33,7 +33,7 @@ FORMS = ("svg", "pdf", "png")
 
 
 @click.command()
-@click.argument("kind", type=KnownName(KINDS, "oblique_cli.report.plots:KINDS"))
+@click.argument("kind", type=KnownName(KINDS, "oblique_cli.report.plotting:KINDS"))
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option("--metric", metavar="NAME", default="", help="What is shown (oblique list metrics).  [default: accuracy]")
 @click.option("--x", metavar="NAME", default="leaves", show_default=True, help="The other metric of a scatter.")
@@ -98,7 +98,7 @@ def plot(
     from oblique_cli.drawing.canvas import rendered
     from oblique_cli.experiments.store import Store
     from oblique_cli.report.material import gather
-    from oblique_cli.report.plots import Request, draw
+    from oblique_cli.report.plotting import Request, draw
 
     asked, output = output, off_terminal(output, f"{runs[0].replace('/', '-')}-{kind}.{form or 'svg'}")
     suffix = Path(output).suffix[1:].lower() if output else "svg"

@@ -7,7 +7,7 @@ import click
 from oblique_cli.cli._common import database, output_option, read_run, results_option
 from oblique_cli.cli._tidy import tidy_format_option, write_tidy
 from oblique_cli.errors import ConfigError
-from oblique_cli.registry import close_matches
+from oblique_cli.ground.registry import close_matches
 
 
 @click.command()

@@ -14,7 +14,7 @@ from oblique_cli.errors import EXIT_OK, StoreError, UnknownName
 
 if TYPE_CHECKING:
     from oblique_cli.experiments.store import Damage
-    from oblique_cli.nouns import Job
+    from oblique_cli.ground.nouns import Job
 
 
 @click.command()

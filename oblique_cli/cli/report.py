@@ -20,7 +20,7 @@ from oblique_cli.cli._common import (
 )
 
 if TYPE_CHECKING:
-    from oblique_cli.nouns import Row
+    from oblique_cli.ground.nouns import Row
     from oblique_cli.report.material import Method
     from oblique_cli.report.page import DrawnTree
 
@@ -77,7 +77,7 @@ def report(
     from oblique_cli.experiments.store import Store
     from oblique_cli.report.material import gather
     from oblique_cli.report.page import page
-    from oblique_cli.report.plots import Request
+    from oblique_cli.report.plotting import Request
 
     place = output or writable(click.get_current_context(), None, f"{runs[0].replace('/', '-')}.html")
     request = Request(metric=metric, data_dir=data_dir, offline=offline)

@@ -22,7 +22,7 @@ from oblique_cli.errors import EXIT_OK, ConfigError
 
 if TYPE_CHECKING:
     from oblique_cli.experiments.running import Shard
-    from oblique_cli.nouns import Experiment
+    from oblique_cli.ground.nouns import Experiment
 
 
 class Part(click.ParamType[Any]):

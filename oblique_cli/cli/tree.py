@@ -177,7 +177,7 @@ def tree(
 
 def _file_name(source: str) -> str:
     """What a picture of a tree is called where nobody has said: as its data, its run or its model."""
-    from oblique_cli.data.own_source import stem
+    from oblique_cli.data.own.source import stem
 
     return "tree" if source == "-" else stem(source)
 

@@ -12,7 +12,7 @@ from oblique_cli.errors import EXIT_CONFIG, EXIT_DATA, EXIT_OK, ConfigError, Dat
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
-    from oblique_cli.nouns import DatasetSpec
+    from oblique_cli.ground.nouns import DatasetSpec
 
 
 @click.command()

@@ -15,19 +15,19 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli import plugins
-from oblique_cli.bounds import FOLDS
 from oblique_cli.config import keys, outside, sources
 from oblique_cli.config.composing import PLURAL, apply, compose, is_from_below, located, project_root, resolve
 from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, KEYS, LISTS, RANGE, READING, READING_LISTS, TUNE
-from oblique_cli.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, Text, because
-from oblique_cli.data.own_source import STDIN, stem
+from oblique_cli.data.own.source import STDIN, stem
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.estimators.outside import known
-from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
-from oblique_cli.published import comparable
-from oblique_cli.registry import close_matches
+from oblique_cli.evaluation.published import comparable
+from oblique_cli.ground.bounds import FOLDS
+from oblique_cli.ground.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, Text, because
+from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
+from oblique_cli.ground.registry import close_matches
+from oblique_cli.ground.strict_yaml import Place, Problems, YamlSource, YamlValue, shown, wrap
 from oblique_cli.schemes import SCHEMES, named
-from oblique_cli.strict_yaml import Place, Problems, YamlSource, YamlValue, shown, wrap
 
 MAX_GRID = 10_000  # combinations of grid values
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from oblique_cli import resources
 from oblique_cli.errors import ConfigError
-from oblique_cli.registry import close_matches
-from oblique_cli.strict_yaml import MAX_DEPTH, Place, Problems, YamlSource, YamlValue, parse, read, shown
+from oblique_cli.ground import resources
+from oblique_cli.ground.registry import close_matches
+from oblique_cli.ground.strict_yaml import MAX_DEPTH, Place, Problems, YamlSource, YamlValue, parse, read, shown
 
 # The two ways to give one thing or several; inside the program there is only the list.
 PLURAL = {"dataset": "datasets", "algorithm": "algorithms"}

@@ -8,8 +8,8 @@ from typing import Any
 from oblique_cli.config import keys, outside, sources
 from oblique_cli.config.composing import PLURAL
 from oblique_cli.config.keys import DATASET, EXPERIMENT, ID, LISTS, RANGE, READING, READING_LISTS, TUNE
-from oblique_cli.constraints import Constraint, Optional, Text
-from oblique_cli.published import tables
+from oblique_cli.evaluation.published import tables
+from oblique_cli.ground.constraints import Constraint, Optional, Text
 from oblique_cli.schemes import SCHEMES
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from oblique_cli.config.composing import PLURAL
-from oblique_cli.constraints import Choice, Constraint, Integer, Real, Text
 from oblique_cli.data.handed import FURTHER
-from oblique_cli.data.own_numbers import DATES, NAMED_MARKS, NAMED_SIGNS
-from oblique_cli.data.own_rows import HEADERS
+from oblique_cli.data.own.numbers import DATES, NAMED_MARKS, NAMED_SIGNS
+from oblique_cli.data.own.rows import HEADERS
+from oblique_cli.ground.constraints import Choice, Constraint, Integer, Real, Text
 from oblique_cli.schemes import SCHEMES
 
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from oblique_cli.config.keys import ID, RANGE
-from oblique_cli.constraints import Constraint, Real
 from oblique_cli.estimators.outside import known
-from oblique_cli.nouns import AlgorithmSpec
+from oblique_cli.ground.constraints import Constraint, Real
+from oblique_cli.ground.nouns import AlgorithmSpec
+from oblique_cli.ground.strict_yaml import Problems, YamlValue
 from oblique_cli.schemes import SCHEMES, named
-from oblique_cli.strict_yaml import Problems, YamlValue
 
 # What becomes of code that a configuration names and that is of no library known here.
 REFUSE = "refuse"  # a problem, which says how to allow it

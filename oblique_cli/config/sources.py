@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 from oblique_cli.config import keys
 from oblique_cli.config.keys import DATASET, ID
-from oblique_cli.constraints import Choice, Constraint, Integer, Text
 from oblique_cli.data.at_hand import KINDS, SKLEARN
-from oblique_cli.nouns import DatasetSpec
-from oblique_cli.strict_yaml import Problems, YamlValue
+from oblique_cli.ground.constraints import Choice, Constraint, Integer, Text
+from oblique_cli.ground.nouns import DatasetSpec
+from oblique_cli.ground.strict_yaml import Problems, YamlValue
 
 SOURCES: dict[str, Constraint] = {"openml": Integer(1), "sklearn": Choice(SKLEARN)}
 TAKES = {"openml": ("name", "target", "missing", "encoding", "qualitative"), "sklearn": ("name", "missing", "encoding")}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from oblique_cli.data.handed import FURTHER, Handed, of_arrays
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.foreign import blamed, told
-from oblique_cli.nouns import DatasetSpec
+from oblique_cli.ground.nouns import DatasetSpec
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset

@@ -13,18 +13,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from oblique_cli.constraints import Choice, check
 from oblique_cli.data import at_hand, csv_file, files
 from oblique_cli.data.entries import Catalogue, Entry, lookup_key
 from oblique_cli.data.files import Found
 from oblique_cli.errors import ConfigError, DataError, UnknownName
-from oblique_cli.nouns import DatasetSpec
-from oblique_cli.registry import close_matches
-from oblique_cli.resources import folder
+from oblique_cli.ground.constraints import Choice, check
+from oblique_cli.ground.nouns import DatasetSpec
+from oblique_cli.ground.registry import close_matches
+from oblique_cli.ground.resources import folder
 
 if TYPE_CHECKING:
-    from oblique_cli.data.columns import Columns, Reading
     from oblique_cli.data.dataset import Dataset
+    from oblique_cli.data.own.front import Columns, Reading
 
 POLICIES = {
     "missing": Choice(("error", "drop", "impute", "keep")),
@@ -176,7 +176,7 @@ SEEN = 4
 
 def look(spec: DatasetSpec, how: Reading) -> tuple[Dataset, Columns]:
     """Return a file of the user's own, read as `how` says, and how its columns were read."""
-    from oblique_cli.data.columns import read_own
+    from oblique_cli.data.own.front import read_own
 
     assert spec.csv is not None
     try:
@@ -195,7 +195,7 @@ def look(spec: DatasetSpec, how: Reading) -> tuple[Dataset, Columns]:
 
 def reading(spec: DatasetSpec, algorithms: str = "", groups: str = "") -> Reading:
     """Return what a request says of reading a file of the user's own. algorithms : what the algorithms predict"""
-    from oblique_cli.data.columns import Reading
+    from oblique_cli.data.own.front import Reading
 
     return Reading(
         target=spec.target,

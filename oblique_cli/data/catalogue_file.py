@@ -11,11 +11,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Text
 from oblique_cli.data.entries import Catalogue, Entry, File, Recipe, Source, lookup_key, target_of
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.registry import close_matches
-from oblique_cli.strict_yaml import Place, Problems, YamlValue, parse, printable, read, shown
+from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Text
+from oblique_cli.ground.registry import close_matches
+from oblique_cli.ground.strict_yaml import Place, Problems, YamlValue, parse, printable, read, shown
 
 NAME = Text(r"[a-z0-9][a-z0-9_]{0,63}", "a short name of a-z, 0-9 and '_', such as statlog_heart")
 TEXT = Text(r"[\s\S]*\S[\s\S]*", "a text")

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from oblique_cli.bounds import TABLE_BYTES, TABLE_CELLS
 from oblique_cli.errors import DataError
+from oblique_cli.ground.bounds import TABLE_BYTES, TABLE_CELLS
 
 BLOCK = 1 << 20
 _QUOTED = re.compile(r'[,"\r\n]')

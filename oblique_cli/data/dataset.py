@@ -12,7 +12,7 @@ import numpy as np
 
 from oblique_cli.data.csv_file import Table, is_number, label_order
 from oblique_cli.errors import DataError
-from oblique_cli.registry import close_matches
+from oblique_cli.ground.registry import close_matches
 
 # Words that stand for "missing" in other people's files. Only the empty cell does here, so they are named in the error.
 MISSING_WORDS = frozenset({"?", "na", "n/a", "nan", "null", "none", "missing", ".", "-"})

@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from oblique_cli.data.entries import File
 from oblique_cli.errors import NO_ROOM, DataError, StoreError
-from oblique_cli.resources import folder
+from oblique_cli.ground.resources import folder
 
 ENVIRONMENT = "OBLIQUE_DATA"
 

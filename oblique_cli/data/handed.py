@@ -8,7 +8,7 @@ from typing import Any
 
 from oblique_cli.data.csv_file import Table
 from oblique_cli.errors import DataError
-from oblique_cli.registry import Registry, fault_of_function
+from oblique_cli.ground.registry import Registry, fault_of_function
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from oblique_cli.data import fetch, files, own_rows
+from oblique_cli.data import fetch, files
 from oblique_cli.data.csv_file import Table
 from oblique_cli.data.handed import Handed
-from oblique_cli.data.own_source import Source
+from oblique_cli.data.own import rows as own_rows
+from oblique_cli.data.own.source import Source
 from oblique_cli.errors import ConfigError, DataError
 
 ADDRESS = "https://api.openml.org"

@@ -1,4 +1,4 @@
-"""Writing Parquet, some rows at a time. Reading is in `own_rows`."""
+"""Writing Parquet, some rows at a time. Reading is in `own/rows.py`."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from oblique_cli.drawing.scene import scene_of, style_of
 from oblique_cli.drawing.svg import FONTS, drawing, style_sheet
 from oblique_cli.drawing.view import BINS, BLANK, NodeView, TreeView, printable
-from oblique_cli.nodes import Indicator
+from oblique_cli.ground.nodes import Indicator
 from oblique_cli.tree.reading import Units
 
 HERE = Path(__file__).parent

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.nodes import BLANK as BLANK
-from oblique_cli.nodes import Indicator, spoken
+from oblique_cli.ground.nodes import BLANK as BLANK
+from oblique_cli.ground.nodes import Indicator, spoken
 from oblique_cli.tree.reading import LevelNames, Reading, Term, Units, number, read, turned
 from oblique_cli.tree.sparse import arrivals, scored
 from oblique_cli.tree.structure import Tree

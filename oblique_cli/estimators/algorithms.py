@@ -9,20 +9,15 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
-from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators import machines
 from oblique_cli.estimators.aliases import Aliases, current_names, stored_name
-from oblique_cli.estimators.discrete import c45 as discrete
-from oblique_cli.estimators.discrete import orthogonal
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
 from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
 from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
 from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
 from oblique_cli.estimators.forest.refined import TAOForestClassifier
-from oblique_cli.estimators.hierarchy import editing
-from oblique_cli.estimators.hierarchy.neighbors import NearestNeighborsClassifier
 from oblique_cli.estimators.oblique import bottom_up
 from oblique_cli.estimators.oblique.clusters import Clustering
 from oblique_cli.estimators.oblique.heuristics import LIMIT, classifier_of
@@ -30,10 +25,11 @@ from oblique_cli.estimators.oblique.logistic import LogisticModelTreeClassifier
 from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, no_native
 from oblique_cli.estimators.outside.known import task_of_class
-from oblique_cli.estimators.pathfinder.classifier import PathfinderClassifier
 from oblique_cli.estimators.regression import linear_leaves
 from oblique_cli.foreign import told
-from oblique_cli.registry import Registry, close_matches, fault_of_texts, fault_of_type, misfit, source_of
+from oblique_cli.ground import doors
+from oblique_cli.ground.constraints import Constraint, violation
+from oblique_cli.ground.registry import Registry, close_matches, fault_of_texts, fault_of_type, misfit, source_of
 from oblique_cli.tree.pruning import PRUNINGS
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
 
@@ -349,7 +345,7 @@ _BOTTOM_UP = (
 )
 
 
-def _ready(
+def ready(
     family: ModelFamily,
     name: str,
     title: str,
@@ -361,19 +357,20 @@ def _ready(
     unused: tuple[str, ...] = (),
     **fixed: Any,
 ) -> FixedEstimator:
+    """Return an algorithm whose estimator needs no more than parameters. path, fixed : as fields of `Algorithm` are"""
     return FixedEstimator(name, title, source, family, path, compiled, made_by, fixed, unused)
 
 
 MACHINE = ModelFamily("classifiers that are no tree")
 _MACHINES = (
-    _ready(
+    ready(
         MACHINE,
         "gepsvm",
         "GEPSVM",
         "Mangasarian & Wild (2006); Manwani & Sastry (2012), section IV",
         machines.ProximalSVMClassifier,
     ),
-    _ready(
+    ready(
         MACHINE,
         "svm",
         "SVM",
@@ -385,7 +382,7 @@ _MACHINES = (
 
 REFINED = ModelFamily("refined trees", makes_tree=True, hyperplanes=True)
 _LOGISTIC = (
-    _ready(
+    ready(
         REFINED,
         "lmt",
         "LMT",
@@ -402,7 +399,7 @@ _LOGISTIC = (
         log_loss_weight=0.0,
         doubling_price=0.0,
     ),
-    _ready(
+    ready(
         REFINED,
         "tao_logistic",
         "TAO with logistic leaves",
@@ -413,90 +410,7 @@ _LOGISTIC = (
         models="ridge",
     ),
 )
-_TAO = _ready(REFINED, "tao", "TAO", "Carreira-Perpinan & Tavallali (2018)", RefinedTreeClassifier, compiled=True)
-
-
-DISCRETE_TREE = ModelFamily("trees over discrete features", makes_tree=True)
-DISCRETE_ENSEMBLE = ModelFamily("ensembles of trees over discrete features")
-_KARGUPTA = "Kargupta, Park & Dutta (2006)"
-_DISCRETE = (
-    _ready(DISCRETE_TREE, "c45", "C4.5", "Quinlan (1993), discrete features", discrete.C45Classifier),
-    _ready(
-        DISCRETE_TREE,
-        "aft",
-        "AFT",
-        f"{_KARGUPTA}, sections 4.3 and 5",
-        orthogonal.AggregatedFourierTreeClassifier,
-    ),
-    _ready(
-        DISCRETE_ENSEMBLE,
-        "c45_bagging",
-        "C4.5 bagging",
-        "Breiman (1996); Quinlan (1993)",
-        discrete.C45BaggingClassifier,
-    ),
-    _ready(
-        DISCRETE_ENSEMBLE, "c45_forest", "C4.5 forest", "Breiman (2001), multiway trees", discrete.C45ForestClassifier
-    ),
-    _ready(
-        DISCRETE_ENSEMBLE,
-        "rft",
-        "RFT",
-        f"{_KARGUPTA}, sections 4 and 5",
-        orthogonal.ReconstructedFourierTreeClassifier,
-    ),
-    _ready(
-        DISCRETE_ENSEMBLE,
-        "odt",
-        "ODT",
-        f"{_KARGUPTA}, section 6",
-        orthogonal.OrthogonalTreesClassifier,
-        weights="uniform",
-    ),
-    _ready(
-        DISCRETE_ENSEMBLE,
-        "odt_lr",
-        "ODT-LR",
-        f"{_KARGUPTA}, sections 6 and 7",
-        orthogonal.OrthogonalTreesClassifier,
-        weights="least_squares",
-    ),
-)
-
-
-NEIGHBORS = ModelFamily("nearest neighbors")
-
-
-def _neighbors(name: str, title: str, source: str, estimator: type[Any], **options: Any) -> FixedEstimator:
-    return _ready(NEIGHBORS, name, title, f"{source}; Amalaman (2015), chapter 6", estimator, **options)
-
-
-_NEIGHBORS = (
-    _neighbors("knn", "k-NN", "Cover & Hart (1967)", NearestNeighborsClassifier, weights="uniform"),
-    _neighbors("knn_weighted", "weighted k-NN", "Dudani (1976)", NearestNeighborsClassifier, weights="distance"),
-    _neighbors("wilson", "Wilson", "Wilson (1972)", editing.WilsonClassifier, voting="uniform"),
-    _neighbors(
-        "wilson_prob", "WilsonProb", "Vazquez, Sanchez & Pla (2005)", editing.WilsonClassifier, voting="distance"
-    ),
-    _neighbors("multi_edit", "Multi-edit", "Devijver & Kittler (1980)", editing.MultiEditClassifier),
-    _neighbors(
-        "supervised_clustering_edit",
-        "supervised clustering editing",
-        "Eick, Zeidat & Vilalta (2004)",
-        editing.SupervisedClusteringEditClassifier,
-    ),
-    _neighbors(
-        "hc_edit_staxac",
-        "HC-edit-STAXAC",
-        "Amalaman & Eick (2015)",
-        editing.HCEditClassifier,
-        path="beta",
-        tree="staxac",
-    ),
-    _neighbors(
-        "hc_edit_upgma", "HC-edit-UPGMA", "Amalaman & Eick (2015)", editing.HCEditClassifier, path="beta", tree="upgma"
-    ),
-)
+_TAO = ready(REFINED, "tao", "TAO", "Carreira-Perpinan & Tavallali (2018)", RefinedTreeClassifier, compiled=True)
 
 
 FOREST = ModelFamily("forests")
@@ -514,7 +428,7 @@ SOURCES = {
 def _forests() -> list[FixedEstimator]:
     """The ensembles of Zhang & Suganthan (2014), double random forests, and forests of other oblique trees."""
     found = [
-        _ready(
+        ready(
             FOREST,
             f"mp{base}_{letter}" if letter else base,
             f"MP{title}-{letter.upper()}" if letter else title,
@@ -528,7 +442,7 @@ def _forests() -> list[FixedEstimator]:
         for base, title in BASES.items()
         for letter, rule in {"": "none", **REGULARIZATIONS}.items()
     ]
-    hhcart = _ready(
+    hhcart = ready(
         FOREST,
         "hhcart_forest",
         "HHCART forest",
@@ -536,7 +450,7 @@ def _forests() -> list[FixedEstimator]:
         HHCARTForestClassifier,
         compiled=True,
     )
-    hhgdt = _ready(
+    hhgdt = ready(
         FOREST,
         "hhgdt_forest",
         "HHGDT forest",
@@ -545,7 +459,7 @@ def _forests() -> list[FixedEstimator]:
         compiled=True,
         proposer="hhgdt",
     )
-    bagged = _ready(
+    bagged = ready(
         FOREST,
         "bagged_forest",
         "bagged oblique forest",
@@ -553,7 +467,7 @@ def _forests() -> list[FixedEstimator]:
         BaggedForestClassifier,
         compiled=True,
     )
-    heterogeneous = _ready(
+    heterogeneous = ready(
         FOREST,
         "heterogeneous_forest",
         "heterogeneous oblique forest",
@@ -561,7 +475,7 @@ def _forests() -> list[FixedEstimator]:
         HeterogeneousForestClassifier,
         compiled=True,
     )
-    tao = _ready(
+    tao = ready(
         FOREST,
         "tao_forest",
         "TAO forest",
@@ -573,7 +487,7 @@ def _forests() -> list[FixedEstimator]:
 
 
 BOOSTED = ModelFamily("boosted trees")
-_BOOSTED = _ready(
+_BOOSTED = ready(
     BOOSTED,
     "oblique_boosting",
     "oblique boosting",
@@ -593,24 +507,24 @@ def _of_hyperplanes() -> list[FixedEstimator]:
     refined = "Carreira-Perpinan & Tavallali (2018)"
     made_by = "oblique_cli.estimators.regression.oblique_regressor:ObliqueTreeRegressor"
     return [
-        _ready(MODEL_TREE, "hhcart_regression", "HHCART regression", source, made_by, leaves="constant", refine="none"),
-        _ready(MODEL_TREE, "hhcart_model_tree", "HHCART model tree", source, made_by, leaves="linear", refine="none"),
-        _ready(MODEL_TREE, "tao_regression", "TAO regression", refined, made_by, leaves="constant", refine="tao"),
-        _ready(MODEL_TREE, "tao_model_tree", "TAO model tree", refined, made_by, leaves="linear", refine="tao"),
+        ready(MODEL_TREE, "hhcart_regression", "HHCART regression", source, made_by, leaves="constant", refine="none"),
+        ready(MODEL_TREE, "hhcart_model_tree", "HHCART model tree", source, made_by, leaves="linear", refine="none"),
+        ready(MODEL_TREE, "tao_regression", "TAO regression", refined, made_by, leaves="constant", refine="tao"),
+        ready(MODEL_TREE, "tao_model_tree", "TAO model tree", refined, made_by, leaves="linear", refine="tao"),
     ]
 
 
 _REGRESSION = (
-    _ready(
+    ready(
         MODEL_TREE, "tprti_a", "TPRTI-A", f"{_CHAPTER_2}, algorithms 1 and 2", linear_leaves.TPRTIRegressor, variant="A"
     ),
-    _ready(
+    ready(
         MODEL_TREE, "tprti_b", "TPRTI-B", f"{_CHAPTER_2}, algorithms 1 and 3", linear_leaves.TPRTIRegressor, variant="B"
     ),
-    _ready(MODEL_TREE, "retis", "RETIS", f"Karalic (1992); {_CHAPTER_2}", linear_leaves.RETISRegressor),
-    _ready(MODEL_TREE, "m5_style", "M5-style", f"Quinlan (1992); {_CHAPTER_2}", linear_leaves.M5StyleRegressor),
+    ready(MODEL_TREE, "retis", "RETIS", f"Karalic (1992); {_CHAPTER_2}", linear_leaves.RETISRegressor),
+    ready(MODEL_TREE, "m5_style", "M5-style", f"Quinlan (1992); {_CHAPTER_2}", linear_leaves.M5StyleRegressor),
     *_of_hyperplanes(),
-    _ready(
+    ready(
         CONSTANT_LEAVES,
         "cart_regression",
         "CART regression",
@@ -621,11 +535,6 @@ _REGRESSION = (
 
 
 OTHER_REGRESSION = ModelFamily("regressors that are no tree", task="regression")
-
-REGIONS = ModelFamily("trees of regions", makes_tree=True)
-_PATHFINDER = _ready(
-    REGIONS, "pathfinder", "PATHFINDER", "Amalaman (2015), chapter 3", PathfinderClassifier, compiled=True
-)
 
 
 def _fault(one: Any) -> str | None:
@@ -727,10 +636,10 @@ def _table() -> Registry[Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms", _fault)
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    models = (*_BOTTOM_UP, _TAO, *_LOGISTIC, *_DISCRETE, *_forests(), _BOOSTED, *_REGRESSION, _PATHFINDER)
-    others = (*models, *_NEIGHBORS, *_MACHINES)
-    for algorithm in others:
+    models = (*_BOTTOM_UP, _TAO, *_LOGISTIC, *_forests(), _BOOSTED, *_REGRESSION)
+    for algorithm in (*models, *_MACHINES):
         table.register(algorithm.name)(algorithm)
+    table.wait_for(doors.ALGORITHMS)
     return table
 
 

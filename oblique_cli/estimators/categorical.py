@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.registry import close_matches
+from oblique_cli.ground.registry import close_matches
 
 Array = NDArray[np.float64]
 

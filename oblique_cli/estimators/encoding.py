@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from oblique_cli.errors import ConfigError, NotConverged
-from oblique_cli.nodes import Indicator
-from oblique_cli.registry import close_matches
+from oblique_cli.ground.nodes import Indicator
+from oblique_cli.ground.registry import close_matches
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from oblique_cli.drawing.diagram import drawn
 from oblique_cli.drawing.view import TreeView, unbroken
 from oblique_cli.errors import ConfigError
-from oblique_cli.nodes import Indicator
+from oblique_cli.ground.nodes import Indicator
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

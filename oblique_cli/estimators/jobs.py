@@ -14,8 +14,8 @@ from typing import Any
 from joblib import Parallel, delayed, parallel_config
 from joblib.parallel import get_active_backend
 
-from oblique_cli.constraints import Constraint, Integer, Optional
 from oblique_cli.errors import ConfigError
+from oblique_cli.ground.constraints import Constraint, Integer, Optional
 
 LARGEST = 2**31 - 1  # of the numbers that the core counts with
 

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from oblique_cli.constraints import Boolean, Choice, Constraint, Real, check
 from oblique_cli.estimators.rows import checked
-from oblique_cli.magnitudes import exponents, measured, refuse_extreme
+from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Real, check
+from oblique_cli.ground.magnitudes import exponents, measured, refuse_extreme
 
 if TYPE_CHECKING:
     from sklearn.preprocessing import StandardScaler

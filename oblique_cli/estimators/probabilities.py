@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from oblique_cli.constraints import Choice, Constraint, Either, Real, Text
+from oblique_cli.ground.constraints import Choice, Constraint, Either, Real, Text
 from oblique_cli.tree.probabilities import RULES
 
 NO_MODELS = "none"

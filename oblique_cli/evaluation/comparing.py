@@ -18,9 +18,9 @@ from typing import Any
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.metrics import METRICS
+from oblique_cli.evaluation.published import Published
 from oblique_cli.evaluation.tables import MISSING, Line, ResultTable, Sheet, TextGrid, listed, shown, title_of
-from oblique_cli.published.reading import Published
-from oblique_cli.registry import Registry, close_matches, fault_of_type
+from oblique_cli.ground.registry import Registry, close_matches, fault_of_type
 
 FIRST, SECOND, TIE = "first", "second", "tie"
 

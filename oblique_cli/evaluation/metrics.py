@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError, DataError, PluginError, quoted
-from oblique_cli.later import Later
-from oblique_cli.nodes import depths_of
-from oblique_cli.nouns import CVSpec, Row
-from oblique_cli.registry import Registry, close_matches, fault_of_type, misfit, source_of
+from oblique_cli.ground.later import Later
+from oblique_cli.ground.nodes import depths_of
+from oblique_cli.ground.nouns import CVSpec, Row
+from oblique_cli.ground.registry import Registry, close_matches, fault_of_type, misfit, source_of
 from oblique_cli.schemes import SCHEMES
 from oblique_cli.tree.structure import Tree, of_classes
 

@@ -19,7 +19,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.metrics import METRICS, TESTED, NotMeasured, Undefined
 from oblique_cli.evaluation.metrics import chosen as checked
 from oblique_cli.evaluation.tables import listed, not_measured, task_of_experiment, title_of
-from oblique_cli.nouns import AlgorithmSpec, Experiment, Row
+from oblique_cli.ground.nouns import AlgorithmSpec, Experiment, Row
 
 
 @dataclass(frozen=True)

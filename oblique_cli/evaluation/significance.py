@@ -22,7 +22,7 @@ import numpy as np
 from scipy import special
 from scipy.stats import rankdata, studentized_range
 
-from oblique_cli import seeds
+from oblique_cli.ground import seeds
 
 # Draws from a posterior: the Monte Carlo error of a probability is at most 0.5 / sqrt(50000) = 0.0022.
 DRAWS = 50_000

@@ -24,16 +24,17 @@ from fractions import Fraction
 from math import floor, log10, sqrt
 from typing import Any, Protocol
 
-from oblique_cli import published, schemes
+from oblique_cli import schemes
 from oblique_cli.data import catalogue
 from oblique_cli.data.csv_file import csv_text
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
+from oblique_cli.evaluation import published
 from oblique_cli.evaluation.metrics import METRICS, SHOWN, NotMeasured, Undefined, check_scheme
 from oblique_cli.evaluation.metrics import chosen as checked
-from oblique_cli.nouns import NO_INFORMATION_ERROR, AlgorithmSpec, Experiment, Row
-from oblique_cli.published.reading import Published
-from oblique_cli.registry import Registry, fault_of_function
+from oblique_cli.evaluation.published import Published
+from oblique_cli.ground.nouns import NO_INFORMATION_ERROR, AlgorithmSpec, Experiment, Row
+from oblique_cli.ground.registry import Registry, fault_of_function
 
 MISSING = "—"
 FAILED = "†"

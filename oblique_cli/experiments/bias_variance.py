@@ -20,7 +20,7 @@ from oblique_cli.evaluation.significance import BiasVariance
 from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.running import Case, first_line, predictions, tune
-from oblique_cli.nouns import Experiment
+from oblique_cli.ground.nouns import Experiment
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset

@@ -16,7 +16,7 @@ from oblique_cli.experiments.environment import differences as environment_diffe
 from oblique_cli.experiments.predictions import unpack
 from oblique_cli.experiments.store import Run, Store
 from oblique_cli.experiments.store import differences as content_differences
-from oblique_cli.nouns import Row
+from oblique_cli.ground.nouns import Row
 
 SHOWN_FOLDS = 20  # of those that differ; JSON has all
 

@@ -18,7 +18,7 @@ import joblib
 from threadpoolctl import threadpool_limits
 
 from oblique_cli.experiments.progress import Progress
-from oblique_cli.nouns import Job
+from oblique_cli.ground.nouns import Job
 
 
 class _Keyed(Protocol):

@@ -30,8 +30,8 @@ BESIDE = ("joblib", "threadpoolctl")
 
 # What sits around a result and never inside one. A room that is not named here counts, so a new one is never forgotten.
 LOOKS = frozenset(
-    {"__main__", "cli", "config", "drawing", "errors", "evaluation", "experiments"}
-    | {"published", "report", "reproduction"}
+    {"__main__", "cli", "config", "drawing", "errors", "evaluation", "experiments", "report"}
+    | {"papers/published", "papers/reproduction"}
 )
 INSIDE = ("evaluation/metrics.py", "experiments/jobs.py", "experiments/running.py")
 
@@ -136,14 +136,15 @@ def deciding_files() -> list[Path]:
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         inner = path.relative_to(PACKAGE)
-        if inner.as_posix() in INSIDE or inner.parts[0].removesuffix(".py") not in LOOKS:
+        around = {inner.parts[0].removesuffix(".py"), "/".join(inner.parts[:2])}
+        if inner.as_posix() in INSIDE or not around & LOOKS:
             found.append(path)
     return found
 
 
 def outside(things: Iterable[Any]) -> dict[str, str]:
     """Return the files outside the package that define `things`, with the digests of their content."""
-    from oblique_cli.registry import source_of
+    from oblique_cli.ground.registry import source_of
 
     found = {}
     for thing in things:

@@ -10,7 +10,7 @@ from statistics import fmean
 from oblique_cli import schemes
 from oblique_cli.experiments.progress import duration
 from oblique_cli.experiments.store import Run
-from oblique_cli.nouns import Row
+from oblique_cli.ground.nouns import Row
 
 Cell = tuple[str, str]  # data set, algorithm
 

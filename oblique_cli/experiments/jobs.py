@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from oblique_cli import schemes, seeds
+from oblique_cli import schemes
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
 from oblique_cli.estimators.encoding import n_columns, prepared
 from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm, is_outside
 from oblique_cli.evaluation import metrics
 from oblique_cli.experiments import keys
-from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Experiment, Job
+from oblique_cli.ground import seeds
+from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment, Job
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset

@@ -14,7 +14,7 @@ from oblique_cli.estimators.outside.algorithm import is_outside
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.running import Case, fitted, load_datasets
 from oblique_cli.experiments.store import Run
-from oblique_cli.nouns import Experiment, Row
+from oblique_cli.ground.nouns import Experiment, Row
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset

@@ -13,7 +13,7 @@ from oblique_cli.evaluation.metrics import METRICS, MODEL, PROBABILITIES, Scored
 from oblique_cli.evaluation.tables import task_of_experiment
 from oblique_cli.experiments.predictions import Labels, Predictions, unpack, unpack_labels
 from oblique_cli.experiments.store import Run, Store
-from oblique_cli.nouns import Row
+from oblique_cli.ground.nouns import Row
 
 
 def rescored(store: Store, run: Run, rows: Sequence[Row], names: Sequence[str]) -> list[Row]:

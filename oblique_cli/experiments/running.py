@@ -22,7 +22,7 @@ import joblib
 import numpy as np
 from sklearn.utils.validation import has_fit_parameter
 
-from oblique_cli import plugins, schemes, seeds
+from oblique_cli import plugins, schemes
 from oblique_cli.data import catalogue
 from oblique_cli.errors import (
     EXIT_FAILED_FOLDS,
@@ -47,7 +47,8 @@ from oblique_cli.experiments.predictions import Labels, Predictions, pack, pack_
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.store import Store
 from oblique_cli.foreign import blamed
-from oblique_cli.nouns import (
+from oblique_cli.ground import seeds
+from oblique_cli.ground.nouns import (
     NO_INFORMATION_ERROR,
     AlgorithmSpec,
     DatasetSpec,

@@ -15,7 +15,7 @@ from oblique_cli.data.parquet import ParquetWriter
 from oblique_cli.experiments.environment import facts
 from oblique_cli.experiments.rescoring import stored
 from oblique_cli.experiments.store import Run, Store
-from oblique_cli.nouns import Row, Tuning
+from oblique_cli.ground.nouns import Row, Tuning
 
 Line = Sequence[Any]
 

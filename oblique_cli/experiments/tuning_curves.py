@@ -10,7 +10,7 @@ from typing import Any
 from oblique_cli import schemes
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.running import Case, load_datasets, tune
-from oblique_cli.nouns import Experiment
+from oblique_cli.ground.nouns import Experiment
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.strict_yaml import Problems, parse, read
+from oblique_cli.ground.strict_yaml import Problems, parse, read
 
 FILE = Path(__file__).with_name("candidates.yaml")
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import seeds
 from oblique_cli.errors import ConfigError, ObliqueError
 from oblique_cli.estimators.encoding import fold_encoder, prepared
 from oblique_cli.evaluation import metrics
@@ -34,6 +33,7 @@ from oblique_cli.fitting.estimating import (
     unseen,
 )
 from oblique_cli.fitting.goals import Answers, Goal
+from oblique_cli.ground import seeds
 from oblique_cli.tree.structure import Tree, of_classes
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import seeds
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
 from oblique_cli.estimators.encoding import fold_encoder, prepared
@@ -21,6 +20,7 @@ from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.goals import Answers, Goal
 from oblique_cli.fitting.pruning import PRUNED
+from oblique_cli.ground import seeds
 from oblique_cli.tree.pruning import chosen_alpha, cost_complexity_path
 from oblique_cli.tree.structure import Tree
 

@@ -14,14 +14,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import schemes, seeds
+from oblique_cli import schemes
 from oblique_cli.evaluation import metrics
 from oblique_cli.evaluation.metrics import METRICS, TOLD, TOLD_OF_TWO, Undefined
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.cutting import cut_to_goal
 from oblique_cli.fitting.goals import Answers, Goal
-from oblique_cli.nouns import CVSpec, Fold, TuningPair
+from oblique_cli.ground import seeds
+from oblique_cli.ground.nouns import CVSpec, Fold, TuningPair
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset

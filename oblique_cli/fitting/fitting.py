@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from oblique_cli import __version__, seeds
-from oblique_cli.data.columns import Column, Columns
+from oblique_cli import __version__
+from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError, DataError, ObliqueError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.encoding import encoded_names, own_labels
@@ -25,10 +25,11 @@ from oblique_cli.fitting.cutting import Cut, cuts, is_cut
 from oblique_cli.fitting.estimating import Estimate, Step, cross_validated, details, unseen
 from oblique_cli.fitting.goals import AUTO, Answers, Goal
 from oblique_cli.fitting.pruning import pruned_spec
+from oblique_cli.ground import seeds
+from oblique_cli.ground.nodes import pairs_of
+from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
 from oblique_cli.models.encoder import ColumnEncoder
 from oblique_cli.models.model import Model, Threshold
-from oblique_cli.nodes import pairs_of
-from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.sparse import Light
 from oblique_cli.tree.structure import of_classes

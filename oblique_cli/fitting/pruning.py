@@ -9,7 +9,7 @@ from typing import Any
 
 from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
 from oblique_cli.estimators.oblique.heuristics import LIMIT
-from oblique_cli.nouns import AlgorithmSpec
+from oblique_cli.ground.nouns import AlgorithmSpec
 from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS
 
 PRUNED: Mapping[str, Any] = {"pruning": "cv", "standard_errors": 1.0}

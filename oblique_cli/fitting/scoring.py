@@ -15,7 +15,7 @@ from oblique_cli.models.model import Model
 from oblique_cli.models.tables import Unseen, predictions
 
 if TYPE_CHECKING:
-    from oblique_cli.data.columns import Chunk
+    from oblique_cli.data.own.front import Chunk
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.data.own_columns import MAX_LEVELS
+from oblique_cli.data.own.columns import MAX_LEVELS
 from oblique_cli.errors import ConfigError
+from oblique_cli.ground.nodes import Indicator
 from oblique_cli.models.codecs import Codec, Many, Maybe, Numbers, Record, Scope, Whole
-from oblique_cli.nodes import Indicator
 
 Array = NDArray[np.float64]
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli
-from oblique_cli.constraints import violation
 from oblique_cli.errors import ConfigError, DataError, quoted
+from oblique_cli.ground.constraints import violation
 from oblique_cli.models.codecs import Arrays, Scope, fields_of, resolved
 from oblique_cli.models.kinds import KINDS, kind_of
 from oblique_cli.models.parameters import parameters_of, plain_parameters

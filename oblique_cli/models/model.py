@@ -339,7 +339,7 @@ def _threshold(plain: Any) -> Threshold:
 
 
 def _columns(plain: Any) -> Any:
-    from oblique_cli.data.columns import Columns
+    from oblique_cli.data.own.front import Columns
 
     return Columns.from_plain(plain)
 

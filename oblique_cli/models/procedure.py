@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.nodes import depths_of
+from oblique_cli.ground.nodes import depths_of
 
 if TYPE_CHECKING:
     from oblique_cli.models.model import Model

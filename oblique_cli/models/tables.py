@@ -18,7 +18,7 @@ from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.models.model import Model
 
 if TYPE_CHECKING:
-    from oblique_cli.data.columns import Chunk
+    from oblique_cli.data.own.front import Chunk
 
 Array = NDArray[np.float64]
 
@@ -99,7 +99,7 @@ def identifiers(model: Model, source: Any) -> tuple[str, ...]:
 
     source : a path, "-" for standard input, or a `Source`
     """
-    from oblique_cli.data.columns import header_of
+    from oblique_cli.data.own.front import header_of
 
     known = [name for name, treatment in model.columns.left_out.items() if treatment == "identifier"]
     header = set(header_of(source, model.columns)) if known else set()
@@ -123,7 +123,7 @@ def predictions(
     DataError, with line and column, for a cell that cannot be read, or is missing where the model cannot do without;
     ConfigError for shares or leaves that the model does not have
     """
-    from oblique_cli.data.columns import chunks
+    from oblique_cli.data.own.front import chunks
 
     row = 1
     for chunk in chunks(source, model.columns, ROWS, keep):
@@ -138,7 +138,7 @@ def predictions(
 
 def _none(model: Model, proba: bool, leaf: bool, keep: Sequence[str]) -> Predicted:
     """The predictions for a table without rows: as many columns as for any other, and nothing in them."""
-    from oblique_cli.data.columns import Chunk
+    from oblique_cli.data.own.front import Chunk
 
     probe = Chunk(np.zeros((1, len(model.feature_names))), None, np.ones(1, np.int64))  # most models refuse no rows
     one = _of(model, probe, 1, proba, leaf)

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.constraints import Choice
-from oblique_cli.geometry import (
+from oblique_cli.ground.constraints import Choice
+from oblique_cli.ground.geometry import (
     Standard,
     angle_bisectors,
     augmented_moment,
@@ -16,7 +16,7 @@ from oblique_cli.geometry import (
     has_normal,
     normalize_plane,
 )
-from oblique_cli.magnitudes import common_exponent, measured
+from oblique_cli.ground.magnitudes import common_exponent, measured
 from oblique_cli.tree.splitting import Node
 
 Array = NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.geometry import Standard, distinct_gap, is_wide, orient
+from oblique_cli.ground.geometry import Standard, distinct_gap, is_wide, orient
 from oblique_cli.tree.splitting import Candidates, Node
 
 Array = NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from oblique_cli.constraints import Real
+from oblique_cli.ground.constraints import Real
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.splitting import Candidates, Node, Proposer, from_core
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.constraints import Choice, Real
-from oblique_cli.geometry import ZERO_COMPONENT, householder_vector, parallel_to_an_axis
+from oblique_cli.ground.constraints import Choice, Real
+from oblique_cli.ground.geometry import ZERO_COMPONENT, householder_vector, parallel_to_an_axis
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.splitting import Candidates, Node, Proposer
 

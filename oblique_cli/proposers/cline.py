@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from oblique_cli.constraints import Choice
-from oblique_cli.geometry import Standard
+from oblique_cli.ground.constraints import Choice
+from oblique_cli.ground.geometry import Standard
 from oblique_cli.parameters import parameter
 from oblique_cli.proposers._discriminant import Array, Mask, fisher, largest_class, mean_of, plane, unit_normal, whiten
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.constraints import Boolean, Real
-from oblique_cli.geometry import class_covariance, pooled_variances, principal_axes, shrunk
+from oblique_cli.ground.constraints import Boolean, Real
+from oblique_cli.ground.geometry import class_covariance, pooled_variances, principal_axes, shrunk
 from oblique_cli.parameters import parameter
 from oblique_cli.proposers._reflection import SIGNS, Reflecting, scaled
 from oblique_cli.tree.splitting import PROPOSERS, Node

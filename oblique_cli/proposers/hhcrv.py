@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.geometry import principal_axes, unit_scatter
+from oblique_cli.ground.geometry import principal_axes, unit_scatter
 from oblique_cli.proposers._reflection import SIGNS, Reflecting, scaled
 from oblique_cli.tree.splitting import PROPOSERS, Node
 

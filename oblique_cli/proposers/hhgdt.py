@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from oblique_cli.geometry import orient
+from oblique_cli.ground.geometry import orient
 from oblique_cli.parameters import parameter
 from oblique_cli.proposers._clustering import BISECTOR_CLASSES, better_bisector
 from oblique_cli.proposers._reflection import SIGN, SIGNS, TAU, reflections

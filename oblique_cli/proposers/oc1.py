@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from oblique_cli.constraints import Boolean, Choice, Integer, Real
+from oblique_cli.ground.constraints import Boolean, Choice, Integer, Real
 from oblique_cli.parameters import parameter
 from oblique_cli.proposers.axis_parallel import AxisParallel
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer, from_core

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from oblique_cli.constraints import Choice, Real
+from oblique_cli.ground.constraints import Choice, Real
 from oblique_cli.parameters import parameter
 from oblique_cli.proposers._discriminant import SAME_MEAN, Array, Mask, fisher, mean_of, plane, unit_normal, whiten
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import oblique_cli._core as _core
-from oblique_cli.constraints import Integer, Real
+from oblique_cli.ground.constraints import Integer, Real
 from oblique_cli.parameters import parameter
 from oblique_cli.proposers._discriminant import Array, plane, standard_scores
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer

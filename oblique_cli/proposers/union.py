@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 # The default members have to be registered first.
 import oblique_cli.proposers.fdt
 import oblique_cli.proposers.hhgdt  # noqa: F401
-from oblique_cli.constraints import Constraint
+from oblique_cli.ground.constraints import Constraint
+from oblique_cli.ground.registry import close_matches
 from oblique_cli.parameters import parameter
-from oblique_cli.registry import close_matches
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer
 
 

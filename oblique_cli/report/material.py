@@ -16,8 +16,8 @@ from oblique_cli.evaluation.metrics import METRICS, Undefined
 from oblique_cli.evaluation.paired import Paired, StoredRun, pair
 from oblique_cli.evaluation.tables import ResultTable, method_titles, not_measured, table_of, task_of_experiment
 from oblique_cli.experiments.store import Run, Store
-from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Experiment, Row, Tuning
-from oblique_cli.registry import close_matches
+from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment, Row, Tuning
+from oblique_cli.ground.registry import close_matches
 
 
 @dataclass(frozen=True, eq=False)

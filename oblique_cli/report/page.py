@@ -27,10 +27,10 @@ from oblique_cli.evaluation.marking import ALPHA, marked
 from oblique_cli.evaluation.significance_report import judge
 from oblique_cli.evaluation.tables import BEST, SAME, HasSheet, Sheet, TextGrid, render
 from oblique_cli.experiments import environment as environments
-from oblique_cli.nouns import Row
+from oblique_cli.ground.nouns import Row
+from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.report.material import Material, Method, Shown
-from oblique_cli.report.plots import Request, confusions, draw
-from oblique_cli.resources import PACKAGE
+from oblique_cli.report.plotting import Request, confusions, draw
 
 # Kinds of plots that every report tries; one whose runs have not what it shows is left out.
 PLOTS = ("scatter", "box", "cd", "curve", "learning", "calibration", "time")

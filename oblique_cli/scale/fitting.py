@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli import __version__
-from oblique_cli.data.columns import Column, Columns
+from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN, make
 from oblique_cli.models.model import Model

@@ -4,7 +4,7 @@ Importing this package registers every module beside it without a leading unders
 a `Scheme` subclass under `@scheme("name")`, its `places` and its `draw`. It is then a value of `cv.scheme`, listed,
 checked by `oblique validate` and in the schema for editors. `monte_carlo.py` is the shortest example.
 
-Every draw comes from a stream named after what it serves (`oblique_cli.seeds`): the data set, the purpose, the
+Every draw comes from a stream named after what it serves (`oblique_cli.ground.seeds`): the data set, the purpose, the
 repetition, the fold. No name of an algorithm or of a scheme is among them, so all algorithms of an experiment see the
 same folds, and a nested and a two-stage run with one seed test on the same partitions, as Wickramarachchi (2015),
 section 5.2, asks.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.nouns import CVSpec
+from oblique_cli.ground.nouns import CVSpec
 from oblique_cli.schemes._scheme import SCHEMES, is_stratified
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from oblique_cli.constraints import Constraint
-from oblique_cli.nouns import CVSpec, Fold
+from oblique_cli.ground.constraints import Constraint
+from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import FOLDS as FOLDS_KEY
 from oblique_cli.schemes._checks import check_cut
 from oblique_cli.schemes._draws import Cut, TuningFolds, cut, pruning_rows, without

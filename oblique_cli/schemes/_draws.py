@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from oblique_cli import seeds
-from oblique_cli.nouns import CVSpec, TuningPair
+from oblique_cli.ground import seeds
+from oblique_cli.ground.nouns import CVSpec, TuningPair
 from oblique_cli.schemes._scheme import is_stratified
 
 if TYPE_CHECKING:

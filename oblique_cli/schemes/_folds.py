@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.nouns import CVSpec, Experiment, Fold, TuningPair
+from oblique_cli.ground.nouns import CVSpec, Experiment, Fold, TuningPair
 from oblique_cli.schemes._scheme import NESTED, SCHEMES, SHARED, Places, Scheme, is_stratified, stated
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Repetition:
             if _mark(fold) != mark:
                 raise ConfigError(
                     f"scheme {self.cv.scheme!r}, data set {self.dataset.name!r}, repetition {self.repeat}, fold "
-                    f"{fold.index}: two draws differ: draw from oblique_cli.seeds only."
+                    f"{fold.index}: two draws differ: draw from oblique_cli.ground.seeds only."
                 )
             if not made.tunes:
                 yield fold

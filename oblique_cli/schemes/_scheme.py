@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from oblique_cli.constraints import Boolean, Constraint, Integer, Real
 from oblique_cli.errors import ConfigError
 from oblique_cli.foreign import told
-from oblique_cli.nouns import CVSpec, Fold, Row
-from oblique_cli.registry import Registry, fault_of_type, misfit, source_of
+from oblique_cli.ground.constraints import Boolean, Constraint, Integer, Real
+from oblique_cli.ground.nouns import CVSpec, Fold, Row
+from oblique_cli.ground.registry import Registry, fault_of_type, misfit, source_of
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset

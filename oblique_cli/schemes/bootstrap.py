@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from oblique_cli import seeds
-from oblique_cli.constraints import Boolean, Constraint
 from oblique_cli.errors import ConfigError
-from oblique_cli.nouns import NO_INFORMATION_ERROR, CVSpec, Fold, Row
+from oblique_cli.ground import seeds
+from oblique_cli.ground.constraints import Boolean, Constraint
+from oblique_cli.ground.nouns import NO_INFORMATION_ERROR, CVSpec, Fold, Row
 from oblique_cli.schemes._checks import check_train
 from oblique_cli.schemes._draws import pruning_rows
 from oblique_cli.schemes._scheme import Places, Scheme, is_stratified, scheme

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from oblique_cli import seeds
-from oblique_cli.constraints import Constraint, Text
 from oblique_cli.errors import ConfigError
-from oblique_cli.nouns import CVSpec, Fold
+from oblique_cli.ground import seeds
+from oblique_cli.ground.constraints import Constraint, Text
+from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import FOLDS as FOLDS_KEY
 from oblique_cli.schemes._checks import TUNE_FOLDS, check_train, largest_part
 from oblique_cli.schemes._cross_validation import CrossValidation

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from oblique_cli.constraints import Constraint, Integer
 from oblique_cli.errors import ConfigError
-from oblique_cli.nouns import CVSpec, Fold
+from oblique_cli.ground.constraints import Constraint, Integer
+from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import FOLDS as FOLDS_KEY
 from oblique_cli.schemes._checks import check_cut
 from oblique_cli.schemes._cross_validation import CrossValidation

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from oblique_cli.constraints import Constraint
 from oblique_cli.errors import ConfigError
-from oblique_cli.nouns import CVSpec, Fold
+from oblique_cli.ground.constraints import Constraint
+from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import check_train
 from oblique_cli.schemes._draws import draw_share, pruning_rows, share, without
 from oblique_cli.schemes._scheme import FRACTION, Places, Scheme, scheme

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, ClassVar
 
-from oblique_cli.nouns import CVSpec, Fold
+from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import TUNE_FOLDS, check_cut
 from oblique_cli.schemes._cross_validation import CrossValidation
 from oblique_cli.schemes._scheme import NESTED, scheme

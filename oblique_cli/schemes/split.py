@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.nouns import CVSpec, Fold
+from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import check_train
 from oblique_cli.schemes._draws import pruning_rows
 from oblique_cli.schemes._scheme import Places, Scheme, scheme

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from oblique_cli.nouns import CVSpec, Fold
+from oblique_cli.ground.nouns import CVSpec, Fold
 from oblique_cli.schemes._checks import TUNE_FOLDS, check_cut
 from oblique_cli.schemes._cross_validation import CrossValidation
 from oblique_cli.schemes._draws import TuningFolds

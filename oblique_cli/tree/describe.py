@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from oblique_cli.nodes import Indicator, nested_rules
+from oblique_cli.ground.nodes import Indicator, nested_rules
 from oblique_cli.tree.structure import EVERYTHING, Tree
 
 

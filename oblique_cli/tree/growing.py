@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.geometry import crimcoord, level_codes, level_table
-from oblique_cli.magnitudes import summable
+from oblique_cli.ground.geometry import crimcoord, level_codes, level_table
+from oblique_cli.ground.magnitudes import summable
 from oblique_cli.tree.missing import divide
 from oblique_cli.tree.splitting import PLAIN, Finish, Node, Proposer
 from oblique_cli.tree.stopping import Stopping

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.nodes import spread_decreases
+from oblique_cli.ground.nodes import spread_decreases
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from oblique_cli.constraints import Constraint, Integer, Real
 from oblique_cli.errors import ConfigError, PluginError, quoted
 from oblique_cli.foreign import told
+from oblique_cli.ground.constraints import Constraint, Integer, Real
+from oblique_cli.ground.registry import Registry, misfit, source_of
 from oblique_cli.parameters import Declared, Parameter, parameter
-from oblique_cli.registry import Registry, misfit, source_of
 from oblique_cli.tree.description_length import NODE, class_bits, split_bits
 from oblique_cli.tree.structure import Tree
 

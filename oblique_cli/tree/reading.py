@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import DataError
-from oblique_cli.nodes import BLANK, Indicator
+from oblique_cli.ground.nodes import BLANK, Indicator
 from oblique_cli.tree.structure import EVERYTHING, Tree
 
 Array = NDArray[np.float64]

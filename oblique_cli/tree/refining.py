@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.geometry import level_codes
-from oblique_cli.magnitudes import exponents, measured
+from oblique_cli.ground.geometry import level_codes
+from oblique_cli.ground.magnitudes import exponents, measured
 from oblique_cli.tree.pruning import LabeledRows
 from oblique_cli.tree.structure import Tree, TreeBuilder, numbered
 

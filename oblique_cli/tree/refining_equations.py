@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.geometry import distinct_gap
+from oblique_cli.ground.geometry import distinct_gap
 from oblique_cli.tree import refining
 from oblique_cli.tree.least_squares import Linear, scaled
 from oblique_cli.tree.payloads import Equations

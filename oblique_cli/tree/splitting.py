@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 import oblique_cli._core as _core
-from oblique_cli import seeds
-from oblique_cli.constraints import Constraint, violation
 from oblique_cli.errors import ConfigError, PluginError, quoted
 from oblique_cli.foreign import told
+from oblique_cli.ground import seeds
+from oblique_cli.ground.constraints import Constraint, violation
+from oblique_cli.ground.registry import Registry, fault_of_texts, has_docstring, misfit, source_of
 from oblique_cli.parameters import Declared
-from oblique_cli.registry import Registry, fault_of_texts, has_docstring, misfit, source_of
 
 Array = NDArray[np.float64]
 

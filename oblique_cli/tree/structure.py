@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.nodes import depths_of, parents_of
+from oblique_cli.ground.nodes import depths_of, parents_of
 from oblique_cli.tree.payloads import SHARES, Classes, Equations, LeafModels, Payload
 
 Array = NDArray[np.float64]

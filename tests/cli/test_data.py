@@ -11,7 +11,7 @@ from data_support import no_user_folders, site, toys
 from oblique_cli.cli.data import data
 from oblique_cli.data import catalogue
 from oblique_cli.errors import ObliqueError
-from oblique_cli.resources import folder
+from oblique_cli.ground.resources import folder
 
 __all__ = ["no_user_folders", "site", "toys"]
 

@@ -15,7 +15,7 @@ import pytest
 from cli_support import call, oblique  # noqa: F401  (a fixture)
 
 from oblique_cli.cli.fit import fit
-from oblique_cli.data.columns import chunks
+from oblique_cli.data.own.front import chunks
 from oblique_cli.fitting.candidates import candidates
 from oblique_cli.models import Model, load, save
 from oblique_cli.models.tables import ROWS

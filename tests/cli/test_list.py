@@ -7,9 +7,10 @@ import re
 import pytest
 from cli_support import call
 
-from oblique_cli import __version__, published
+from oblique_cli import __version__
 from oblique_cli.config import composing
 from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.evaluation import published
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.experiments.store import Store
 from oblique_cli.schemes import SCHEMES

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from cli_support import Ended, environment
 
-from oblique_cli.resources import PACKAGE
+from oblique_cli.ground.resources import PACKAGE
 
 TESTS = Path(__file__).parents[1]
 HEAD = "version: 1\nname: mine\ndataset: {csv: rows.csv, target: y, keep: [row, x]}\n"

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from model_commands import model_of
 
-from oblique_cli.data.columns import Chunk
+from oblique_cli.data.own.front import Chunk
 from oblique_cli.models import Model
 from oblique_cli.models.tables import CSVWriter, Predicted
 

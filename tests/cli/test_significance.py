@@ -18,7 +18,7 @@ from oblique_cli.evaluation import significance
 from oblique_cli.evaluation.paired import StoredRun, pair
 from oblique_cli.evaluation.significance_report import judge
 from oblique_cli.experiments.store import Store
-from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment, Row
+from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment, Row
 
 __all__ = ["call"]
 

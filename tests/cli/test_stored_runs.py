@@ -554,7 +554,7 @@ def test_a_mean_over_more_repetitions_is_no_difference_of_the_folds(sampled):
 
 def test_parameters_that_are_named_like_columns_have_columns_of_their_own(call):
     from oblique_cli.experiments import tidy
-    from oblique_cli.nouns import Row
+    from oblique_cli.ground.nouns import Row
 
     counts = {"n_correct": 9, "n_rows": 10, "n_leaves": 3, "n_trees": 1}
     inner = [{"params": {"fold": k, "n_leaves": 8, "depth": 2}, **counts} for k in (5, 6)]

@@ -10,10 +10,11 @@ import pytest
 from cli_support import call
 from tree_support import tree_of
 
-from oblique_cli import data, make, seeds
+from oblique_cli import data, make
 from oblique_cli.cli import _common, _fitting, _showing
 from oblique_cli.experiments import progress as progress_module
 from oblique_cli.fitting import pruning
+from oblique_cli.ground import seeds
 from oblique_cli.models import load, save
 
 __all__ = ["call"]

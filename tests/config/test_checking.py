@@ -9,11 +9,12 @@ import jsonschema
 import pytest
 import yaml
 
-from oblique_cli import config, resources, strict_yaml
+from oblique_cli import config
 from oblique_cli.config import composing
-from oblique_cli.constraints import Boolean, Choice, Integer, Optional, Real
 from oblique_cli.errors import ConfigError
-from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
+from oblique_cli.ground import resources, strict_yaml
+from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real
+from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
 
 CONFIGS = sorted(resources.folder("configs").rglob("*.yaml"))
 EXAMPLE = resources.folder("configs") / "own_csv.yaml.example"
@@ -677,7 +678,7 @@ def test_gdt_and_hhgdt_on_bupa_share_data_folds_and_grid():
 
 
 def test_chapter3_covers_the_fourteen_sets_of_table_3_1():
-    from oblique_cli.published.reading import dataset_code, numbers
+    from oblique_cli.evaluation.published import dataset_code, numbers
 
     chapter, shuttle = config.load("reproduce/chapter3"), config.load("reproduce/chapter3_shuttle")
     codes = {dataset_code("wickramarachchi2015", d.name) for d in (*chapter.datasets, *shuttle.datasets)}

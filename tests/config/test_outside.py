@@ -12,8 +12,8 @@ import yaml
 from oblique_cli import config
 from oblique_cli.config import outside
 from oblique_cli.errors import ConfigError
-from oblique_cli.nouns import Experiment
-from oblique_cli.resources import PACKAGE
+from oblique_cli.ground.nouns import Experiment
+from oblique_cli.ground.resources import PACKAGE
 
 PAGE = PACKAGE.parent / "docs" / "outside.md"
 

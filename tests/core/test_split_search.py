@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from oracles import gains, naive_search, reflected_axes
 
 import oblique_cli._core as _core
-from oblique_cli import published
+from oblique_cli.evaluation import published
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Node, Proposer, best_split
 from oblique_cli.tree.stopping import Stopping
 

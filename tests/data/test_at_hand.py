@@ -15,7 +15,7 @@ from oblique_cli.data.catalogue import load, remark
 from oblique_cli.data.csv_file import Table
 from oblique_cli.data.handed import FURTHER, Handed, of_arrays
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.nouns import DatasetSpec
+from oblique_cli.ground.nouns import DatasetSpec
 
 __all__ = ["no_user_folders", "site"]
 

@@ -26,7 +26,7 @@ from data_support import (
 from oblique_cli.data import catalogue, csv_file, files
 from oblique_cli.data.catalogue import load
 from oblique_cli.errors import ConfigError, DataError, UnknownName
-from oblique_cli.nouns import DatasetSpec
+from oblique_cli.ground.nouns import DatasetSpec
 
 __all__ = ["no_user_folders", "toys"]
 

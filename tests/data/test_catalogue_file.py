@@ -19,8 +19,8 @@ from oblique_cli.data import catalogue, catalogue_file, files
 from oblique_cli.data.entries import Entry
 from oblique_cli.data.synthetic import SYNTHETIC
 from oblique_cli.errors import ConfigError, DataError, ObliqueError
-from oblique_cli.nouns import DatasetSpec
-from oblique_cli.resources import folder
+from oblique_cli.ground.nouns import DatasetSpec
+from oblique_cli.ground.resources import folder
 
 __all__ = ["no_user_folders", "toys"]
 

@@ -15,7 +15,7 @@ from oblique_cli.data import csv_file
 from oblique_cli.data.catalogue import load
 from oblique_cli.data.dataset import Dataset, from_table
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.nouns import DatasetSpec
+from oblique_cli.ground.nouns import DatasetSpec
 
 
 def read(text: str, **how) -> Dataset:

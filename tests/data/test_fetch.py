@@ -37,7 +37,7 @@ from oblique_cli.data.catalogue import load
 from oblique_cli.data.entries import Recipe
 from oblique_cli.data.fetch import fetch
 from oblique_cli.errors import ConfigError, DataError, StoreError
-from oblique_cli.nouns import DatasetSpec
+from oblique_cli.ground.nouns import DatasetSpec
 
 __all__ = ["no_user_folders", "site", "toys"]
 

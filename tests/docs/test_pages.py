@@ -10,9 +10,9 @@ from document_support import PAGES, ROOT, Reader, blocks_of, without_blocks
 
 from oblique_cli.cli import COMMANDS
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.reproduction.framework import document
-from oblique_cli.reproduction.framework.studies import STUDIES
-from oblique_cli.resources import PACKAGE
+from oblique_cli.ground.resources import PACKAGE
+from oblique_cli.papers.reproduction.framework import document
+from oblique_cli.papers.reproduction.framework.studies import STUDIES
 from tools.built import BUILT
 
 __all__ = ["call"]

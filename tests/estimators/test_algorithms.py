@@ -11,10 +11,10 @@ import pytest
 from contracts import ALGORITHM_NAMES, PROPOSER_NAMES, real_set
 
 import oblique_cli
-from oblique_cli import published
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.evaluation import published
 from oblique_cli.tree.splitting import PROPOSERS
 
 

@@ -12,12 +12,12 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.class_weight import compute_class_weight
 
 from oblique_cli import config
-from oblique_cli.constraints import ClassWeight
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.encoding import coded_weights
 from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
+from oblique_cli.ground.constraints import ClassWeight
 
 
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)

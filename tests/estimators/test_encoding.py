@@ -9,7 +9,7 @@ import pytest
 from runner_support import toy
 
 from oblique_cli.estimators.encoding import encoded_names, fold_encoder
-from oblique_cli.nouns import DatasetSpec
+from oblique_cli.ground.nouns import DatasetSpec
 
 
 def test_missing_values_are_filled_from_the_training_rows():

@@ -27,7 +27,7 @@ from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
-from oblique_cli.nouns import DatasetSpec
+from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.pruning import cost_complexity_path, sequence_errors
 from oblique_cli.tree.structure import EVERYTHING, Tree

@@ -24,11 +24,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import check_estimator
 
 import oblique_cli
-from oblique_cli.constraints import Real
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.estimators.algorithms import ALGORITHMS, make, task_of
 from oblique_cli.estimators.oblique.heuristics import CLASSIFIERS, classifier_of
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.ground.constraints import Real
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.pruning import PRUNINGS
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Proposer

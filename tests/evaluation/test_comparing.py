@@ -10,11 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from oblique_cli import published
 from oblique_cli.errors import ConfigError, UnknownName
-from oblique_cli.evaluation import comparing, tables
+from oblique_cli.evaluation import comparing, published, tables
 from oblique_cli.evaluation.comparing import FIRST, SECOND, TIE, compare, verdict
-from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment, Row
+from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment, Row
 
 THESIS, GDT_PAPER = "wickramarachchi2015", "manwani2012"
 TITLES = {"gdt": "GDT", "hhgdt": "HHGDT", "hhcart_a": "HHCART(A)"}

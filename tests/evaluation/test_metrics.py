@@ -46,7 +46,7 @@ from oblique_cli.evaluation.metrics import (
 from oblique_cli.experiments import jobs, keys, running
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
-from oblique_cli.nouns import Experiment, Row
+from oblique_cli.ground.nouns import Experiment, Row
 
 __all__ = ["call"]
 

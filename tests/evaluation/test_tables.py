@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.evaluation import tables
-from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment, Row
+from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment, Row
 
 TITLES = {"gdt": "GDT", "hhgdt": "HHGDT", "hhcart_a": "HHCART(A)", "hhcart_d": "HHCART(D)"}
 NASTY = "a_b%|</script>"

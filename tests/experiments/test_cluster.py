@@ -80,7 +80,7 @@ def test_a_job_that_kills_every_worker_is_one_failed_row(tmp_path, cluster):
     from oblique_cli.experiments.cluster import Cluster
     from oblique_cli.experiments.dispatching import Crew, Signals
     from oblique_cli.experiments.progress import Progress
-    from oblique_cli.nouns import Job
+    from oblique_cli.ground.nouns import Job
 
     jobs = [Job(str(i), "toy", "x", 0, i, 1) for i in range(6)]
     connection = Cluster(cluster.scheduler_address)
@@ -108,7 +108,7 @@ def deadly(job, parent):
 
 
 def done(job, message=""):
-    from oblique_cli.nouns import Row
+    from oblique_cli.ground.nouns import Row
 
     return Row(job.key, job.dataset, job.algorithm, job.repeat, job.fold, "ok", message)
 

@@ -18,7 +18,7 @@ from cli_support import environment
 from oblique_cli import config
 from oblique_cli.config import outside
 from oblique_cli.estimators.outside import known
-from oblique_cli.resources import PACKAGE, folder
+from oblique_cli.ground.resources import PACKAGE, folder
 
 FIELD = folder("configs") / "field.yaml"
 TESTS = Path(__file__).parents[1]

@@ -12,7 +12,7 @@ from runner_support import experiment, toy
 
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.experiments.jobs import content, expand, shared_tuning
-from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
+from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
 
 
 def test_there_is_a_job_for_every_algorithm_on_every_fold_of_every_data_set():

@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as hnp
 
 from oblique_cli.experiments.predictions import Labels, Predictions, pack, pack_labels, unpack, unpack_labels
 from oblique_cli.experiments.store import Store
-from oblique_cli.nouns import Row
+from oblique_cli.ground.nouns import Row
 
 
 def same(one: Predictions, other: Predictions) -> bool:

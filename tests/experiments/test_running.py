@@ -29,7 +29,7 @@ from oblique_cli.experiments.jobs import expand
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.running import Case, run, run_job, tune
 from oblique_cli.experiments.store import Store
-from oblique_cli.nouns import AlgorithmSpec, CVSpec, DatasetSpec
+from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec
 from oblique_cli.schemes import SCHEMES, folds
 
 PATH = AlgorithmSpec("path", "path", grid={"epsilon": tuple(round(0.05 + 0.01 * i, 2) for i in range(36))})
@@ -690,7 +690,7 @@ sys.path.insert(0, {tests!r})
 from runner_support import FAKES, FakeAlgorithm, Sleeps, PathTree, experiment, toy
 from oblique_cli import data
 from oblique_cli.experiments import running
-from oblique_cli.nouns import AlgorithmSpec
+from oblique_cli.ground.nouns import AlgorithmSpec
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.store import Store
 

@@ -14,7 +14,7 @@ from store_support import write_rows
 
 from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.experiments.store import SCHEMA_VERSION, Store
-from oblique_cli.nouns import Job, Row, Tuning
+from oblique_cli.ground.nouns import Job, Row, Tuning
 
 CONTENT = {
     "seed": 1,

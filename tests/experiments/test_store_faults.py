@@ -22,7 +22,7 @@ from store_support import CONTENT, filled, row
 
 from oblique_cli.errors import StoreError
 from oblique_cli.experiments.store import Store, _runs
-from oblique_cli.nouns import Tuning
+from oblique_cli.ground.nouns import Tuning
 
 OLD = Path(__file__).parent.parent / "files" / "layout2.sqlite"
 SOAK = 20 if os.environ.get("OBLIQUE_SOAK") else 1

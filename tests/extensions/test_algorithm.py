@@ -14,7 +14,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from oblique_cli.constraints import Integer, check
+from oblique_cli.ground.constraints import Integer, check
 
 
 class NearestMeanClassifier(ClassifierMixin, BaseEstimator):
@@ -41,7 +41,7 @@ class NearestMeanClassifier(ClassifierMixin, BaseEstimator):
         distances = np.linalg.norm(X[:, None] - self.means_, ord=self.order, axis=2)
         return self.classes_.take(distances.argmin(axis=1))
 '''
-LINE = """    _ready(MACHINE, "nearest_mean", "nearest mean", "textbooks", _NearestMean),"""
+LINE = """    ready(MACHINE, "nearest_mean", "nearest mean", "textbooks", _NearestMean),"""
 IMPORT = "from oblique_cli.estimators.means.nearest import NearestMeanClassifier as _NearestMean"
 CONFIG = """version: 1
 dataset: iris

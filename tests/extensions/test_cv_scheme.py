@@ -11,7 +11,7 @@ SCHEME = '''"""Every other row."""
 
 import numpy as np
 
-from oblique_cli.nouns import Fold
+from oblique_cli.ground.nouns import Fold
 from oblique_cli.schemes._draws import pruning_rows
 from oblique_cli.schemes._scheme import Scheme, scheme
 

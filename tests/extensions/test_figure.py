@@ -10,7 +10,7 @@ from oblique_cli import data
 from oblique_cli.drawing.canvas import blank
 from oblique_cli.drawing import partition
 from oblique_cli.drawing.polygons import surroundings
-from oblique_cli.reproduction.figures.illustrations import FigureSetting, Picture, illustration
+from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
 
 
 @illustration("clouds", "Five clouds", "none", "there are five of them.", seed=1)
@@ -25,7 +25,7 @@ def clouds(setting: FigureSetting) -> Picture:
 
 @pytest.mark.long
 def test_a_figure_is_one_module(checkout):
-    checkout.write("oblique_cli/reproduction/figures/clouds.py", FIGURE)
+    checkout.write("oblique_cli/papers/reproduction/figures/clouds.py", FIGURE)
     ended = checkout.oblique("figures", "clouds", "--output", ".")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.startswith("clouds.svg: ") and ended.out.endswith(" points.\n")

@@ -33,7 +33,7 @@ class NearestMeanClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return self.classes_.take(np.linalg.norm(X[:, None] - self.means_, axis=2).argmin(axis=1))
 '''
-LINE = """    _ready(MACHINE, "nearest_mean", "nearest mean", "textbooks", _NearestMean),"""
+LINE = """    ready(MACHINE, "nearest_mean", "nearest mean", "textbooks", _NearestMean),"""
 IMPORT = "from oblique_cli.estimators.means.nearest import NearestMeanClassifier as _NearestMean"
 
 KIND = '''

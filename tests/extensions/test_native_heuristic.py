@@ -19,8 +19,8 @@ TESTS = Path(__file__).parent.parent
 PROPOSER = '''
 import numpy as np
 
-from oblique_cli.constraints import Real
-from oblique_cli.geometry import class_covariance, principal_axes
+from oblique_cli.ground.constraints import Real
+from oblique_cli.ground.geometry import class_covariance, principal_axes
 from oblique_cli.proposers._reflection import scaled
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Proposer
 

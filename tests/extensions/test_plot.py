@@ -20,7 +20,7 @@ CONFIG = "version: 1\ndataset: iris\nalgorithms: [fdt, gdt]\ncv: {folds: 3, repe
 
 
 def test_a_plot_is_a_function_and_its_name(checkout):
-    checkout.insert("oblique_cli/report/plots/folds.py", "", PLOT)
+    checkout.insert("oblique_cli/report/fold_plots.py", "", PLOT)
     checkout.insert("oblique_cli/cli/plot.py", "KINDS = (", '    "sizes",')
     checkout.write("my.yaml", CONFIG)
     assert checkout.oblique("run", "my.yaml", "--quiet").code == 0

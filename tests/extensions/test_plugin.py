@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from oblique_cli.resources import PACKAGE
+from oblique_cli.ground.resources import PACKAGE
 
 PLUGIN = PACKAGE.parent / "examples" / "plugin"
 CONFIG = """version: 1

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from oblique_cli.constraints import Integer
+from oblique_cli.ground.constraints import Integer
 from oblique_cli.tree.splitting import PROPOSERS, Candidates, Proposer
 
 

@@ -8,8 +8,8 @@ from checkout_support import checkout
 __all__ = ["checkout"]
 
 STUDY = '''
-from oblique_cli.reproduction.framework.runs import cells, lines_of, of_lines, outcome, total
-from oblique_cli.reproduction.framework.studies import STUDIES, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.runs import cells, lines_of, of_lines, outcome, total
+from oblique_cli.papers.reproduction.framework.studies import STUDIES, Study, StudyRequest, StudyResult
 
 
 @STUDIES.register("one_line")
@@ -31,7 +31,7 @@ class OneLine(Study):
 
 @pytest.mark.long
 def test_a_study_is_one_module(checkout):
-    checkout.write("oblique_cli/reproduction/studies/one_line.py", STUDY)
+    checkout.write("oblique_cli/papers/reproduction/studies/one_line.py", STUDY)
     listed = checkout.oblique("reproduce")
     assert listed.code == 0 and re.search(r"one_line +HHGDT on BUPA", listed.out)
     ended = checkout.oblique("reproduce", "one_line", "--profile", "quick", "--only", "dataset=bupa", "--quiet")

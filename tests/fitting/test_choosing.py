@@ -21,7 +21,7 @@ from oblique_cli.fitting.candidates import candidates
 from oblique_cli.fitting.choosing import Candidate, Choice, Plan, Size, choose, estimated, planned, rows_in_turn
 from oblique_cli.fitting.estimating import Estimate, Validated, division, folds_of
 from oblique_cli.fitting.goals import Answers, Goal
-from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
+from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
 
 POLICY = DatasetSpec("t", missing="impute", encoding="onehot")
 GOAL = Goal.usual("classification")

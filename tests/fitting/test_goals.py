@@ -17,7 +17,7 @@ from oblique_cli.fitting.cutting import cut_to_goal, cuts
 from oblique_cli.fitting.estimating import cross_validated, details
 from oblique_cli.fitting.goals import AUTO, Answers, Goal, goal_of, labels_at
 from oblique_cli.fitting.pruning import pruned_spec
-from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
+from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
 
 POLICY = DatasetSpec("t", missing="impute", encoding="onehot")
 CLASSES = ("fault", "ok")

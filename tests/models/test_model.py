@@ -12,13 +12,13 @@ import pytest
 from models_support import CODES, HOLES, NEW, X, Y, fitted
 
 import oblique_cli
-from oblique_cli.data.columns import Column, Columns
 from oblique_cli.data.dataset import Dataset
+from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.encoding import encoded_names, fold_encoder
+from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.models import Model, load, save
 from oblique_cli.models.encoder import ColumnEncoder
-from oblique_cli.nouns import DatasetSpec
 
 WORDS = ("red", "green", "blue", "grey")
 

@@ -32,8 +32,8 @@ from oblique_cli.estimators.encoding import encoded_levels, encoded_names, fold_
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.experiments.jobs import expand
 from oblique_cli.experiments.running import Case, run_job
-from oblique_cli.geometry import crimcoord, dummy_scatter, level_codes, level_table, merged_tables
-from oblique_cli.nouns import DatasetSpec
+from oblique_cli.ground.geometry import crimcoord, dummy_scatter, level_codes, level_table, merged_tables
+from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.schemes import SCHEMES
 from oblique_cli.tree import pruning
 from oblique_cli.tree.describe import condition, export_text

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as hnp
 
 from oblique_cli import config
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.geometry import (
+from oblique_cli.ground.geometry import (
     class_covariance,
     householder_vector,
     pooled_variances,

@@ -9,10 +9,10 @@ from oracles import gains
 from sklearn.base import clone
 
 from oblique_cli import proposers
-from oblique_cli.constraints import check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
-from oblique_cli.geometry import class_covariance, householder_vector, orient, principal_axes
+from oblique_cli.ground.constraints import check
+from oblique_cli.ground.geometry import class_covariance, householder_vector, orient, principal_axes
 from oblique_cli.proposers import _clustering, _reflection
 from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Candidates, Node, Proposer, best_split
 

@@ -14,9 +14,9 @@ from oblique_cli.drawing.charts import Point
 from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.experiments.predictions import Predictions, pack
 from oblique_cli.experiments.store import Store
-from oblique_cli.nouns import Row
+from oblique_cli.ground.nouns import Row
 from oblique_cli.report.material import gather
-from oblique_cli.report.plots import KINDS, Request, confusions, draw, pareto, summary
+from oblique_cli.report.plotting import KINDS, Request, confusions, draw, pareto, summary
 
 __all__ = ["call"]
 

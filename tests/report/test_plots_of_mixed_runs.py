@@ -11,7 +11,7 @@ from oblique_cli.drawing.charts import Axis, Curve, Panel
 from oblique_cli.errors import ConfigError
 from oblique_cli.experiments.store import Store
 from oblique_cli.report.material import gather
-from oblique_cli.report.plots import Request, draw
+from oblique_cli.report.plotting import Request, draw
 
 __all__ = ["call"]
 

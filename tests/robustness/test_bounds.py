@@ -16,12 +16,13 @@ from typing import Any
 
 import pytest
 
-from oblique_cli import bounds, config
+from oblique_cli import config
 from oblique_cli.data import csv_file, fetch
-from oblique_cli.data.columns import Reading, chunks, read_own
-from oblique_cli.data.own_source import Source
+from oblique_cli.data.own.front import Reading, chunks, read_own
+from oblique_cli.data.own.source import Source
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.strict_yaml import Problems, YamlSource, parse
+from oblique_cli.ground import bounds
+from oblique_cli.ground.strict_yaml import Problems, YamlSource, parse
 
 MB = 1 << 20
 

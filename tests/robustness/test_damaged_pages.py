@@ -16,7 +16,7 @@ from store_support import CONTENT, row
 from oblique_cli.errors import StoreError
 from oblique_cli.experiments.store import Store, _salvage, is_sound, salvage
 from oblique_cli.experiments.store._schema import TABLES
-from oblique_cli.nouns import Tuning
+from oblique_cli.ground.nouns import Tuning
 
 pytestmark = pytest.mark.long
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from robustness_support import many
 
-from oblique_cli.data.columns import Reading, chunks, read_own
+from oblique_cli.data.own.front import Reading, chunks, read_own
 from oblique_cli.errors import ObliqueError
 
 ROWS = 60

@@ -17,7 +17,7 @@ from robustness_support import some
 
 from oblique_cli.errors import StoreError
 from oblique_cli.experiments.store import Store
-from oblique_cli.nouns import Row
+from oblique_cli.ground.nouns import Row
 
 CONFIG = """\
 version: 1

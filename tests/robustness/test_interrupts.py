@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.estimators.hierarchy.taxonomy import AvalancheClustering, SupervisedTaxonomy
+from oblique_cli.papers.hierarchy.taxonomy_estimators import AvalancheClustering, SupervisedTaxonomy
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no interval timers")
 

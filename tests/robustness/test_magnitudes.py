@@ -14,7 +14,7 @@ from robustness_support import DISCRETE, NAMES, NUMERIC, REGRESSION, WEIGHTED, l
 from oblique_cli import ObliqueTreeClassifier
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.magnitudes import RATIO, comparable, measured, product
+from oblique_cli.ground.magnitudes import RATIO, comparable, measured, product
 from oblique_cli.tree.splitting import PROPOSERS
 
 # Features: x times a power of ten

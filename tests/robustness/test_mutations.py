@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from robustness_support import at_most, many
 
-from oblique_cli import config, resources
+from oblique_cli import config
 from oblique_cli.config import composing
 from oblique_cli.data import csv_file
 from oblique_cli.errors import ObliqueError
+from oblique_cli.ground import resources
 
 MOST_SECONDS = 5.0
 MOST_BYTES = 1 << 30

@@ -22,7 +22,7 @@ from store_support import row
 
 from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.experiments.store import Store, _store
-from oblique_cli.nouns import Job, Row
+from oblique_cli.ground.nouns import Job, Row
 
 FOLDS = 40  # by ten a repetition
 names = st.sampled_from(["one", "one", "two"])

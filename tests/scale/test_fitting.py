@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scale_support import same, table
 
-from oblique_cli import HHCARTClassifier, seeds
+from oblique_cli import HHCARTClassifier
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import make
+from oblique_cli.ground import seeds
 from oblique_cli.scale import fitting
 from oblique_cli.scale.tables import Division, array_table, convert, parquet_table, store
 

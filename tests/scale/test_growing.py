@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scale_support import same, stored, table
 
 import oblique_cli._core as _core
-import oblique_cli.magnitudes
+import oblique_cli.ground.magnitudes
 import oblique_cli.proposers
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.scale import growing
@@ -76,7 +76,7 @@ def test_any_order_of_blocks_gives_the_tree_in_memory(
     given_ = {"criterion": criterion, "stopping": STOPPING, "ties": ties, "min_leaf": min_leaf}
     expected = grow_top_down(X, y, 3, heuristic, weights=weights, levels=levels or None, **given_)
     if weights is not None:
-        weights = oblique_cli.magnitudes.summable(weights / weights.min())
+        weights = oblique_cli.ground.magnitudes.summable(weights / weights.min())
     folder = tmp_path_factory.mktemp("rows") / "store"
     store = stored(folder, X, y, weights, n_classes=3, levels=levels, blocks=5, order=order)
     with mock.patch.object(growing, "FEW_ROWS", few):
@@ -303,7 +303,7 @@ def test_an_untouched_default_gives_large_tables_the_same_tree(tmp_path):
     for w in (None, weights):
         heuristic = PROPOSERS["hhcart_d"]()
         expected = grow_top_down(X, y, 3, heuristic, weights=w, criterion="gini", stopping=Stopping(2, 0.0, 2))
-        used = None if w is None else oblique_cli.magnitudes.summable(w / w.min())
+        used = None if w is None else oblique_cli.ground.magnitudes.summable(w / w.min())
         store = stored(tmp_path / str(w is None), X, y, used, blocks=3)
         found = grow(Here(store), store, Plan(heuristic, "gini", Stopping(2, 0.0, 2), finish_rows=0)).tree
         assert not same(found, expected)

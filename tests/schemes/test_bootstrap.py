@@ -16,7 +16,7 @@ from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.experiments.running import no_information_error
-from oblique_cli.nouns import CVSpec, Row
+from oblique_cli.ground.nouns import CVSpec, Row
 from oblique_cli.schemes import SCHEMES, check, folds, places
 
 __all__ = ["call"]
@@ -178,7 +178,7 @@ def test_all_copies_of_a_pruning_row_leave_growth():
     from runner_support import FAKES, PruningTree
 
     from oblique_cli.experiments.running import Case, run_job
-    from oblique_cli.nouns import AlgorithmSpec, DatasetSpec, Job
+    from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Job
 
     dataset = toy(30)
     case = Case(dataset, DatasetSpec("toy"), AlgorithmSpec("pruning", "pruning"), FAKES["pruning"])

@@ -12,7 +12,7 @@ from runner_support import toy
 
 from oblique_cli import data
 from oblique_cli.errors import ConfigError
-from oblique_cli.nouns import CVSpec
+from oblique_cli.ground.nouns import CVSpec
 from oblique_cli.schemes import SCHEMES, check, folds, is_stratified, places
 
 

@@ -11,7 +11,7 @@ from runner_support import toy
 
 from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.nouns import CVSpec, DatasetSpec
+from oblique_cli.ground.nouns import CVSpec, DatasetSpec
 from oblique_cli.schemes import check, folds, places
 
 __all__ = ["call"]

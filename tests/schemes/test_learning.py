@@ -10,7 +10,7 @@ from cli_support import call
 from runner_support import toy
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.nouns import CVSpec
+from oblique_cli.ground.nouns import CVSpec
 from oblique_cli.schemes import SCHEMES, check, folds, places
 
 __all__ = ["call"]

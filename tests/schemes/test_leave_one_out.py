@@ -13,7 +13,7 @@ from sklearn.model_selection import LeaveOneOut, cross_val_score
 from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.nouns import CVSpec
+from oblique_cli.ground.nouns import CVSpec
 from oblique_cli.schemes import check, folds, places
 
 __all__ = ["call"]

@@ -14,9 +14,9 @@ from cli_support import call
 from runner_support import toy
 
 from oblique_cli import config, schemes
-from oblique_cli.constraints import Integer
 from oblique_cli.errors import ConfigError
-from oblique_cli.nouns import CVSpec, Fold, TuningPair
+from oblique_cli.ground.constraints import Integer
+from oblique_cli.ground.nouns import CVSpec, Fold, TuningPair
 from oblique_cli.schemes import NESTED, SCHEMES, SHARED, Scheme, folds, repetition, scheme
 
 __all__ = ["call", "checkout"]
@@ -37,8 +37,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from oblique_cli.constraints import Integer
-from oblique_cli.nouns import Fold
+from oblique_cli.ground.constraints import Integer
+from oblique_cli.ground.nouns import Fold
 from oblique_cli.schemes import Scheme, scheme
 
 

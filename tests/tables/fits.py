@@ -26,11 +26,11 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from oblique_cli import seeds
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.fitting import fitting
 from oblique_cli.fitting.candidates import candidates
-from oblique_cli.nouns import AlgorithmSpec, DatasetSpec
+from oblique_cli.ground import seeds
+from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
 from tables import corpus, judging
 
 ROOT = Path(__file__).resolve().parents[2]

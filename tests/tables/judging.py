@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from oblique_cli.data.columns import FEATURES, LEFT_OUT, Columns, Reading, read_own
 from oblique_cli.data.dataset import Dataset
-from oblique_cli.data.own_source import Source
+from oblique_cli.data.own.front import FEATURES, LEFT_OUT, Columns, Reading, read_own
+from oblique_cli.data.own.source import Source
 from oblique_cli.errors import ObliqueError
 from tables import corpus
 

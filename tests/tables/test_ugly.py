@@ -7,8 +7,8 @@ import json
 import numpy as np
 import pytest
 
-from oblique_cli.data.columns import FEATURES, LEFT_OUT, Columns, Reading, chunks, read_own
-from oblique_cli.data.own_source import Source
+from oblique_cli.data.own.front import FEATURES, LEFT_OUT, Columns, Reading, chunks, read_own
+from oblique_cli.data.own.source import Source
 from tables import corpus, judging, ugly
 
 NAMES = ugly.names()

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from oblique_cli import seeds
+from oblique_cli.ground import seeds
 
 N = 120  # rows, where nothing else is said
 KINDS = ("elm", "oak", "ash")

@@ -23,7 +23,7 @@ from contracts import (
 )
 
 import oblique_cli._core as _core
-from oblique_cli.geometry import augmented_moment, class_covariance
+from oblique_cli.ground.geometry import augmented_moment, class_covariance
 from oblique_cli.tree.splitting import PROPOSERS, Node, best_split
 from oblique_cli.tree.stopping import Stopping
 

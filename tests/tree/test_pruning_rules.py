@@ -14,10 +14,10 @@ from sklearn.base import clone
 
 import oblique_cli
 from oblique_cli import config
-from oblique_cli.constraints import Integer, Real
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.ground.constraints import Integer, Real
 from oblique_cli.parameters import Parameter
 from oblique_cli.tree import pruning
 from oblique_cli.tree.pruning import KEPT_ROWS, NO_ROWS, PRUNINGS, TRAINING_ROWS, PruningRule, RuleParameters

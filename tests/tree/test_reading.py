@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from oblique_cli import data, make
 from oblique_cli.errors import DataError
-from oblique_cli.nodes import Indicator
+from oblique_cli.ground.nodes import Indicator
 from oblique_cli.tree.reading import Units, number, read, turned
 from oblique_cli.tree.structure import TreeBuilder
 

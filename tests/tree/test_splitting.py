@@ -7,8 +7,8 @@ import pytest
 from node_support import node_of
 
 import oblique_cli._core as _core
-from oblique_cli.constraints import Integer
 from oblique_cli.errors import ConfigError
+from oblique_cli.ground.constraints import Integer
 from oblique_cli.proposers.oc1 import OC1
 from oblique_cli.proposers.sadt import SADT
 from oblique_cli.tree.growing import grow_top_down

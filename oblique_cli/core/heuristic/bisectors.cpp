@@ -20,7 +20,7 @@ namespace oblique {
 namespace {
 
 // The power of 2 in which features are measured whose squares are no normal numbers; 0 for any others
-// (oblique_cli/magnitudes.py).
+// (oblique_cli/ground/magnitudes.py).
 int unit_of(const Spread& spread) {
   int power = 0;
   std::frexp(*std::max_element(spread.magnitude.begin(), spread.magnitude.end()), &power);

@@ -19,7 +19,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 import oblique_cli._core as _core
-from oblique_cli.constraints import Boolean, Choice, Constraint, Either, Integer, Optional, Real, Text, check
 from oblique_cli.drawing.view import TreeView, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, TrainingRows
@@ -34,8 +33,9 @@ from oblique_cli.estimators.forest.leaf_probabilities import (
 from oblique_cli.estimators.forest.scores import votes_of
 from oblique_cli.estimators.jobs import LARGEST, N_JOBS, on_workers, threads_of, workers
 from oblique_cli.estimators.rows import checked, refuse_negative
-from oblique_cli.magnitudes import RATIO
-from oblique_cli.nodes import parents_of
+from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Either, Integer, Optional, Real, Text, check
+from oblique_cli.ground.magnitudes import RATIO
+from oblique_cli.ground.nodes import parents_of
 from oblique_cli.parameters import Alias, Declared, parameter
 from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.probabilities import COUNTS, RULES, with_probabilities

@@ -12,8 +12,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 import oblique_cli._core as _core
-from oblique_cli import seeds
-from oblique_cli.constraints import Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.forest.bagged import Heuristics, RowCount, families
 from oblique_cli.estimators.forest.base import (
@@ -28,6 +26,8 @@ from oblique_cli.estimators.forest.base import (
 from oblique_cli.estimators.forest.scores import scores_of, shares_of
 from oblique_cli.estimators.jobs import LARGEST, N_JOBS
 from oblique_cli.estimators.rows import checked
+from oblique_cli.ground import seeds
+from oblique_cli.ground.constraints import Constraint, Integer, Optional, Real, check
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.splitting import Proposer
 

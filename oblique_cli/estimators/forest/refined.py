@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli import seeds
-from oblique_cli.constraints import Choice, Integer, Optional, Real
 from oblique_cli.estimators.forest.bagged import Heuristics, _names, families
 from oblique_cli.estimators.forest.base import Array, ForestClassifier, relative
-from oblique_cli.magnitudes import refuse_extreme
+from oblique_cli.ground import seeds
+from oblique_cli.ground.constraints import Choice, Integer, Optional, Real
+from oblique_cli.ground.magnitudes import refuse_extreme
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.refining import SURROGATES, PlaneSpace, Settings

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from oblique_cli import seeds
 from oblique_cli.errors import NotConverged
 from oblique_cli.estimators.oblique.mixtures import Mixture, SingularCovariance, fit_mixture
+from oblique_cli.ground import seeds
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]

@@ -15,11 +15,11 @@ from types import new_class
 from typing import Any, ClassVar
 
 import oblique_cli
-from oblique_cli.constraints import violation
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.ground.constraints import violation
+from oblique_cli.ground.registry import close_matches, source_of
 from oblique_cli.parameters import SECTION, Declared
-from oblique_cli.registry import close_matches, source_of
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
 
 LIMIT = "max_misrate"  # which some papers have another name for

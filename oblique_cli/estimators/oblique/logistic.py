@@ -7,8 +7,13 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from oblique_cli import seeds
-from oblique_cli.constraints import (
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.jobs import threads_of
+from oblique_cli.estimators.oblique.groups import Columns, Growth
+from oblique_cli.estimators.oblique.refined import MULTIWAY, RefinedTreeClassifier, Starts
+from oblique_cli.estimators.oblique.top_down import _Draws, _Start, _Training, shuffled_folds
+from oblique_cli.ground import seeds
+from oblique_cli.ground.constraints import (
     Boolean,
     Choice,
     Choices,
@@ -19,11 +24,6 @@ from oblique_cli.constraints import (
     Text,
     check,
 )
-from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.jobs import threads_of
-from oblique_cli.estimators.oblique.groups import Columns, Growth
-from oblique_cli.estimators.oblique.refined import MULTIWAY, RefinedTreeClassifier, Starts
-from oblique_cli.estimators.oblique.top_down import _Draws, _Start, _Training, shuffled_folds
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.logistic_trees import (
     LOGIT_BOOST,

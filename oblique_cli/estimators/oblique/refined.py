@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from oblique_cli.constraints import Boolean, Choice, Choices, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.jobs import threads_of
 from oblique_cli.estimators.oblique.groups import Columns, Leaves
 from oblique_cli.estimators.oblique.heuristics import classifier_of
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, _Start
+from oblique_cli.ground.constraints import Boolean, Choice, Choices, Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.registry import close_matches
 from oblique_cli.parameters import parameter
-from oblique_cli.registry import close_matches
 from oblique_cli.tree.refining import SURROGATES, Refined, Settings
 from oblique_cli.tree.splitting import PROPOSERS
 

@@ -15,8 +15,6 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fitted
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
-from oblique_cli import seeds
-from oblique_cli.constraints import Choice, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
 from oblique_cli.estimators.jobs import threads_of
@@ -25,7 +23,9 @@ from oblique_cli.estimators.oblique.groups import NO_MODELS, Columns, Growth, Le
 from oblique_cli.estimators.parts import WithParts
 from oblique_cli.estimators.rows import checked, classes_and_codes, refuse_negative
 from oblique_cli.estimators.tree_predictor import TreePredictor
-from oblique_cli.magnitudes import comparable, product, refuse_apart
+from oblique_cli.ground import seeds
+from oblique_cli.ground.constraints import Choice, check
+from oblique_cli.ground.magnitudes import comparable, product, refuse_apart
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models

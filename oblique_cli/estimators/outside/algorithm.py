@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from oblique_cli.constraints import Constraint
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, ModelFamily
 from oblique_cli.estimators.outside.estimator import OutsideEstimator
 from oblique_cli.estimators.outside.known import CLASSES, nested_class, task_of_class
 from oblique_cli.estimators.outside.process import START, own_process
-from oblique_cli.nouns import AlgorithmSpec
+from oblique_cli.ground.constraints import Constraint
+from oblique_cli.ground.nouns import AlgorithmSpec
 
 CLASSIFIERS = ModelFamily("estimators of other libraries")
 REGRESSORS = ModelFamily("regressors of other libraries", task="regression")

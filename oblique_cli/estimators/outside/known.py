@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
-from oblique_cli.constraints import Choice, Constraint, Text
-from oblique_cli.resources import PACKAGE
+from oblique_cli.ground.constraints import Choice, Constraint, Text
+from oblique_cli.ground.resources import PACKAGE
 
 # What `prepare` of a configuration may be: how columns are scaled, as learned from the training rows.
 PREPARATIONS = ("standardize", "minmax", "robust")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from oblique_cli.registry import Registry, fault_of_function
+from oblique_cli.ground.registry import Registry, fault_of_function
 
 
 class Sizes(NamedTuple):

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from oblique_cli.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
+from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.tree import look_ahead
 from oblique_cli.tree.look_ahead import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
 from oblique_cli.tree.structure import Tree

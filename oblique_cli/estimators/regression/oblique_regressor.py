@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
-from oblique_cli.constraints import Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
-from oblique_cli.seeds import generator, integer
+from oblique_cli.ground.constraints import Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.seeds import generator, integer
 from oblique_cli.tree.importances import ranges_of
 from oblique_cli.tree.pruning import chosen_alpha, fixed_alpha
 from oblique_cli.tree.refining import REFINEMENTS, Refined

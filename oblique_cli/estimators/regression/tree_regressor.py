@@ -18,8 +18,8 @@ from oblique_cli.drawing.view import MOST_TERMS, NodeView, TreeView, unbroken, v
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows
 from oblique_cli.estimators.rows import checked
-from oblique_cli.magnitudes import refuse_extreme
-from oblique_cli.nodes import BLANK, pairs_of
+from oblique_cli.ground.magnitudes import refuse_extreme
+from oblique_cli.ground.nodes import BLANK, pairs_of
 from oblique_cli.tree.describe import export_text, leaf_texts
 from oblique_cli.tree.sparse import Light, idle_terms
 from oblique_cli.tree.structure import Tree

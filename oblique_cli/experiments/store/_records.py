@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from oblique_cli.nouns import Row, Tuning
+from oblique_cli.ground.nouns import Row, Tuning
 
 # Columns that hold JSON.
 JSON = {"chosen", "per_class", "inner", "clusters", "measures"}

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from oblique_cli.nouns import Experiment
+from oblique_cli.ground.nouns import Experiment
 
 # The columns of a session, and those of them that are JSON.
 SESSION = ("run", "started", "content", "total", "argv", "environment", "presentation", "workers", "process")

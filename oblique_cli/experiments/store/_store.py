@@ -27,8 +27,8 @@ from oblique_cli.experiments.store._runs import (
     timestamp,
 )
 from oblique_cli.experiments.store._schema import OF_A_RUN
-from oblique_cli.nouns import Job, Row, Tuning
-from oblique_cli.registry import close_matches
+from oblique_cli.ground.nouns import Job, Row, Tuning
+from oblique_cli.ground.registry import close_matches
 
 # Names of runs that belong to no configuration, which `runs` leaves out: steps of a study.
 HIDDEN = "/"

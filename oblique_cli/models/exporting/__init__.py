@@ -11,10 +11,10 @@ from importlib import import_module
 from typing import Any
 
 from oblique_cli.errors import ConfigError, PluginError, quoted
+from oblique_cli.ground.registry import source_of
 from oblique_cli.models.exporting._exporter import FORMATS, Format, Source, kind_of, refuse
 from oblique_cli.models.model import Model, algorithm_of
 from oblique_cli.models.procedure import procedure_of
-from oblique_cli.registry import source_of
 
 __all__ = ["FORMATS", "Format", "Source", "export", "kind_of"]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from oblique_cli.drawing.view import TreeView, view_of
+from oblique_cli.ground.nodes import Indicator
 from oblique_cli.models.exporting._exporter import Source
 from oblique_cli.models.procedure import MISSING, NUMBER, columns_of
-from oblique_cli.nodes import Indicator
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.structure import of_classes
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.ground.registry import Registry, fault_of_function, fault_of_texts, fault_of_type
 from oblique_cli.models.procedure import Procedure
-from oblique_cli.registry import Registry, fault_of_function, fault_of_texts, fault_of_type
 
 if TYPE_CHECKING:
     from oblique_cli.models.model import Model

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.ground.registry import Registry, fault_of_type, misfit
 from oblique_cli.models.codecs import Codec, Keep, Labels, SizeOf, Whole
-from oblique_cli.registry import Registry, fault_of_type, misfit
 
 # What every fitted estimator has; the number of features p and of classes C are sizes of everything that follows.
 REGRESSOR: Mapping[str, Codec] = {"n_features_in_": SizeOf("p"), "feature_names_in_": Labels("p")}

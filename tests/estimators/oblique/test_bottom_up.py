@@ -18,17 +18,17 @@ from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
 from oblique_cli import config
-from oblique_cli.constraints import check
 from oblique_cli.errors import EXIT_FAILED_FOLDS, ConfigError, NotConverged
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.oblique import clusters as clusters_of
 from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, svm_plane
 from oblique_cli.estimators.oblique.clusters import CRITERIA, Clustering
 from oblique_cli.estimators.oblique.mixtures import SingularCovariance, fit_mixture
+from oblique_cli.evaluation.published import lookup
 from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
+from oblique_cli.ground.constraints import check
 from oblique_cli.proposers.hhcart import HHCART
-from oblique_cli.published.reading import lookup
 from oblique_cli.tree.splitting import Node, best_split
 
 __all__ = ["call"]

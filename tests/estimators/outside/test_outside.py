@@ -23,7 +23,7 @@ from oblique_cli.estimators.outside import building, known
 from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm, is_outside
 from oblique_cli.estimators.outside.estimator import OutsideEstimator
 from oblique_cli.estimators.outside.process import Crashed, OutOfMemory, OutOfTime, own_process, size
-from oblique_cli.nouns import AlgorithmSpec
+from oblique_cli.ground.nouns import AlgorithmSpec
 
 X, Y = load_iris(return_X_y=True)
 MB = 1 << 20

@@ -1,1 +1,0 @@
-"""C4.5 over discrete features: domains, multiway trees, growth and pruning."""

@@ -1,0 +1,1 @@
+"""Tables of a user's own, from bytes to columns."""

@@ -1,0 +1,202 @@
+"""`Columns`: how one table of a user's own becomes numbers, as plain data that models keep; and rows read by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, field, fields
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from oblique_cli.data.own.numbers import UNITS
+from oblique_cli.data.own.rows import MAX_COLUMNS
+from oblique_cli.data.own.source import charset_of
+from oblique_cli.errors import DataError, quoted
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# What becomes of a column. Those of FEATURES are features; the others are left out, or play another part.
+FEATURES = ("number", "levels", "days")
+LEFT_OUT = ("dropped", "identifier", "text", "date", "constant", "empty")
+TREATMENTS = (*FEATURES, *LEFT_OUT, "target", "groups")
+
+TASKS = ("classification", "regression")
+FORMATS = ("csv", "arff", "parquet", "npy")
+
+MAX_LEVELS = 1_000_000  # of all columns together
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a file.
+
+    name        as in the header
+    treatment   one of TREATMENTS: "number" and "levels" are features as they are, "days" is a date as the number of
+                days since 1970-01-01; "identifier" tells rows apart, "text" has too many different words for levels,
+                "date" is a date that is left out, "dropped" was not asked for, "constant" and "empty" say nothing
+    decimal     decimal mark of numbers; `thousands` is the sign between thousands, "" if there is none
+    unit        sign of a unit that numbers may have at either end, such as "%"; "" if there is none
+    levels      of "levels": its levels in the order of their codes 0, 1, ...
+    date        of "days" and "date": the form of the dates, such as "yyyy-mm-dd"
+    """
+
+    name: str
+    treatment: str
+    decimal: str = "."
+    thousands: str = ""
+    levels: tuple[str, ...] = ()
+    date: str = ""
+    unit: str = ""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """How a table is read, column by column in the order of the file.
+
+    target        name of the column to predict
+    task          "classification" or "regression"
+    classes       labels in the order of their codes; () for regression
+    format        "csv" (text with a delimiter), "arff", "parquet" or "npy"
+    header        "none" if the file has no names of columns, which then are called by their place; "" otherwise
+    missing       marks of a missing value beside the empty cell, in lower case; a mark that is among the levels of a
+                  column, or among the classes, is none there
+    """
+
+    columns: tuple[Column, ...]
+    target: str
+    task: str
+    classes: tuple[str, ...] = ()
+    format: str = "csv"
+    delimiter: str = ","
+    charset: str = "utf-8"
+    missing: tuple[str, ...] = ()
+    header: str = ""
+
+    @cached_property
+    def features(self) -> tuple[Column, ...]:
+        """The columns that are features, in the order of X."""
+        return tuple(column for column in self.columns if column.treatment in FEATURES)
+
+    @property
+    def feature_names(self) -> tuple[str, ...]:
+        """Names of the features, in the order of X."""
+        return tuple(column.name for column in self.features)
+
+    @property
+    def levels(self) -> dict[int, tuple[str, ...]]:
+        """Column of X -> its levels in code order, for the features that have levels."""
+        return {j: column.levels for j, column in enumerate(self.features) if column.treatment == "levels"}
+
+    @property
+    def qualitative(self) -> tuple[int, ...]:
+        """The columns of X that hold codes of levels."""
+        return tuple(self.levels)
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Name -> treatment of the columns that are no features and play no other part."""
+        return {column.name: column.treatment for column in self.columns if column.treatment in LEFT_OUT}
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the same as plain data that JSON can hold; what a column has by default is left out, and no header."""
+        plain = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "header" or self.header}
+        usual = {one.name: one.default for one in fields(Column)}
+        plain["columns"] = [
+            {key: _listed(value) for key, value in asdict(column).items() if value != usual[key]}
+            for column in self.columns
+        ]
+        return {key: _listed(value) for key, value in plain.items()}
+
+    @classmethod
+    def from_plain(cls, plain: Any, where: str = "columns") -> Columns:
+        """Return the inverse of `to_plain`. DataError, one sentence that begins with `where`, if it is not one."""
+        entries = _checked(plain, cls, where)
+        listed = plain["columns"]
+        if not isinstance(listed, list) or not 0 < len(listed) <= MAX_COLUMNS:
+            raise DataError(f"{where}: columns must be a list of 1 to {MAX_COLUMNS} columns")
+        columns = tuple(Column(**_checked(one, Column, f"{where}: column {i}")) for i, one in enumerate(listed, 1))
+        found = cls(**{**entries, "columns": columns})
+        for name, value, known in (("task", found.task, TASKS), ("format", found.format, FORMATS)):
+            if value not in known:
+                raise DataError(f"{where}: {name} must be one of {', '.join(known)}. Got {quoted(value)}")
+        names = [column.name for column in columns]
+        for column in columns:
+            if column.treatment not in TREATMENTS:
+                raise DataError(
+                    f"{where}: {quoted(column.treatment)} is no treatment of a column ({quoted(column.name)})"
+                )
+            if column.decimal not in (".", ",") or len(column.thousands) > 1 or column.decimal == column.thousands:
+                raise DataError(f"{where}: column {quoted(column.name)} has no usable form of numbers")
+            if column.unit not in ("", *UNITS):
+                raise DataError(f"{where}: {quoted(column.unit)} is no sign of a unit (column {quoted(column.name)})")
+        if len(set(names)) < len(names):
+            raise DataError(f"{where}: two columns have one name")
+        if any(len(set(some)) < len(some) for some in [found.classes, *(column.levels for column in columns)]):
+            raise DataError(f"{where}: a class or a level is there twice")
+        if sum(len(column.levels) for column in columns) > MAX_LEVELS:
+            raise DataError(f"{where}: more than {MAX_LEVELS} levels")
+        if [column.name for column in columns if column.treatment == "target"] != [found.target]:
+            raise DataError(f"{where}: {quoted(found.target)} is not the one column whose treatment is 'target'")
+        if not found.features:
+            raise DataError(f"{where}: no column is a feature")
+        if (found.task == "classification") != (len(found.classes) > 1):
+            raise DataError(f"{where}: classification needs two classes or more, and regression has none")
+        if found.header not in ("", "none"):
+            raise DataError(f"{where}: header must be none where it is given. Got {quoted(found.header)}")
+        if found.format == "csv" and (len(found.delimiter) != 1 or found.delimiter in '"\r\n\0'):
+            raise DataError(f"{where}: a delimiter is one character. Got {quoted(found.delimiter)}")
+        try:
+            charset_of(found.charset)
+        except LookupError:
+            raise DataError(f"{where}: there is no character set {quoted(found.charset)}") from None
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Some rows of a table, read by its `Columns`.
+
+    X        (m, p) float64, C order; NaN where a cell is missing; codes of levels. A level that `Columns` does not know
+             has the code after the last one, so that it is treated as any level that training rows did not show
+    y        (m,) int32 codes of classes (-1: missing, or no class of `Columns`), or (m,) float64 with NaN where missing
+             for regression; None if the file has no target column
+    lines    (m,) line in the file of each row, from 1; the row number for Parquet
+    unseen   column of X -> unknown levels in these rows, in the order they appear
+    labels   text of the target, as the file has it, () without a target column
+    kept     name -> text of the columns that were asked for beside the features
+    """
+
+    X: np.ndarray
+    y: np.ndarray | None
+    lines: np.ndarray
+    unseen: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    kept: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def _listed(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _checked(plain: Any, kind: Any, where: str) -> dict[str, Any]:
+    """Return the entries of a mapping as arguments of a dataclass of texts and lists of texts."""
+    if not isinstance(plain, Mapping):
+        raise DataError(f"{where}: must be a mapping")
+    wanted = {one.name: one for one in fields(kind)}
+    required = {name for name, one in wanted.items() if one.default is MISSING}
+    if lost := sorted(required - set(plain)):
+        raise DataError(f"{where}: {lost[0]} is missing")
+    if strange := sorted(map(str, set(plain) - set(wanted))):
+        raise DataError(f"{where}: unknown key {quoted(strange[0])}")
+    found: dict[str, Any] = {}
+    for name, value in plain.items():
+        if name == "columns":
+            continue
+        many = str(wanted[name].type).startswith("tuple")
+        if many and isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
+            found[name] = tuple(value)
+        elif not many and isinstance(value, str):
+            found[name] = value
+        else:
+            raise DataError(f"{where}: {name} must be {'a list of texts' if many else 'a text'}")
+    return found

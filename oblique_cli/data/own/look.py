@@ -1,0 +1,625 @@
+"""A look at a whole table of a user's own: what its columns are for, how cells are written, and what is said of it."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from oblique_cli.data.csv_file import label_order
+from oblique_cli.data.dataset import Dataset
+from oblique_cli.data.own import numbers as own_numbers
+from oblique_cli.data.own import roles as own_roles
+from oblique_cli.data.own import rows as own_rows
+from oblique_cli.data.own.cells import feature_values, target_values
+from oblique_cli.data.own.columns import FEATURES, Column, Columns
+from oblique_cli.data.own.numbers import Form
+from oblique_cli.data.own.source import STDIN, Source, charset_of, source_of, stem
+from oblique_cli.errors import MOST_QUOTED, ConfigError, DataError, quoted
+from oblique_cli.ground.bounds import TABLE_CELLS
+from oblique_cli.ground.registry import close_matches
+
+LISTS = ("drop", "keep", "features", "qualitative")  # of names of columns; a list with commas counts as its parts
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What the user says of a table; everything left at its default is found out from the table.
+
+    target       column to predict
+    task         "classification" or "regression"; "" to guess. `algorithms` is what the chosen algorithms predict: it
+                 settles an unclear guess, and contradicts a clear one
+    drop, keep   columns to leave out, and columns that stay although they look like none of use; "*" keeps all
+    features     the columns to use, nothing else; () for all that are of use
+    qualitative  columns of levels, whatever they look like
+    missing      "error", "drop", "impute" or "keep", encoding "error" or anything else, as in `from_table`
+    decimal      "point" or "comma"; thousands is a key of `own_numbers.NAMED_SIGNS`
+    marks        marks of missing values, in place of `own_numbers.MARKS`
+    dates        "leave_out", "days", or the form of the dates (a key of `own_numbers.DATES`), which means days
+    header       "first" if the first row has the names of the columns, "none" if there are none
+    groups       column whose equal cells belong together; it is no feature
+    weights      column of the weights of rows, numbers from 0 up; it is no feature, and rows of weight 0 leave
+    """
+
+    target: str | None = None
+    task: str = ""
+    algorithms: str = ""
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    features: tuple[str, ...] = ()
+    qualitative: tuple[str, ...] = ()
+    missing: str = "error"
+    encoding: str = "error"
+    delimiter: str = ""
+    decimal: str = ""
+    thousands: str = ""
+    charset: str = ""
+    marks: tuple[str, ...] | None = None
+    dates: str = "leave_out"
+    header: str = ""
+    groups: str = ""
+    weights: str = ""
+
+
+def read_own(
+    source: str | Path | Source, reading: Reading | None = None, name: str = ""
+) -> tuple[Dataset, Columns, tuple[str, ...]]:
+    """Read a table of the user's own: a path, "-" for standard input, or a `Source`.
+
+    returns the data set, how it was read, and what was done to its columns: sentences for the user, in a fixed order
+    raises DataError for a table that cannot be used, ConfigError for what must be said first (the target, the task)
+    """
+    reading = reading or Reading()
+    name = name or stem((source.path or STDIN) if isinstance(source, Source) else source)
+    look = _Look(source if isinstance(source, Source) else source_of(source), reading)
+    return look.dataset(name), look.columns, tuple(look.notes)
+
+
+class _Look:
+    """One table, looked at as a whole: `columns` is what was decided, `notes` says it."""
+
+    def __init__(self, source: Source, reading: Reading) -> None:
+        self.where = source.where
+        self.files = dict(source.beside)  # of columns that lie in a file of their own
+        self.notes: list[str] = []
+        self.kind = source.kind
+        self.charset = _charset(reading.charset) or (source.charset if self.kind == "csv" else "utf-8")
+        self.delimiter = ","
+        if self.kind == "csv":
+            given = reading.delimiter
+            self.delimiter = own_rows.delimiter_of(given) if given else own_rows.sniffed(source, self.charset)
+        if reading.header == "none" and self.kind != "csv":
+            raise ConfigError(f"{self.where}: --header none is for text with a delimiter; this is {self.kind}.")
+        with own_rows.opened(source, self.kind, self.delimiter, self.charset, reading.header) as table:
+            self.header, self.declared, self.typed = table.header, table.declared, table.typed
+            self.written = table.written
+            most = TABLE_CELLS.value
+            limit = most // len(self.header)  # rows, the header among them
+            rows = own_rows.taken(table.rows, limit)
+        lists: dict[str, Any] = {key: own_roles.listed(getattr(reading, key), self.header) for key in LISTS}
+        self.reading = replace(reading, **lists)
+        if len(rows) == limit:
+            raise DataError(f"{self.where}: the table holds more than {most} cells; {TABLE_CELLS.advice}")
+        if not rows:
+            raise DataError(f"{self.where}: there are no rows below the header")
+        self.lines = [line for line, _ in rows]
+        self.cells = list(zip(*(cells for _, cells in rows), strict=True))
+        self.marks = tuple(mark.strip().lower() for mark in reading.marks) if reading.marks is not None else None
+        self.known = own_numbers.MARKS if self.marks is None else self.marks  # of missing values among numbers
+        self.counts = [Counter(cells) for cells in self.cells]
+        self._check_header()
+        self.target = self._target()
+        self._check_names()
+        self._check_doubled()
+        self._decide()
+
+    # What the user named
+
+    def _target(self) -> str:
+        target = self.reading.target
+        if target is None:
+            suggested = own_roles.suggested_target(self.header)
+            beside = ", or name a second file with the labels, as in --target y.npy" if self.kind == "npy" else ""
+            raise ConfigError(
+                f"{self.where}: which column is to be predicted? Its columns are {_few(self.header)}; say it with "
+                f"--target, as in --target {_as_typed(suggested)}{beside}."
+            )
+        return target
+
+    def _check_names(self) -> None:
+        r = self.reading
+        roles = [([self.target], "target"), (r.drop, "a column to drop"), (r.keep, "a column to keep")]
+        roles += [(r.features, "a feature"), (r.qualitative, "qualitative column")]
+        roles += [([r.groups] if r.groups else [], "the column of cv.groups")]
+        roles += [([r.weights] if r.weights else [], "weights")]
+        for names, role in roles:
+            for name in names:
+                if name not in self.header and not (name == "*" and names is r.keep):
+                    hint = close_matches(name, _short(self.header)) or f" Columns: {_few(self.header)}."
+                    raise DataError(f"{self.where}: there is no column {quoted(name)} to use as {role}.{hint}")
+        clash = own_roles.clash_of_roles(
+            self.target,
+            r.weights,
+            drop=r.drop,
+            keep=r.keep,
+            features=r.features,
+            qualitative=r.qualitative,
+            groups=r.groups,
+        )
+        if clash:
+            raise DataError(f"{self.where}: {clash}")
+        if len(self.header) == 1:
+            raise DataError(f"{self.where}: {quoted(self.target)} is the only column, at least one feature is needed")
+
+    def _check_doubled(self) -> None:
+        """Say which columns had the name of another; ConfigError if that is the target, which would give it away."""
+        for i, (name, written) in enumerate(zip(self.header, self.written, strict=True), 1):
+            if written and name != written:
+                first = self.header.index(written) + 1
+                if written == self.target and name not in self.reading.drop and not self.reading.features:
+                    raise ConfigError(
+                        f"{self.where}: columns {first} and {i} are both named {quoted(written)}, the target; leave "
+                        f"the other one out, as in --drop {_as_typed(name)}, or say --target {_as_typed(name)}."
+                    )
+                self.notes.append(
+                    f"columns {first} and {i} are both named {quoted(written)}; the second is {quoted(name)} here."
+                )
+
+    # What the table says
+
+    def _decide(self) -> None:
+        counts = self.counts
+        values = [[cell for cell in count if cell and cell.lower() not in self.known] for count in counts]
+        r = self.reading
+        if self.typed:
+            self.forms = [Form()]
+        else:
+            decimal = own_numbers.NAMED_MARKS.get(r.decimal) or own_numbers.decimal_mark(values, self.delimiter)
+            self.forms = own_numbers.forms(decimal, r.thousands, only=bool(r.decimal))
+        i = self.header.index(self.target)
+        self.target_form = own_numbers.form_of(values[i], self.forms) if values[i] else None
+        self.task = self._task(i, counts[i])
+        self.respelled: list[str] = []  # labels that are numbers of a class that has another spelling
+        self.labels = self._labels(counts[i])
+        listed = []
+        for j, name in enumerate(self.header):
+            if name == self.target:
+                form = self.target_form if self.task == "regression" or self.respelled else None
+                listed.append(Column(name, "target", **(form or Form())._asdict()))
+            elif name == r.groups:
+                listed.append(Column(name, "groups"))
+            elif name in (*r.drop, r.weights) or (r.features and name not in r.features):
+                listed.append(Column(name, "dropped"))
+            else:
+                listed.append(self._column(j, counts[j], values[j]))
+        listed = self._ranks_kept(listed)
+        if not any(column.treatment in FEATURES for column in listed):
+            listed = [self._used_all_the_same(column) for column in listed]
+        self.columns = Columns(
+            columns=tuple(listed),
+            target=self.target,
+            task=self.task,
+            classes=self.labels if self.task == "classification" else (),
+            format=self.kind,
+            delimiter=self.delimiter,
+            charset=self.charset,
+            header="none" if r.header == "none" else "",
+            missing=self.known,
+        )
+        if not self.columns.features:
+            left = ", ".join(f"{quoted(name)} ({_WHY[why]})" for name, why in self.columns.left_out.items())
+            advice = f": {left}; --keep brings a column back" if left else ""
+            raise DataError(f"{self.where}: there is no column to predict {quoted(self.target)} from{advice}")
+
+    def _check_header(self) -> None:
+        """DataError if the names of the columns are like the cells below: numbers, and words that come again."""
+        if self.reading.header or self.typed:
+            return
+        numbers = [own_numbers.plain_numbers([name]) is not None for name in self.written]
+        if not any(numbers) or not all(map(operator.or_, numbers, map(operator.contains, self.counts, self.written))):
+            return
+        below = [[cell for cell in count if cell] for count, number in zip(self.counts, numbers, strict=True) if number]
+        if all(own_numbers.plain_numbers(cells) is not None for cells in below):
+            raise DataError(
+                f"{self.where}: the first row is like those below it, so it is hardly a header; say --header none if "
+                "it is a row, or --header first if it has the names of the columns"
+            )
+
+    def _ranks_kept(self, listed: list[Column]) -> list[Column]:
+        """The columns with those of several numberings of the rows that can only be ranks as numbers."""
+        forms: dict[int, Form] = {}
+        for j, column in enumerate(listed):
+            if column.treatment == "identifier" and not own_roles.is_named_identifier(column.name):
+                form = own_numbers.form_of(
+                    {cell for cell in self.cells[j] if cell.lower() not in self.known}, self.forms
+                )
+                forms |= {} if form is None else {j: form}
+        if len(forms) < 2:
+            return listed
+        used = {j: replace(listed[j], treatment="number", **f._asdict()) for j, f in forms.items()}
+        numbers = {
+            j: feature_values(c, self.cells[j], self.known, self.lines, self.where)[0].tolist() for j, c in used.items()
+        }
+        for j in own_roles.ranks(numbers):
+            listed[j] = used[j]
+        return listed
+
+    def _used_all_the_same(self, column: Column) -> Column:
+        """The column as a number if it is one that looks like row numbers: nothing better is there."""
+        if column.treatment != "identifier" or column.name in self.reading.drop:
+            return column
+        cells = {cell for cell in self.cells[self.header.index(column.name)] if cell}
+        form = own_numbers.form_of(cells, self.forms)
+        if form is None:
+            return column
+        self.notes.append(f"{quoted(column.name)} may be row numbers; it is used, as no other column is left.")
+        return replace(column, treatment="number", **form._asdict())
+
+    def _task(self, i: int, counts: Counter[str]) -> str:
+        """The task that was said, or that the target asks for."""
+        r = self.reading
+        if r.task:
+            return r.task
+        labels = Counter({cell: count for cell, count in counts.items() if not self._is_missing_label(cell, counts)})
+        if not labels:
+            raise DataError(f"{self.where}: the target {quoted(self.target)} is missing in every row")
+        numbers = None
+        if self.target_form is not None:
+            labels = Counter({cell: count for cell, count in labels.items() if cell.lower() not in self.known})
+            numbers = [self.target_form.value(cell) for cell in labels]
+        elif fault := self._bad_cell(i, counts):
+            raise DataError(fault)
+        try:
+            guess = own_roles.guess_task(self.target, labels, numbers)
+        except ConfigError as error:
+            if r.algorithms:
+                return r.algorithms
+            raise ConfigError(f"{self.where}: {error}") from None
+        if guess == "regression" and r.algorithms == "classification":
+            raise ConfigError(
+                f"{self.where}: the target {quoted(self.target)} has {len(labels)} different numbers, and the "
+                "algorithms predict classes: choose algorithms for regression (oblique list algorithms), or set task: "
+                "classification if every number is a class."
+            )
+        # The other way round, few whole numbers are values like any other.
+        return r.algorithms if r.algorithms and numbers is not None else guess
+
+    def _is_missing_label(self, cell: str, counts: Mapping[str, int]) -> bool:
+        """Whether a cell of the target stands for a missing label; among numbers every mark does."""
+        if not cell or self.marks is not None or self.target_form is None:
+            return not cell or self._is_missing_word(cell, counts)
+        return cell.lower() in self.known
+
+    def _labels(self, counts: Counter[str]) -> tuple[str, ...]:
+        if self.task == "regression":
+            return ()
+        labels = [cell for cell in counts if not self._is_missing_label(cell, counts)]
+        if self.target_form is not None:
+            shortest: dict[float, str] = {}
+            for cell in sorted(labels, key=lambda cell: (len(cell), cell)):
+                shortest.setdefault(self.target_form.value(cell), cell)
+            self.respelled = sorted(set(labels) - set(shortest.values()))
+            labels = list(shortest.values())
+        found = tuple(sorted(labels, key=label_order))
+        if len(found) < 2:
+            only = (
+                f"has only one class, {quoted(found[0])}, in {len(self.lines)} rows"
+                if found
+                else "is missing in every row"
+            )
+            raise DataError(f"{self.where}: the target {quoted(self.target)} {only}; at least two are needed")
+        return found
+
+    def _column(self, j: int, counts: Counter[str], values: Sequence[str]) -> Column:
+        name, r = self.header[j], self.reading
+        kept = name in r.keep or name in r.features or "*" in r.keep
+        if name not in r.qualitative and name not in self.declared:
+            form = own_numbers.form_of(values, self.forms) if values else None
+            if form is not None:
+                different = sorted(set(own_numbers.numbers_of(values, form)))
+                if not kept and len(different) == 1 and self._says_nothing(counts, values):
+                    return Column(name, "constant")
+                if not kept and own_roles.numbers_identify(different, sum(counts[cell] for cell in values), name):
+                    return Column(name, "identifier")
+                return Column(name, "number", **form._asdict())
+            dates = own_numbers.date_forms(values)
+            if dates:
+                return self._date(name, dates, kept)
+            if fault := self._bad_cell(j, counts):
+                raise DataError(fault)
+        words = [cell for cell in counts if cell and not self._is_missing_word(cell, counts)]
+        if not words:
+            return Column(name, "empty")
+        if not kept and name not in r.qualitative:
+            if len(words) == 1 and self._says_nothing(counts, words):
+                return Column(name, "constant")
+            why = own_roles.words_identify(Counter({cell: counts[cell] for cell in words}))
+            if why and name not in self.declared:
+                return Column(name, why)
+        return Column(name, "levels", levels=tuple(sorted(words, key=label_order)))
+
+    def _says_nothing(self, counts: Mapping[str, int], values: Sequence[str]) -> bool:
+        """Whether a column of one value is the same in every row: its gaps may say something if they are kept."""
+        return self.reading.missing != "keep" or len(counts) == len(values)
+
+    def _is_missing_word(self, cell: str, counts: Mapping[str, int]) -> bool:
+        if self.marks is not None:
+            return cell.lower() in self.marks
+        return cell.lower() in self.known and not _is_word(cell, counts)
+
+    def _date(self, name: str, dates: list[str], kept: bool) -> Column:
+        wanted = self.reading.dates
+        if wanted == "leave_out" and not kept:
+            return Column(name, "date", date=dates[0] if len(dates) == 1 else "")
+        if wanted in own_numbers.DATES:
+            if wanted not in dates:
+                raise DataError(
+                    f"{self.where}: column {quoted(name)} holds dates, {_or(dates)}, and dates says {wanted}"
+                )
+            return Column(name, "days", date=wanted)
+        if len(dates) > 1:
+            raise ConfigError(
+                f"{self.where}: the dates of column {quoted(name)} can be {_or(dates)}: say which with --dates, as in "
+                f"--dates {dates[0]}."
+            )
+        return Column(name, "days", date=dates[0])
+
+    def _bad_cell(self, j: int, counts: Counter[str]) -> str:
+        """One sentence for the first cell that is no number in a column of numbers, "" if the column is none.
+
+        Such a column has nine numbers for each other cell, or three and one other cell.
+        """
+        n = sum(count for cell, count in counts.items() if cell and cell.lower() not in self.known)
+        best: list[str] = []
+        n_bad = n
+        unit = own_numbers.unit_of(counts)
+        for form in [*self.forms, *(form._replace(unit=unit) for form in self.forms if unit)]:
+            bad = [cell for cell in counts if cell and cell.lower() not in self.known and not form.holds(cell)]
+            if (found := sum(counts[cell] for cell in bad)) < n_bad:
+                best, n_bad = bad, found
+        if not best or n_bad > (1 if n >= 4 and n < 20 else n // 10):
+            return ""
+        wrong = set(best)
+        row = next(k for k, cell in enumerate(self.cells[j]) if cell in wrong)
+        more = f" ({n_bad} such cells)" if n_bad > 1 else ""
+        name = self.header[j]
+        return (
+            f"{self.where}: column {j + 1} ({quoted(name)}) holds numbers, but {quoted(self.cells[j][row])} in row "
+            f"{row + 1} (line {self.lines[row]}){more}: mend the cell, or leave it empty if the value is missing. If "
+            f"these are codes, say --qualitative {_as_typed(name)}"
+        )
+
+    # The arrays
+
+    def dataset(self, name: str) -> Dataset:
+        """Return the rows as numbers; the policy for missing values decides which rows those are."""
+        r, columns = self.reading, self.columns
+        at = self.header.index(self.target)
+        y, labels_there = target_values(columns, columns.columns[at], self.cells[at], self.lines, self.where)
+        kept = [j for j, column in enumerate(columns.columns) if column.treatment in FEATURES]
+        X = np.empty((len(kept), len(self.lines)))
+        for i, j in enumerate(kept):
+            X[i], _ = feature_values(columns.columns[j], self.cells[j], columns.missing, self.lines, self.where)
+        stays = np.array(labels_there)
+        if not stays.all():
+            first = int(np.flatnonzero(~stays)[0])
+            if r.missing == "error":
+                raise DataError(
+                    f"{self.where}: the target {quoted(self.target)} is missing at line {self.lines[first]}"
+                )
+            self.notes.append(f"{_rows(int((~stays).sum()))} without a value of {quoted(self.target)} left out.")
+        gaps = np.isnan(X)
+        if r.missing == "error" and gaps.any():
+            some = np.flatnonzero(gaps.any(axis=1))
+            count = int(gaps[some[0]].sum())
+            more = f" ({len(some)} columns have some)" if len(some) > 1 else ""
+            raise DataError(
+                f"{self.where}: column {kept[some[0]] + 1} ({quoted(self.header[kept[some[0]]])}) has {count} missing "
+                f"value{'' if count == 1 else 's'}{more}; set missing: impute or drop"
+            )
+        weights = self._weights() if r.weights else None
+        if weights is not None and not (weights[stays] > 0).all():
+            count = int((weights[stays] == 0).sum())
+            stays = stays & (weights > 0)
+            if not stays.any():
+                raise DataError(
+                    f"{self.where}: every weight in column {quoted(r.weights)} is 0; at least one must not be"
+                )
+            self.notes.append(f"{_rows(count)} of weight 0 left out.")
+        groups = self._groups(stays) if r.groups else None
+        lacking = np.asarray(gaps.any(axis=0))
+        if groups is not None:
+            lacking = lacking | (groups < 0)
+        if r.missing == "drop" and lacking[stays].any():
+            whole = stays & ~lacking
+            if not whole.any():
+                raise DataError(
+                    f"{self.where}: every row has a missing value, so drop would leave none; set missing: impute"
+                )
+            self.notes.append(f"{_rows(int((stays & ~whole).sum()))} with a missing value left out (missing: drop).")
+            stays = whole
+        if r.encoding == "error" and columns.levels:
+            j = next(j for j in kept if columns.columns[j].treatment == "levels")
+            word = next((k for k, cell in enumerate(self.cells[j]) if cell and not Form().holds(cell)), 0)
+            said = self.header[j] in r.qualitative or self.header[j] in self.declared
+            why = "qualitative" if said else f"not numeric (first such value {quoted(self.cells[j][word])} at line "
+            why += "" if said else f"{self.lines[word]})"
+            raise DataError(
+                f"{self.where}: column {j + 1} ({quoted(self.header[j])}) is {why}; "
+                "declare encoding: crimcoord, onehot or ordinal"
+            )
+        X, y = np.ascontiguousarray(X.T[stays]), y[stays]
+        X.flags.writeable = y.flags.writeable = False
+        if lost := [quoted(label) for code, label in enumerate(columns.classes) if not (y == code).any()]:
+            self.notes.append(f"no row is left of {_cut(lost)}.")
+        self._report(X, y)
+        return Dataset(
+            name=name,
+            X=X,
+            y=y,
+            classes=columns.classes,
+            feature_names=columns.feature_names,
+            task=self.task,
+            qualitative=columns.qualitative,
+            levels=columns.levels,
+            groups=None if groups is None else groups[stays],
+            group_column=r.groups,
+            weights=None if weights is None else weights[stays],
+            notes=tuple(self.notes),
+        )
+
+    def _weights(self) -> np.ndarray:
+        """The weight of every row. DataError, with its row, for a cell that is no number from 0 up."""
+        name = self.reading.weights
+        cells = self.cells[self.header.index(name)]
+        given = [cell for cell in dict.fromkeys(cells) if own_numbers.form_of([cell], self.forms) is not None]
+        form = (own_numbers.form_of(given, self.forms) if given else None) or Form()
+        value = {cell: form.value(cell) if form.holds(cell) else math.nan for cell in dict.fromkeys(cells)}
+        wrong = {cell for cell, w in value.items() if not (math.isfinite(w) and w >= 0)}
+        if wrong:
+            k = next(k for k, cell in enumerate(cells) if cell in wrong)
+            held = quoted(cells[k]) if cells[k] else "no number"
+            place = f"row {k + 1}" if self.kind == "npy" else f"row {k + 1} (line {self.lines[k]})"
+            where = self.files.get(name) or f"{self.where}: column {quoted(name)}"
+            raise DataError(f"{where} holds {held} in {place}; a weight is a number from 0 up")
+        return np.fromiter((value[cell] for cell in cells), np.float64, len(cells))
+
+    def _groups(self, stays: np.ndarray) -> np.ndarray:
+        """The group of every row, -1 for none. DataError for a row that stays and has none, unless it is dropped."""
+        name = self.reading.groups
+        cells = self.cells[self.header.index(name)]
+        counts = Counter(cells)
+        known = [cell for cell in counts if cell and not self._is_missing_word(cell, counts)]
+        code = {cell: k for k, cell in enumerate(sorted(known, key=label_order))}
+        groups = np.array([code.get(cell, -1) for cell in cells], dtype=np.int64)
+        without = np.flatnonzero(stays & (groups < 0))
+        if len(without) and self.reading.missing != "drop":
+            what = f"is {quoted(cells[without[0]])}" if cells[without[0]] else "is empty"
+            line = self.lines[without[0]]
+            raise DataError(
+                f"{self.where}: column {quoted(name)} of cv.groups {what} at line {line}; set missing: drop, or "
+                "fill it in"
+            )
+        return groups
+
+    # What the user is told
+
+    def _report(self, X: np.ndarray, y: np.ndarray) -> None:
+        columns, r = self.columns, self.reading
+        out: list[str] = []
+        if self.kind == "csv":
+            form = [own_rows.DELIMITERS.get(self.delimiter, repr(self.delimiter)) + " between cells"] * (
+                self.delimiter != ","
+            )
+            marks = {column.decimal for column in columns.columns if column.treatment in ("number", "target")}
+            signs = {column.thousands for column in columns.columns} - {""}
+            form += ["decimal comma"] * ("," in marks)
+            form += [f"{_named_sign(sign)} between thousands" for sign in sorted(signs)]
+            form += [self.charset] * (self.charset != "utf-8")
+            if form:
+                out.append(f"read with {', '.join(form)}.")
+        predicted = f"{len(columns.classes)} classes of" if columns.classes else "numbers of"
+        guessed = "" if r.task or r.algorithms else " (--task changes that)" * bool(self.target_form)
+        out.append(f"{self.task}: {predicted} {quoted(self.target)} in {len(y)} rows{guessed}.")
+        if self.respelled:
+            out.append(f"spellings of one number are one class: {_few(self.respelled)} among {_few(columns.classes)}.")
+        units = [f"{quoted(column.name)} ({column.unit})" for column in columns.columns if column.unit]
+        if units:
+            out.append(f"signs of units are passed over: {_cut(units)}.")
+        left = {name: why for name, why in columns.left_out.items() if why != "dropped"}
+        if left:
+            named = [f"{quoted(name)} ({_WHY[why]})" for name, why in left.items()]
+            out.append(f"left out: {_cut(named)}; --keep brings a column back.")
+        levels = [
+            f"{quoted(name)} ({len(some)})"
+            for name, some in zip(self._level_names(), columns.levels.values(), strict=True)
+        ]
+        if levels:
+            out.append(f"words are levels: {_cut(levels)}.")
+        dates = [quoted(column.name) for column in columns.columns if column.treatment == "days"]
+        if dates:
+            out.append(f"dates are days since 1970-01-01: {_cut(dates)}.")
+        gaps = np.isnan(X)
+        if gaps.any():
+            seen = self._marks_seen()
+            as_marks = f", marked {', '.join(map(quoted, seen))}" if seen else ""
+            n_columns = int(gaps.any(axis=0).sum())
+            count = int(gaps.sum())
+            fate = {"impute": " filled from training rows", "keep": " kept"}.get(r.missing, "")
+            out.append(
+                f"{count} missing cell{'' if count == 1 else 's'} in {n_columns} "
+                f"column{'' if n_columns == 1 else 's'}{as_marks}{fate}."
+            )
+        self.notes[:0] = out
+
+    def _level_names(self) -> list[str]:
+        return [self.columns.feature_names[j] for j in self.columns.levels]
+
+    def _marks_seen(self) -> list[str]:
+        """Marks of missing values in the features, as they are written; the empty cell needs no mention."""
+        seen: dict[str, None] = {}
+        for column, cells in zip(self.columns.columns, self.cells, strict=True):
+            if column.treatment in FEATURES:
+                known = set(column.levels)
+                seen |= dict.fromkeys(sorted(c for c in set(cells) - known if c.lower() in self.columns.missing))
+        return list(seen)
+
+
+_WHY = {
+    "identifier": "tells rows apart",
+    "text": "free text",
+    "date": "dates",
+    "constant": "one value",
+    "empty": "empty",
+    "dropped": "dropped",
+}
+
+
+def _is_word(cell: str, counts: Mapping[str, int]) -> bool:
+    """Whether a mark of a missing value is a word of its own in a column of words."""
+    return cell.lower() in own_numbers.WORDS or (cell == "-" and "+" in counts)
+
+
+def _charset(given: str) -> str:
+    if not given:
+        return ""
+    try:
+        return charset_of(given)
+    except LookupError:
+        raise ConfigError(f"there is no character set {quoted(given)}: say utf-8, utf-16, cp1252 or latin-1.") from None
+
+
+def _named_sign(sign: str) -> str:
+    return {".": "points", ",": "commas"}.get(sign, "spaces" if sign in own_numbers.SPACES else "apostrophes")
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+def _few(names: Sequence[str]) -> str:
+    return _cut([quoted(name) for name in names])
+
+
+def _cut(texts: Sequence[str], most: int = 10) -> str:
+    return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
+
+
+def _or(texts: Sequence[str]) -> str:
+    return " or ".join(texts)
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    return [name for name in names if len(name) <= MOST_QUOTED]
+
+
+def _as_typed(name: str) -> str:
+    if len(name) > MOST_QUOTED:
+        return quoted(name)
+    return name if name.replace("_", "").replace("-", "").isalnum() else f'"{name}"'

@@ -1,1 +1,0 @@
-"""Taxonomies and editing by hierarchical clustering."""

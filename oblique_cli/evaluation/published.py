@@ -1,0 +1,195 @@
+"""Published numbers: the tables of the papers, as package data, read with the standard library alone.
+
+The files and their conventions are described in `oblique_cli/papers/published/README.md`. A table is named by a
+reference, "source:table", for example "wickramarachchi2015:5.2".
+"""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass
+from functools import cache
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.ground import doors
+from oblique_cli.ground.registry import close_matches
+from oblique_cli.ground.resources import PACKAGE
+
+# Chapter 6 of the thesis prints "SVM" for bottom-up trees with support vector machines; elsewhere it is a classifier.
+BOTTOM_UP_SVM = frozenset(("wickramarachchi2015", table) for table in ("6.1", "6.2", "6.3"))
+
+FOLDER = PACKAGE / doors.PUBLISHED
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """One published table.
+
+    level      what one row is: "repetitions" (a mean over repetitions), or a single "class", "repetition" or "fold"
+    citation   the document, in full
+    """
+
+    source: str
+    table: str
+    file: str
+    level: str
+    caption: str
+    citation: str
+
+    @property
+    def reference(self) -> str:
+        return f"{self.source}:{self.table}"
+
+
+@dataclass(frozen=True)
+class Published:
+    """One printed number.
+
+    dataset    the document's own code, such as "BUPA"
+    method     as printed, such as "HHCART(A)"; "SVM and HHBUT" is one number that belongs to both
+    metric     "accuracy_percent", "n_leaves", ...
+    mean, sd   None where the table leaves the cell blank, or prints no SD
+    printed    mean and SD with the printed digits, "97.6 ± 0.03"; "" for a blank cell
+    note       "key=value; key=value | free text"
+    """
+
+    source: str
+    table: str
+    dataset: str
+    method: str
+    protocol: str
+    metric: str
+    mean: float | None
+    sd: float | None
+    printed: str
+    note: str
+
+    @property
+    def qualifiers(self) -> dict[str, str]:
+        """The key=value pairs of the note, which tell apart rows of one data set, method and metric."""
+        head = self.note.split(" | ")[0]
+        return dict(part.split("=", 1) for part in head.split("; ") if "=" in part)
+
+    @property
+    def remark(self) -> str:
+        """What else the note says: doubts and corrections, "" if there are none."""
+        head, _, text = self.note.partition(" | ")
+        parts = [part for part in head.split("; ") if part and "=" not in part]
+        return "; ".join([*parts, text] if text else parts)
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """Every name the number goes by: as printed, and as our table of algorithms has it."""
+        printed = tuple(self.method.split(" and "))
+        if self.source == "amalaman2015" and self.method == "M5":
+            return ("M5", "M5-style")
+        if "SVM" in printed and (self.source, self.table) in BOTTOM_UP_SVM:
+            return (*printed, "BUTIF-SVM")
+        return printed
+
+
+def _rows(file: str) -> list[dict[str, str]]:
+    with open(FOLDER / file, encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+@cache
+def tables() -> dict[str, PublishedTable]:
+    """Every table at hand, by reference, in the order of `tables.csv`. Callers must not change the dictionary."""
+    citations = {row["source"]: row["citation"] for row in _rows("sources.csv")}
+    found = (PublishedTable(**row, citation=citations[row["source"]]) for row in _rows("tables.csv"))
+    return {table.reference: table for table in found}
+
+
+def find(reference: str) -> PublishedTable:
+    """Return the table named "source:table"; ConfigError with the close matches if there is none."""
+    known = tables()
+    if reference not in known:
+        hint = close_matches(str(reference), known)
+        raise ConfigError(f"unknown published table {reference!r}.{hint} Known: {', '.join(known)}.")
+    return known[reference]
+
+
+def comparable(reference: str) -> PublishedTable:
+    """Return a table that can stand beside a summary; ConfigError if it is unknown or has no means over repetitions."""
+    table = find(reference)
+    if table.level != "repetitions":
+        usable = ", ".join(name for name, other in tables().items() if other.level == "repetitions")
+        raise ConfigError(
+            f"published table {reference} holds numbers of a single {table.level}, which cannot stand beside means "
+            f"over repetitions; tables that can: {usable}."
+        )
+    return table
+
+
+@cache
+def numbers(source: str, table: str) -> tuple[Published, ...]:
+    """Return every number of a table, in the order of the file, blank cells included."""
+    return tuple(_number(row) for row in _rows(find(f"{source}:{table}").file))
+
+
+def _number(row: dict[str, str]) -> Published:
+    mean, sd = row["mean"], row["sd"]
+    return Published(
+        source=row["source"],
+        table=row["table"],
+        dataset=row["dataset"],
+        method=row["method"],
+        protocol=row["protocol"],
+        metric=row["metric"],
+        mean=float(mean) if mean else None,
+        sd=float(sd) if sd else None,
+        printed=f"{mean} ± {sd}" if mean and sd else mean,
+        note=row["note"],
+    )
+
+
+@cache
+def _codes() -> dict[tuple[str, str], tuple[str, str]]:
+    return {(row["source"], row["dataset"]): (row["code"], row["note"]) for row in _rows("dataset_codes.csv")}
+
+
+def dataset_code(source: str, dataset_name: str) -> str | None:
+    """Return the code that `source` uses for a data set of our catalogue, None if it does not use the set."""
+    return _codes().get((source, dataset_name), (None, ""))[0]
+
+
+def dataset_note(source: str, dataset_name: str) -> str:
+    """Return how the rows of `source` differ from those of our catalogue, "" if nothing is known."""
+    return _codes().get((source, dataset_name), (None, ""))[1]
+
+
+def qualifier_values(source: str, table: str, key: str) -> tuple[str, ...]:
+    """Return the values a qualifier takes in a table, in the order of the file; () if no row carries it."""
+    found = (number.qualifiers.get(key) for number in numbers(source, table))
+    return tuple(dict.fromkeys(value for value in found if value is not None))
+
+
+def lookup(
+    source: str, table: str, dataset_name: str, method_title: str, metric: str, **qualifiers: str
+) -> Published | None:
+    """Return the number printed for a data set of our catalogue and a method, None if the table has none.
+
+    qualifiers   must all be carried by the row, with these values: `sampling="STRS"` in Table 3.2 of the thesis
+    raises ConfigError if several rows fit, which means that a qualifier is missing; no row is picked silently
+    """
+    code = dataset_code(source, dataset_name)
+    fits = [
+        number
+        for number in numbers(source, table)
+        if number.dataset == code
+        and method_title in number.methods
+        and number.metric == metric
+        and qualifiers.items() <= number.qualifiers.items()
+    ]
+    if len(fits) > 1:
+        values: dict[str, set[str]] = {}
+        for number in fits:
+            for key, value in number.qualifiers.items():
+                values.setdefault(key, set()).add(value)
+        tell_apart = sorted(key for key, seen in values.items() if len(seen) > 1)
+        raise ConfigError(
+            f"published table {source}:{table} has {len(fits)} numbers for {metric} of {method_title} on {code}; "
+            f"say which by {', '.join(tell_apart)}."
+        )
+    return fits[0] if fits and fits[0].mean is not None else None

@@ -1,1 +1,0 @@
-"""Trees over discrete features as functions: their Fourier spectra, and trees from spectra."""

@@ -1,0 +1,1 @@
+"""What everything stands on: names, limits, numbers, random streams, YAML with places."""

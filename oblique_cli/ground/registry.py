@@ -1,0 +1,167 @@
+"""Named things: proposers, algorithms, cross-validation schemes, measures."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib import import_module
+from typing import Any, TypeVar
+
+from oblique_cli.errors import ConfigError, UnknownName
+from oblique_cli.foreign import caller, told
+
+T = TypeVar("T")
+
+
+def close_matches(name: str, names: Iterable[str]) -> str:
+    """Return " Did you mean 'x'?" for the nearest of `names`, or the empty string."""
+    near = difflib.get_close_matches(name.lower(), list(names), n=2, cutoff=0.55)
+    return f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
+
+
+def source_of(thing: Any) -> str:
+    """Return the file that defines a class or function; of anything else, the file whose code is at work with it."""
+    try:
+        return inspect.getsourcefile(inspect.unwrap(thing)) or caller()
+    except Exception:  # built in, typed at a prompt, an object, or one that cannot even be looked at
+        return caller()
+
+
+def misfit(function: Any, *arguments: str) -> str | None:
+    """What keeps a function from being called with `arguments` by position, as it follows its name, or None."""
+    expected = f"must take ({', '.join(arguments)})"
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # no function, or one of C that does not say what it takes
+        return f"{expected}, and does not say what it takes"
+    try:
+        signature.bind(*arguments)
+    except TypeError:
+        return f"{expected}, and takes {signature.replace(return_annotation=signature.empty)}"
+    return None
+
+
+def has_docstring(thing: Any) -> bool:
+    """Whether a class or function has a docstring of its own, which none of an object or of a base class is."""
+    said = vars(thing).get("__doc__") if isinstance(thing, type) else getattr(thing, "__doc__", None)
+    return isinstance(said, str) and bool(said.strip()) and (isinstance(thing, type) or hasattr(thing, "__name__"))
+
+
+def fault_of_function(function: Any, *arguments: str, says: str = "") -> str | None:
+    """What is wrong with a function that is called with `arguments` by position, as it follows its name, or None.
+
+    says : what its docstring is for, "" if it needs none
+    """
+    if isinstance(function, type) or not callable(function):
+        kind = "a class" if isinstance(function, type) else repr(function)
+        return f"must be a function of ({', '.join(arguments)}), and is {kind}"
+    if says and not has_docstring(function):
+        return f"has no docstring, whose first line {says}"
+    return misfit(function, *arguments)
+
+
+def fault_of_type(thing: Any, wanted: type[Any], how: str) -> str | None:
+    """What is wrong with a thing that is no `wanted`, as it follows its name, or None. how : what to do instead"""
+    if isinstance(thing, wanted):
+        return None
+    kind = f"the class {thing.__name__}" if isinstance(thing, type) else f"of type {type(thing).__name__}"
+    article = "an" if wanted.__name__[0] in "AEIOU" else "a"
+    return f"must be {article} {wanted.__name__}, and is {kind}; {how}"
+
+
+def fault_of_texts(thing: Any, *names: str) -> str | None:
+    """What is wrong with attributes that must be texts and not empty, as it follows the name of the thing, or None."""
+    for name in names:
+        value = getattr(thing, name, None)
+        if not isinstance(value, str):
+            return f"has {name} {value!r}, which must be a text" if value is not None else f"has no {name}"
+        if not value.strip():
+            return f"has no {name}"
+    return None
+
+
+class Registry(Mapping[str, T]):
+    """A mapping that refuses duplicates and, asked for an unknown name, says which ones are close.
+
+    fault   what is wrong with a thing, as it follows "file: kind 'name' ", or None: whatever breaks the convention of
+            its kind is refused when it is registered, not when it is used
+    """
+
+    def __init__(self, kind: str, listed_by: str = "", fault: Callable[[T], str | None] | None = None) -> None:
+        self.kind = kind
+        self.listed_by = listed_by
+        self.fault = fault
+        self._things: dict[str, T] = {}
+        self._doors: tuple[str, ...] = ()
+        self._opening = False
+        self._lock = threading.RLock()
+
+    def wait_for(self, modules: Iterable[str]) -> None:
+        """Have modules imported, which register more, as soon as the registry is asked for anything."""
+        self._doors += tuple(modules)
+
+    def _all(self) -> dict[str, T]:
+        """Everything there is, by name."""
+        if self._doors:
+            with self._lock:  # other threads wait until everything is there
+                if not self._opening:  # what is being imported asks as well, and gets what there is so far
+                    self._opening = True
+                    try:
+                        for module in self._doors:
+                            import_module(module)
+                        self._doors = ()
+                    finally:
+                        self._opening = False
+        return self._things
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Decorator that stores what it decorates under `name`.
+
+        ConfigError, with the file, if the name is taken or cannot be typed, or if the thing has a fault.
+        """
+
+        def keep(thing: T) -> T:
+            if not isinstance(name, str) or not re.fullmatch(r"[\w.+-]+", name):
+                needed = "needs a name of letters, digits, '_', '.', '+' and '-', without blanks"
+                raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} {needed}.")
+            if name in self._all():
+                taken = f"registered twice (first in {source_of(self._things[name])})"
+                raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} is {taken}.")
+            if fault := self._fault_of(thing):
+                raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} {fault}.")
+            self._things[name] = thing
+            return thing
+
+        return keep
+
+    def _fault_of(self, thing: T) -> str | None:
+        """What is wrong with a thing; one that cannot even be looked at is broken."""
+        try:
+            return self.fault(thing) if self.fault else None
+        except Exception as error:
+            return f"is broken ({told(error)})"
+
+    def __getitem__(self, name: str) -> T:
+        try:
+            return self._all()[name]
+        except KeyError:
+            hint = close_matches(str(name), self._all()) or f" Known: {', '.join(sorted(self._all()))}."
+            listed = f" ({self.listed_by})" if self.listed_by else ""
+            raise UnknownName(f"unknown {self.kind} {name!r}.{hint}{listed}") from None
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """Return the thing or `default`; Mapping.get expects KeyError, and __getitem__ raises UnknownName."""
+        return self._all().get(name, default)
+
+    def __contains__(self, name: object) -> bool:
+        # Mapping.__contains__ expects KeyError, and __getitem__ raises UnknownName.
+        return name in self._all()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())

@@ -1,0 +1,324 @@
+"""`explain`: the way of one row down a tree, and the nearest change that leads to another class."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError, cut, quoted
+from oblique_cli.ground.nodes import BLANK, Indicator
+from oblique_cli.ground.registry import close_matches
+from oblique_cli.models.explaining.nearest import candidates, total_of
+from oblique_cli.models.explaining.spread import Spread
+from oblique_cli.models.model import Model, algorithm_of
+from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Split, procedure_of
+from oblique_cli.tree.reading import turned
+from oblique_cli.tree.structure import of_classes
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What one column adds to the distance of a row from a hyperplane.
+
+    column  its name; value : of the row, a number, a level or None where missing
+    amount  coefficient times (value - training mean), divided as the distance is; positive to the right; None where a
+            number is missing
+    """
+
+    column: str
+    value: float | str | None
+    amount: float | None
+
+
+@dataclass(frozen=True)
+class Step:
+    """A split on the way of the row.
+
+    node           its number in the tree; goes : "left" or "right"
+    total          the sum of the split for the row, which goes left iff it is at most the threshold; None where a
+                   number of it is missing, so that the stored side decides
+    distance       signed distance from the hyperplane in standard deviations of the training columns, negative on the
+                   left; None where there is no number to move, or one is missing
+    mean           what `distance` is at the training means: it and the contributions add up to `distance`
+    contributions  of columns, the largest first
+    says           of a split that one level alone decides: what the row's column is or is not; "" of any other
+    exchanged      whether a reader sees the sides of this split exchanged, as `oblique tree` shows it
+    """
+
+    node: int
+    goes: str
+    total: float | None
+    threshold: float
+    distance: float | None
+    mean: float | None
+    contributions: tuple[Contribution, ...]
+    exchanged: bool = False
+    says: str = ""
+
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """A number that changes. whole : the training rows have whole numbers alone there, and `to` is not whole"""
+
+    column: str
+    before: float
+    to: float
+    deviations: float
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Change:
+    """The nearest change of the row that leads to another class.
+
+    distance     Euclidean, in standard deviations of the training columns
+    predicted    what the model says of the changed row, asked anew
+    node         leaf of the changed row; row : the changed row as `predict` takes it
+    """
+
+    distance: float
+    predicted: str
+    node: int
+    columns: tuple[ColumnChange, ...]
+    row: Array
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why a tree says what it says of a row.
+
+    predicted  label as text, or a number in regression; None for a row without a prediction, whose `missing` is the
+               column that it lacks
+    node       leaf of the row; steps : the way there
+    counts     class -> weight of its training rows in the leaf; {} in regression
+    equation   of a leaf of a regression tree: contributions of columns and the intercept, which add up to the value
+    change     the nearest change to another class; None in regression, or if there is none
+    held       columns that the change must leave as they are: levels, gaps, constants, and those asked for
+    """
+
+    predicted: str | float | None
+    node: int
+    n_rows: int
+    counts: dict[str, float]
+    steps: tuple[Step, ...]
+    equation: tuple[Contribution, ...]
+    intercept: float
+    change: Change | None
+    held: tuple[str, ...]
+    missing: str = ""
+
+
+def explain(
+    model: Any,
+    row: Sequence[float] | Array,
+    *,
+    reference: Any = None,
+    fix: Sequence[str] = (),
+    to: str | None = None,
+) -> Explanation:
+    """Explain what a fitted tree says of one row, and find the nearest change to another class.
+
+    model      a `Model`, or a fitted estimator
+    row        (p,) as `Model.predict` takes it: numbers, NaN for a missing cell, codes of levels
+    reference  (n, p) training rows, for means and standard deviations; without it those that the model file has
+    fix        names of columns that the change must leave as they are; columns of levels, missing cells and columns of
+               one value always stay
+    to         class that the change must lead to; any other than the predicted one without it
+
+    The change is the exact solution of a quadratic program for each leaf of another class: of all rows that stay at
+    least 1e-6 standard deviations inside the leaf (1e-10 if the leaf is thinner), the nearest one in the Euclidean
+    distance in standard deviations. Numbers may be anything: whole ones become fractions, which is said.
+
+    Raises ConfigError for a model without a tree, a forest, a row that does not fit or an unknown name.
+    """
+    if not isinstance(model, Model):
+        model = Model.of(model, algorithm=algorithm_of(model))
+    procedure = procedure_of(model)
+    if procedure.is_forest:
+        raise ConfigError(
+            f"{procedure.title} is a vote of {len(procedure.trees)} trees, and only a single tree can be explained; "
+            "fit one, as by --algorithm hhcart_a."
+        )
+    given = _checked_row(procedure, row)
+    names = [cell.name for cell in procedure.cells]
+    for name in fix:
+        if name not in names:
+            raise ConfigError(f"the model has no column {quoted(name)} to hold fixed.{close_matches(cut(name), names)}")
+    if to is not None and to not in procedure.classes:
+        raise ConfigError(
+            f"the model has no class {quoted(to)}.{close_matches(cut(to), procedure.classes) or _known(procedure)}"
+        )
+    levels = {j: cell.levels for j, cell in enumerate(procedure.cells) if cell.levels}
+    spread = Spread.of_model(model) if reference is None else Spread.of(np.asarray(reference, np.float64), levels)
+    if len(spread.means) != len(names):
+        raise ConfigError(f"reference must have {len(names)} columns. Got {len(spread.means)}.")
+    fills = [math.nan if cell.fill is None else cell.fill for cell in procedure.cells]
+    filled = np.where(np.isnan(given), fills, given)
+    lacking = next((j for j in procedure.needed if math.isnan(filled[j])), None)
+    if lacking is not None:
+        return Explanation(None, -1, 0, {}, (), (), 0.0, None, (), names[lacking])
+    steps, node = _path(procedure, filled, given, spread)
+    tree = model.fitted.state.get("tree_")
+    if of_classes(tree):
+        sides = turned(tree)
+        steps = tuple(replace(step, exchanged=bool(sides[step.node])) for step in steps)
+    leaf = procedure.tree.leaf(node)
+    if procedure.is_regression:
+        parts = tuple(
+            Contribution(names[t.cell], _shown(procedure, t.cell, given), t.coef * float(filled[t.cell]))
+            if t.level == NUMBER
+            else Contribution(names[t.cell], _shown(procedure, t.cell, given), t.coef * t.holds(float(filled[t.cell])))
+            for t in leaf.terms
+        )
+        value = float(_said(model, procedure, given))
+        return Explanation(value, node, leaf.n_rows, {}, steps, parts, leaf.intercept, None, ())
+    free = np.array(
+        [
+            not cell.levels and name not in fix and not math.isnan(given[j]) and spread.deviations[j] > 0.0
+            for j, (cell, name) in enumerate(zip(procedure.cells, names, strict=True))
+        ]
+    )
+    held = tuple(name for j, name in enumerate(names) if not free[j] and j in procedure.used)
+    return Explanation(
+        str(_said(model, procedure, given)),
+        node,
+        leaf.n_rows,
+        dict(zip(procedure.classes, leaf.counts, strict=True)),
+        steps,
+        (),
+        0.0,
+        _nearest(model, procedure, given, filled, spread, free, leaf.label, to),
+        held,
+    )
+
+
+def _known(procedure: Procedure) -> str:
+    return f" Its classes: {', '.join(map(cut, procedure.classes[:20]))}."
+
+
+def _checked_row(procedure: Procedure, row: Sequence[float] | Array) -> Array:
+    values = np.array(row, dtype=np.float64).reshape(-1)
+    if len(values) != len(procedure.cells):
+        raise ConfigError(f"a row has {len(procedure.cells)} columns. Got {len(values)} values.")
+    if np.isinf(values).any():
+        j = int(np.flatnonzero(np.isinf(values))[0])
+        raise ConfigError(f"column {quoted(procedure.cells[j].name)} of the row is infinite, which no model takes.")
+    return values
+
+
+def _said(model: Model, procedure: Procedure, row: Array) -> Any:
+    """What `predict` says of a row; a gap in a column without use is no reason to refuse."""
+    asked = row.copy()
+    for j, cell in enumerate(procedure.cells):
+        if j not in procedure.used and not cell.levels:
+            asked[j] = np.nan_to_num(asked[j])
+    (found,) = model.predict(asked[None])
+    if procedure.is_regression or model.has_codes:
+        return found
+    known = model.fitted.state["classes_"].tolist()
+    return procedure.classes[known.index(found)]
+
+
+def _shown(procedure: Procedure, j: int, row: Array) -> float | str | None:
+    """A cell of the row as the user has it."""
+    cell, value = procedure.cells[j], float(row[j])
+    if value != value:
+        return None
+    if not cell.levels:
+        return value
+    return cell.levels[int(value)] if 0 <= value < len(cell.levels) and value == int(value) else "a level never seen"
+
+
+def _path(procedure: Procedure, filled: Array, given: Array, spread: Spread) -> tuple[tuple[Step, ...], int]:
+    tree = procedure.tree
+    steps, node = [], 0
+    while tree.left[node] >= 0:
+        split = tree.split(node)
+        total, lacking = total_of(split.lanes, filled)
+        left = bool(split.missing_left) if lacking else total <= split.threshold
+        steps.append(_step(procedure, node, split, None if lacking else total, left, filled, given, spread))
+        node = tree.left[node] if left else tree.right[node]
+    return tuple(steps), node
+
+
+def _step(
+    procedure: Procedure,
+    node: int,
+    split: Split,
+    total: float | None,
+    left: bool,
+    filled: Array,
+    given: Array,
+    spread: Spread,
+) -> Step:
+    scaled = [t.coef * spread.deviations[t.cell] for t in split.terms if t.level == NUMBER]
+    length = math.hypot(*scaled)
+    unit = length or 1.0  # levels alone: no number to measure a distance by
+    amounts: dict[int, float] = {}
+    usual = 0.0
+    for term in split.terms:
+        if term.level == NUMBER:
+            mean, value = term.coef * spread.means[term.cell], term.coef * float(filled[term.cell])
+        else:
+            share = spread.shares.get(term.cell, {}).get(term.level, 0.0)
+            mean, value = term.coef * share, term.coef * term.holds(float(filled[term.cell]))
+        usual += mean
+        amounts[term.cell] = amounts.get(term.cell, 0.0) + (value - mean) / unit
+    order = sorted(amounts, key=lambda j: (not math.isnan(amounts[j]), -abs(amounts[j]), j))
+    parts = tuple(
+        Contribution(
+            procedure.cells[j].name,
+            _shown(procedure, j, given),
+            None if math.isnan(amounts[j]) else amounts[j],
+        )
+        for j in order
+    )
+    distance = None if total is None or not length else (total - split.threshold) / length
+    mean_distance = None if distance is None else (usual - split.threshold) / length
+    says = ""
+    if (level := split.by_level) is not None:
+        cell = procedure.cells[level.cell]
+        named = Indicator(cell.name, "" if level.level == MISSING else cell.levels[level.level])
+        says = named.holds(split.level_goes_left == left).replace(BLANK, " ")
+    return Step(node, "left" if left else "right", total, split.threshold, distance, mean_distance, parts, says=says)
+
+
+def _nearest(
+    model: Model,
+    procedure: Procedure,
+    given: Array,
+    filled: Array,
+    spread: Spread,
+    free: NDArray[np.bool_],
+    label: int,
+    to: str | None,
+) -> Change | None:
+    tree = procedure.tree
+    wanted = None if to is None else procedure.classes.index(to)
+    leaves = [n for n in tree.leaf_nodes if (k := tree.leaf(n).label) != label and wanted in (None, k)]
+    found = candidates(procedure, filled, np.array(spread.deviations), free, leaves)
+    for one in sorted(found, key=lambda candidate: (candidate.distance, candidate.node)):
+        changed = np.where(free, one.row, given)
+        said = str(_said(model, procedure, changed))
+        if said != procedure.classes[tree.leaf(one.node).label]:  # rounding, in a leaf as thin as a few bits
+            continue
+        columns = [
+            ColumnChange(
+                procedure.cells[j].name,
+                float(given[j]),
+                float(changed[j]),
+                float((changed[j] - given[j]) / spread.deviations[j]),
+                spread.whole[j] and changed[j] != round(changed[j]),
+            )
+            for j in np.flatnonzero(free & (changed != given)).tolist()
+        ]
+        columns.sort(key=lambda change: -abs(change.deviations))
+        return Change(one.distance, said, one.node, tuple(columns), changed)
+    return None

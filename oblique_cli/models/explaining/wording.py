@@ -1,0 +1,145 @@
+"""An explanation as text, and as plain data for JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from oblique_cli.models.explaining.explanation import Change, ColumnChange, Contribution, Explanation, Step
+from oblique_cli.models.explaining.nearest import MARGINS
+from oblique_cli.models.procedure import Procedure
+
+
+def text_of(found: Explanation, procedure: Procedure, title: str, terms: int = 5) -> str:
+    """Return the explanation for people. title : what the row is called; terms : contributions shown of a split"""
+    if found.predicted is None:
+        return f"{title}: no prediction, since {_name(found.missing)} is missing and nothing fills it.\n"
+    said = f"{found.predicted:.6g}" if isinstance(found.predicted, float) else _name(found.predicted)
+    lines = [f"{title}: {_name(procedure.target) if procedure.is_regression else 'class'} {said}", ""]
+    lines += _path(found, terms)
+    rows = f"{found.n_rows} training row{'' if found.n_rows == 1 else 's'}"
+    if procedure.is_regression:
+        lines.append(f"leaf {found.node}, {rows}: {said} = {found.intercept:.4g}{_sum(found.equation)}")
+        return "\n".join(lines) + "\n"
+    counts = ", ".join(f"{_name(label)}: {count:.10g}" for label, count in found.counts.items() if count)
+    lines += [f"leaf {found.node}, {rows}: {counts}", ""]
+    return "\n".join([*lines, *_change(found.change, found.held)]) + "\n"
+
+
+def _path(found: Explanation, terms: int) -> list[str]:
+    if not found.steps:
+        return ["The tree is a single leaf.", ""]
+    lines = [
+        "The way down the tree as `oblique tree` shows it. A distance from a hyperplane is in standard deviations and",
+        'negative on the side of "if"; it is the sum of what it is at the training means and what the columns add:',
+        "",
+    ]
+    for step in found.steps:
+        side = "if" if (step.goes == "left") != step.exchanged else "else"
+        lines.append(f"  node {step.node}: {side}, {_where(step)}")
+        shown = () if step.says else step.contributions[:terms]
+        width = max((len(_cell(part)) for part in shown), default=0)
+        for part in shown:
+            amount = "missing" if part.amount is None else f"{_signed(part.amount, step):+.3g}"
+            lines.append(f"      {_cell(part):<{width}}  {amount}")
+        if not step.says and (rest := step.contributions[terms:]):
+            others = _signed(sum(part.amount or 0.0 for part in rest), step)
+            lines.append(f"      and {len(rest)} smaller  {others:+.3g}")
+    return [*lines, ""]
+
+
+def _where(step: Step) -> str:
+    if step.says:
+        return _name(step.says)
+    if step.total is None:
+        return "since a number of the split is missing"
+    if step.distance is None or step.mean is None:
+        return f"{step.total:.4g} {'<=' if step.goes == 'left' else '>'} {step.threshold:.4g}, by levels alone"
+    return f"distance {_signed(step.distance, step):+.3g} (at the means {_signed(step.mean, step):+.3g})"
+
+
+def _signed(amount: float, step: Step) -> float:
+    """An amount with the sign that a reader of the tree expects."""
+    return -amount if step.exchanged else amount
+
+
+def _change(change: Change | None, held: Sequence[str]) -> list[str]:
+    kept = f" Held fixed: {', '.join(map(_name, held))}." if held else ""
+    if change is None:
+        return [f"No change of the other columns leads to another class.{kept}"]
+    lines = [
+        f"The nearest change to class {_name(change.predicted)}, {change.distance:.4g} standard deviations away:",
+        "",
+    ]
+    names = [_name(one.column) for one in change.columns]
+    width = max(map(len, names), default=0)
+    befores = [f"{one.before:.6g}" for one in change.columns]
+    afters = [_enough(one) for one in change.columns]
+    first, second = (max(map(len, texts), default=0) for texts in (befores, afters))
+    for one, name, before, after in zip(change.columns, names, befores, afters, strict=True):
+        note = "  (whole numbers in training)" if one.whole else ""
+        lines.append(f"  {name:<{width}}  {before:>{first}} -> {after:>{second}}  {one.deviations:+.3g} SD{note}")
+    lines += ["", f"The changed row is predicted {_name(change.predicted)} (leaf {change.node}).{kept}"]
+    return lines
+
+
+def _enough(change: ColumnChange) -> str:
+    """The new number with digits enough that a row with what is printed lies on the same side as the row itself."""
+    room = 0.1 * MARGINS[0] * abs((change.to - change.before) / change.deviations)
+    texts = (f"{change.to:.{digits}g}" for digits in range(6, 17))
+    return next((text for text in texts if abs(float(text) - change.to) <= room), repr(change.to))
+
+
+def _sum(parts: Sequence[Contribution]) -> str:
+    return "".join(f" {'-' if (p.amount or 0.0) < 0 else '+'} {abs(p.amount or 0.0):.4g} ({_cell(p)})" for p in parts)
+
+
+def _cell(part: Contribution) -> str:
+    value = "missing" if part.value is None else f"{part.value:.6g}" if isinstance(part.value, float) else part.value
+    return f"{_name(part.column)} {_name(value)}"
+
+
+def _name(text: str) -> str:
+    """A name on one line."""
+    return "".join(char if char.isprintable() else " " for char in text)
+
+
+def plain_of(found: Explanation, procedure: Procedure) -> dict[str, Any]:
+    """Return the explanation as plain data, every number to the bit."""
+    change = found.change
+    plain: dict[str, Any] = {
+        "predicted": found.predicted,
+        "missing": found.missing or None,
+        "steps": [
+            {
+                "node": step.node,
+                "goes": step.goes,
+                "exchanged": step.exchanged,
+                "total": step.total,
+                "threshold": step.threshold,
+                "distance": step.distance,
+                "at_means": step.mean,
+                "contributions": [_part(part) for part in step.contributions],
+            }
+            for step in found.steps
+        ],
+        "leaf": None if found.predicted is None else {"node": found.node, "rows": found.n_rows, "counts": found.counts},
+        "held": list(found.held),
+    }
+    if procedure.is_regression:
+        plain["equation"] = {"intercept": found.intercept, "terms": [_part(part) for part in found.equation]}
+        return plain
+    plain["change"] = change and {
+        "distance": change.distance,
+        "predicted": change.predicted,
+        "leaf": change.node,
+        "columns": [
+            {"column": one.column, "from": one.before, "to": one.to, "deviations": one.deviations, "whole": one.whole}
+            for one in change.columns
+        ],
+    }
+    return plain
+
+
+def _part(part: Contribution) -> dict[str, Any]:
+    return {"column": part.column, "value": part.value, "amount": part.amount}

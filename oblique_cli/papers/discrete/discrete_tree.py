@@ -1,0 +1,233 @@
+"""A tree over discrete features: a branch for every value of the feature at a node."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.papers.discrete.domain import Domain, Ints
+
+SCHEMA = "oblique-discrete-tree/1"
+
+
+class DiscreteTree:
+    """A multiway tree as frozen arrays. The root is node 0, and nodes are numbered level by level.
+
+    domain      : Domain
+    feature     : (n_nodes,)    feature that a node splits on, -1 at leaves; no feature comes twice on a path
+    first_child : (n_nodes,)    the child for value v is first_child + v; -1 at leaves
+    values      : (n_nodes, V)  what the nodes hold: training weight of each class, or averages of a function
+    labels      : (n_nodes,)    class code that a node has as a leaf
+    """
+
+    def __init__(
+        self, domain: Domain, feature: NDArray[Any], first_child: NDArray[Any], values: NDArray[Any], labels: Any
+    ) -> None:
+        self.domain = domain
+        self.feature = _frozen(feature, np.int64)
+        self.first_child = _frozen(first_child, np.int64)
+        self.values = _frozen(values, np.float64)
+        self.labels = _frozen(labels, np.int64)
+        for node, path in enumerate(self.paths[0]):
+            if self.feature[node] >= 0 and self.feature[node] in path:
+                raise ValueError(f"feature {self.feature[node]} comes twice on the path to node {node}")
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included: the tree complexity of the paper."""
+        return len(self.feature)
+
+    @cached_property
+    def is_leaf(self) -> NDArray[np.bool_]:
+        """(n_nodes,) whether a node is a leaf."""
+        return self.feature < 0
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return int(self.is_leaf.sum())
+
+    @cached_property
+    def depths(self) -> Ints:
+        """(n_nodes,) distance from the root, the order of a node's schema."""
+        depths = np.zeros(self.n_nodes, dtype=np.int64)
+        for node in np.flatnonzero(~self.is_leaf):
+            depths[self.children(node)] = depths[node] + 1
+        return depths
+
+    @property
+    def depth(self) -> int:
+        """Longest path from the root, 0 for a single leaf."""
+        return int(self.depths.max())
+
+    @cached_property
+    def parents(self) -> Ints:
+        """(n_nodes,) parent of every node, -1 for the root."""
+        parents = np.full(self.n_nodes, -1, dtype=np.int64)
+        for node in np.flatnonzero(~self.is_leaf):
+            parents[self.children(node)] = node
+        return parents
+
+    def children(self, node: int | np.integer[Any]) -> slice:
+        """Return the node numbers of an internal node's children, in the order of the values of its feature."""
+        first = int(self.first_child[node])
+        return slice(first, first + self.domain.cardinalities[self.feature[node]])
+
+    @cached_property
+    def paths(self) -> tuple[Ints, Ints]:
+        """Features and values on the way to every node, two arrays (n_nodes, depth) with -1 after the end."""
+        width = self.depth
+        features = np.full((self.n_nodes, width), -1, dtype=np.int64)
+        values = np.full((self.n_nodes, width), -1, dtype=np.int64)
+        for node in np.flatnonzero(~self.is_leaf):
+            below, level = self.children(node), self.depths[node]
+            features[below], values[below] = features[node], values[node]
+            features[below, level] = self.feature[node]
+            values[below, level] = np.arange(below.stop - below.start)
+        return features, values
+
+    @cached_property
+    def measures(self) -> NDArray[np.float64]:
+        """(n_nodes,) share of the domain that a node covers."""
+        shares = np.ones(self.n_nodes)
+        for node in np.flatnonzero(~self.is_leaf):
+            below = self.children(node)
+            shares[below] = shares[node] / (below.stop - below.start)
+        return shares
+
+    def apply(self, points: NDArray[Any]) -> Ints:
+        """Return the leaf of each point. points : (n, n_features) whole numbers in the domain; returns (n,)."""
+        node = np.zeros(len(points), dtype=np.int64)
+        rows = np.arange(len(points))
+        while len(rows):
+            rows = rows[self.feature[node[rows]] >= 0]
+            at = node[rows]
+            node[rows] = self.first_child[at] + points[rows, self.feature[at]]
+        return node
+
+    def pruned(self, leaves: NDArray[np.bool_]) -> DiscreteTree:
+        """Return the tree in which every marked node is a leaf. leaves : (n_nodes,) bool."""
+        order, first = [0], []
+        for old in order:  # grows while it is read: level by level
+            inner = self.feature[old] >= 0 and not leaves[old]
+            first.append(len(order) if inner else -1)
+            if inner:
+                order.extend(range(self.children(old).start, self.children(old).stop))
+        kept, first_child = np.array(order), np.array(first)
+        feature = np.where(first_child >= 0, self.feature[kept], -1)
+        return DiscreteTree(self.domain, feature, first_child, self.values[kept], self.labels[kept])
+
+    def merged(self) -> DiscreteTree:
+        """Return the tree without splits below which all leaves have one label: the same labels, fewer nodes."""
+        single = np.ones(self.n_nodes, dtype=bool)
+        label = self.labels.copy()
+        for node in np.flatnonzero(~self.is_leaf)[::-1]:
+            below = self.children(node)
+            single[node] = single[below].all() and len(np.unique(label[below])) == 1
+            label[node] = label[below.start]
+        labels = np.where(single, label, self.labels)
+        return DiscreteTree(self.domain, self.feature, self.first_child, self.values, labels).pruned(single)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as plain data for JSON."""
+        arrays = {name: getattr(self, name).tolist() for name in ("feature", "first_child", "values", "labels")}
+        return {"schema": SCHEMA, "cardinalities": list(self.domain.cardinalities), **arrays}
+
+    def __repr__(self) -> str:
+        return f"DiscreteTree({self.n_leaves} leaves, depth {self.depth}, {self.domain.n_features} features)"
+
+
+def _frozen(values: Any, dtype: Any) -> NDArray[Any]:
+    out = np.array(values, dtype=dtype)
+    out.flags.writeable = False
+    return out
+
+
+class DiscreteTreeBuilder:
+    """Appends nodes in any order; `finish` numbers them level by level and freezes."""
+
+    def __init__(self, domain: Domain) -> None:
+        self.domain = domain
+        self._values: list[Any] = []
+        self._labels: list[int] = []
+        self._splits: dict[int, tuple[int, Sequence[int]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def add(self, values: Any, label: int) -> int:
+        """Append a leaf and return its id."""
+        self._values.append(values)
+        self._labels.append(label)
+        return len(self._labels) - 1
+
+    def split(self, node: int, feature: int, children: Sequence[int]) -> None:
+        """Make `node` internal: `children` are for the values of `feature`, in order."""
+        self._splits[node] = (feature, children)
+
+    def finish(self, root: int = 0) -> DiscreteTree:
+        """Return the tree below `root`."""
+        order, feature, first = [root], [], []
+        for old in order:  # grows while it is read
+            k, children = self._splits.get(old, (-1, ()))
+            feature.append(k)
+            first.append(len(order) if k >= 0 else -1)
+            order.extend(children)
+        values = np.array([self._values[i] for i in order], dtype=np.float64)
+        return DiscreteTree(self.domain, np.array(feature), np.array(first), values, [self._labels[i] for i in order])
+
+
+def describe(
+    tree: DiscreteTree,
+    feature_names: Sequence[str],
+    value_names: Sequence[Sequence[str]],
+    class_names: Sequence[str],
+    precision: int = 3,
+) -> str:
+    """Return the rules of a tree, a line a branch; a leaf shows its class and what it holds.
+
+    F13 = 0:
+        F8 = 0: 0  (24, 3)
+        F8 = 1: 1  (2, 6)
+    F13 = 1: 1  (4, 41)
+    """
+    texts, _ = node_texts(tree, feature_names, value_names, class_names, precision)
+    lines = []
+    stack: list[tuple[int, int, str]] = [(0, -1, "")]  # node, level, how it is reached
+    while stack:
+        node, level, condition = stack.pop()
+        inner = tree.feature[node] >= 0
+        if condition or not inner:
+            text = condition + (":" if condition else "")
+            lines.append("    " * max(level, 0) + (text if inner else f"{text} {texts[node]}".strip()))
+        if inner:
+            below, k = tree.children(node), int(tree.feature[node])
+            names = [f"{feature_names[k]} {name}" for name in value_names[k]]
+            stack += [(below.start + v, level + 1, names[v]) for v in reversed(range(below.stop - below.start))]
+    printable = ("".join(char if char.isprintable() else " " for char in line) for line in lines)
+    return "\n".join(printable) + "\n"
+
+
+def node_texts(
+    tree: DiscreteTree,
+    feature_names: Sequence[str],
+    value_names: Sequence[Sequence[str]],
+    class_names: Sequence[str],
+    precision: int = 3,
+) -> tuple[list[str], list[str]]:
+    """Return what stands in each node, its feature or its class with what it holds, and the value that leads to it."""
+    texts, ways = [], [""] * tree.n_nodes
+    for node in range(tree.n_nodes):
+        if tree.feature[node] < 0:
+            held = ", ".join(f"{value:.{precision}g}" for value in tree.values[node])
+            texts.append(f"{class_names[tree.labels[node]]}  ({held})")
+            continue
+        feature = int(tree.feature[node])
+        below = tree.children(node)
+        ways[below] = [str(name) for name in value_names[feature]]
+        texts.append(feature_names[feature])
+    return texts, ways

@@ -1,0 +1,441 @@
+"""The scikit-learn faces of Kargupta, Park and Dutta (2006): reconstructed, aggregated and orthogonal Fourier trees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.parts import WithParts
+from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.papers.discrete.c45 import C45
+from oblique_cli.papers.discrete.coded_classifier import (
+    BAG,
+    MISSING,
+    BaggedTreesClassifier,
+    SeveralDiscreteTrees,
+    SingleDiscreteTree,
+)
+from oblique_cli.papers.discrete.discrete_tree import DiscreteTree
+from oblique_cli.papers.discrete.discretizing import Discretizer
+from oblique_cli.papers.discrete.domain import Array, Ints
+from oblique_cli.papers.discrete.extraction import spectrum_of
+from oblique_cli.papers.discrete.principal import Components, gram_of_trees, principal_components
+from oblique_cli.papers.discrete.spectrum import CoefficientMatrix, Spectrum, combination
+from oblique_cli.papers.discrete.tcfs import ClassShares, tree_from_spectrum
+
+Part = TypeVar("Part", C45, Discretizer)
+
+SPECTRA: Mapping[str, Constraint] = {
+    "energy": Real(0.0, 1.0, open_low=True),
+    "max_order": Optional(Integer(1)),
+    "tcfs_depth": Optional(Integer(0)),
+    "min_confidence": Real(0.5, 1.0, open_low=True),
+}
+
+
+def _default(made_of: Callable[[], Any]) -> Callable[[Any], Any]:
+    """Return what a part's parameter stands for: a new object where it is None."""
+    return lambda given: made_of() if given is None else None
+
+
+class FourierTreesClassifier(WithParts, BaggedTreesClassifier):
+    """What the three share: bagged C4.5-style trees and their truncated spectra."""
+
+    parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"tree": _default(C45), "discretizer": _default(Discretizer)}
+    # Configurations are flat: parameter -> the part that it belongs to, and its name there.
+    flat: ClassVar[Mapping[str, tuple[type[C45] | type[Discretizer], str, str]]] = {
+        "criterion": (C45, "tree", "criterion"),
+        "min_samples_leaf": (C45, "tree", "min_samples_leaf"),
+        "max_depth": (C45, "tree", "max_depth"),
+        "pruning": (C45, "tree", "pruning"),
+        "confidence": (C45, "tree", "confidence"),
+        "subtree_raising": (C45, "tree", "subtree_raising"),
+        "discretization": (Discretizer, "discretizer", "method"),
+        "n_bins": (Discretizer, "discretizer", "n_bins"),
+        "max_levels": (Discretizer, "discretizer", "max_levels"),
+    }
+
+    tree: C45 | None
+    discretizer: Discretizer | None
+    energy: float
+    max_order: int | None
+    tcfs_depth: int | None
+    min_confidence: float
+
+    def _learner(self) -> C45:
+        return self._checked_part("tree", C45)
+
+    def _discretizer(self) -> Discretizer:
+        return self._checked_part("discretizer", Discretizer)
+
+    def _checked_part(self, name: str, kind: type[Part]) -> Part:
+        part = getattr(self, name)
+        part = kind() if part is None else part
+        if not isinstance(part, kind):
+            raise ConfigError(f"{name} of {type(self).__name__} must be a {kind.__name__} or None. Got {part!r}.")
+        check(part.get_params(), kind.constraints, f"the {name} of {type(self).__name__}")
+        return part
+
+    def _weights_and_means(self, tree: DiscreteTree) -> tuple[Array, Array]:
+        # These trees are functions over the whole domain, and know no training rows.
+        return tree.measures, tree.values
+
+    def _spectra(self, trees: list[DiscreteTree]) -> list[Spectrum]:
+        """The spectra of trees, truncated; sets `energy_kept_`, their mean share of the energy that is left."""
+        found, kept = [], []
+        for tree in trees:
+            values = self._indicator(tree)
+            spectrum = spectrum_of(tree, values, max_order=self.max_order).truncated(self.energy)
+            whole = float(tree.measures[tree.is_leaf] @ (values[tree.is_leaf] ** 2).sum(axis=1))
+            kept.append(spectrum.energy / whole if whole > 0 else 1.0)
+            found.append(spectrum)
+        self.energy_kept_ = float(np.mean(kept))
+        return found
+
+    @property
+    def _is_whole(self) -> bool:
+        return self.energy >= 1.0 and self.max_order is None
+
+    def _reconstruct(self, spectrum: Spectrum, shares: ClassShares, depth: int | None, decide: bool) -> DiscreteTree:
+        limit = self.tcfs_depth if self.tcfs_depth is not None else depth
+        # Where leaves hold averages, the stop at a share of 1 would cut off what truncation left beyond the bounds.
+        sure = self.min_confidence if decide or self.min_confidence < 1.0 else None
+        return tree_from_spectrum(spectrum, shares, max_depth=limit, min_confidence=sure, decide=decide)
+
+
+class _Rebuilt(FourierTreesClassifier):
+    """Parameters of reconstructed and aggregated trees."""
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {**SPECTRA, **BAG, **MISSING}
+
+    def __init__(
+        self,
+        energy: float = 0.9,
+        max_order: int | None = None,
+        tcfs_depth: int | None = None,
+        min_confidence: float = 1.0,
+        n_estimators: int = 40,
+        bag_fraction: float = 1.0,
+        tree: C45 | None = None,
+        discretizer: Discretizer | None = None,
+        missing: str = "error",
+        random_state: Any = None,
+    ) -> None:
+        self.energy = energy
+        self.max_order = max_order
+        self.tcfs_depth = tcfs_depth
+        self.min_confidence = min_confidence
+        self.n_estimators = n_estimators
+        self.bag_fraction = bag_fraction
+        self.tree = tree
+        self.discretizer = discretizer
+        self.missing = missing
+        self.random_state = random_state
+
+
+class ReconstructedFourierTreeClassifier(SeveralDiscreteTrees, _Rebuilt):
+    """RFT: each bagged tree goes to the Fourier domain, loses its smallest coefficients, and comes back as a tree.
+
+    Kargupta et al. (2006), sections 5 and 7. The trees that come back vote.
+
+    Parameters
+    ----------
+    energy : float in (0, 1], default 0.9
+        Share of each spectrum's energy to keep, by its largest coefficients; 1 keeps all.
+    max_order : int or None, default None
+        Coefficients of more features than this are not computed: what keeps spectra of deep trees small.
+    tcfs_depth : int or None, default None
+        Longest path of a tree made from a spectrum. None: that of the tree it came from, and none at all if every
+        coefficient was kept; then the tree has the labels of its source on every point.
+    min_confidence : float in (0.5, 1], default 1
+        A schema with at least this share of one class is a leaf.
+    tree : C45 or None, default None
+        How the bagged trees are grown and pruned (`oblique_cli.C45`), with parameters ``tree__max_depth`` and so on;
+        None is C45().
+    discretizer : Discretizer or None, default None
+        How columns of numbers become codes (`oblique_cli.Discretizer`), with parameters ``discretizer__method`` and so
+        on; None is Discretizer(). Both parts are flat in configurations and in `make`, as in `C45BaggingClassifier`.
+    n_estimators, bag_fraction, missing, random_state
+        As in `C45BaggingClassifier`.
+
+    Attributes
+    ----------
+    trees_ : list of DiscreteTree, as reconstructed; source_trees_ : the C4.5 trees
+    energy_kept_ : mean share of the energy that the truncated spectra have
+    oob_error_ : of the C4.5 trees
+    columns_, domain_, classes_, n_features_in_
+    n_leaves_, n_nodes_, depth_ : sums over the reconstructed trees, and the deepest
+    """
+
+    def _grow(self, codes: Ints, classes: NDArray[np.integer], seed: int) -> None:
+        self.source_trees_ = self._bag(codes, classes, seed)
+        spectra = self._spectra(self.source_trees_)
+        shares = ClassShares(len(self.classes_))
+        self.trees_ = [
+            self._reconstruct(spectrum, shares, None if self._is_whole else tree.depth, decide=True)
+            for spectrum, tree in zip(spectra, self.source_trees_, strict=True)
+        ]
+        self._sizes(self.trees_)
+
+    def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
+        """Return the energy kept, mean size of the source trees, and mean accuracy of sources and of reconstructions.
+
+        Accuracies are of single trees, not of votes, as in figures 7, 9, 12, 13 and 15 of the paper, on the rows given.
+        """
+        codes, truth = self._codes(X), self._class_codes(y)
+
+        def accuracy(trees: list[DiscreteTree]) -> float:
+            return float(np.mean([(tree.labels[tree.apply(codes)] == truth).mean() for tree in trees]))
+
+        return {
+            **super().extra_measures(X, y),
+            "energy_kept": self.energy_kept_,
+            "source_n_nodes": float(np.mean([tree.n_nodes for tree in self.source_trees_])),
+            "source_accuracy": accuracy(self.source_trees_),
+            "tree_accuracy": accuracy(self.trees_),
+        }
+
+
+class AggregatedFourierTreeClassifier(SingleDiscreteTree, _Rebuilt):
+    """AFT: the truncated spectra of bagged trees are averaged, and one tree is made of the mean.
+
+    Kargupta et al. (2006), sections 4.3, 5 and 7.
+
+    Parameters
+    ----------
+    energy, max_order, min_confidence
+        As in `ReconstructedFourierTreeClassifier`.
+    tcfs_depth : int or None, default None
+        Longest path of the tree; None for the depth of the deepest bagged tree.
+    n_estimators, bag_fraction, tree, discretizer, missing, random_state
+        As in `ReconstructedFourierTreeClassifier`.
+
+    Attributes
+    ----------
+    tree_ : DiscreteTree; its nodes hold the mean output of the truncated ensemble
+    spectrum_ : Spectrum the tree was made of
+    source_trees_, energy_kept_, oob_error_, columns_, domain_, classes_, n_features_in_
+    n_leaves_, n_nodes_, depth_ : of the tree
+    """
+
+    def _grow(self, codes: Ints, classes: NDArray[np.integer], seed: int) -> None:
+        self.source_trees_ = self._bag(codes, classes, seed)
+        spectra = self._spectra(self.source_trees_)
+        self.spectrum_ = combination(spectra, np.full(len(spectra), 1.0 / len(spectra)))
+        deepest = max(tree.depth for tree in self.source_trees_)
+        self.tree_ = self._reconstruct(self.spectrum_, ClassShares(len(self.classes_)), deepest, decide=True)
+        self.trees_ = [self.tree_]
+        self._sizes(self.trees_)
+
+    def _scores(self, codes: Ints) -> Array:
+        return self.tree_.values[self.tree_.apply(codes)]
+
+    def spectrum(self, max_order: int | None = None) -> Spectrum:
+        """Return the spectrum that the tree was made of."""
+        check_is_fitted(self)
+        return self.spectrum_.truncated(max_order=max_order)
+
+    def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
+        """Return the energy kept and the number of coefficients; the rows given are not looked at."""
+        sizes = {"energy_kept": self.energy_kept_, "n_coefficients": float(len(self.spectrum_))}
+        return {**super().extra_measures(X, y), **sizes}
+
+
+class OrthogonalTreesClassifier(SeveralDiscreteTrees, FourierTreesClassifier):
+    """ODT: principal components of an ensemble in the Fourier domain, each made a tree (section 6).
+
+    The coefficients of m bagged trees are the columns of a matrix W. An eigenvector v of W*W makes a function
+    sum_i v_i f_i whose spectrum is W v, and TCFS makes a tree of it. The functions are orthogonal to each other over
+    the whole domain. The trees predict together, each with a weight.
+
+    Parameters
+    ----------
+    n_components : int or None, default None
+        Components to keep; None for the fewest that capture more than `variance`. Never more than there are.
+    variance : float in (0, 1), default 0.9
+        Share of the variance of the bagged trees that the components together exceed.
+    center : bool, default False
+        Take covariances instead of inner products, as for functions of mean 0; the paper derives one and says nothing
+        of how it computes. Components are then uncorrelated rather than orthogonal.
+    weights : {"least_squares", "uniform"}, default "least_squares"
+        "least_squares" regresses class indicators of the training rows on what the trees say there (ODT-LR). With
+        "uniform" and leaves "average" every bagged tree counts the same: the plain vote, as far as the components hold
+        it, scaled so that the shares of the bagged trees sum to 1. With leaves "label" every tree has one vote.
+    leaves : {"average", "label"}, default "average"
+        What a tree says: the average of its function at the leaf, or the indicator of the leaf's class. Only averages
+        leave the trees orthogonal (exactly so without `tcfs_depth`); section 7 speaks of classifications, and trees of
+        labels are smaller, as leaves of one label are merged.
+    paper_protocol : bool, default False
+        The paper fits the least-squares weights on the labels of the test rows. Predictions never do that here. With
+        True, `extra_measures` adds "accuracy_weights_fitted_on_test_rows", which is the paper's number.
+    energy, max_order, min_confidence
+        As in `ReconstructedFourierTreeClassifier`.
+    tcfs_depth : int or None, default None
+        Longest path of a tree; None for the depth of the deepest bagged tree.
+    n_estimators, bag_fraction, tree, discretizer, missing, random_state
+        As in `ReconstructedFourierTreeClassifier`.
+
+    Attributes
+    ----------
+    trees_ : list of DiscreteTree, one a component, by falling variance
+    weights_ : (k,) weights of the trees
+    components_ : Components; `components_.ratios` are the shares of variance of all of them, kept or not
+    component_spectra_ : list of Spectrum, those of the kept components
+    source_trees_, energy_kept_, oob_error_, columns_, domain_, classes_, n_features_in_
+    n_leaves_, n_nodes_, depth_ : sums over the k trees, and the deepest
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_components": Optional(Integer(1)),
+        "variance": Real(0.0, 1.0, open_low=True, open_high=True),
+        "center": Boolean(),
+        "weights": Choice(("least_squares", "uniform")),
+        "leaves": Choice(("average", "label")),
+        "paper_protocol": Boolean(),
+        **SPECTRA,
+        **BAG,
+        **MISSING,
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        variance: float = 0.9,
+        center: bool = False,
+        weights: str = "least_squares",
+        leaves: str = "average",
+        paper_protocol: bool = False,
+        energy: float = 0.9,
+        max_order: int | None = None,
+        tcfs_depth: int | None = None,
+        min_confidence: float = 1.0,
+        n_estimators: int = 40,
+        bag_fraction: float = 1.0,
+        tree: C45 | None = None,
+        discretizer: Discretizer | None = None,
+        missing: str = "error",
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.variance = variance
+        self.center = center
+        self.weights = weights
+        self.leaves = leaves
+        self.paper_protocol = paper_protocol
+        self.energy = energy
+        self.max_order = max_order
+        self.tcfs_depth = tcfs_depth
+        self.min_confidence = min_confidence
+        self.n_estimators = n_estimators
+        self.bag_fraction = bag_fraction
+        self.tree = tree
+        self.discretizer = discretizer
+        self.missing = missing
+        self.random_state = random_state
+
+    def _grow(self, codes: Ints, classes: NDArray[np.integer], seed: int) -> None:
+        self.source_trees_ = self._bag(codes, classes, seed)
+        spectra = self._spectra(self.source_trees_)
+        matrix = CoefficientMatrix(spectra)
+        self.components_ = principal_components(self._gram(matrix, spectra))
+        k = min(self.n_components or self.components_.enough(self.variance), len(self.components_.variances))
+        if k == 0:  # every tree says the first class everywhere, or the trees do not differ and `center` is set
+            self.components_ = Components(np.zeros(1), np.full((self.n_estimators, 1), self.n_estimators**-0.5))
+            k = 1
+        factors = self.components_.factors[:, :k]
+        self.component_spectra_ = matrix.combine(factors)
+        deepest = max(tree.depth for tree in self.source_trees_)
+        self._shares = [
+            ClassShares(len(self.classes_), float(np.minimum(v, 0.0).sum()), float(np.maximum(v, 0.0).sum()))
+            for v in factors.T
+        ]
+        self.trees_ = [
+            self._reconstruct(spectrum, shares, deepest, decide=self.leaves == "label")
+            for spectrum, shares in zip(self.component_spectra_, self._shares, strict=True)
+        ]
+        fitted = self.weights == "least_squares"
+        self.weights_ = self._fitted_weights(codes, classes) if fitted else self._equal(factors)
+        self._sizes(self.trees_)
+
+    def _decreases(self) -> Array:
+        # The functions are orthogonal, so the variance of their weighted sum is the sum of weighted variances.
+        own = np.stack([self._decreases_of(tree) for tree in self.trees_])
+        return np.asarray(self.weights_**2 @ own)[None]
+
+    def _gram(self, matrix: CoefficientMatrix, spectra: list[Spectrum]) -> Array:
+        if self._is_whole:
+            gram = gram_of_trees(self.source_trees_, [self._indicator(tree) for tree in self.source_trees_])
+        else:
+            gram = matrix.gram()
+        if not self.center:
+            return gram
+        means = np.stack([spectrum.mean for spectrum in spectra])
+        return np.asarray(gram - means @ means.T)
+
+    def _equal(self, factors: Array) -> Array:
+        k = factors.shape[1]
+        if self.leaves == "label":
+            return np.full(k, 1.0 / k)
+        on_components = factors.mean(axis=0)  # the vote's coordinates
+        share = float((factors @ on_components).sum())
+        return on_components / share if share > 0 else np.full(k, 1.0 / k)
+
+    def _fitted_weights(self, codes: Ints, classes: NDArray[np.integer]) -> Array:
+        """Least-squares weights of the trees for rows with known classes, of minimal norm where they are not unique."""
+        outputs = self._outputs(codes)  # (n, K, k)
+        n_outputs = outputs.shape[1]
+        truth = (classes == 1)[:, None] if n_outputs == 1 else classes[:, None] == np.arange(n_outputs)
+        design = outputs.reshape(-1, outputs.shape[2])
+        return np.asarray(np.linalg.lstsq(design, truth.astype(np.float64).ravel(), rcond=1e-10)[0])
+
+    def _outputs(self, codes: Ints) -> Array:
+        """What each tree says of each row, (n, K, k)."""
+        held = [tree.values if self.leaves == "average" else self._indicator(tree) for tree in self.trees_]
+        return np.stack([values[tree.apply(codes)] for tree, values in zip(self.trees_, held, strict=True)], axis=2)
+
+    def _scores(self, codes: Ints) -> Array:
+        return np.asarray(self._outputs(codes) @ self.weights_)
+
+    def spectrum(self, max_order: int | None = None) -> Spectrum:
+        """Return the spectrum of the weighted sum of the components."""
+        check_is_fitted(self)
+        return combination(self.component_spectra_, self.weights_).truncated(max_order=max_order)
+
+    def orthogonality(self) -> float:
+        """Return the largest |<f_a, f_b>| / (|f_a| |f_b|) between two of the trees as they are, 0 if there is one.
+
+        The functions they were made of are orthogonal; what is lost is lost by limits on the trees.
+        """
+        check_is_fitted(self)
+        held = [tree.values if self.leaves == "average" else self._indicator(tree) for tree in self.trees_]
+        gram = gram_of_trees(self.trees_, held)
+        norms = np.sqrt(np.diag(gram))
+        scale = np.outer(norms, norms)
+        cosines = np.abs(gram) / np.where(scale > 0, scale, 1.0)
+        return float((cosines - np.diag(np.diag(cosines))).max())
+
+    def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
+        """Return components, variance, orthogonality; with `paper_protocol` also what weights fitted on y would score.
+
+        X : (n, p) test rows; y : (n,) their labels. Only "accuracy_weights_fitted_on_test_rows" has seen the labels.
+        """
+        ratios = self.components_.ratios
+        found = {
+            **super().extra_measures(X, y),
+            "energy_kept": self.energy_kept_,
+            "n_components": float(len(self.trees_)),
+            "variance_of_first": float(ratios[0]),
+            "variance_kept": float(ratios[: len(self.trees_)].sum()),
+            "first_n_nodes": float(self.trees_[0].n_nodes),
+        }
+        if self.paper_protocol:
+            codes, truth = self._codes(X), self._class_codes(y)
+            scores = self._outputs(codes) @ self._fitted_weights(codes, truth)
+            shares = ClassShares(len(self.classes_))(scores)
+            found["accuracy_weights_fitted_on_test_rows"] = float((np.argmax(shares, axis=1) == truth).mean())
+        return found

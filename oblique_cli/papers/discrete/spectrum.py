@@ -1,0 +1,220 @@
+"""Sparse Fourier spectra: arrays of coefficients, one row a partition.
+
+Kargupta et al. (2006), sections 3.2, 4.3 and 4.4. A function with several outputs (one for each class of a multi-class
+tree) has one coefficient an output in every row, over one set of partitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.papers.discrete.domain import Array, Domain, Ints, Keys, psi
+
+ZERO = 1e-14  # a coefficient this small beside the largest is rounding
+EVALUATION_CELLS = 2**22  # basis values held at once
+BLOCK = 2**16  # rows of a coefficient matrix held at once
+
+
+class TooLarge(ConfigError):
+    """An operation that would take more coefficients, points or nodes than allowed."""
+
+
+class Spectrum:
+    """Coefficients w_j = mean of f(x) psi_j(x) over the domain, so that f(x) = sum_j w_j conj(psi_j(x)).
+
+    domain  : Domain
+    keys    : (J, n_words) uint64, distinct, in lexicographic order
+    weights : (J, K) float64 if every feature has at most two values, complex128 otherwise; K outputs
+    """
+
+    def __init__(self, domain: Domain, keys: Keys, weights: NDArray[Any]) -> None:
+        self.domain = domain
+        self.keys = keys
+        self.weights = weights
+
+    @classmethod
+    def of_terms(cls, domain: Domain, keys: Keys, weights: NDArray[Any]) -> Spectrum:
+        """Return the spectrum whose coefficients are sums of the terms of equal key, zeros left out."""
+        merged, groups, starts = group_keys(keys)
+        return cls(domain, merged, np.add.reduceat(weights[groups], starts, axis=0) if len(keys) else weights).cleaned()
+
+    def cleaned(self) -> Spectrum:
+        """Return the spectrum without coefficients that are zero but for rounding."""
+        size = np.abs(self.weights).max(axis=1, initial=0.0)
+        kept = size > ZERO * size.max(initial=0.0)
+        return self if kept.all() else self._where(kept)
+
+    def _where(self, kept: NDArray[np.bool_]) -> Spectrum:
+        rows = np.flatnonzero(kept)
+        return Spectrum(self.domain, self.keys.take(rows, axis=0), self.weights.take(rows, axis=0))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of functions K."""
+        return int(self.weights.shape[1])
+
+    @cached_property
+    def used(self) -> list[int]:
+        """Features that some partition holds."""
+        return self.domain.used(self.keys)
+
+    @cached_property
+    def orders(self) -> Ints:
+        """(J,) number of features that each partition holds."""
+        orders = np.zeros(len(self), dtype=np.int64)
+        for feature in self.used:
+            orders += self.domain.field(self.keys, feature) > 0
+        return orders
+
+    @cached_property
+    def energies(self) -> Array:
+        """(J,) |w_j|^2, summed over outputs."""
+        return np.asarray((self.weights.real**2 + self.weights.imag**2).sum(axis=1))
+
+    @property
+    def energy(self) -> float:
+        """Sum of |w_j|^2 over partitions and outputs: the mean of f(x)^2 (Parseval)."""
+        return float(self.energies.sum())
+
+    @property
+    def energy_by_order(self) -> Array:
+        """(highest order + 1,) energy of the coefficients of each order."""
+        return np.bincount(self.orders, weights=self.energies, minlength=1).astype(np.float64)
+
+    @cached_property
+    def mean(self) -> Array:
+        """(K,) mean of the function over the domain, the coefficient of order 0."""
+        at = np.flatnonzero(~self.keys.any(axis=1))
+        return np.zeros(self.n_outputs) if len(at) == 0 else np.asarray(self.weights[at[0]].real)
+
+    def partitions(self, features: Sequence[int] | None = None) -> Ints:
+        """Return the partitions as numbers, (J, number of features); all features, or those named."""
+        columns = range(self.domain.n_features) if features is None else features
+        out = np.zeros((len(self), len(columns)), dtype=np.int64)
+        for place, feature in enumerate(columns):
+            out[:, place] = self.domain.field(self.keys, feature)
+        return out
+
+    def evaluate(self, points: NDArray[Any]) -> Array:
+        """Return f at points (n, n_features) of the domain: the inverse transform, (n, K)."""
+        codes = self.domain.check(points)
+        used = self.used or [0]
+        part = Domain([self.domain.cardinalities[k] for k in used])
+        codes = codes[:, used]
+        out = np.zeros((len(codes), self.n_outputs))
+        for start in range(0, len(self), BLOCK):
+            rows = slice(start, start + BLOCK)
+            some = Spectrum(self.domain, self.keys[rows], self.weights[rows])
+            partitions = some.partitions(used)
+            step = max(1, EVALUATION_CELLS // max(1, len(partitions)))
+            for first in range(0, len(codes), step):
+                basis = psi(part, partitions, codes[first : first + step])
+                out[first : first + step] += (basis.conj() @ some.weights).real
+        return out
+
+    def inner(self, other: Spectrum) -> float:
+        """Return <f, g> = sum_j w_j conj(v_j), over outputs too: the mean of f(x) g(x) (lemma 2)."""
+        return float(CoefficientMatrix([self, other]).gram()[0, 1])
+
+    def truncated(self, energy: float = 1.0, max_order: int | None = None) -> Spectrum:
+        """Return the spectrum without high orders, then without the smallest coefficients of each output.
+
+        energy : share of each output's energy to keep. The fewest largest coefficients that reach this share are kept,
+            and all that are as large as the last of them, so conjugate pairs stay together and the order of rows does
+            not decide.
+        """
+        kept = np.ones(len(self), dtype=bool) if max_order is None else self.orders <= max_order
+        part = self if kept.all() else self._where(kept)
+        if energy >= 1.0 or len(part) == 0:
+            return part
+        weights = part.weights.copy()
+        for column in weights.T:
+            energies = column.real**2 + column.imag**2
+            falling = np.sort(energies)[::-1]
+            enough = int(np.searchsorted(np.cumsum(falling), energy * falling.sum() * (1.0 - 1e-12)))
+            column[energies < falling[min(enough, len(falling) - 1)] * (1.0 - 1e-9)] = 0.0
+        return Spectrum(part.domain, part.keys, weights).cleaned()
+
+    def __add__(self, other: Spectrum) -> Spectrum:
+        return combination([self, other], [1.0, 1.0])
+
+    def __mul__(self, factor: float) -> Spectrum:
+        return Spectrum(self.domain, self.keys, self.weights * factor)
+
+    __rmul__ = __mul__
+
+    def __repr__(self) -> str:
+        return f"Spectrum({len(self)} coefficients of {self.domain.n_features} features, {self.n_outputs} outputs)"
+
+
+def group_keys(keys: Keys) -> tuple[Keys, Ints, Ints]:
+    """Return the distinct keys in order, the order that sorts rows, and where each distinct key starts in it."""
+    order = np.argsort(keys[:, 0], kind="stable") if keys.shape[1] == 1 else np.lexsort(keys.T[::-1])
+    ordered = keys[order]
+    fresh = np.ones(len(keys), dtype=bool)
+    fresh[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    starts = np.flatnonzero(fresh)
+    return ordered[starts], order, starts
+
+
+class CoefficientMatrix:
+    """The matrix W of the paper (section 6): coefficients of every partition (rows) in every spectrum (columns).
+
+    The matrix is stored sparse and never held whole: products are taken over blocks of rows.
+    """
+
+    def __init__(self, spectra: Sequence[Spectrum]) -> None:
+        first = spectra[0]
+        if any(s.domain != first.domain or s.n_outputs != first.n_outputs for s in spectra):
+            raise ValueError("spectra of one domain and one number of outputs are needed")
+        self.domain, self.n_outputs, self.n_columns = first.domain, first.n_outputs, len(spectra)
+        weights = np.concatenate([s.weights for s in spectra])
+        columns = np.repeat(np.arange(len(spectra)), [len(s) for s in spectra])
+        self.keys, order, starts = group_keys(np.concatenate([s.keys for s in spectra]))
+        row = np.zeros(len(order), dtype=np.int64)
+        row[starts] = 1
+        self._rows, self._columns, self._weights = np.cumsum(row) - 1, columns[order], weights[order]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def _blocks(self) -> Any:
+        for start in range(0, len(self), BLOCK):
+            size = min(BLOCK, len(self) - start)
+            first, last = np.searchsorted(self._rows, [start, start + size])
+            block = np.zeros((size, self.n_outputs, self.n_columns), dtype=self._weights.dtype)
+            block[self._rows[first:last] - start, :, self._columns[first:last]] = self._weights[first:last]
+            yield start, block
+
+    def gram(self) -> Array:
+        """Return W*W, the inner products of all pairs of spectra, (n_columns, n_columns) (eq. 4)."""
+        total = np.zeros((self.n_columns, self.n_columns))
+        for _, block in self._blocks():
+            flat = block.reshape(-1, self.n_columns)
+            total += (flat.conj().T @ flat).real
+        return total
+
+    def combine(self, factors: NDArray[Any]) -> list[Spectrum]:
+        """Return the spectra of the combinations W @ factors. factors : (n_columns, q); returns q spectra."""
+        parts = [block @ factors for _, block in self._blocks()]
+        whole = np.concatenate(parts) if parts else np.zeros((0, self.n_outputs, factors.shape[1]), self._weights.dtype)
+        return [
+            Spectrum(self.domain, self.keys, np.ascontiguousarray(whole[:, :, q])).cleaned()
+            for q in range(factors.shape[1])
+        ]
+
+
+def combination(spectra: Sequence[Spectrum], factors: Sequence[float] | Array) -> Spectrum:
+    """Return the spectrum of sum_i factors[i] f_i: an ensemble's (section 4.3)."""
+    keys = np.concatenate([s.keys for s in spectra])
+    weights = np.concatenate([s.weights * factor for s, factor in zip(spectra, factors, strict=True)])
+    return Spectrum.of_terms(spectra[0].domain, keys, weights)

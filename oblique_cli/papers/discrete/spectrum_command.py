@@ -1,0 +1,190 @@
+"""`oblique spectrum`: the Fourier spectrum of a tree or an ensemble, and what it says of the features."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from oblique_cli.cli._common import (
+    columns,
+    data_dir_option,
+    form_option,
+    offline_option,
+    output_option,
+    set_option,
+    write,
+)
+from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
+from oblique_cli.cli._fitting import fit_to_all
+from oblique_cli.cli._own import OwnOptions, own_data_options
+from oblique_cli.errors import ConfigError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from oblique_cli.papers.discrete.spectrum_summary import Interaction, Term
+
+FORMATS = ("text", "json")
+
+
+@click.command()
+@click.argument("name", metavar="[NAME|FILE]", required=False, shell_complete=complete_dataset_or_file)
+@click.option("--csv", metavar="FILE", help="A file of your own, whatever its name looks like; - for standard input.")
+@click.option(
+    "--algorithm",
+    shell_complete=complete_algorithm,
+    metavar="NAME",
+    default="c45",
+    show_default=True,
+    help="One over discrete features: c45, aft, odt.",
+)
+@click.option("--component", type=click.IntRange(1), help="Of odt and odt_lr: this component instead of the whole.")
+@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Coefficients and sets to show.")
+@click.option("--max-order", type=click.IntRange(1), help="Leave out coefficients of more features than this.")
+@set_option("max_depth=5 or missing=impute")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
+@form_option(FORMATS)
+@own_data_options
+@data_dir_option
+@offline_option
+@output_option
+def spectrum(
+    name: str | None,
+    csv: str | None,
+    algorithm: str,
+    component: int | None,
+    top: int,
+    max_order: int | None,
+    overrides: tuple[str, ...],
+    seed: int,
+    format_: str,
+    data_dir: str | None,
+    offline: bool,
+    output: str | None,
+    own: OwnOptions,
+) -> None:
+    """Fit trees to all rows of the data set NAME, or of a FILE of your own, and show their Fourier spectrum.
+
+    A coefficient's share of the energy tells how much of the function depends on a set of features together. The energy
+    is the sum of the squared coefficients, which is the mean square of the function over all combinations of values.
+
+    \b
+    Example: oblique spectrum spect --algorithm aft --set n_estimators=40
+             oblique spectrum spect --algorithm odt --component 1 --format json
+    """
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.estimators.encoding import encoded_names
+    from oblique_cli.papers.discrete.algorithms import DISCRETE_ENSEMBLE, DISCRETE_TREE
+    from oblique_cli.papers.discrete.spectrum_summary import interactions, largest
+
+    def has_spectrum(algorithm: str) -> None:
+        discrete = (DISCRETE_TREE, DISCRETE_ENSEMBLE)
+        if ALGORITHMS[algorithm].family not in discrete:
+            known = ", ".join(name for name, found in ALGORITHMS.items() if found.family in discrete)
+            raise ConfigError(f"{algorithm} does not split on levels of single features; use one of {known}.")
+
+    fitted = fit_to_all(
+        name,
+        csv,
+        own.target,
+        algorithm,
+        overrides,
+        seed,
+        data_dir,
+        offline,
+        where="oblique spectrum",
+        suits=has_spectrum,
+        own=own,
+    )
+    estimator, dataset = fitted.estimator, fitted.dataset
+    components = getattr(estimator, "component_spectra_", [])
+    if component is not None and component > len(components):
+        raise ConfigError(
+            f"{fitted.spec.name} has {len(components)} components here, so --component {component} is none of them; "
+            "use a smaller number, odt, or --set n_components."
+        )
+    whole = estimator.spectrum(max_order) if component is None else components[component - 1].truncated(1.0, max_order)
+    features = encoded_names(dataset, fitted.encoder)
+    terms, sets = largest(whole, top), interactions(whole, top)
+    by_order = whole.energy_by_order
+    ratios = estimator.components_.ratios.tolist() if components else []
+    what = f"{fitted.spec.name}" + ("" if component is None else f", component {component}")
+    if format_ == "json":
+        document = {
+            "dataset": dataset.name,
+            "algorithm": fitted.spec.name,
+            "component": component,
+            "outputs": _outputs(dataset.classes),
+            "cardinalities": list(estimator.domain_.cardinalities),
+            "n_coefficients": len(whole),
+            "energy": whole.energy,
+            "energy_by_order": by_order.tolist(),
+            "coefficients": [_coefficient(term, features) for term in terms],
+            "interactions": [
+                {"features": [features[k] for k in s.features], "n_coefficients": s.n_coefficients, "share": s.share}
+                for s in sets
+            ],
+            "variance_by_component": ratios,
+        }
+        write(json.dumps(document) + "\n", output)
+        return
+    heading = (
+        f"# {what} on {dataset.name}: {len(whole)} coefficients of {len(whole.used)} features, energy "
+        f"{whole.energy:.4g}, outputs: {', '.join(_outputs(dataset.classes))}\n"
+    )
+    parts = [heading, _text_of_terms(terms, features), _text_of_orders(by_order.tolist(), whole.orders.tolist())]
+    if sets:
+        parts.append(_text_of_sets(sets, features))
+    if ratios:
+        rows = [(str(q + 1), f"{100 * ratio:.2f} %") for q, ratio in enumerate(ratios[:top])]
+        parts.append(columns([("component", "variance captured"), *rows], right={0, 1}) + "\n")
+    write("\n".join(parts), output)
+
+
+def _outputs(classes: Sequence[str]) -> list[str]:
+    """Names of the functions: the indicator of the second of two classes, else of every class."""
+    return [f"class {name}" for name in (classes[1:] if len(classes) == 2 else classes)]
+
+
+def _coefficient(term: Term, features: Sequence[str]) -> dict[str, Any]:
+    return {
+        "features": {features[k]: j for k, j in term.features},
+        "weights": [[w.real, w.imag] for w in term.weights],
+        "share": term.share,
+    }
+
+
+def _number(w: complex) -> str:
+    return f"{w.real:+.4f}" if w.imag == 0 else f"{w.real:+.4f}{w.imag:+.4f}i"
+
+
+def _text_of_terms(terms: Sequence[Term], features: Sequence[str]) -> str:
+    several = any(j > 1 for term in terms for _, j in term.features)
+    rows = [
+        (
+            " ".join(_number(w) for w in term.weights),
+            f"{100 * term.share:.2f} %",
+            str(len(term.features)),
+            ", ".join(f"{features[k]} ({j})" if several else features[k] for k, j in term.features) or "(mean)",
+        )
+        for term in terms
+    ]
+    return columns([("coefficient", "of energy", "order", "features"), *rows], right={1, 2}) + "\n"
+
+
+def _text_of_orders(energies: Sequence[float], orders: Sequence[int]) -> str:
+    total, so_far, rows = sum(energies) or 1.0, 0.0, []
+    for order, energy in enumerate(energies):
+        so_far += energy
+        shares = (f"{100 * energy / total:.2f} %", f"{100 * so_far / total:.2f} %")
+        rows.append((str(order), str(orders.count(order)), *shares))
+    return columns([("order", "coefficients", "of energy", "up to here"), *rows], right={0, 1, 2, 3}) + "\n"
+
+
+def _text_of_sets(sets: Sequence[Interaction], features: Sequence[str]) -> str:
+    rows = [
+        (f"{100 * s.share:.2f} %", str(s.n_coefficients), " x ".join(features[k] for k in s.features)) for s in sets
+    ]
+    return columns([("of energy", "coefficients", "features that act together"), *rows], right={0, 1}) + "\n"

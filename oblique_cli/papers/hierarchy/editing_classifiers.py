@@ -1,0 +1,268 @@
+"""Nearest neighbors over the training rows that an editor keeps (Amalaman 2015, chapter 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from oblique_cli.ground import seeds
+from oblique_cli.ground.constraints import Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.papers.hierarchy import editors as editing
+from oblique_cli.papers.hierarchy.dissimilarities import Condensed, from_square, to_square
+from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
+from oblique_cli.papers.hierarchy.linkage import upgma
+from oblique_cli.papers.hierarchy.measures import purity_thresholds
+from oblique_cli.papers.hierarchy.neighbors import NEIGHBORS, NearestNeighborsClassifier
+from oblique_cli.papers.hierarchy.staxac import GRAPHS, staxac
+from oblique_cli.papers.hierarchy.voting import WEIGHTS, classify
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+TREES = ("staxac", "upgma")
+
+
+class WilsonClassifier(NearestNeighborsClassifier):
+    """Nearest neighbors after Wilson editing: rows that the others' k-NN rule gets wrong are dropped.
+
+    Parameters
+    ----------
+    voting : {"uniform", "distance"}, default "uniform"
+        Of the editing: "distance" is WilsonProb (Vazquez, Sanchez & Pla 2005), whose votes are 1 / (1 + d).
+    n_neighbors, weights, metric, scaling
+        As in `NearestNeighborsClassifier`; n_neighbors serves editing and classification.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {"voting": Choice(WEIGHTS), **NEIGHBORS}
+
+    def __init__(
+        self,
+        voting: str = "uniform",
+        *,
+        n_neighbors: int = 1,
+        weights: str = "uniform",
+        metric: str = "euclidean",
+        scaling: str = "zscore",
+    ) -> None:
+        super().__init__(n_neighbors, weights=weights, metric=metric, scaling=scaling)
+        self.voting = voting
+
+    def _edit(self, X: Array) -> NDArray[np.bool_]:
+        square = to_square(self._condensed(X, "float64"))
+        return editing.wilson(square, self._codes, self.n_neighbors, self.voting)
+
+
+class MultiEditClassifier(NearestNeighborsClassifier):
+    """Nearest neighbors after Multi-edit: random subsets edit each other until nothing is removed.
+
+    Parameters
+    ----------
+    n_subsets : int, default 3
+        Parts that the rows are divided into; each is edited by the next.
+    edit_neighbors : int, default 1
+        k of the editing.
+    quiet_rounds : int, default 1
+        Rounds without a removal after which it ends.
+    n_neighbors, weights, metric, scaling
+        As in `NearestNeighborsClassifier`.
+    random_state : int, RandomState or None, default None
+
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`; the subsets of all rounds come from one stream named after
+    it.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "n_subsets": Integer(2),
+        "edit_neighbors": Integer(1),
+        "quiet_rounds": Integer(1),
+        **NEIGHBORS,
+    }
+
+    def __init__(
+        self,
+        n_subsets: int = 3,
+        *,
+        edit_neighbors: int = 1,
+        quiet_rounds: int = 1,
+        n_neighbors: int = 1,
+        weights: str = "uniform",
+        metric: str = "euclidean",
+        scaling: str = "zscore",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(n_neighbors, weights=weights, metric=metric, scaling=scaling)
+        self.n_subsets = n_subsets
+        self.edit_neighbors = edit_neighbors
+        self.quiet_rounds = quiet_rounds
+        self.random_state = random_state
+
+    def _edit(self, X: Array) -> NDArray[np.bool_]:
+        square = to_square(self._condensed(X, "float64"))
+        rng = seeds.generator(self._seed(), "multi-edit")
+        return editing.multi_edit(square, self._codes, self.edit_neighbors, self.n_subsets, self.quiet_rounds, rng)
+
+
+class SupervisedClusteringEditClassifier(NearestNeighborsClassifier):
+    """Nearest neighbors over the representatives of a supervised clustering (Eick, Zeidat & Vilalta 2004).
+
+    Parameters
+    ----------
+    penalty : float, default 0.1
+        What a further cluster costs beside impurity.
+    restarts : int, default 5
+        Climbs from random representatives.
+    n_neighbors, weights, metric, scaling
+        As in `NearestNeighborsClassifier`.
+    random_state : int, RandomState or None, default None
+
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`; the starts of all climbs come from one stream named after
+    it.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {"penalty": Real(0.0), "restarts": Integer(1), **NEIGHBORS}
+
+    def __init__(
+        self,
+        penalty: float = 0.1,
+        *,
+        restarts: int = 5,
+        n_neighbors: int = 1,
+        weights: str = "uniform",
+        metric: str = "euclidean",
+        scaling: str = "zscore",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(n_neighbors, weights=weights, metric=metric, scaling=scaling)
+        self.penalty = penalty
+        self.restarts = restarts
+        self.random_state = random_state
+
+    def _edit(self, X: Array) -> NDArray[np.bool_]:
+        square = to_square(self._condensed(X, "float64"))
+        rng = seeds.generator(self._seed(), "supervised clustering")
+        return editing.supervised_clustering(square, self._codes, self.penalty, self.restarts, rng)
+
+
+class HCEditClassifier(NearestNeighborsClassifier):
+    """Nearest neighbors after HC-edit: minority rows of the purest large sub-trees are dropped (section 6.3).
+
+    Parameters
+    ----------
+    tree : {"staxac", "upgma"}, default "staxac"
+    beta : float in (0, 1] or None, default None
+        Purity of the sub-trees. 1 edits nothing. None chooses among the purity thresholds of the tree of all training
+        rows, from its root's up to but without 1 (section 6.3), by cross-validation within the training rows: the most
+        accurate one for the given n_neighbors, of equals the highest. 1 where no purity lies between the root's and 1:
+        the root's alone would drop every row but those of one class.
+    inner_folds : int, default 10
+        Of that cross-validation; one a row if there are fewer rows.
+    graph : {"nearest", "renewed", "gabriel"}, default "nearest"
+        Of STAXAC.
+    n_neighbors, weights, metric, scaling
+        As in `NearestNeighborsClassifier`; n_neighbors serves classification only.
+    random_state : int, RandomState or None, default None
+
+    Attributes
+    ----------
+    beta_ : float
+        The threshold used.
+    taxonomy_ : Taxonomy
+        Of the training rows.
+
+    Further those of `NearestNeighborsClassifier`.
+
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`; the inner folds come from one stream named after it.
+    """
+
+    constraints: ClassVar[Mapping[str, Constraint]] = {
+        "tree": Choice(TREES),
+        "beta": Optional(Real(0.0, 1.0, open_low=True)),
+        "inner_folds": Integer(2),
+        "graph": Choice(GRAPHS),
+        **NEIGHBORS,
+    }
+
+    def __init__(
+        self,
+        tree: str = "staxac",
+        *,
+        beta: float | None = None,
+        inner_folds: int = 10,
+        graph: str = "nearest",
+        n_neighbors: int = 1,
+        weights: str = "uniform",
+        metric: str = "euclidean",
+        scaling: str = "zscore",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(n_neighbors, weights=weights, metric=metric, scaling=scaling)
+        self.tree = tree
+        self.beta = beta
+        self.inner_folds = inner_folds
+        self.graph = graph
+        self.random_state = random_state
+
+    def _edit(self, X: Array) -> NDArray[np.bool_]:
+        condensed = self._condensed(X, "float64")
+        seed = self._seed()
+        self.taxonomy_ = self._grown(condensed, self._codes)
+        self.beta_ = self._chosen_beta(to_square(condensed), seed) if self.beta is None else float(self.beta)
+        return editing.hc_edit(self.taxonomy_, self.beta_)
+
+    def _grown(self, condensed: Condensed, codes: Ints) -> Taxonomy:
+        tree = upgma(condensed) if self.tree == "upgma" else staxac(condensed, codes, self.graph)[0]
+        return Taxonomy.of(tree, codes, len(self.classes_))
+
+    def _chosen_beta(self, square: Array, seed: int) -> float:
+        """The threshold in [purity of the root, 1) with most right answers over inner folds, of equals the highest."""
+        candidates = purity_thresholds(self.taxonomy_)
+        candidates = candidates[(candidates >= self.taxonomy_.purity[-1]) & (candidates < 1.0)]
+        n = len(square)
+        if len(candidates) < 2:
+            return 1.0
+        n = len(square)
+        right = np.zeros(len(candidates), dtype=np.int64)
+        order = seeds.generator(seed, "hc-edit", "inner folds").permutation(n)
+        for valid in np.array_split(order, min(self.inner_folds, n)):
+            train = np.setdiff1d(np.arange(n), valid)
+            inner = square[np.ix_(train, train)]
+            taxonomy = self._grown(from_square(inner), self._codes[train])
+            apart, codes = square[np.ix_(valid, train)], self._codes[train]
+            known: dict[bytes, int] = {}  # many thresholds keep the same rows
+            for k, beta in enumerate(candidates):
+                kept = editing.hc_edit(taxonomy, float(beta))
+                if kept.tobytes() not in known:
+                    found = classify(apart[:, kept], codes[kept], self.n_neighbors, len(self.classes_), self.weights)
+                    known[kept.tobytes()] = int((found == self._codes[valid]).sum())
+                right[k] += known[kept.tobytes()]
+        return float(candidates[np.flatnonzero(right == right.max())[-1]])
+
+    def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
+        """Return what each value of `beta` would predict, from the tree of this fit.
+
+        X : (m, p) or (m, n); values : (v,) in (0, 1]; returns (m, v) labels. The dissertation prints, for each k, the
+        best test accuracy over several values: whoever takes the best column has chosen with the test labels.
+        """
+        rows = self._columns(X)
+        return np.stack([self.classes_.take(self._predict(rows, kept)[0]) for kept in self._path(values)], axis=1)
+
+    def n_leaves_path(self, values: ArrayLike) -> Ints:
+        """Return the number of rows kept for each value of `predict_path`, (v,)."""
+        check_is_fitted(self)
+        return np.array([len(kept) for kept in self._path(values)], dtype=np.int64)
+
+    def _path(self, values: ArrayLike) -> list[Ints]:
+        betas = [float(value) for value in np.asarray(values, dtype=np.float64)]
+        for beta in betas:
+            check({"beta": beta}, self.constraints, type(self).__name__)
+        return [np.flatnonzero(editing.hc_edit(self.taxonomy_, beta)) for beta in betas]

@@ -1,0 +1,91 @@
+"""Editing: which objects a k-nearest-neighbor classifier should keep (Amalaman 2015, chapter 6).
+
+Every editor takes the square matrix of distances between training objects and their class codes and returns a mask of
+the objects that stay. An editor that would leave nothing leaves everything: a classifier needs an object.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+import oblique_cli._core as _core
+from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
+from oblique_cli.papers.hierarchy.measures import extract_clusters
+from oblique_cli.papers.hierarchy.voting import classify
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+
+
+def hc_edit(taxonomy: Taxonomy, threshold: float) -> Mask:
+    """Keep the majority class of every largest sub-tree of at least this purity (HC-edit, section 6.3)."""
+    owners = taxonomy.tree.owners(extract_clusters(taxonomy, threshold))
+    kept: Mask = taxonomy.counts[np.arange(taxonomy.n), taxonomy.majority[owners]] > 0
+    return kept
+
+
+def wilson(square: Array, codes: Ints, k: int, weights: str = "uniform") -> Mask:
+    """Keep the objects that the k-NN rule of all others classifies rightly (Wilson 1972; weighted: WilsonProb)."""
+    if len(square) == 1:
+        return np.ones(1, dtype=bool)
+    others = square.copy()
+    np.fill_diagonal(others, np.inf)
+    return _not_empty(classify(others, codes, min(k, len(codes) - 1), int(codes.max()) + 1, weights) == codes)
+
+
+def multi_edit(square: Array, codes: Ints, k: int, n_subsets: int, quiet_rounds: int, rng: np.random.Generator) -> Mask:
+    """Keep what rounds of mutual editing leave (Devijver & Kittler 1980).
+
+    In every round the objects are dealt into `n_subsets` random subsets of equal size and each subset is edited by the
+    k-NN rule of the next one. Editing ends after `quiet_rounds` rounds without a removal (one, in the dissertation's
+    words), or when a subset would have no object, or no object would be left.
+
+    Stochasticity: one permutation a round.
+    """
+    kept = np.arange(len(codes))
+    quiet = 0
+    while quiet < quiet_rounds and len(kept) >= n_subsets:
+        parts = np.array_split(rng.permutation(len(kept)), n_subsets)
+        right = np.zeros(len(kept), dtype=bool)
+        for part, judges in zip(parts, [*parts[1:], parts[0]], strict=True):
+            rows, columns = kept[part], kept[judges]
+            guess = classify(
+                square[np.ix_(rows, columns)], codes[columns], min(k, len(columns)), int(codes.max()) + 1, "uniform"
+            )
+            right[part] = guess == codes[rows]
+        if not right.any():
+            break
+        quiet = quiet + 1 if right.all() else 0
+        kept = kept[right]
+    mask = np.zeros(len(codes), dtype=bool)
+    mask[kept] = True
+    return mask
+
+
+def supervised_clustering(square: Array, codes: Ints, weight: float, restarts: int, rng: np.random.Generator) -> Mask:
+    """Keep the representatives of the best supervised clustering (Eick, Zeidat & Vilalta 2004), found by SRIDHCR.
+
+    A clustering is scored by its impurity plus `weight` sqrt((k - c) / n) for k representatives beyond the c classes.
+    Each climb starts from c + 1 to 2c random objects; among climbs of equal score the first wins.
+
+    Stochasticity: a number and a choice of objects a restart.
+    """
+    n, n_classes = len(codes), int(codes.max()) + 1
+    present = len(np.unique(codes))
+    best, kept = np.inf, np.arange(n, dtype=np.int32)
+    labels = np.ascontiguousarray(codes, dtype=np.int32)
+    for _ in range(restarts):
+        k = min(n, int(rng.integers(present + 1, 2 * present + 1))) if present > 1 else 1
+        start = np.sort(rng.choice(n, size=k, replace=False)).astype(np.int32)
+        rows, q = _core.climb_representatives(np.ascontiguousarray(square), labels, n_classes, weight, start)
+        if q < best - 1e-12:
+            best, kept = q, rows
+    mask = np.zeros(n, dtype=bool)
+    mask[kept] = True
+    return mask
+
+
+def _not_empty(kept: Mask) -> Mask:
+    return kept if kept.any() else np.ones_like(kept)

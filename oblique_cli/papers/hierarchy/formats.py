@@ -1,0 +1,188 @@
+"""Matrices in: square or condensed CSV and PHYLIP. Trees out: Newick."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+import numpy as np
+
+from oblique_cli.errors import DataError
+from oblique_cli.papers.hierarchy.dissimilarities import Condensed, checked_condensed, from_square
+from oblique_cli.papers.hierarchy.hierarchies import Hierarchy, shown_names
+
+COUNT_DIGITS = 18  # a longer whole number counts no objects
+
+
+def read_matrix(text: str, where: str, dtype: str = "float64") -> tuple[list[str] | None, Condensed]:
+    """Return the names of the objects, None if the text has none, and the condensed matrix.
+
+    where : what messages begin with
+
+    A first line that is one whole number begins a PHYLIP matrix, square or lower triangle, names without blanks at the
+    beginning of a line; a row may go on over several lines. Anything else is CSV (comma, semicolon or tab): one row or
+    one column of numbers is a condensed matrix, several rows and columns are a square one, with names in the first row,
+    the first column, both or neither. DataError, one sentence, for anything else.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not lines:
+        raise DataError(f"{where}: the file is empty.")
+    try:
+        if _is_phylip(lines):
+            names, square = _phylip(int(lines[0]), lines[1:])
+            return names, from_square(square, dtype, names)
+        names_, rows = _csv(lines)
+        if names_ is None and 1 in (len(rows), len(rows[0])) and rows != [[0.0]]:
+            return None, checked_condensed(np.concatenate([np.asarray(row) for row in rows]), dtype)
+        return names_, from_square(np.array(rows), dtype, names_)
+    except DataError as error:
+        raise DataError(f"{where}: {error}") from None
+
+
+def _is_phylip(lines: Sequence[str]) -> bool:
+    """Whether a whole number stands alone in the first line and the second begins with a name."""
+    first = lines[0].strip()
+    if not (first.isdecimal() and first.isascii() and len(first) <= COUNT_DIGITS and len(lines) > 1):
+        return False
+    second = lines[1].split()
+    return len(second) > 1 or not _is_number(second[0])
+
+
+def _phylip(n: int, lines: Sequence[str]) -> tuple[list[str], np.ndarray]:
+    """The names and the square matrix below the first line of a PHYLIP file."""
+    tokens = " ".join(lines).split()
+    begins = set(np.cumsum([0, *(len(line.split()) for line in lines)]).tolist())  # words that begin a line
+    if n < 1:
+        raise DataError(f"a PHYLIP matrix begins with the number of its objects, at least 1. Got {n}.")
+    is_square = len(tokens) == n * (n + 1)
+    if not is_square and len(tokens) != n + n * (n - 1) // 2:
+        raise DataError(
+            f"a PHYLIP matrix of {n} objects has {n} names with {n * n} numbers (square) or {n * (n - 1) // 2} (lower "
+            f"triangle), and names have no blanks. Got {len(tokens)} words."
+        )
+    names, square, place = [], np.zeros((n, n)), 0
+    for i in range(n):
+        if place not in begins:
+            raise DataError(
+                f"every name of a PHYLIP matrix begins a line. Got {tokens[place]!r} as name {i + 1} within one."
+            )
+        names.append(tokens[place])
+        width = n if is_square else i
+        square[i, :width] = [_number(token, f"row {i + 1}") for token in tokens[place + 1 : place + 1 + width]]
+        place += 1 + width
+    return _unique(names), square if is_square else square + square.T
+
+
+def _csv(lines: Sequence[str]) -> tuple[list[str] | None, list[list[float]]]:
+    """Names and rows of numbers of a CSV file."""
+    delimiter = max(",;\t", key=lines[0].count)
+    try:
+        cells = [[cell.strip() for cell in row] for row in csv.reader(lines, delimiter=delimiter, strict=True)]
+    except csv.Error as error:
+        raise DataError(f"it cannot be read as CSV ({error}).") from None
+    first, has_corner = cells[0], len(cells) == len(cells[-1]) and not _is_plain_number(cells[0][0])
+    has_header = len(cells) > 1 and (has_corner or not all(map(_is_number, first[1:] or first)))
+    header = cells.pop(0) if has_header else None
+    names = None
+    if not all(_is_number(row[0]) for row in cells) and len(cells[0]) > 1:
+        names = [row.pop(0) for row in cells]
+        if header is not None and len(header) == len(cells[0]) + 1:
+            header = header[1:]
+    width = len(cells[0])
+    for number, row in enumerate(cells, 1):
+        if len(row) != width:
+            raise DataError(f"row {number} of the matrix has {len(row)} numbers, the first has {width}.")
+    if header is not None and names is None and width > 1:
+        names = header
+    elif header is not None and names is not None and header != names:
+        raise DataError("the names in the first row and in the first column must be the same, in the same order.")
+    if names is not None and width > 1 and len(names) != width:
+        raise DataError(f"a matrix of {width} columns needs {width} names. Got {len(names)}.")
+    rows = [[_number(cell, f"row {number}") for cell in row] for number, row in enumerate(cells, 1)]
+    return (None if names is None else _unique(names)), rows
+
+
+def _unique(names: list[str]) -> list[str]:
+    twice = next((name for name in names if names.count(name) > 1), None) if len(set(names)) < len(names) else None
+    if twice is not None:
+        raise DataError(f"every object needs a name of its own. Got {twice!r} twice.")
+    return names
+
+
+def _is_plain_number(cell: str) -> bool:
+    return bool(cell) and _is_number(cell)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return not cell  # an empty cell is a number that is missing, not a name
+    return True
+
+
+def _number(cell: str, place: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        raise DataError(f"{place} of the matrix holds {cell!r} where a number is expected.") from None
+
+
+def read_labels(text: str, where: str, names: Sequence[str] | None, n: int) -> list[str]:
+    """Return the label of each of n objects from a text with one label a line, or with a name and a label a line.
+
+    With two columns and named objects, lines are matched by name, and a first line that names no object is a header.
+    With one column, the first of n + 1 lines is a header. DataError if an object has no label, or a label no object.
+    """
+    try:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if any(map(str.strip, row))]
+    except csv.Error as error:
+        raise DataError(f"{where}: it cannot be read as CSV ({error}).") from None
+    if not rows or len({len(row) for row in rows}) > 1 or len(rows[0]) > 2:
+        raise DataError(f"{where}: a file of labels has one label a line, or a name, a comma and a label.")
+    if len(rows[0]) == 2 and names is not None:
+        if rows[0][0] not in names:
+            rows = rows[1:]
+        given = dict(rows)
+        for name in names:
+            if name not in given:
+                raise DataError(f"{where}: there is no label for {name!r}.")
+        if len(rows) != n:
+            raise DataError(f"{where}: {n} objects need {n} labels. Got {len(rows)}.")
+        return _not_blank([given[name] for name in names], where, names)
+    labels = [row[-1] for row in rows]
+    if len(labels) == n + 1:
+        labels = labels[1:]
+    if len(labels) != n:
+        raise DataError(f"{where}: {n} objects need {n} labels. Got {len(labels)}.")
+    return _not_blank(labels, where, shown_names(names, n))
+
+
+def _not_blank(labels: list[str], where: str, names: Sequence[str]) -> list[str]:
+    if "" in labels:
+        raise DataError(f"{where}: the label of {names[labels.index('')]!r} is empty.")
+    return labels
+
+
+def newick(tree: Hierarchy, names: Sequence[str] | None = None) -> str:
+    """Return the tree in Newick form, with branch lengths to 10 digits.
+
+    Lengths are the tree's own or, where it has none, half the difference of its `raised` heights, so that two objects
+    joined at distance d lie d apart. Names with other than letters, digits and ._- are quoted.
+    """
+    shown = [_quoted(name) for name in shown_names(names, tree.n)]
+    lengths = tree.lengths
+    if lengths is None:
+        heights = np.concatenate([np.zeros(tree.n), tree.raised])
+        lengths = np.append(0.5 * (heights[tree.parents[:-1]] - heights[:-1]), 0.0)
+    parts: list[str] = list(shown)
+    for a, b in tree.children.tolist():
+        parts.append(f"({parts[a]}:{lengths[a]:.10g},{parts[b]}:{lengths[b]:.10g})")
+        parts[a] = parts[b] = ""  # texts of a deep tree would add up to its square
+    return parts[-1] + ";\n"
+
+
+def _quoted(name: str) -> str:
+    plain = name and all(c.isascii() and (c.isalnum() or c in "._-") for c in name)
+    return name if plain else "'" + name.replace("'", "''") + "'"

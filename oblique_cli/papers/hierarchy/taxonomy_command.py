@@ -1,0 +1,206 @@
+"""`oblique taxonomy`: a hierarchy over objects, and what it says of their classes."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from oblique_cli.cli._common import (
+    NumberRange,
+    data_dir_option,
+    form_option,
+    offline_option,
+    output_option,
+    own_data,
+    write,
+)
+
+if TYPE_CHECKING:
+    from oblique_cli.papers.hierarchy.hierarchies import Hierarchy
+    from oblique_cli.papers.hierarchy.taxonomy_report import TaxonomyReport
+
+# Names that the help must know without importing where they are defined.
+METHODS = ("staxac", "avalanche", "upgma", "nj")
+GRAPHS = ("nearest", "renewed", "gabriel")
+METRICS = ("euclidean", "sqeuclidean", "cityblock", "chebyshev", "cosine", "correlation", "hamming")
+SCALINGS = ("zscore", "none")
+FORMATS = ("text", "svg", "newick", "json")
+MISSING = ("error", "drop", "impute")
+COLORS = ("blue", "red", "green", "magenta", "yellow", "cyan", "white")
+
+TITLES = {"staxac": "STAXAC", "avalanche": "AVALANCHE", "upgma": "UPGMA", "nj": "Neighbor joining"}
+
+
+@click.command()
+@click.argument("data")
+@click.option("--labels", metavar="COLUMN|FILE", help="Class column of a CSV of rows; with --matrix a file of labels.")
+@click.option("--matrix", is_flag=True, help="DATA is a dissimilarity matrix: square or condensed CSV, or PHYLIP.")
+@click.option("--method", type=click.Choice(METHODS), default="staxac", show_default=True, help="What makes the tree.")
+@click.option("--graph", type=click.Choice(GRAPHS), default="nearest", show_default=True, help="Neighbors of STAXAC.")
+@click.option("--metric", type=click.Choice(METRICS), default="euclidean", show_default=True, help="Distance of rows.")
+@click.option("--scaling", type=click.Choice(SCALINGS), default="zscore", show_default=True, help="Of columns.")
+@click.option("--missing", type=click.Choice(MISSING), default="error", show_default=True, help="Empty cells of rows.")
+@click.option(
+    "--threshold",
+    type=NumberRange(0, 1, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Purity of clusters.",
+)
+@click.option("--min-size", type=click.IntRange(1), default=15, show_default=True, help="Objects of a subclass.")
+@form_option(FORMATS, spelled={"nwk": "newick", "tree": "newick"})
+@data_dir_option
+@offline_option
+@output_option
+def taxonomy(
+    data: str,
+    labels: str | None,
+    matrix: bool,
+    method: str,
+    graph: str,
+    metric: str,
+    scaling: str,
+    missing: str,
+    threshold: float,
+    min_size: int,
+    format_: str,
+    data_dir: str | None,
+    offline: bool,
+    output: str | None,
+) -> None:
+    """Build a tree over the objects of DATA and report what it says of their classes.
+
+    DATA is a data set (oblique data list), a CSV file of rows with its class column in --labels, or with --matrix a
+    dissimilarity matrix whose labels are in a file: one a line, or name,label. Columns of words become 0/1 columns.
+
+    The report has the tree cut where nodes are pure enough, the subclasses of each class, the classification
+    complexity, and the purity per depth. The SVG draws the whole tree, Newick and JSON hold it.
+
+    \b
+    Example: oblique taxonomy iris --threshold 0.95 --min-size 10
+             oblique taxonomy my.csv --labels class --method upgma --format svg --output tree.svg
+             oblique taxonomy distances.phy --matrix --labels classes.csv --format newick
+    """
+    if labels is None and (matrix or _is_file(data)):
+        raise click.UsageError("--labels is needed: the class column of a CSV file, or the file of labels of a matrix")
+
+    from oblique_cli.papers.hierarchy.formats import newick
+
+    if matrix:
+        objects = _of_matrix(data, labels or "")
+    else:
+        objects = _of_rows(data, labels, metric, scaling, missing, data_dir, offline)
+    report = _report(*objects, method=method, graph=graph, threshold=threshold, min_size=min_size)
+    if format_ == "newick":
+        write(newick(report.taxonomy.tree, report.names), output)
+    elif format_ == "json":
+        write(json.dumps(report.as_dict()) + "\n", output)
+    elif format_ == "svg":
+        write(report.svg(), output)
+    else:
+        colored = output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        write(report.text(_paint) if colored else report.text(), output)
+
+
+def _is_file(data: str) -> bool:
+    from oblique_cli.data import catalogue
+
+    return data not in catalogue.names() and (Path(data).exists() or Path(data).suffix != "")
+
+
+def _paint(text: str, code: int) -> str:
+    return click.style(text, fg=COLORS[code % len(COLORS)])
+
+
+def _of_matrix(path: str, labels: str) -> tuple[str, Any, list[str] | None, Any, tuple[str, ...], tuple[str, ...]]:
+    """Title, condensed matrix, names, codes, classes and notes of a matrix file and its file of labels."""
+    import numpy as np
+
+    from oblique_cli.data.csv_file import label_order
+    from oblique_cli.papers.hierarchy.dissimilarities import number_of_objects
+    from oblique_cli.papers.hierarchy.formats import read_labels, read_matrix
+
+    names, condensed = read_matrix(_text(path), path)
+    n = number_of_objects(condensed)
+    given = read_labels(_text(labels), labels, names, n)
+    classes = tuple(sorted(set(given), key=label_order))
+    codes = np.array([classes.index(label) for label in given])
+    return Path(path).name, condensed, names, codes, classes, ()
+
+
+def _text(path: str) -> str:
+    from oblique_cli.data import csv_file
+    from oblique_cli.errors import DataError
+
+    try:
+        return csv_file.read(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: this is not UTF-8 text; save the file as UTF-8.") from None
+
+
+def _of_rows(
+    data: str, labels: str | None, metric: str, scaling: str, missing: str, data_dir: str | None, offline: bool
+) -> tuple[str, Any, list[str] | None, Any, tuple[str, ...], tuple[str, ...]]:
+    """The same of a data set or a CSV file of rows."""
+    from oblique_cli.data import catalogue
+    from oblique_cli.errors import DataError
+    from oblique_cli.estimators.encoding import fold_encoder
+    from oblique_cli.ground.nouns import DatasetSpec
+    from oblique_cli.papers.hierarchy.dissimilarities import pairwise
+
+    if labels is not None and not _is_file(data):
+        raise click.UsageError(f"{data!r} is a data set that knows its classes; --labels is for files")
+    own = own_data(data, labels) if labels is not None else {"name": data}
+    spec = DatasetSpec(**{"name": Path(data).stem, **own}, missing=missing, encoding="onehot")
+    dataset = catalogue.load(spec, data_dir, offline)
+    if dataset.task != "classification":
+        raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and a taxonomy needs classes.")
+    encoder = fold_encoder(dataset, spec)
+    X = dataset.X if encoder is None else encoder.fit_transform(dataset.X)
+    condensed = pairwise(X, metric, scaling)
+    how = f"{metric} distances of {'columns scaled to variance 1' if scaling == 'zscore' else 'columns as they are'}"
+    notes = (how, *((dataset.note,) if dataset.note else ()))
+    return dataset.name, condensed, None, dataset.y, dataset.classes, notes
+
+
+def _report(
+    title: str,
+    condensed: Any,
+    names: list[str] | None,
+    codes: Any,
+    classes: tuple[str, ...],
+    notes: tuple[str, ...],
+    *,
+    method: str,
+    graph: str,
+    threshold: float,
+    min_size: int,
+) -> TaxonomyReport:
+    from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
+    from oblique_cli.papers.hierarchy.taxonomy_report import TaxonomyReport
+
+    tree, how = _tree(method, graph, condensed, codes)
+    found = Taxonomy.of(tree, codes, len(classes))
+    counts = ", ".join(f"{name} {count}" for name, count in zip(classes, found.counts[-1], strict=True))
+    heading = f"{TITLES[method]} on {title}: {tree.n} objects, {counts}"
+    return TaxonomyReport(heading, found, classes, names, threshold, min_size, (*notes, *how))
+
+
+def _tree(method: str, graph: str, condensed: Any, codes: Any) -> tuple[Hierarchy, tuple[str, ...]]:
+    """The tree, and what a reader should know of how it was made."""
+    from oblique_cli.papers.hierarchy.avalanche import avalanche
+    from oblique_cli.papers.hierarchy.linkage import neighbor_joining, upgma
+    from oblique_cli.papers.hierarchy.staxac import staxac
+
+    if method == "staxac":
+        tree, rounds = staxac(condensed, codes, graph)
+        again = f"merge candidates ran out {rounds - 1} times; the nearest clusters were linked anew"
+        return tree, (again,) if graph == "nearest" and rounds > 1 else ()
+    if method == "nj":
+        return neighbor_joining(condensed), ("rooted at the last join",)
+    return (avalanche if method == "avalanche" else upgma)(condensed), ()

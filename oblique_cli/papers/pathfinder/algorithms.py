@@ -1,0 +1,13 @@
+"""PATHFINDER in the table of algorithms."""
+
+from __future__ import annotations
+
+from oblique_cli.estimators.algorithms import ALGORITHMS, ModelFamily, ready
+from oblique_cli.papers.pathfinder.classifier import PathfinderClassifier
+
+REGIONS = ModelFamily("trees of regions", makes_tree=True)
+_PATHFINDER = ready(
+    REGIONS, "pathfinder", "PATHFINDER", "Amalaman (2015), chapter 3", PathfinderClassifier, compiled=True
+)
+
+ALGORITHMS.register(_PATHFINDER.name)(_PATHFINDER)

@@ -1,0 +1,207 @@
+"""Growth of PATHFINDER trees, and their leaves, which may reject a row (Amalaman 2015, algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.ground.nodes import depths_of, nested_rules, parents_of
+from oblique_cli.papers.pathfinder.grid_clusters import CellGrid, GridClusters, best_clusters, clusters_of
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+SCHEMA = "oblique-region-tree/1"
+
+
+@dataclass(frozen=True, eq=False)
+class RegionNode:
+    """A node of the tree; rows inside the clusters of `split` go left.
+
+    left, right   children, -1 at leaves
+    counts        (C,) training rows of each class
+    accepts       of a leaf: the clusters that a row must lie inside; None if it takes every row (`rejects` False) or
+                  none (`rejects` True)
+    """
+
+    counts: Ints
+    left: int = -1
+    right: int = -1
+    split: GridClusters | None = None
+    accepts: GridClusters | None = None
+    rejects: bool = False
+
+    @property
+    def label(self) -> int:
+        """Class code of the node: the most frequent, the lowest code on a tie."""
+        return int(np.argmax(self.counts))
+
+
+@dataclass(frozen=True, eq=False)
+class RegionTree:
+    """Nodes, the root first, children after their parents."""
+
+    nodes: tuple[RegionNode, ...]
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes, leaves included."""
+        return len(self.nodes)
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves."""
+        return (self.n_nodes + 1) // 2
+
+    @property
+    def left(self) -> list[int]:
+        """Left child of every node, -1 at leaves."""
+        return [node.left for node in self.nodes]
+
+    @property
+    def right(self) -> list[int]:
+        """Right child of every node, -1 at leaves."""
+        return [node.right for node in self.nodes]
+
+    @cached_property
+    def depth(self) -> int:
+        """Longest path from the root."""
+        return int(depths_of(self.left, self.right).max())
+
+    @cached_property
+    def parents(self) -> NDArray[np.int64]:
+        """(n_nodes,) parent of every node, -1 for the root."""
+        return parents_of(self.left, self.right)
+
+    def apply(self, U: Array) -> tuple[Ints, NDArray[np.bool_]]:
+        """Return the leaf of each row and whether the leaf rejects it. U : (n, p) normalized; returns (n,), (n,)."""
+        leaves = np.zeros(len(U), dtype=np.int32)
+        rejected = np.zeros(len(U), dtype=bool)
+        members: list[NDArray[np.intp]] = [np.arange(len(U))] + [np.arange(0)] * (self.n_nodes - 1)
+        for i, node in enumerate(self.nodes):
+            rows = members[i]
+            if node.split is not None:
+                inside = node.split.inside(U[rows])
+                members[node.left], members[node.right] = rows[inside], rows[~inside]
+                continue
+            leaves[rows] = i
+            rejected[rows] = ~node.accepts.inside(U[rows]) if node.accepts is not None else node.rejects
+        return leaves, rejected
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the tree as plain data for JSON, in normalized coordinates."""
+        nodes = [
+            {
+                "counts": node.counts.tolist(),
+                "left": node.left,
+                "right": node.right,
+                "split": None if node.split is None else node.split.to_dict(),
+                "accepts": None if node.accepts is None else node.accepts.to_dict(),
+                "rejects": node.rejects,
+            }
+            for node in self.nodes
+        ]
+        return {"schema": SCHEMA, "nodes": nodes}
+
+
+def grow(U: Array, y: Ints, n_classes: int, grid: CellGrid, min_node: float, min_gain: float) -> RegionTree:
+    """Return the tree of rows U (n, p), normalized, with class codes y (n,).
+
+    min_node   a node of fewer rows is a leaf
+    min_gain   least Gini gain of a split, as a share of the node's Gini index
+    """
+    nodes: list[RegionNode] = [_node(y, n_classes)]
+    parents: list[tuple[GridClusters, bool, NDArray[np.intp]] | None] = [None]
+    stack = [(0, np.arange(len(y)))]
+    while stack:
+        i, rows = stack.pop()
+        counts = nodes[i].counts
+        gini = 1.0 - float(((counts / counts.sum()) ** 2).sum())
+        found = None
+        if gini > 0 and len(rows) >= min_node:
+            found = best_clusters(np.ascontiguousarray(U[rows]), y[rows], n_classes, grid)
+        if found is None or found[1] < min_gain * gini:
+            nodes[i] = _leaf(nodes[i], parents[i], U, y, n_classes, grid)
+            continue
+        split = found[0]
+        inside = split.inside(U[rows])
+        left, right = len(nodes), len(nodes) + 1
+        nodes[i] = RegionNode(counts, left, right, split)
+        for side, within in ((rows[inside], True), (rows[~inside], False)):
+            nodes.append(_node(y[side], n_classes))
+            parents.append((split, within, rows))
+        stack += [(right, rows[~inside]), (left, rows[inside])]
+    return RegionTree(tuple(nodes))
+
+
+def _node(y: Ints, n_classes: int) -> RegionNode:
+    return RegionNode(np.bincount(y, minlength=n_classes).astype(np.int32))
+
+
+def _leaf(
+    node: RegionNode,
+    parent: tuple[GridClusters, bool, NDArray[np.intp]] | None,
+    U: Array,
+    y: Ints,
+    n_classes: int,
+    grid: CellGrid,
+) -> RegionNode:
+    """Return the node as a leaf, which takes rows inside a cluster of its class, in the plane that made the leaf.
+
+    Section 3.3.3: a row "within a boundary of a cluster in a leaf-node" gets the class of that cluster. For the pivot
+    class these are the clusters of the split, which rows have passed or failed already; for another class, the clusters
+    of that class against the pivot class. A root has no clusters: a root of one class takes every row, any other root
+    takes none.
+    """
+    if parent is None:
+        return RegionNode(node.counts, rejects=int((node.counts > 0).sum()) > 1)
+    split, within, rows = parent
+    if node.label == split.pivot:
+        return RegionNode(node.counts, rejects=not within)
+    own = clusters_of(
+        np.ascontiguousarray(U[rows]), y[rows], n_classes, (split.x, split.y), (node.label, split.pivot), grid
+    )
+    return RegionNode(node.counts, accepts=own)
+
+
+def export_text(tree: RegionTree, feature_names: Sequence[str], class_names: Sequence[str]) -> str:
+    """Return the rules of a tree as nested "if" and "else".
+
+    if inside 2 clusters of C+ against C- in (x1, x2), 36 boundary points:
+        C+  (C+: 538)
+    else:
+        C- if inside 2 clusters of C- against C+ in (x1, x2), 36 boundary points, else rejected  (C-: 544)
+    """
+    said = node_texts(tree, feature_names, class_names)
+    return nested_rules(tree.left, tree.right, said.__getitem__, said.__getitem__)
+
+
+def node_texts(tree: RegionTree, feature_names: Sequence[str], class_names: Sequence[str]) -> list[str]:
+    """Return what each node says: when a row goes left, or the class of a leaf and which rows it takes."""
+
+    def said(found: GridClusters) -> str:
+        names = f"{class_names[found.pivot]} against {class_names[found.other]}"
+        plane = f"({feature_names[found.x]}, {feature_names[found.y]})"
+        clusters = f"{found.n_clusters} cluster{'' if found.n_clusters == 1 else 's'}"
+        return f"inside {clusters} of {names} in {plane}, {len(found.points)} boundary points"
+
+    def condition(at: int) -> str:
+        split = tree.nodes[at].split
+        return "" if split is None else said(split)
+
+    def leaf(at: int) -> str:
+        node = tree.nodes[at]
+        counts = ", ".join(f"{name}: {n}" for name, n in zip(class_names, node.counts, strict=True) if n)
+        label = class_names[node.label]
+        if node.rejects:
+            label = f"rejected, {label} if it must be"
+        elif node.accepts is not None:
+            label = f"{label} if {said(node.accepts)}, else rejected"
+        return f"{label}  ({counts})"
+
+    return [leaf(at) if node.split is None else condition(at) for at, node in enumerate(tree.nodes)]

@@ -1,0 +1,50 @@
+"""`oblique figures`: the figures of the papers, drawn again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from oblique_cli.cli._common import columns, data_dir_option, offline_option
+from oblique_cli.errors import ConfigError
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--output", metavar="DIR", default="docs/figures", show_default=True, help="Folder to write to.")
+@click.option("--format", "format_", type=click.Choice(("svg", "png")), default="svg", show_default=True, help="Form.")
+@click.option("--list", "listing", is_flag=True, help="List the figures and draw nothing.")
+@data_dir_option
+@offline_option
+def figures(
+    names: tuple[str, ...], output: str, format_: str, listing: bool, data_dir: str | None, offline: bool
+) -> None:
+    """Draw the figures NAME, or all of them, each to a file of its name.
+
+    Without NAME, README.md is written beside the figures too: what each figure remakes, what the paper's text claims,
+    and what was seen. Drawing needs matplotlib, the extra `figures` of the package.
+
+    Example: oblique figures hhcart_growth --output .
+    """
+    from oblique_cli.data import files
+    from oblique_cli.drawing.canvas import rendered
+    from oblique_cli.papers.reproduction.figures.illustrations import FIGURES, FigureSetting, page
+
+    if listing:
+        click.echo(columns([(about.name, about.remakes) for about in FIGURES.values()]))
+        return
+    wanted = [FIGURES[name] for name in names or FIGURES]
+    folder = Path(output)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigError(f"--output {output!r} cannot be made a folder ({error.strerror}).") from None
+    pictures = {}
+    for about in wanted:
+        pictures[about.name] = picture = about.draw(FigureSetting(data_dir, offline))
+        path = folder / f"{about.name}.{format_}"
+        files.write(path, rendered(picture.figure, format_))
+        click.echo(f"{path}: {picture.seen}")
+    if not names:
+        files.write(folder / "README.md", page(pictures, format_).encode())

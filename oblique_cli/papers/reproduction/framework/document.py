@@ -1,0 +1,206 @@
+"""The parts of the documentation that are made from the results of the studies, so that both cannot drift apart."""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from textwrap import wrap
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.papers.reproduction.framework.cells import AGREES, DEVIATES, Cell, agreement
+from oblique_cli.papers.reproduction.framework.reporting import UNEXPLAINED, read_cells, reasons, verdicts
+from oblique_cli.papers.reproduction.framework.studies import STUDIES
+
+# The text between these marks is generated; NAME is a key of `blocks`.
+BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
+DOCUMENTS = ("docs/reproduction.md", "docs/forests.md", "docs/field.md", "README.md")
+# Blocks that show a table as a study left it, and the file it is in.
+COPIED = {
+    "mpsvm-ranks": "mpsvm_ranks",
+    "mpsvm-tests": "mpsvm_tests",
+    "mpsvm-costs": "mpsvm_costs",
+    "mpsvm-minleaf": "mpsvm_minleaf",
+    "mpsvm-mtry": "mpsvm_mtry",
+    "mpsvm-readings": "mpsvm_readings",
+    "field-confirmation-means": "field_confirmation_means",
+}
+# The comparisons of the field: study, its title, and its tables by title.
+FIELD_PARTS = ("confirmation", "development")
+BY_PART = {
+    "means": "means over the sets",
+    "ranks": "mean ranks and groups that no test tells apart",
+    "tao": "`tao` against every method",
+    "tao_logistic": "`tao_logistic` against every method",
+}
+OF_FIELD = {
+    f"{part}_{what}": f"{part.title()} sets: {title}" for part in FIELD_PARTS for what, title in BY_PART.items()
+}
+FIELD = {
+    "field": ("Five times two folds", OF_FIELD | {"accuracies": "Accuracy, data set by data set"}),
+    "field_10x5": ("Ten repetitions of five folds", OF_FIELD),
+    "field_tuned": ("Equal budgets for tuning", OF_FIELD | {"accuracies": "Accuracy, data set by data set"}),
+    "field_regression": (
+        "Regression",
+        {
+            "means": "Means over the sets",
+            "ranks": "Mean ranks and groups that no test tells apart",
+            "rmse": "RMSE",
+            "relative": "RMSE over that of the best method on the set",
+            "leaves": "Leaves",
+        },
+    ),
+}
+NOT_YET = "Not run with the full profile yet."
+
+
+def blocks(results: Path) -> dict[str, str]:
+    """Return the text of every block by name, from the full profiles in the folder `results`.
+
+    ConfigError if the folder has none, so that a wrong folder does not empty the documents.
+
+    agreement       how many cells agree, in one sentence
+    summary         the same by table and metric, and what each study took
+    deviations-X    how many cells of study X agree, and which have no reason
+    the others are COPIED
+    """
+    studies = [name for name, study in STUDIES.items() if study.tables]
+    found = studied(results)
+    out = {"agreement": _agreement(found), "summary": _summary(results, found)}
+    out |= {name: _copied(results / "reproduction" / f"{file}.csv") for name, file in COPIED.items()}
+    for name in studies:
+        out[f"deviations-{name}"] = _deviations(found[name]) if name in found else NOT_YET + "\n"
+    return out
+
+
+def field_tables(results: Path) -> str:
+    """Return a page with all stored tables of the field's comparisons, a section a study that was run in full."""
+    lines = [
+        "# The field: all tables",
+        "",
+        "[The field](field.md) says what is compared and how. Made from the stored results.",
+    ]
+    for study, (title, tables) in FIELD.items():
+        there = {
+            name: path
+            for what, name in tables.items()
+            if (path := results / "reproduction" / f"{study}_{what}.csv").is_file()
+        }
+        if there:
+            lines += ["", f"## {title}"]
+        for name, path in there.items():
+            lines += ["", f"### {name}", "", _copied(path).rstrip()]
+    return "\n".join(lines) + "\n"
+
+
+def studied(results: Path) -> dict[str, tuple[Cell, ...]]:
+    """Return the cells of every study that has any in `results`, by its name; ConfigError if there are none."""
+    names = [name for name, study in STUDIES.items() if study.tables]
+    found = {name: cells for name in names if (cells := _cells(results, name))}
+    if not found:
+        raise ConfigError(f"{results} has no results of a full profile: run oblique reproduce first, or see --results.")
+    return found
+
+
+def deviations(results: Path) -> str:
+    """Return all cells that deviate as CSV, with their reasons or the readings that were tried."""
+    return verdicts(cell for cells in studied(results).values() for cell in cells)
+
+
+def filled(text: str, made: Mapping[str, str]) -> str:
+    """Return `text` with every block made anew; ConfigError for a block that nothing makes."""
+
+    def block(match: re.Match[str]) -> str:
+        name = match["name"]
+        if name not in made:
+            raise ConfigError(f"there is no block {name!r} to make; there are {', '.join(made)}.")
+        return f"{match[1]}\n{made[name]}\n{match[3]}"
+
+    return BLOCK.sub(block, text)
+
+
+def _cells(results: Path, study: str) -> tuple[Cell, ...]:
+    path = results / "reproduction" / f"{study}.csv"
+    return read_cells(path) if path.is_file() else ()
+
+
+def _agreement(found: Mapping[str, tuple[Cell, ...]]) -> str:
+    every = [cell for cells in found.values() for cell in cells]
+    compared = [cell for cell in every if cell.verdict in (AGREES, DEVIATES)]
+    agree = sum(cell.verdict == AGREES for cell in compared)
+    explained = sum(cell.verdict == DEVIATES and cell.key in reasons() for cell in compared)
+    return (
+        f"{agree} of {len(compared)} cells agree; of the others {explained} have a measured reason and "
+        f"{len(compared) - agree - explained} are {UNEXPLAINED}. {len(every) - len(compared)} cells are not run.\n"
+    )
+
+
+def _summary(results: Path, found: Mapping[str, tuple[Cell, ...]]) -> str:
+    every = [cell for cells in found.values() for cell in cells]
+    lines = [_agreement(found)]
+    counts: dict[str, list[str]] = {}
+    for (table, metric), each in agreement(every).items():
+        if each.compared:
+            counts.setdefault(table, []).append(f"{metric} {each.agree} of {each.compared}")
+    rows = [(*table.split(":"), ", ".join(found)) for table, found in counts.items()]
+    lines += _table(("source", "table", "cells that agree"), rows)
+    header = ("command", "seed", "date", "trees", "their work", "last call", "memory")
+    lines += ["", *_table(header, _runs(results, found))]
+    return "\n".join(lines) + "\n"
+
+
+def _runs(results: Path, found: Mapping[str, object]) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for study in found:
+        path = results / "reproduction" / f"{study}_run.csv"
+        if not path.is_file():
+            continue
+        with open(path, encoding="utf-8", newline="") as handle:
+            run = next(csv.DictReader(handle))
+        rows.append(
+            (
+                f"`oblique reproduce {study}`",
+                run["seed"],
+                run["date"],
+                run["trees"],
+                f"{float(run['work_seconds']):.0f} s",
+                f"{run['trees_now']} trees in {float(run['seconds_now']):.0f} s",
+                f"{run['peak_megabytes']} MB",
+            )
+        )
+    return rows
+
+
+def _deviations(cells: tuple[Cell, ...]) -> str:
+    """Return how many cells of a study agree, and where those without a reason are."""
+    deviating = [cell for cell in cells if cell.verdict == DEVIATES]
+    compared = sum(cell.verdict == AGREES for cell in cells) + len(deviating)
+    left = [cell for cell in deviating if cell.key not in reasons()]
+    text = f"{compared - len(deviating)} of {compared} cells agree, {len(deviating) - len(left)} have a measured reason"
+    if not left:
+        return f"{text}, none is {UNEXPLAINED}.\n"
+    where = Counter(f"{cell.method} on {cell.dataset} in {cell.table.partition(':')[2]}" for cell in left)
+    named = "; ".join(f"{name} ({count} cells)" if count > 1 else name for name, count in where.items())
+    return (
+        "\n".join(
+            wrap(f"{text}, {len(left)} {UNEXPLAINED}: {named}.", 120, break_long_words=False, break_on_hyphens=False)
+        )
+        + "\n"
+    )
+
+
+def _copied(path: Path) -> str:
+    """Return a CSV file as a table."""
+    if not path.is_file():
+        return NOT_YET + "\n"
+    with open(path, encoding="utf-8", newline="") as handle:
+        header, *rows = csv.reader(handle)
+    return "\n".join(_table(tuple(header), [tuple(row) for row in rows])) + "\n"
+
+
+def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return the lines of a Markdown table."""
+    escaped = [tuple(cell.replace("|", r"\|") for cell in row) for row in (header, ("---",) * len(header), *rows)]
+    return [f"| {' | '.join(row)} |" for row in escaped]

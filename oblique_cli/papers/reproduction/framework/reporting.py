@@ -1,0 +1,297 @@
+"""A study's cells as tables and as a CSV file, what they cost, and whether any stopped agreeing."""
+
+from __future__ import annotations
+
+import csv
+import resource
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime
+from functools import cache
+from math import hypot
+from pathlib import Path
+from typing import Any
+
+from oblique_cli.data import files
+from oblique_cli.data.csv_file import csv_text
+from oblique_cli.errors import DataError, StoreError
+from oblique_cli.evaluation import published
+from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid, render
+from oblique_cli.papers.reproduction.framework.cells import (
+    AGREES,
+    DEVIATES,
+    NOT_RUN,
+    RULE,
+    TOLERANCE,
+    Cell,
+    agreement,
+    unexplained,
+)
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
+
+REASONS = Path(__file__).with_name("reasons.csv")
+TRIED = Path(__file__).with_name("tried.csv")
+UNEXPLAINED = "unexplained"
+NUMBERS = ("ours", "ours_sd", "published", "published_sd")
+COLUMNS = (*(field.name for field in fields(Cell)), "difference", "verdict", "reason")
+
+
+@cache
+def tried() -> dict[tuple[str, ...], str]:
+    """Return the readings that were tried on cells without a reason, with their numbers, by `Cell.key`."""
+    with open(TRIED, encoding="utf-8", newline="") as handle:
+        return {
+            (row["table"], row["dataset"], row["method"], row["metric"], row["qualifier"]): row["tried"]
+            for row in csv.DictReader(handle)
+        }
+
+
+@cache
+def reasons() -> dict[tuple[str, ...], str]:
+    """Return the measured reasons of cells that deviate, by `Cell.key`. Callers must not change the dictionary."""
+    with open(REASONS, encoding="utf-8", newline="") as handle:
+        return {
+            (row["table"], row["dataset"], row["method"], row["metric"], row["qualifier"]): (
+                f"{row['reason']} ({row['measurement']})"
+            )
+            for row in csv.DictReader(handle)
+        }
+
+
+@dataclass(frozen=True)
+class StudyReport:
+    """A study's result as it is shown and kept.
+
+    baseline    cells of the committed quick profile, () if this is no quick profile or there is none
+    """
+
+    study: Study
+    result: StudyResult
+    request: StudyRequest
+    baseline: tuple[Cell, ...] = ()
+
+    @property
+    def unexplained(self) -> list[Cell]:
+        """Cells that deviate without a measured reason."""
+        return unexplained(self.result.cells, reasons())
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of the runs."""
+        return self.result.exit_code
+
+    @property
+    def regressions(self) -> list[str]:
+        """A sentence for each cell that agreed in the baseline and no longer does, by more than its noise."""
+        return regressions(self.baseline, self.result.cells, complete=not self.request.only)
+
+    def render(self, format: str) -> str:
+        """Return the report in a format of `oblique run`."""
+        return render(self, format)
+
+    def save(self) -> Path:
+        """Write the cells, and beside them what the run cost; return the file of the cells.
+
+        StoreError if there can be no folder for them.
+        """
+        folder = Path(self.request.results) / "reproduction"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"the folder {folder} cannot be made ({error.strerror}); free its place.") from error
+        path = folder / f"{self._file}.csv"
+        if self.result.cells:
+            files.write(path, write_cells(self.result.cells).encode())
+        for table in self.result.tables:
+            files.write(folder / f"{self._file}_{table.name}.csv", csv_text([table.header, *table.rows]).encode())
+        run = self._run()
+        files.write(folder / f"{self._file}_run.csv", csv_text([tuple(run), tuple(run.values())]).encode())
+        return path
+
+    @property
+    def _file(self) -> str:
+        part = "" if self.request.profile == "full" else f"_{self.request.profile}"
+        return f"{self.study.name}{part}{'_only' if self.request.only else ''}"
+
+    def _run(self) -> dict[str, Any]:
+        cost = self.result.cost
+        return {
+            "study": self.study.name,
+            "profile": self.request.profile,
+            "seed": self.request.seed,
+            "date": datetime.now(UTC).date().isoformat(),
+            "trees": cost.stored_trees,
+            "work_seconds": round(cost.stored_seconds, 1),
+            "trees_now": cost.trees,
+            "seconds_now": round(cost.seconds, 1),
+            "peak_megabytes": round(peak_megabytes()),
+        }
+
+    def sheet(self) -> Sheet:
+        """What `render` prints."""
+        cells = self.result.cells
+        grids = []
+        for reference in dict.fromkeys(cell.table for cell in cells):
+            header, rows = grid_rows([cell for cell in cells if cell.table == reference])
+            grids.append(TextGrid(header, rows, left=3, caption=f"{reference}: {published.find(reference).caption}"))
+        for table in self.result.tables:
+            grids.append(TextGrid(table.header, table.rows, left=table.left, caption=table.caption))
+        return Sheet(
+            title=f"{self.study.title}, {self.request.profile} profile",
+            grids=(*grids, summary_grid(cells)) if cells else tuple(grids),
+            notes=tuple(self._notes()),
+            records=tuple(_record(cell) for cell in cells) or _records_of(self.result.tables),
+            facts={"study": self.study.name, "run": self._run()},
+        )
+
+    def _notes(self) -> list[str]:
+        cost = self.result.cost
+        notes = []
+        if self.result.cells:
+            count = len(self.result.cells)
+            notes.append(f"Verdict: {RULE}.")
+            notes.append(f"{len(self.unexplained)} cells deviate without a measured reason; {count} cells in all.")
+        if self.baseline:
+            notes.append(
+                f"Baseline: {sum(cell.verdict == AGREES for cell in self.baseline)} cells agreed; "
+                f"{len(self.regressions) or 'none'} of them stopped agreeing by more than their noise."
+            )
+        rate = f", {cost.trees / cost.seconds:.1f} trees a second" if cost.trees and cost.seconds else ""
+        notes.append(
+            f"Seed {self.request.seed}; {cost.trees} trees grown now in {cost.seconds:.1f} s{rate}; all "
+            f"{cost.stored_trees} trees took {cost.stored_seconds:.1f} s of work; peak memory "
+            f"{peak_megabytes():.0f} MB."
+        )
+        return notes
+
+
+def of(study: Study, result: StudyResult, request: StudyRequest) -> StudyReport:
+    """Return the report of a result, beside the committed baseline if the profile is quick and there is one."""
+    path = Path(request.results) / f"baseline_quick_{study.name}.csv"
+    baseline = read_cells(path) if request.profile == "quick" and path.is_file() else ()
+    return StudyReport(study, result, request, baseline)
+
+
+def regressions(baseline: Iterable[Cell], cells: Iterable[Cell], *, complete: bool) -> list[str]:
+    """Return a sentence for each cell that agreed in `baseline` and deviates now, having moved by more than its noise.
+
+    complete    whether a cell that agreed and is missing now is worth a sentence too
+
+    Noise is 2 sqrt(SD_now^2 + SD_baseline^2), of our own numbers.
+    """
+    now = {cell.key: cell for cell in cells}
+    found = []
+    for before in baseline:
+        if before.verdict != AGREES or before.ours is None:
+            continue
+        where = f"table {before.table}: {before.metric} of {before.method} on {before.dataset}"
+        where += f" ({before.qualifier})" if before.qualifier else ""
+        cell = now.get(before.key)
+        if cell is None or cell.ours is None:
+            if complete:
+                found.append(f"{where} agreed in the baseline and has no number now.")
+            continue
+        noise = 2 * hypot(cell.ours_sd or 0.0, before.ours_sd or 0.0)
+        if cell.verdict == DEVIATES and abs(cell.ours - before.ours) > noise + TOLERANCE:
+            found.append(
+                f"{where} agreed in the baseline with {before.ours:.2f} and deviates now with {cell.ours:.2f} "
+                f"(published {cell.published:.2f}), a move beyond its noise of {noise:.2f}."
+            )
+    return found
+
+
+# ---- files -----------------------------------------------------------------------------------------------------------
+
+
+def _records_of(tables: Sequence[ExtraTable]) -> tuple[dict[str, Any], ...]:
+    """Return the rows of several tables under the columns of all of them, each with the name of its table."""
+    columns = dict.fromkeys(("table", *(name for table in tables for name in table.header)), "")
+    return tuple(
+        {**columns, "table": table.name, **dict(zip(table.header, row, strict=True))}
+        for table in tables
+        for row in table.rows
+    )
+
+
+def verdicts(cells: Iterable[Cell]) -> str:
+    """Return the cells that deviate as CSV, with the readings that were tried on those without a reason."""
+    columns = (*COLUMNS, "tried")
+    rows = (
+        (*_record(cell).values(), "" if cell.key in reasons() else tried().get(cell.key, ""))
+        for cell in cells
+        if cell.verdict == DEVIATES
+    )
+    return csv_text([columns, *rows])
+
+
+def write_cells(cells: Iterable[Cell]) -> str:
+    """Return cells as CSV, at full precision."""
+    return csv_text([COLUMNS, *(tuple(_record(cell).values()) for cell in cells)])
+
+
+def read_cells(path: Path) -> tuple[Cell, ...]:
+    """Return the cells of a file that `write_cells` made; DataError for any other file."""
+    try:
+        with open(path, encoding="utf-8", newline="") as handle:
+            rows = list(csv.DictReader(handle))
+        return tuple(Cell(**{field.name: _read(field.name, row[field.name]) for field in fields(Cell)}) for row in rows)
+    except (OSError, KeyError, ValueError) as error:
+        raise DataError(f"{path} is no table of cells: make it again with oblique reproduce.") from error
+
+
+def _read(name: str, text: str) -> Any:
+    if name not in NUMBERS:
+        return text
+    return float(text) if text else None
+
+
+def _record(cell: Cell) -> dict[str, Any]:
+    record = {field.name: getattr(cell, field.name) for field in fields(Cell)}
+    reason = (reasons().get(cell.key) or UNEXPLAINED) if cell.verdict == DEVIATES else ""
+    return {**record, "difference": cell.difference, "verdict": cell.verdict, "reason": reason}
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def grid_rows(cells: Iterable[Cell]) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return the header and the rows of a table of cells: ours, published, difference, verdict."""
+    cells = list(cells)
+    told_apart = any(cell.qualifier for cell in cells)
+    header = ("data set", "method", "metric", *(("which",) if told_apart else ()))
+    rows = []
+    for cell in cells:
+        named = (cell.dataset, cell.method, cell.metric, *((cell.qualifier,) if told_apart else ()))
+        difference = MISSING if cell.difference is None else f"{cell.difference:+.2f}"
+        ours, theirs = _shown(cell.ours, cell.ours_sd), _shown(cell.published, cell.published_sd)
+        rows.append((*named, ours, theirs, difference, verdict_text(cell)))
+    return (*header, "ours", "published", "difference", "verdict"), tuple(rows)
+
+
+def verdict_text(cell: Cell, given: Mapping[tuple[str, ...], str] | None = None) -> str:
+    """Return the verdict in words, with the measured reason or `unexplained` if the cell deviates."""
+    if cell.verdict == DEVIATES:
+        return f"{DEVIATES}: {(reasons() if given is None else given).get(cell.key, UNEXPLAINED)}"
+    return cell.note if cell.verdict == NOT_RUN and cell.note else cell.verdict
+
+
+def summary_grid(cells: Iterable[Cell]) -> TextGrid:
+    """Return how many cells agree, by table and metric."""
+    rows = tuple(
+        (table, metric, str(found.agree), str(found.compared), str(found.not_run))
+        for (table, metric), found in agreement(cells).items()
+    )
+    return TextGrid(("table", "metric", "agree", "of", "not run"), rows, left=2, caption="How many cells agree")
+
+
+def _shown(mean: float | None, sd: float | None) -> str:
+    if mean is None:
+        return MISSING
+    return f"{mean:.2f}" if sd is None else f"{mean:.2f} ± {sd:.2f}"
+
+
+def peak_megabytes() -> float:
+    """Return the largest memory this process and its largest child have held."""
+    unit = 2**20 if sys.platform == "darwin" else 2**10  # bytes there, kilobytes elsewhere
+    return sum(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / unit

@@ -1,0 +1,162 @@
+"""`oblique reproduce`: the published tables, cell by cell, with a verdict on each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from oblique_cli.cli._common import Runner, columns, running_options, write
+from oblique_cli.errors import EXIT_OK, EXIT_OUTSIDE_TOLERANCE, ConfigError
+
+# The names in studies.PROFILES, which the help must know without importing them.
+PROFILES = ("quick", "full")
+SEED = 20260101
+
+
+def _only(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Turn "dataset=bupa,wine" into names by kind."""
+    found: dict[str, tuple[str, ...]] = {}
+    for text in texts:
+        kind, _, names = text.partition("=")
+        named = tuple(name.strip() for name in names.split(",") if name.strip())
+        if kind not in ("dataset", "algorithm") or not named:
+            raise click.BadParameter(f"must be dataset=NAME or algorithm=NAME. Got {text!r}.")
+        found[kind] = (*found.get(kind, ()), *named)
+    return found
+
+
+@click.command()
+@click.argument("name", metavar="[NAME]", required=False)
+@click.option("--profile", type=click.Choice(PROFILES), default="full", show_default=True, help="How much to run.")
+@click.option(
+    "--only", metavar="KIND=NAME", multiple=True, callback=_only, help="Only this dataset=NAME or algorithm=NAME."
+)
+@click.option("--strict", is_flag=True, help="End with exit code 6 while a cell deviates without a reason.")
+@click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True, help="Of every random draw.")
+@running_options
+def reproduce(
+    name: str | None,
+    profile: str,
+    only: dict[str, tuple[str, ...]],
+    strict: bool,
+    seed: int,
+    runner: Runner,
+    format_: str,
+    output: str | None,
+) -> None:
+    """Reproduce the published tables of the study NAME; without NAME, list the studies.
+
+    The name all stands for every study but sensitivity. The name report runs nothing: it writes the results of the full
+    profiles into docs/reproduction.md, docs/forests.md and README.md of the current folder, the cells that deviate into
+    reproduction/deviations.csv of --results, and draws all cells, ours against the published, as docs/reproduction.svg.
+
+    Every cell is printed as ours, published, difference and verdict. Folds that are stored already are not run again,
+    so the same command goes on after an interruption. The quick profile takes the small bundled data sets and two
+    repetitions, and ends with exit code 6 if a cell that agreed in its committed baseline no longer does.
+
+    Example: oblique reproduce chapter3 --profile quick
+    """
+    from oblique_cli.papers.reproduction.framework import reporting
+    from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest
+
+    if name is None:
+        rows = [(key, study.title, ", ".join(study.tables)) for key, study in STUDIES.items()]
+        click.echo(columns([("study", "what", "tables"), *rows]))
+        return
+    if name == "report":
+        for path in _documented(runner.results):
+            click.echo(f"{path} written")
+        return
+    names = [key for key, study in STUDIES.items() if study.in_all] if name == "all" else [name]
+    studies = [STUDIES[key]() for key in names]
+    if name == "all":
+        studies = [study for study in studies if only.keys() <= set(study.selects)]
+    for study in studies:
+        for kind in only.keys() - set(study.selects):
+            known = " or ".join(f"{one}=NAME" for one in study.selects)
+            raise ConfigError(
+                f"reproduce {name}: its methods are compared all together, so --only takes {known}. Got {kind}."
+            )
+
+    def say(line: str) -> None:
+        if not runner.quiet:
+            click.echo(line, err=True)
+
+    request = StudyRequest(
+        profile=profile,
+        seed=seed,
+        n_jobs=runner.jobs,
+        results=runner.results,
+        data_dir=runner.data_dir,
+        only=_resolved(only, [name for study in studies for name in study.ids()]),
+        say=say,
+        fresh=runner.fresh,
+        offline=runner.offline,
+    )
+    code = EXIT_OK
+    texts: list[str] = []
+    for study in studies:
+        result = study.run(request)
+        if result.is_empty:
+            continue
+        report = reporting.of(study, result, request)
+        texts.append(report.render(format_))
+        write("\n".join(texts) if output else "\n" * (len(texts) > 1) + texts[-1], output)
+        report.save()
+        for sentence in report.regressions:
+            click.echo(sentence, err=True)
+        if report.regressions or (strict and report.unexplained):
+            code = max(code, EXIT_OUTSIDE_TOLERANCE)
+        code = max(code, report.exit_code)
+    if not texts:
+        raise ConfigError(
+            f"reproduce {name}: --only leaves nothing of the {profile} profile; name data sets and algorithms of its "
+            "tables."
+        )
+    raise SystemExit(code)
+
+
+def _documented(results: str) -> list[str]:
+    """Fill the documents of the current folder from the results; return those that changed."""
+    from oblique_cli.data import files
+    from oblique_cli.drawing.canvas import rendered
+    from oblique_cli.papers.reproduction.framework import document
+    from oblique_cli.papers.reproduction.framework.picture import agreement_picture
+
+    for name in document.DOCUMENTS:
+        if not Path(name).is_file():
+            raise ConfigError(f"there is no {name} here: go to the folder of the sources first.")
+    made = document.blocks(Path(results))
+    changed = []
+    for name in document.DOCUMENTS:
+        path = Path(name)
+        before = path.read_text(encoding="utf-8")
+        after = document.filled(before, made)
+        if after != before:
+            files.write(path, after.encode())
+            changed.append(name)
+    drawn = {
+        Path(results) / "reproduction" / "deviations.csv": document.deviations(Path(results)).encode(),
+        Path("docs/reproduction.svg"): rendered(agreement_picture(document.studied(Path(results))), "svg"),
+    }
+    for path, content in drawn.items():
+        if not path.is_file() or path.read_bytes() != content:
+            files.write(path, content)
+            changed.append(str(path))
+    return changed
+
+
+def _resolved(only: dict[str, tuple[str, ...]], ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return `only` with our own names of data sets; UnknownName says what is close. ids : algorithms of the studies"""
+    from oblique_cli.data import catalogue
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+
+    for name in only.get("algorithm", ()):
+        if name not in ids:
+            ALGORITHMS[name]
+    return {
+        kind: tuple(catalogue.resolve(name) for name in names) if kind == "dataset" else names
+        for kind, names in only.items()
+    }

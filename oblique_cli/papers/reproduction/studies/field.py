@@ -1,0 +1,466 @@
+"""The field's comparison: our trees and ensembles beside those of other libraries, on the sets of the catalogue.
+
+The classification sets are divided once into development sets, on which defaults were chosen, and confirmation sets, on
+which nothing was. Every table has both. The regression sets are too few to divide. A method that failed on a data set
+is ranked last there, and means are over the sets that all methods finished, so that no failure improves a mean. Sets
+that only some of the methods were run on, to the end, are in the table of accuracies alone and named, as are sets that
+are not at hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import isfinite, nan
+from typing import ClassVar
+
+import numpy as np
+
+from oblique_cli import config
+from oblique_cli.data import catalogue, files
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.evaluation import significance
+from oblique_cli.evaluation.metrics import METRICS
+from oblique_cli.evaluation.tables import MISSING, Line, task_of_experiment, title_of
+from oblique_cli.ground.nouns import AlgorithmSpec
+from oblique_cli.ground.seeds import generator
+from oblique_cli.papers.reproduction.framework.runs import Outcome, is_quick, outcome, total
+from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
+
+RUNS = ("field", "field_beyond", "field_more", "field_more_beyond")
+TUNED_RUNS = ("field_tuned",)
+REGRESSION_RUNS = ("field_regression",)
+SEED = 20260401  # of the division
+# Defaults of what goes beyond the papers were chosen on these before the division was made.
+CHOSEN_ON = frozenset({"iris", "glass", "vehicle", "pima", "bupa", "ionosphere"})
+# The same rows as another set, or a part of them.
+DERIVED = frozenset({"boston_housing_3class", "boston_housing_binary", "house_votes_complete", "magic", "pima_532"})
+LOSS, SIZE = METRICS["log_loss"], METRICS["leaves"]  # what ranks are told by, beside accuracy or RMSE
+REFERENCES = ("tao", "tao_logistic")  # the methods that tests hold against every other one
+ROPE = 1.0  # points of accuracy that are practically none
+DEVELOPMENT, CONFIRMATION = "development", "confirmation"
+
+
+def division() -> dict[str, str]:
+    """Return the part, development or confirmation, of every classification set of the catalogue.
+
+    Sets are put in order of the number of classes (two or more) and of rows; of each two neighbors one is drawn for
+    development. A set of CHOSEN_ON is always there, so its neighbor goes to the other part; for two of them the next
+    two go there.
+    """
+    entries = [catalogue.entry(name) for name in catalogue.names()]
+    entries = [e for e in entries if e.task == "classification" and not e.generated and e.name not in DERIVED]
+    names = [e.name for e in sorted(entries, key=lambda e: (len(e.classes) > 2, e.n, e.name))]
+    parts: dict[str, str] = {}
+    owed = 0  # sets that confirmation has too few
+    for at in range(0, len(names), 2):
+        pair = names[at : at + 2]
+        drawn = [name for name in pair if name in CHOSEN_ON]
+        if len(drawn) == len(pair):
+            owed += 1
+        elif not drawn and owed:
+            owed -= 1
+        elif not drawn:
+            drawn = [pair[int(generator(SEED, "division", *pair).integers(len(pair)))]]
+        parts |= {name: DEVELOPMENT if name in drawn else CONFIRMATION for name in pair}
+    return parts
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Numbers of all methods of several runs, by metric, data set and method; NaN where a method has none.
+
+    values      the metrics that the configuration of the first run lists, in its order
+    main        the metric that every method has on every set that it finished
+    left_out    data sets that only some of the methods were run on, which have no numbers here
+    partly      data set that is left out -> what there is of the main metric, by method
+    """
+
+    methods: tuple[str, ...]
+    datasets: tuple[str, ...]
+    values: Mapping[str, np.ndarray]
+    main: str = "accuracy"
+    left_out: tuple[str, ...] = ()
+    partly: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, runs: Sequence[Outcome]) -> Scores:
+        """Put runs beside each other: other methods on the same sets, or the same methods on other sets.
+
+        ConfigError if two runs have a method of one name on one data set, if methods of one name differ, if data are
+        divided differently, if their tasks differ, or if no data set has all methods.
+        """
+        first = runs[0].experiment
+        task = task_of_experiment(first)
+        lines: dict[tuple[str, str], Line] = {}
+        specs: dict[str, AlgorithmSpec] = {}
+        for run in runs:
+            experiment = run.experiment
+            if (experiment.cv, experiment.seed) != (first.cv, first.seed):
+                raise ConfigError(f"the runs of the field divide their data differently: {experiment.name}.")
+            if task_of_experiment(experiment) != task:
+                raise ConfigError(
+                    f"classification and regression have tables of their own; take {experiment.name} by itself."
+                )
+            for spec in experiment.algorithms:
+                if specs.setdefault(spec.id, spec) != spec:
+                    raise ConfigError(
+                        f"two runs of the field mean different things by {spec.id!r}; give one of them another id."
+                    )
+            for line in run.table.lines:
+                if line.folds_ok + line.folds_failed < line.folds_expected:
+                    continue  # not run, or not to its end
+                if (line.dataset, line.algorithm) in lines:
+                    raise ConfigError(
+                        f"two runs of the field have an algorithm {line.algorithm!r} on {line.dataset}; give it "
+                        "another id."
+                    )
+                lines[line.dataset, line.algorithm] = line
+        methods = tuple(dict.fromkeys(method for _, method in lines))
+        every = tuple(dict.fromkeys(dataset for dataset, _ in lines))
+        datasets = tuple(d for d in every if all((d, m) in lines for m in methods))
+        if not datasets:
+            raise ConfigError("the runs of the field have no data set in common, and their methods differ.")
+        values = {
+            metric: np.array([[_mean(lines[d, m], metric) for m in methods] for d in datasets])
+            for metric in first.metrics
+        }
+        main = "rmse" if task == "regression" else "accuracy"
+        partly = {
+            d: {m: _mean(lines[d, m], main) for m in methods if (d, m) in lines} for d in every if d not in datasets
+        }
+        return cls(methods, datasets, values, main, tuple(partly), partly)
+
+    def part(self, names: Sequence[str]) -> Scores:
+        """Return what there is of some data sets."""
+        kept = [i for i, name in enumerate(self.datasets) if name in names]
+        values = {metric: found[kept] for metric, found in self.values.items()}
+        names = tuple(self.datasets[i] for i in kept)
+        return replace(self, datasets=names, values=values)
+
+    @property
+    def failed(self) -> np.ndarray:
+        """Whether a method has no result on a data set (data sets x methods)."""
+        return np.asarray(np.isnan(self.values[self.main]))
+
+    def ranked(self, metric: str) -> np.ndarray:
+        """Values that are larger for better, those that are missing below all others."""
+        found = self.values[metric] if METRICS[metric].larger_is_better else -self.values[metric]
+        # Rounded, so that equal counts summed in another order are ties.
+        return np.where(np.isnan(found), -np.inf, np.round(found, 9))
+
+    def means(self, metric: str) -> list[float]:
+        """Mean of each method over the data sets that all methods with this metric finished; NaN if it has none.
+
+        Leaves, coefficients and times are geometric means: a mean of them would be that of the largest set.
+        """
+        found = self.values[metric]
+        has = ~np.isnan(found).all(axis=0)
+        whole = ~self.failed.any(axis=1) & ~np.isnan(found[:, has]).any(axis=1)
+        if not whole.any() or not has.any():
+            return [nan] * len(self.methods)
+        rows = found[whole]
+        if METRICS[metric].ratio:
+            # A tree that is one leaf has no coefficients and no path.
+            least = 0.0 if np.nanmin(rows) > 0 else 1.0
+            return [float(np.exp(np.log(column + least).mean()) - least) for column in rows.T]
+        return [float(column.mean()) for column in rows.T]
+
+    def relative(self) -> np.ndarray:
+        """The main metric, an error, over that of the best method on each data set; NaN where that is 0."""
+        best = np.min(self.values[self.main], axis=1, initial=np.inf, where=~self.failed)[:, None]
+        known = (best > 0) & ~self.failed
+        return np.asarray(np.divide(self.values[self.main], best, out=np.full(self.failed.shape, nan), where=known))
+
+
+def _mean(line: Line, metric: str) -> float:
+    if line.repeats < line.repeats_expected:
+        return nan
+    value = line.value(metric).mean
+    return nan if value is None else value
+
+
+class Comparison(Study):
+    """Configurations that are run on the data sets at hand and put beside each other.
+
+    runs        names of the bundled configurations
+    overrides   what is changed in all of them
+    """
+
+    tables = ()
+    in_all = False
+    runs: ClassVar[tuple[str, ...]]
+    overrides: ClassVar[tuple[str, ...]] = ()
+
+    def ids(self) -> Sequence[str]:
+        """Return the ids of all methods, those of other libraries among them."""
+        return list(dict.fromkeys(spec.id for name in self.runs for spec in config.load(name).algorithms))
+
+    def run(self, request: StudyRequest) -> StudyResult:
+        """Run the comparisons that the library has configurations for, and put them beside each other."""
+        named = {name: [spec.name for spec in config.load(name).datasets] for name in self.runs}
+        absent = _absent(request, list(dict.fromkeys(name for names in named.values() for name in names)))
+        runs = [
+            outcome(request, name, *self.overrides, datasets=[each for each in names if each not in absent])
+            for name, names in named.items()
+        ]
+        found = [run for run in runs if run is not None]
+        cost, code = total(runs)
+        tables = field_tables(found, absent) if found else ()
+        return StudyResult((), tables, cost, code)
+
+
+@STUDIES.register("field")
+class Field(Comparison):
+    """Accuracies, sizes and times of the field, on development and on confirmation sets."""
+
+    name = "field"
+    title = "The field: our trees and ensembles beside those of other libraries"
+    runs = RUNS
+
+
+@STUDIES.register("field_10x5")
+class FieldTenByFive(Comparison):
+    """The same methods and data sets, with more folds: training sets of four fifths, ten times."""
+
+    name = "field_10x5"
+    title = "The field with ten repetitions of five folds"
+    runs = RUNS
+    overrides = ("cv.repeats=10", "cv.folds=5")
+
+
+@STUDIES.register("field_tuned")
+class FieldTuned(Comparison):
+    """The same kinds of methods, each with its parameters chosen among as many candidates inside the training rows."""
+
+    name = "field_tuned"
+    title = "The field with equal budgets for tuning"
+    runs = TUNED_RUNS
+
+
+@STUDIES.register("field_regression")
+class FieldRegression(Comparison):
+    """Errors, sizes and times of regression trees and ensembles."""
+
+    name = "field_regression"
+    title = "The field of regression: our trees beside those of other libraries"
+    runs = REGRESSION_RUNS
+
+
+def _absent(request: StudyRequest, names: Sequence[str]) -> list[str]:
+    """Return the data sets that `request` wants and that are nowhere, nor can be fetched; say why.
+
+    A damaged file is not left out: the run ends with its sentence.
+    """
+    absent = []
+    for name in names:
+        known = catalogue.entry(name)
+        if not request.wants("dataset", name) or not (request.profile == "full" or is_quick(name)):
+            continue
+        if known.bundled or all(files.find(file, False, request.data_dir) for file in known.files.values()):
+            continue
+        try:
+            catalogue.load(name, request.data_dir, request.offline, known.task)
+        except DataError as error:
+            request.say(f"{name} is left out of the field: {error}")
+            absent.append(name)
+    return absent
+
+
+def field_tables(runs: Sequence[Outcome], absent: Sequence[str] = ()) -> tuple[ExtraTable, ...]:
+    """Return all tables of runs. absent : data sets that were not at hand, which a caption names
+
+    Classification: means, ranks, Pareto fronts, Bayesian tests, and accuracies data set by data set. Regression: means,
+    ranks, and errors, relative errors and leaves data set by data set.
+    """
+    scores = Scores.of(runs)
+    if scores.main == "rmse":
+        return _regression_tables(scores, absent)
+    parts = division()
+    named = {
+        part: scores.part([name for name in scores.datasets if parts.get(name) == part])
+        for part in (CONFIRMATION, DEVELOPMENT)
+    }
+    tables = []
+    for part, found in named.items():
+        if found.datasets:
+            tables += [_mean_table(part, found), *_rank_tables(part, found)]
+            tables += [table for reference in REFERENCES for table in _bayesian(part, found, reference)]
+    return (*tables, _accuracies(scores, parts, absent))
+
+
+def _regression_tables(scores: Scores, absent: Sequence[str]) -> tuple[ExtraTable, ...]:
+    """Means and ranks over all regression sets, and errors and leaves data set by data set."""
+    what = "RMSE" + _without(scores, absent)
+    grids = {
+        "rmse": (what, scores.values["rmse"], "{:.4g}"),
+        "relative": ("RMSE over that of the best method on the data set", scores.relative(), "{:.3f}"),
+        "leaves": ("Leaves, mean over folds", scores.values["leaves"], "{:.1f}"),
+    }
+    return (
+        _regression_means(scores),
+        *_rank_tables("regression", scores, name="ranks"),
+        *(_by_dataset(scores, name, *found) for name, found in grids.items()),
+    )
+
+
+def _regression_means(scores: Scores) -> ExtraTable:
+    """Means of every metric; a star marks the front of relative error and leaves."""
+    whole = ~scores.failed.any(axis=1)
+    ratios = scores.relative()
+    usable = whole & ~np.isnan(ratios).any(axis=1)
+    relative = [float(np.exp(np.log(column).mean())) if usable.any() else nan for column in ratios[usable].T]
+    shown = [metric for metric in scores.values if metric != scores.main]
+    means = {metric: scores.means(metric) for metric in shown}
+    front = pareto([-ratio for ratio in relative], means["leaves"])
+    rows = tuple(
+        (
+            scores.methods[m] + " *" * (m in front),
+            _text(relative[m], "{:.3f}"),
+            *(_shown(metric, means[metric][m]) for metric in shown),
+            str(int(scores.failed[:, m].sum())),
+        )
+        for m in sorted(
+            range(len(scores.methods)),
+            key=lambda m: (relative[m] if isfinite(relative[m]) else np.inf, scores.methods[m]),
+        )
+    )
+    caption = (
+        f"Means over the {int(whole.sum())} of {len(scores.datasets)} regression sets that all methods finished; "
+        "relative RMSE is the geometric mean of RMSE over that of the best method on each set; sizes and times are "
+        "geometric means; * no other method has both a smaller error and fewer leaves"
+    )
+    header = ("method", "relative RMSE", *(title_of(metric) for metric in shown), "sets without a result")
+    return ExtraTable("means", caption, header, rows)
+
+
+def _by_dataset(scores: Scores, name: str, caption: str, values: np.ndarray, form: str) -> ExtraTable:
+    """Return a number of every method on every data set, methods down and data sets across."""
+    rows = tuple((method, *(_text(v, form) for v in values[:, m])) for m, method in enumerate(scores.methods))
+    return ExtraTable(name, caption, ("method", *scores.datasets), rows)
+
+
+def _without(scores: Scores, absent: Sequence[str]) -> str:
+    """Return what a caption says of data sets that are left out, "" if there are none."""
+    out = f"; not at hand: {', '.join(absent)}" if absent else ""
+    return out + (f"; not run with all methods: {', '.join(scores.left_out)}" if scores.left_out else "")
+
+
+def _mean_table(part: str, scores: Scores) -> ExtraTable:
+    """Means of every metric; a star marks the front of accuracy and leaves."""
+    means = {metric: scores.means(metric) for metric in scores.values}
+    failed = scores.failed.sum(axis=0)
+    front = pareto(means["accuracy"], means["leaves"])
+    order = sorted(range(len(scores.methods)), key=lambda m: (-means["accuracy"][m], scores.methods[m]))
+    rows = tuple(
+        (
+            scores.methods[m] + " *" * (m in front),
+            *(_shown(metric, means[metric][m]) for metric in means),
+            str(failed[m]),
+        )
+        for m in order
+    )
+    whole = int((~scores.failed).all(axis=1).sum())
+    caption = (
+        f"Means over the {whole} of {len(scores.datasets)} {part} sets that all methods finished; sizes and times are "
+        "geometric means; * no other method is both more accurate and smaller"
+    )
+    header = ("method", *map(title_of, means), "sets without a result")
+    return ExtraTable(f"{part}_means", caption, header, rows)
+
+
+def pareto(accuracies: Sequence[float], leaves: Sequence[float]) -> set[int]:
+    """Return the methods that no other one beats in accuracy and leaves, as good in one and better in the other."""
+    known = [m for m in range(len(accuracies)) if isfinite(accuracies[m]) and isfinite(leaves[m])]
+
+    def beats(a: int, b: int) -> bool:
+        return (
+            accuracies[a] >= accuracies[b]
+            and leaves[a] <= leaves[b]
+            and (accuracies[a] > accuracies[b] or leaves[a] < leaves[b])
+        )
+
+    return {m for m in known if not any(beats(other, m) for other in known)}
+
+
+def _rank_tables(part: str, scores: Scores, name: str = "") -> list[ExtraTable]:
+    """Average ranks by accuracy or RMSE, with the groups that Nemenyi's test does not tell apart."""
+    n, k = len(scores.datasets), len(scores.methods)
+    if n < 2 or k < 2:
+        return []
+    others = [metric for metric in scores.values if METRICS[metric] in (LOSS, SIZE)]
+    by = {metric: significance.average_ranks(scores.ranked(metric)) for metric in (scores.main, *others)}
+    ranks = [float(rank) for rank in by[scores.main]]
+    critical = significance.critical_difference(k, n)
+    groups = significance.cliques(ranks, critical)
+    test = significance.friedman(ranks, n)
+    rows = tuple(
+        (
+            scores.methods[m],
+            f"{ranks[m]:.2f}",
+            " ".join(chr(ord("a") + g) for g, group in enumerate(groups) if m in group) or MISSING,
+            *(f"{by[metric][m]:.2f}" for metric in others),
+        )
+        for m in sorted(range(k), key=lambda m: (ranks[m], scores.methods[m]))
+    )
+    caption = (
+        f"Average ranks over {n} {part} sets, 1 the best. By {title_of(scores.main)}: Friedman F {test.f:.2f}, "
+        f"p {test.p:.2g}; critical difference {critical:.2f} (Nemenyi, 0.05), methods with a letter in common are "
+        "not told apart"
+    )
+    header = ("method", title_of(scores.main), "groups", *map(title_of, others))
+    return [ExtraTable(name or f"{part}_ranks", caption, header, rows)]
+
+
+def _bayesian(part: str, scores: Scores, reference: str) -> list[ExtraTable]:
+    """One method against every other method: wins, and the posterior of the Bayesian signed rank test."""
+    if reference not in scores.methods or len(scores.datasets) < 2:
+        return []
+    accuracy = scores.values["accuracy"]
+    first = accuracy[:, scores.methods.index(reference)]
+    rows = []
+    for m, method in enumerate(scores.methods):
+        both = ~np.isnan(first) & ~np.isnan(accuracy[:, m])
+        if method == reference or both.sum() < 2:
+            continue
+        d = np.round(first[both] - accuracy[both, m], 9)
+        sign, ranks = significance.sign_test(d.tolist()), significance.wilcoxon(d.tolist())
+        found = significance.bayesian_signed_rank(d.tolist(), ROPE)
+        rows.append(
+            (
+                method, f"{d.mean():+.2f}", f"{sign.wins}/{sign.losses}", f"{ranks.p:.3f}",
+                *(f"{p:.2f}" for p in found), str(int(both.sum())),
+            )
+        )  # fmt: skip
+    caption = (
+        f"{reference} against every other method on {part} sets, accuracy; posterior that it is better, that both are "
+        f"within {ROPE:g} point, that the other is better (Benavoli et al. 2017)"
+    )
+    header = ("method", "difference", "wins/losses", "Wilcoxon p", "P(better)", "P(same)", "P(worse)", "sets")
+    return [ExtraTable(f"{part}_{reference}", caption, header, tuple(rows))]
+
+
+def _accuracies(scores: Scores, parts: Mapping[str, str], absent: Sequence[str]) -> ExtraTable:
+    rows = []
+    for name, found in zip(scores.datasets, scores.values["accuracy"], strict=True):
+        rows.append((name, parts.get(name, ""), *(_shown("accuracy", value) for value in found)))
+    for name, some in scores.partly.items():
+        cells = (_shown("accuracy", some[method]) if method in some else "" for method in scores.methods)
+        rows.append((name, parts.get(name, ""), *cells))
+    header = ("data set", "part", *scores.methods)
+    empty = "; an empty cell was not run" if scores.partly else ""
+    caption = f"Accuracy in percent, {MISSING} for a method that failed{empty}" + _without(scores, absent)
+    return ExtraTable("accuracies", caption, header, tuple(rows), left=2)
+
+
+def _shown(metric: str, value: float) -> str:
+    if not isfinite(value):
+        return MISSING
+    about = METRICS[metric]
+    if about.unit == "s":
+        return f"{value:.2g}"
+    return f"{value:.1f}" if about.unit == "%" or about.ratio else f"{value:.3f}"
+
+
+def _text(value: float, form: str) -> str:
+    return form.format(value) if isfinite(value) else MISSING

@@ -1,0 +1,347 @@
+"""Zhang & Suganthan (2014): ranks of the twelve ensembles, and which differences between them are significant.
+
+The paper's tables of accuracies and its list of data sets are lost; only average ranks and the verdicts of tests over
+44 data sets are left. Our ranks are over the sets of `configs/reproduce/mpsvm.yaml`, so patterns are compared and not
+numbers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import sqrt
+from statistics import fmean
+from typing import NamedTuple
+
+import numpy as np
+
+from oblique_cli.estimators.algorithms import ALGORITHMS, FOREST
+from oblique_cli.evaluation import published, significance
+from oblique_cli.evaluation.published import Published
+from oblique_cli.experiments import bias_variance
+from oblique_cli.experiments.running import load_datasets
+from oblique_cli.papers.reproduction.framework.cells import Cell
+from oblique_cli.papers.reproduction.framework.runs import Outcome, outcome, qualifier, total
+from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
+
+PAPER = "zhang2014"
+TITLES = [algorithm.title for algorithm in ALGORITHMS.values() if algorithm.family is FOREST]
+BASES = ("RaF", "RoF", "RRoF")
+RULES = ("T", "P", "N")
+SWEEPS = ("minleaf2", "minleaf3", "mtry", "readings")
+
+
+def family(base: str) -> tuple[str, ...]:
+    """Return an ensemble and its three MPSVM variants."""
+    return (base, *(f"MP{base}-{rule}" for rule in RULES))
+
+
+# Section IV-B compares the first family, IV-C the second and the fourth. The third is what Table V showed.
+FAMILIES: Mapping[str, tuple[str, ...]] = {
+    "IV-B": BASES,
+    "IV-C, RaF": family("RaF"),
+    "Table V, RoF": family("RoF"),
+    "IV-C, RRoF": family("RRoF"),
+}
+
+
+class MethodScores(NamedTuple):
+    """Accuracies, data sets x methods, of the data sets on which every method has a result."""
+
+    datasets: tuple[str, ...]
+    methods: tuple[str, ...]
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, found: Mapping[tuple[str, str], float], methods: Sequence[str]) -> MethodScores:
+        """Collect accuracies by (data set, method)."""
+        names = dict.fromkeys(dataset for dataset, _ in found)
+        whole = tuple(name for name in names if all((name, method) in found for method in methods))
+        values = np.array([[found[name, method] for method in methods] for name in whole])
+        # Rounded, so that equal counts summed in another order are ties.
+        return cls(whole, tuple(methods), np.round(values.reshape(len(whole), len(methods)), 9))
+
+    def ranks(self) -> np.ndarray:
+        """Average rank of each method, 1 the best."""
+        return significance.average_ranks(self.values)
+
+    def rank_errors(self) -> np.ndarray:
+        """Standard error of each average rank, over data sets."""
+        ranks = np.array([significance.average_ranks(row[None, :]) for row in self.values])
+        return np.asarray(ranks.std(axis=0, ddof=1) / sqrt(len(ranks)))
+
+    def better(self, first: str, second: str, test: str) -> bool:
+        """Return whether the first method is significantly better: by "sign", or by Nemenyi's test."""
+        i, j = self.methods.index(first), self.methods.index(second)
+        if test == "sign":
+            found = significance.sign_test((self.values[:, i] - self.values[:, j]).tolist())
+            return found.wins >= found.needed
+        ranks = self.ranks()
+        critical = significance.critical_difference(len(self.methods), len(self.datasets))
+        return bool(ranks[j] - ranks[i] >= critical)
+
+
+@STUDIES.register("mpsvm")
+class Mpsvm(Study):
+    """Sections IV-B to IV-H: ranks, tests, the effect of minleaf and mtry, bias and variance, sizes and times."""
+
+    name = "mpsvm"
+    title = "MPSVM random and rotation forests: ranks and tests (Zhang & Suganthan 2014)"
+    tables = tuple(f"{PAPER}:{section}" for section in ("IV-B", "IV-C", "IV-E"))
+
+    def run(self, request: StudyRequest) -> StudyResult:
+        """Run the ensembles; in the full profile the sweeps over minleaf, mtry and readings, bias and variance too."""
+        main = outcome(request, "reproduce/mpsvm")
+        sweeps: list[Outcome | None] = []
+        if request.profile == "full":
+            sweeps = [outcome(request, f"reproduce/mpsvm_{name}") for name in SWEEPS]
+        accuracies = _accuracies(main)
+        cells: list[Cell] = []
+        tables: list[ExtraTable] = []
+        if accuracies:
+            cells = [cell for reference in self.tables for cell in _cells(reference, accuracies)]
+            tables = [*_rank_tables(accuracies), _verdicts(cells), _signs(accuracies)]
+            tables += [_accuracy_table(accuracies), _costs(main)]
+        if main and sweeps:
+            tables += [*_minleaf([main, *sweeps[:2]]), *_mtry(sweeps[2]), *_readings(sweeps[3])]
+            tables += _bias_variance(request, main)
+        cost, code = total([main, *sweeps])
+        return StudyResult(tuple(cells), tuple(table for table in tables if table.rows), cost, code)
+
+
+def _accuracies(run: Outcome | None) -> dict[tuple[str, str], float]:
+    """Accuracy in percent by data set and title, of what is complete."""
+    if run is None:
+        return {}
+    return {
+        key: line.accuracy.mean
+        for key, line in run.lines().items()
+        if line.accuracy.mean is not None and line.repeats == line.repeats_expected
+    }
+
+
+def _cells(reference: str, accuracies: Mapping[tuple[str, str], float]) -> list[Cell]:
+    """Return our number beside every printed one."""
+    found = []
+    for number in published.numbers(*reference.split(":")):
+        methods = _family_of(number)
+        scores = MethodScores.of(accuracies, methods)
+        ours: float | None = None
+        sd: float | None = None
+        note = number.remark
+        if len(scores.datasets) < 2:
+            note = "fewer than two data sets with all methods"
+        elif number.metric == "average_rank":
+            at = methods.index(number.method)
+            ours, sd = float(scores.ranks()[at]), float(scores.rank_errors()[at])
+            note = f"over {len(scores.datasets)} data sets of ours; SD is the standard error over them"
+        elif number.metric == "significantly_better":
+            first, second = number.method.split(" over ")
+            ours = float(scores.better(first, second, number.qualifiers["test"]))
+        else:
+            note = "grows with the number of data sets; ours is in the table of ranks"
+        found.append(
+            Cell(
+                reference,
+                number.dataset,
+                number.method,
+                number.metric,
+                ours,
+                sd,
+                number.mean,
+                None,
+                qualifier(number),
+                note,
+            )
+        )
+    return found
+
+
+def _family_of(number: Published) -> tuple[str, ...]:
+    if "family" in number.qualifiers:
+        return tuple(number.qualifiers["family"].split("/"))
+    pair = set(number.method.split(" over "))
+    return next((methods for methods in FAMILIES.values() if pair <= set(methods)), tuple(sorted(pair)))
+
+
+def _rank_tables(accuracies: Mapping[tuple[str, str], float]) -> list[ExtraTable]:
+    """Average ranks of every family beside the paper's, and Friedman's test on them."""
+    ranks: list[tuple[str, ...]] = []
+    tests: list[tuple[str, ...]] = []
+    for section, methods in FAMILIES.items():
+        scores = MethodScores.of(accuracies, methods)
+        if len(scores.datasets) < 2:
+            continue
+        printed = {
+            (number.method, number.metric): f"{number.mean:.2f}"
+            for table in ("IV-B", "IV-C")
+            for number in published.numbers(PAPER, table)
+            if "family" in number.qualifiers and _family_of(number) == methods
+        }
+        ours, family_name = scores.ranks(), "/".join(methods)
+        for method, rank in zip(methods, ours, strict=True):
+            ranks.append((section, method, f"{rank:.2f}", printed.get((method, "average_rank"), "-")))
+        test = significance.friedman(list(ours), len(scores.datasets))
+        critical = significance.critical_difference(len(methods), len(scores.datasets))
+        theirs = ("friedman_chi2", "friedman_F", "nemenyi_critical_difference")
+        tests.append(
+            (
+                section,
+                *(str(len(scores.datasets)), f"{test.chi2:.2f}", f"{test.f:.2f}", f"{test.p:.3g}", f"{critical:.2f}"),
+                *(printed.get((family_name, metric), "-") for metric in theirs),
+            )
+        )
+    header = ("family", "data sets", "chi2", "F", "p", "critical difference")
+    return [
+        ExtraTable("ranks", "Average ranks, 1 the best", ("family", "method", "ours", "paper"), tuple(ranks), left=2),
+        ExtraTable(
+            "tests",
+            "Friedman's test within each family, the paper's over 44 data sets; Nemenyi's critical difference, 0.05",
+            (*header, "chi2, paper", "F, paper", "critical difference, paper"),
+            tuple(tests),
+        ),
+    ]
+
+
+def _verdicts(cells: Sequence[Cell]) -> ExtraTable:
+    """Every difference that the paper calls significant or not, and what ours is."""
+    words = {None: "-", 0.0: "no", 1.0: "yes"}
+    rows = tuple(
+        (cell.method, _test_of(cell), words[cell.ours], words[cell.published])
+        for cell in cells
+        if cell.metric == "significantly_better"
+    )
+    return ExtraTable("verdicts", "Is it significantly better?", ("pair", "test", "ours", "paper"), rows, left=2)
+
+
+def _test_of(cell: Cell) -> str:
+    return next(part.removeprefix("test=") for part in cell.qualifier.split("; ") if part.startswith("test="))
+
+
+def _readings(run: Outcome | None) -> list[ExtraTable]:
+    """Average ranks of RaF, RoF and RRoF under other readings of the rotation, on the repetitions of that run."""
+    if run is None:
+        return []
+    found = {
+        (line.dataset, line.algorithm): line.accuracy.mean
+        for line in run.table.lines
+        if line.accuracy.mean is not None and line.repeats == line.repeats_expected
+    }
+    params = {spec.id: spec.params for spec in run.experiment.algorithms}
+    rows = []
+    for reading in (key for key, of in params.items() if key.split(".")[0] == "rof"):
+        methods = ("raf", reading, f"r{reading}")
+        scores = MethodScores.of(found, methods)
+        if len(scores.datasets) < 2:
+            continue
+        sample = "a bootstrap sample" if params[reading].get("bootstrap") else "all rows"
+        means = (f"{mean:.2f}" for mean in scores.values.mean(axis=0))
+        ranks = (f"{rank:.2f}" for rank in scores.ranks())
+        rows.append((str(params[reading]["scaling"]), sample, *ranks, *means))
+    printed = {n.method: n.mean for n in published.numbers(PAPER, "IV-B") if n.metric == "average_rank"}
+    rows.append(("paper", "", *(f"{printed[method]:.2f}" for method in BASES), "", "", ""))
+    header = ("scaling", "trees see", *(f"{base}, rank" for base in BASES), *(f"{base}, %" for base in BASES))
+    caption = f"Readings of the rotation: average ranks and accuracies, {run.experiment.cv.repeats} repetitions"
+    return [ExtraTable("readings", caption, header, tuple(rows), left=2)]
+
+
+def _signs(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
+    """Table IX: MPRRoF against MPRaF, rule by rule."""
+    rows = []
+    for rule in RULES:
+        first, second = f"MPRRoF-{rule}", f"MPRaF-{rule}"
+        scores = MethodScores.of(accuracies, (first, second))
+        if len(scores.datasets) < 2:
+            continue
+        found = significance.sign_test((scores.values[:, 0] - scores.values[:, 1]).tolist())
+        verdict = "yes" if found.wins >= found.needed else "no"
+        rows.append((f"{first} over {second}", str(found.wins), str(found.losses), str(found.needed), verdict))
+    header = ("pair", "wins", "losses", "needed", "significant")
+    return ExtraTable("signs", "Sign tests (Table IX), ties split evenly", header, tuple(rows))
+
+
+def _accuracy_table(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
+    """Tables IV to VI, for our data sets."""
+    datasets = dict.fromkeys(dataset for dataset, _ in accuracies)
+    titles = [title for title in TITLES if any((name, title) in accuracies for name in datasets)]
+    rows = tuple(
+        (name, *(f"{accuracies[name, t]:.1f}" if (name, t) in accuracies else "-" for t in titles)) for name in datasets
+    )
+    return ExtraTable("accuracies", "Accuracy in percent", ("data set", *titles), rows)
+
+
+def _costs(run: Outcome | None) -> ExtraTable:
+    """Node ratio and speed-up factor (equations 21 and 22), each the geometric mean over data sets."""
+    sums: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    for row in run.rows if run else ():
+        if row.status == "ok":
+            title = ALGORITHMS[row.algorithm].title
+            sums.setdefault((row.dataset, title), []).append((row.measures["nodes_per_tree"], row.fit_seconds))
+    means = {key: np.mean(values, axis=0) for key, values in sums.items()}
+    rows = []
+    for base in BASES:
+        for method in family(base)[1:]:
+            shared = [name for name, title in means if title == method and (name, base) in means]
+            if not shared:
+                continue
+            logs = np.array([np.log(means[name, method] / means[name, base]) for name in shared])
+            nodes, time = np.exp(logs.mean(axis=0))
+            quicker = fmean(float(log[1] < 0) for log in logs)
+            rows.append((method, base, f"{nodes:.2f}", f"{1 / time:.2f}", f"{100 * quicker:.0f}"))
+    caption = "Nodes of a tree over the base's, training time of the base over the method's: geometric means"
+    header = ("method", "base", "node ratio", "speed-up", "sets on which it is quicker, %")
+    return ExtraTable("costs", caption, header, tuple(rows))
+
+
+def _minleaf(runs: Sequence[Outcome | None]) -> list[ExtraTable]:
+    """Table X: average ranks of minleaf 1, 2 and 3 within each method, on the repetitions that all three have."""
+    if any(run is None for run in runs):
+        return []
+    repeats = min(run.experiment.cv.repeats for run in runs if run)
+    found: dict[tuple[str, str], float] = {}
+    for value, run in enumerate(runs, start=1):
+        sums: dict[tuple[str, str], list[tuple[int, int]]] = {}
+        for row in run.rows if run else ():
+            if row.status == "ok" and row.repeat < repeats:
+                title = f"{ALGORITHMS[row.algorithm].title} {value}"
+                sums.setdefault((row.dataset, title), []).append((row.n_correct, row.n_test))
+        found |= {key: float(np.divide(*np.sum(pairs, axis=0))) for key, pairs in sums.items()}
+    rows = []
+    for title in (*family("RaF"), *family("RRoF")):
+        scores = MethodScores.of(found, [f"{title} {value}" for value in (1, 2, 3)])
+        if len(scores.datasets) >= 2:
+            test = significance.friedman(list(scores.ranks()), len(scores.datasets))
+            rows.append((title, *(f"{rank:.2f}" for rank in scores.ranks()), f"{test.p:.3f}"))
+    caption = f"Average ranks of minleaf 1, 2 and 3 (Table X), {repeats} repetitions"
+    return [ExtraTable("minleaf", caption, ("method", "1", "2", "3", "Friedman p"), tuple(rows))]
+
+
+def _mtry(run: Outcome | None) -> list[ExtraTable]:
+    """Figure A-II: accuracy over mtry."""
+    if run is None:
+        return []
+    found = {(line.dataset, line.algorithm): line.accuracy.mean for line in run.table.lines}
+    values = sorted({int(spec.params["mtry"]) for spec in run.experiment.algorithms})
+    names = dict.fromkeys(spec.name for spec in run.experiment.algorithms)
+    rows = []
+    for dataset in dict.fromkeys(dataset for dataset, _ in found):
+        for name in names:
+            means = [found.get((dataset, f"{name}.{value}")) for value in values]
+            rows.append((dataset, ALGORITHMS[name].title, *("-" if m is None else f"{m:.1f}" for m in means)))
+    header = ("data set", "method", *(f"mtry {value}" for value in values))
+    return [ExtraTable("mtry", "Accuracy over mtry (figure A-II)", header, tuple(rows))]
+
+
+def _bias_variance(request: StudyRequest, run: Outcome) -> list[ExtraTable]:
+    """Figure 1: average ranks of bias and variance within the families of section IV-C."""
+    datasets = load_datasets(run.experiment, request.data_dir, request.offline)
+    found = []
+    for base in ("RaF", "RRoF"):
+        specs = tuple(s for s in run.experiment.algorithms if ALGORITHMS[s.name].title in family(base))
+        if len(specs) < 2:
+            continue
+        experiment = replace(run.experiment, algorithms=specs)
+        grids = bias_variance.decompose(experiment, datasets).sheet().grids
+        for grid in grids[1:]:
+            found.append(ExtraTable(f"bias_variance_{base.lower()}", grid.caption, grid.header, grid.rows))
+    return found

@@ -1,0 +1,226 @@
+"""Plots of what every fold has: metrics, times, and ranks made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from oblique_cli import schemes
+from oblique_cli.drawing import charts
+from oblique_cli.drawing.charts import Axis, Curve, Group, Panel, Point
+from oblique_cli.drawing.painter import PER_INCH, painted
+from oblique_cli.drawing.ranks import critical_differences
+from oblique_cli.errors import ConfigError
+from oblique_cli.evaluation.metrics import METRICS, Undefined
+from oblique_cli.evaluation.significance_report import judge
+from oblique_cli.evaluation.tables import title_of
+from oblique_cli.report.material import Material, Method, deviation, mean, measured
+from oblique_cli.report.plot_kinds import (
+    KINDS,
+    MOST_PANELS,
+    Plot,
+    Request,
+    axis_of,
+    left_out,
+    methods_on,
+    metric_of,
+    nothing,
+    protocol,
+    sentence,
+    tested,
+    titled,
+    without,
+)
+
+LETTERS = 6.5  # points, of a diagram of ranks
+
+
+@KINDS.register("box")
+def box(material: Material, request: Request) -> Plot:
+    """Draw the spread of a metric: over folds, or over data sets if there are many."""
+    metric = metric_of(material, request.metric)
+    if len(material.datasets) <= MOST_PANELS:
+        panels = [
+            Panel(name, [Group(m.label, values, m.code) for m, values in _filled(material, name, metric)])
+            for name in material.datasets
+        ]
+        over = "the test folds"
+    else:
+        common = _common(material, metric)
+        groups = [Group(m.label, list(common[m.code].values()), m.code) for m in material.methods if m.code in common]
+        panels = [Panel("", groups)]
+        over = f"{len(next(iter(common.values())))} data sets"
+    panels = [panel for panel in panels if panel.things]
+    if not panels:
+        raise nothing(metric)
+    codes = {group.code for panel in panels for group in panel.things}
+    figure = charts.boxes(panels, axis_of(metric, _values(panels)), request.width)
+    caption = (
+        f"{sentence(metric)} over {over}, {protocol(material)}. Boxes reach from the lower to the upper quartile "
+        "with the median inside, whiskers to the last value within 1.5 times the distance of the quartiles."
+        f"{without(material, codes, title_of(metric))}{tested(material)}"
+    )
+    return Plot(figure, caption)
+
+
+@KINDS.register("scatter")
+def scatter(material: Material, request: Request) -> Plot:
+    """Draw a metric against another one, such as accuracy against leaves, with the Pareto front."""
+    y, x = metric_of(material, request.metric), metric_of(material, request.x)
+    if x == y:
+        raise ConfigError(f"a scatter needs two metrics, and both are {y}; give another one by --x or --metric.")
+    across, up = _common(material, x), _common(material, y)
+    methods = [method for method in material.methods if method.code in across and method.code in up]
+    names = [name for name in material.datasets if all(name in across[m.code] and name in up[m.code] for m in methods)]
+    if not names or not methods:
+        raise nothing(f"{y} and {x}")
+    points = []
+    for method in methods:
+        xs, ys = ([values[method.code][name] for name in names] for values in (across, up))
+        one = len(names) == 1
+        points.append(
+            Point(
+                method.label, mean(xs), mean(ys), method.code,
+                deviation(method.by_repetition(names[0], x)) if one else 0.0,
+                deviation(method.by_repetition(names[0], y)) if one else 0.0,
+            )
+        )  # fmt: skip
+    front = pareto(points, METRICS[x].larger_is_better, METRICS[y].larger_is_better)
+    title = names[0] if len(names) == 1 else ""
+    across_axis = axis_of(x, [point.x for point in points])
+    up_axis = axis_of(y, [point.y for point in points])
+    figure = charts.scatter(Panel(title, points), across_axis, up_axis, front, request.width)
+    best = " and ".join(point.label for point in sorted(front, key=lambda point: point.x))
+    spread = "; bars are standard deviations over repetitions" if len(names) == 1 else ""
+    mean_over = "" if len(names) == 1 else f", means over {len(names)} data sets"
+    caption = (
+        f"{sentence(y)} against {title_of(x)}{mean_over}, {protocol(material)}{spread}. The dashed line is the "
+        f"Pareto front, of methods that no other one beats in both: {best}."
+        f"{without(material, across.keys() & up.keys(), f'{title_of(x)} or {title_of(y)}')}{tested(material)}"
+    )
+    return Plot(figure, caption)
+
+
+@KINDS.register("time")
+def time(material: Material, request: Request) -> Plot:
+    """Draw the seconds of fitting and of predicting, over data sets or folds."""
+    one = len(material.datasets) == 1
+    pairs = []
+    for method in material.methods:
+        kinds = []
+        for metric in ("fit", "predict"):
+            if one:
+                values = method.values(material.datasets[0], metric)
+            else:
+                values = [mean(found) for name in material.datasets if (found := method.values(name, metric))]
+            kinds.append(Group(method.label, values, method.code))
+        if any(value > 0 for value in kinds[0].values):
+            pairs.append(tuple(kinds))
+    if not pairs:
+        raise nothing("fit")
+    title = material.datasets[0] if one else ""
+    figure = charts.times(Panel(title, pairs), Axis("seconds (filled: fitting, hollow: predicting)", 10), request.width)
+    over = "folds" if one else f"{len(material.datasets)} data sets"
+    caption = (
+        f"Seconds to fit a model (filled) and to predict the test rows of a fold (hollow): geometric mean, least and "
+        f"most over {over}, {protocol(material)}. Times of runs on several workers share processors."
+        f"{tested(material)}"
+    )
+    return Plot(figure, caption)
+
+
+@KINDS.register("cd")
+def cd(material: Material, request: Request) -> Plot:
+    """Draw the critical-difference diagram of average ranks over data sets."""
+    metric = metric_of(material, request.metric)
+    paired = material.paired((metric,))
+    ((ranks, test),) = judge(paired, material.title).diagrams()
+    width = request.width / charts.MILLIMETERS * PER_INCH
+    figure = painted(critical_differences([replace(ranks, title="")], width, LETTERS))
+    caption = (
+        f"Average ranks by {title_of(metric)} over {test.n} data sets, {protocol(material)}; 1 is best. Methods under "
+        "one bar are not told apart at 0.05 by the Nemenyi test (critical difference "
+        f"{ranks.critical:.2f}; Friedman test: F = {test.f:.2f}, p = {test.p:.2g})."
+    )
+    return Plot(figure, caption)
+
+
+@KINDS.register("learning")
+def learning(material: Material, request: Request) -> Plot:
+    """Draw a metric against the number of training rows, of runs with cv: {scheme: learning}."""
+    metric = metric_of(material, request.metric)
+    others = [one.run.name for one in material.shown if one.experiment.cv.scheme != "learning"]
+    if others:
+        raise ConfigError(
+            f"run {others[0]!r} was not made with growing training sets; run it with --set cv.scheme=learning."
+        )
+    panels: list[Panel] = []
+    ticks: set[int] = set()
+    for dataset in material.datasets[:MOST_PANELS]:
+        lines = []
+        for method in material.methods:
+            experiment = method.shown.experiment
+            steps = schemes.SCHEMES["learning"].steps(experiment.cv)  # type: ignore[attr-defined]
+            heights: list[list[float]] = [[] for _ in range(steps)]
+            rows_of: list[list[float]] = [[] for _ in range(steps)]
+            for repetition in method.repetitions(dataset):
+                n = sum(row.n_test for row in repetition) // steps
+                for step in range(steps):
+                    own = [row for row in repetition if row.fold % steps == step]
+                    try:
+                        heights[step].append(float(measured(metric, own, experiment)))
+                    except Undefined as reason:
+                        raise ConfigError(
+                            f"{title_of(metric)} of {method.label} on {dataset} is undefined in some fold ({reason}); "
+                            "a learning curve needs all of them."
+                        ) from reason
+                    rows_of[step].append(mean([(n - row.n_test) >> (steps - 1 - step) for row in own]))
+            if all(heights):
+                xs, ys = [mean(rows) for rows in rows_of], [mean(found) for found in heights]
+                ticks.update(round(x) for x in xs)
+                lines.append(Curve(method.label, xs, ys, [deviation(found) for found in heights], method.code))
+        if lines:
+            panels.append(Panel(dataset, lines))
+    if not panels:
+        raise nothing(metric)
+    shown_ticks = sorted(ticks) if len(panels) == 1 else ()
+    figure = charts.curves(panels, Axis("training rows", 2), Axis(titled(metric)), request.width, shown_ticks)
+    caption = (
+        f"{sentence(metric)} by the number of training rows, mean and standard deviation over repetitions, "
+        f"{protocol(material)}.{left_out(material)}"
+    )
+    return Plot(figure, caption)
+
+
+def pareto(points: Iterable[Point], more_x: bool | None, more_y: bool | None) -> list[Point]:
+    """Return the points that no other one beats in both coordinates. more_x, more_y : whether more is better"""
+    known = list(points)
+
+    def better(a: Point, b: Point) -> bool:
+        ahead = [a.x - b.x if more_x else b.x - a.x, a.y - b.y if more_y else b.y - a.y]
+        return min(ahead) >= 0 and max(ahead) > 0
+
+    return [point for point in known if not any(better(other, point) for other in known)]
+
+
+def _filled(material: Material, dataset: str, metric: str) -> list[tuple[Method, list[float]]]:
+    """Methods with values on a data set."""
+    found = [(method, method.values(dataset, metric)) for method in methods_on(material, dataset)]
+    return [(method, values) for method, values in found if values]
+
+
+def _common(material: Material, metric: str) -> dict[int, dict[str, float]]:
+    """Code of a method -> mean of a metric by data set, on the data sets that all methods with the metric have."""
+    means: dict[int, dict[str, float]] = {}
+    for method in material.methods:
+        found = {name: method.by_repetition(name, metric) for name in material.datasets if material.has(method, name)}
+        if any(found.values()):
+            means[method.code] = {name: mean(values) for name, values in found.items() if values}
+    shared = [name for name in material.datasets if all(name in values for values in means.values())]
+    if not means or not shared:
+        raise nothing(metric)
+    return {code: {name: values[name] for name in shared} for code, values in means.items()}
+
+
+def _values(panels: Sequence[Panel]) -> list[float]:
+    return [value for panel in panels for group in panel.things for value in group.values]

@@ -1,0 +1,156 @@
+"""What a kind of plot is, and the words that kinds share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from oblique_cli import schemes
+from oblique_cli.drawing import charts
+from oblique_cli.drawing.canvas import needs_matplotlib
+from oblique_cli.drawing.charts import Axis
+from oblique_cli.errors import ConfigError, PluginError, quoted
+from oblique_cli.evaluation.metrics import METRICS
+from oblique_cli.evaluation.metrics import chosen as checked
+from oblique_cli.evaluation.tables import listed, title_of
+from oblique_cli.ground.registry import Registry, fault_of_function, source_of
+from oblique_cli.report.material import Material, Method
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+MOST_PANELS = 6  # data sets with axes of their own; of more, the means are shown together
+UNITS = ("%", "s", "nats")  # said beside what is measured; of leaves, "leaves" is enough
+WIDE_RANGE = 30.0  # from this ratio of the largest to the smallest value of a parameter on, its axis is logarithmic
+
+
+@dataclass(frozen=True, eq=False)
+class Plot:
+    """A finished figure and its caption."""
+
+    figure: Figure
+    caption: str
+
+
+@dataclass(frozen=True)
+class Request:
+    """What may be asked of a plot.
+
+    metric       what is shown, "" for accuracy (RMSE of regression)
+    x            the other metric of a scatter
+    parameter    of a tuning curve, "" if there is one only
+    features     two columns, of decision regions
+    width        millimeters
+    data_dir, offline   where data sets come from, see `catalogue.load`
+    """
+
+    metric: str = ""
+    x: str = "leaves"
+    parameter: str = ""
+    features: tuple[str, ...] = ()
+    width: float = charts.COLUMN
+    data_dir: str | None = None
+    offline: bool = False
+
+
+Drawn = Callable[[Material, Request], Plot]
+
+KINDS: Registry[Drawn] = Registry(
+    "kind of plot",
+    "oblique plot --help",
+    lambda function: fault_of_function(function, "material", "request", says="says what is drawn"),
+)
+
+
+def plot(name: str) -> Callable[[Drawn], Drawn]:
+    """Decorator that registers a function (material, request) -> `Plot` as a kind of `oblique plot`."""
+    return KINDS.register(name)
+
+
+def draw(kind: str, material: Material, request: Request) -> Plot:
+    """Return a plot. ConfigError if the runs do not have what it shows."""
+    # Names of classes, columns and algorithms are text, dollars included.
+    with needs_matplotlib().rc_context({"text.parse_math": False}):
+        made = KINDS[kind](material, request)
+    if not isinstance(made, Plot):
+        raise PluginError(f"{source_of(KINDS[kind])}: plot {kind!r} must return a Plot. Got {quoted(made)}.")
+    return made
+
+
+def summary(kind: str) -> str:
+    """Return what a kind of plot shows, one line."""
+    return (KINDS[kind].__doc__ or "").partition("\n")[0].removeprefix("Draw ").rstrip(".")
+
+
+# ---- shared ----------------------------------------------------------------------------------------------------------
+
+
+def metric_of(material: Material, name: str) -> str:
+    """Return the metric asked for, without one the usual one; ConfigError for one of another task."""
+    usual = "rmse" if material.task == "regression" else "accuracy"
+    (metric,) = checked((name or usual,), material.task, "plot")
+    return metric
+
+
+def methods_on(material: Material, dataset: str) -> list[Method]:
+    """Return the methods that were asked to run on a data set."""
+    return [method for method in material.methods if material.has(method, dataset)]
+
+
+def classes_only(material: Material, what: str) -> None:
+    """Raise ConfigError for runs that predict numbers."""
+    if material.task == "regression":
+        raise ConfigError(f"{what} needs classes, and the runs predict numbers.")
+
+
+def titled(metric: str) -> str:
+    """Return the title of a metric, with its unit."""
+    unit = METRICS[metric].unit
+    title = title_of(metric)
+    return f"{title} in {unit}" if unit in UNITS and unit not in title.split() else title
+
+
+def sentence(metric: str) -> str:
+    """Return the title of a metric as a sentence begins."""
+    title = titled(metric)
+    return title[:1].upper() + title[1:]
+
+
+def axis_of(metric: str, values: Sequence[float]) -> Axis:
+    """Return the axis of a metric: logarithmic where it is compared by ratios, and all values have one."""
+    return Axis(titled(metric), 10 if METRICS[metric].ratio and values and min(values) > 0 else 0)
+
+
+def protocol(material: Material) -> str:
+    """Return how the runs were tested."""
+    return " and ".join(
+        dict.fromkeys(schemes.SCHEMES[one.experiment.cv.scheme].protocol(one.experiment.cv) for one in material.shown)
+    )
+
+
+def tested(material: Material) -> str:
+    """Return what is said where a scheme's estimate, which tables show, is not what the folds have."""
+    experiments = [one.experiment for one in material.shown]
+    if not any(schemes.SCHEMES[one.cv.scheme].apparent(one.cv) for one in experiments):
+        return ""
+    return " Of a bootstrap, the rows that a sample lacks are shown, and no estimate made of them."
+
+
+def left_out(material: Material) -> str:
+    """Return the sentence on data sets that have no axes, "" if all have."""
+    more = len(material.datasets) - MOST_PANELS
+    return f" The first {MOST_PANELS} of {len(material.datasets)} data sets are shown." if more > 0 else ""
+
+
+def without(material: Material, shown: Collection[int], metric: str) -> str:
+    """Return the sentence on methods that have no such metric, "" if all are shown. shown : codes of methods"""
+    labels = [method.label for method in material.methods if method.code not in shown]
+    return f" Without {listed(labels)}, of which {metric} is undefined." if labels else ""
+
+
+def nothing(metric: str) -> ConfigError:
+    """Return the error of runs that share nothing to draw."""
+    return ConfigError(
+        f"the runs have no {metric} that all methods and a data set share; oblique status says what is done."
+    )

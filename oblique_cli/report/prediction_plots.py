@@ -1,0 +1,187 @@
+"""Plots of what models predict: stored predictions, and classes over a plane."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from oblique_cli.data import catalogue
+from oblique_cli.drawing import charts
+from oblique_cli.drawing.charts import Curve, Panel
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import task_of
+from oblique_cli.experiments.rescoring import stored
+from oblique_cli.experiments.running import Case, fitted
+from oblique_cli.ground.nouns import Fold
+from oblique_cli.ground.registry import close_matches
+from oblique_cli.ground.seeds import integer
+from oblique_cli.report.material import Material, Method
+from oblique_cli.report.plot_kinds import (
+    KINDS,
+    MOST_PANELS,
+    Plot,
+    Request,
+    classes_only,
+    left_out,
+    methods_on,
+    nothing,
+    protocol,
+)
+
+BINS = 10  # of a reliability diagram, equally wide
+GRID = 300  # points a side, of decision regions
+
+
+@KINDS.register("calibration")
+def calibration(material: Material, request: Request) -> Plot:
+    """Draw reliability: how often a prediction of a given probability is right."""
+    classes_only(material, "calibration")
+    panels = []
+    for dataset in material.datasets[:MOST_PANELS]:
+        lines = []
+        for method in methods_on(material, dataset):
+            confident, right = [], []
+            for row, found, labels in stored(material.store, method.shown.run, method.tested(dataset)):
+                if found.probabilities is None:
+                    raise ConfigError(
+                        f"run {method.shown.run.name!r} keeps no probabilities of {method.label} on {dataset} "
+                        f"(repetition {row.repeat}, fold {row.fold}); run it with --keep-probabilities."
+                    )
+                confident.append(found.probabilities.max(axis=1))
+                right.append(found.predicted == labels.y[found.rows])
+            if confident:
+                lines.append(_reliability(method, np.concatenate(confident), np.concatenate(right)))
+        if lines:
+            panels.append(Panel(dataset, lines))
+    if not panels:
+        raise nothing("predictions")
+    figure = charts.calibration(panels, request.width)
+    caption = (
+        f"Reliability of the predicted class's probability on test rows, {BINS} bins of equal width, "
+        f"{protocol(material)}; points are as large as the share of rows in their bin. ECE is the expected "
+        f"calibration error, the mean distance from the diagonal.{left_out(material)}"
+    )
+    return Plot(figure, caption)
+
+
+def _reliability(method: Method, confident: np.ndarray, right: np.ndarray) -> tuple[Curve, list[int]]:
+    bins = np.clip(np.ceil(confident * BINS).astype(int) - 1, 0, BINS - 1)
+    counts = np.bincount(bins, minlength=BINS)
+    used = np.flatnonzero(counts)
+    x = np.bincount(bins, weights=confident, minlength=BINS)[used] / counts[used]
+    y = np.bincount(bins, weights=right, minlength=BINS)[used] / counts[used]
+    error = float((np.abs(x - y) * counts[used]).sum() / counts.sum())
+    label = f"{method.label} (ECE {error:.3f})"
+    return Curve(label, x.tolist(), y.tolist(), [0.0] * len(used), method.code), counts[used].tolist()
+
+
+@KINDS.register("confusion")
+def confusion(material: Material, request: Request) -> Plot:
+    """Draw which class was taken for which."""
+    classes_only(material, "a confusion matrix")
+    if len(material.datasets) > 1:
+        raise ConfigError(
+            f"a confusion matrix is of one data set; choose one by --dataset: {', '.join(material.datasets)}."
+        )
+    (dataset,) = material.datasets
+    classes, found = confusions(material, dataset)
+    if not found:
+        raise nothing("predictions")
+    panels = [Panel(f"{dataset}, {method.label}", [counts]) for method, counts in found]
+    figure = charts.confusion(panels, classes, request.width)
+    caption = (
+        f"Test rows of each class by the class predicted, mean over repetitions, {protocol(material)}; shades are "
+        "shares of a row."
+    )
+    return Plot(figure, caption)
+
+
+def confusions(material: Material, dataset: str) -> tuple[tuple[str, ...], list[tuple[Method, np.ndarray]]]:
+    """Return the classes of a data set, and for each method its (C, C) matrix of counts, mean over repetitions."""
+    classes: tuple[str, ...] = ()
+    out = []
+    for method in methods_on(material, dataset):
+        repetitions = method.repetitions(dataset)
+        rows = [row for rows in repetitions for row in rows] or method.tested(dataset)
+        total: np.ndarray | None = None
+        for _, found, labels in stored(material.store, method.shown.run, rows):
+            classes = labels.classes
+            total = np.zeros((len(classes), len(classes))) if total is None else total
+            np.add.at(total, (labels.y[found.rows], found.predicted), 1)
+        if total is not None:
+            out.append((method, total / max(len(repetitions), 1)))
+    return classes, out
+
+
+@KINDS.register("regions")
+def regions(material: Material, request: Request) -> Plot:
+    """Draw the class that each algorithm predicts over the plane of two features."""
+    classes_only(material, "regions")
+    if len(material.datasets) > 1:
+        raise ConfigError(f"regions are of one data set; choose one by --dataset: {', '.join(material.datasets)}.")
+    (dataset,) = material.datasets
+    panels = []
+    data = columns = None
+    for method in methods_on(material, dataset):
+        policy = material.policy(method, dataset)
+        data = catalogue.load(policy, request.data_dir, request.offline, task_of(method.spec.name))
+        if data.digest != method.shown.data.get(dataset):
+            raise ConfigError(f"the data of {dataset!r} have changed since run {method.shown.run.name!r} was made.")
+        columns = _two(data, request.features)
+        X = np.ascontiguousarray(data.X[:, columns])
+        if np.isnan(X).any():
+            raise ConfigError(f"regions need values, and {dataset!r} has missing ones in the features shown.")
+        chosen = Counter(tuple(sorted(row.chosen.items())) for row in method.rows(dataset)).most_common(1)
+        flat = _plane(data, X, columns)
+        case = Case.of(method.shown.experiment, flat, policy, method.spec)
+        rows = np.arange(flat.n)
+        seed = integer(method.shown.experiment.seed, dataset, "regions")
+        everything = Fold(0, 0, rows, rows[:0], rows[:: max(2, round(1 / method.shown.experiment.cv.pruning_fraction))])
+        estimator, encoder, _ = fitted(case, everything, seed, dict(chosen[0][0]) if chosen else {})
+        low, high = X.min(axis=0), X.max(axis=0)
+        margin = np.where(high > low, 0.05 * (high - low), 0.5)
+        rectangle = np.array([low - margin, high + margin])
+        across, up = np.meshgrid(*(np.linspace(rectangle[0, k], rectangle[1, k], GRID) for k in (0, 1)))
+        plane = np.column_stack([across.ravel(), up.ravel()])
+        plane = plane if encoder is None else np.ascontiguousarray(encoder.transform(plane), dtype=np.float64)
+        codes = np.asarray(estimator.predict(plane)).reshape(GRID, GRID)
+        panels.append(Panel(method.label, [codes, X, data.y]))
+    if data is None or columns is None:
+        raise nothing("regions")
+    names = [data.feature_names[k] for k in columns]
+    figure = charts.regions(panels, rectangle, names, data.classes, request.width)
+    note = "" if len(data.feature_names) == 2 else " The models were fitted to these two features alone."
+    over = f"{names[0]} and {names[1]}"
+    caption = f"Classes of {dataset} that each model, fitted to all {data.n} rows, predicts over {over}.{note}"
+    return Plot(figure, caption)
+
+
+def _two(data: Any, asked: Sequence[str]) -> list[int]:
+    names = list(data.feature_names)
+    if not asked:
+        if len(names) == 2:
+            return [0, 1]
+        raise ConfigError(
+            f"regions need two features, and {data.name!r} has {len(names)}; choose by --features A,B from "
+            f"{', '.join(names[:8])}{', ...' if len(names) > 8 else ''}."
+        )
+    if len(asked) != 2 or asked[0] == asked[1]:
+        raise ConfigError(f"--features takes two different names, A,B. Got {','.join(asked)!r}.")
+    for name in asked:
+        if name not in names:
+            hint = close_matches(name, names) or f" It has {', '.join(names[:8])}."
+            raise ConfigError(f"data set {data.name!r} has no feature {name!r}.{hint}")
+    found = [names.index(name) for name in asked]
+    for k in found:
+        if k in data.qualitative:
+            raise ConfigError(f"feature {names[k]!r} of {data.name!r} is qualitative; regions need two numbers.")
+    return found
+
+
+def _plane(data: Any, X: np.ndarray, columns: Sequence[int]) -> Any:
+    names = tuple(data.feature_names[k] for k in columns)
+    return replace(data, X=X, feature_names=names, qualitative=(), levels={}, split=None)

@@ -1,7 +1,0 @@
-"""Reproductions: the published tables cell by cell, and the verdict on every cell.
-
-Importing this package registers the studies (`studies/`, and `sensitivity`) in `framework.studies.STUDIES`.
-"""
-
-from oblique_cli.reproduction import sensitivity as sensitivity
-from oblique_cli.reproduction import studies as studies

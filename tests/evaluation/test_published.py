@@ -1,0 +1,231 @@
+"""Published numbers: what is read is what is printed, and nothing is mixed up."""
+
+from __future__ import annotations
+
+import csv
+import statistics
+import subprocess
+import sys
+
+import pytest
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.evaluation import published
+
+THESIS, GDT_PAPER = "wickramarachchi2015", "manwani2012"
+REFERENCES = list(published.tables())
+
+
+def printed(source: str, table: str, dataset: str, method: str, metric: str, **qualifiers: str) -> str:
+    found = published.lookup(source, table, dataset, method, metric, **qualifiers)
+    assert found is not None
+    return found.printed
+
+
+@pytest.mark.parametrize(
+    ("reference", "dataset", "method", "metric", "expected"),
+    [
+        ("wickramarachchi2015:5.2", "bupa", "HHGDT", "accuracy_percent", "67.9 ± 1.9"),
+        ("wickramarachchi2015:5.2", "bupa", "HHGDT", "n_leaves", "10.9 ± 1.3"),
+        ("wickramarachchi2015:5.2", "statlog_heart", "HHGDT", "n_leaves", "2 ± 0"),
+        ("wickramarachchi2015:5.3", "letter", "GDT", "accuracy_percent", "85.1 ± 0.8"),
+        ("wickramarachchi2015:5.3", "letter", "GDT", "n_leaves", "2477.6 ± 21.6"),
+        ("wickramarachchi2015:5.3", "boston_housing_binary", "GDT", "accuracy_percent", "82.00 ± 0.9"),
+        ("wickramarachchi2015:5.3", "banknote", "GDT", "accuracy_percent", "97.6 ± 0.04"),
+        ("wickramarachchi2015:3.1", "balance_scale", "HHCART(A)", "accuracy_percent", "93.7 ± 1.3"),
+        ("wickramarachchi2015:3.1", "balance_scale", "HHCART(D)", "accuracy_percent", "88.3 ± 1.7"),
+        ("wickramarachchi2015:3.4", "adult", "HHCART(A)", "n_leaves", "32.7 ± 12.9"),
+        ("wickramarachchi2015:5.9", "balance_scale", "HHCRV", "n_leaves", "12.8 ± 4.1"),
+        ("wickramarachchi2015:6.4", "glass", "HHBUT", "accuracy_percent", "59.5 ± 2.6"),
+        ("manwani2012:II", "checkerboard_2x2", "GDT", "accuracy_percent", "99.55 ± 0.11"),
+    ],
+)
+def test_known_numbers_of_the_papers(reference, dataset, method, metric, expected):
+    source, _, table = reference.partition(":")
+    assert printed(source, table, dataset, method, metric) == expected
+
+
+def test_mean_and_sd_are_the_printed_digits_as_numbers():
+    found = published.lookup(THESIS, "5.2", "bupa", "HHGDT", "accuracy_percent")
+    assert found is not None
+    assert (found.mean, found.sd, found.source, found.table) == (67.9, 1.9, THESIS, "5.2")
+
+
+def test_every_file_in_the_folder_is_listed():
+    samples = {"hhcart_table_1_2_sample.csv", "hhgdt_table_5_1_sample.csv"}
+    indexes = {"sources.csv", "tables.csv", "dataset_codes.csv"}
+    listed = {table.file for table in published.tables().values()}
+    assert {path.name for path in published.FOLDER.glob("*.csv")} == listed | samples | indexes
+
+
+def test_the_readme_of_the_folder_names_every_table_and_sample():
+    text = (published.FOLDER / "README.md").read_text(encoding="utf-8")
+    fold_by_fold = {"hhgdt_table_5_6.csv", "hhgdt_table_5_7.csv"}  # "5.5 to 5.8"
+    missing = [path.name for path in published.FOLDER.glob("*.csv") if path.name not in text]
+    assert set(missing) == fold_by_fold
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_a_file_holds_the_table_it_is_listed_for(reference):
+    table = published.find(reference)
+    found = published.numbers(table.source, table.table)
+    assert found
+    assert {(number.source, number.table) for number in found} == {(table.source, table.table)}
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_no_two_numbers_share_everything_that_tells_rows_apart(reference):
+    table = published.find(reference)
+    keys = [
+        (n.dataset, n.method, n.metric, tuple(sorted(n.qualifiers.items())))
+        for n in published.numbers(table.source, table.table)
+    ]
+    assert len(keys) == len(set(keys))
+
+
+@pytest.mark.parametrize("reference", REFERENCES)
+def test_fields_with_commas_stay_one_field(reference):
+    with open(published.FOLDER / published.find(reference).file, encoding="utf-8", newline="") as handle:
+        assert {len(row) for row in csv.reader(handle)} == {9}
+
+
+def test_every_code_of_a_table_has_one_name_in_our_catalogue_and_every_name_a_code():
+    used = {
+        (number.source, number.dataset)
+        for table in published.tables().values()
+        if table.level not in ("ranks", "comparison")  # of all data sets together, counts over them
+        for number in published.numbers(table.source, table.table)
+    }
+    with open(published.FOLDER / "dataset_codes.csv", encoding="utf-8", newline="") as handle:
+        codes = [(row["source"], row["code"]) for row in csv.DictReader(handle)]
+    assert len(codes) == len(set(codes))
+    assert set(codes) == used
+
+
+def test_codes_differ_between_documents():
+    assert published.dataset_code(THESIS, "bupa") == "BUPA"
+    assert published.dataset_code(GDT_PAPER, "bupa") == "Bupa Liver Disorder"
+    assert published.dataset_code(GDT_PAPER, "shuttle") is None
+    assert published.dataset_note(GDT_PAPER, "magic_balanced").startswith("3000 rows of each class drawn by us")
+
+
+def test_a_blank_cell_is_kept_as_a_gap_and_never_found():
+    blank = [n for n in published.numbers(GDT_PAPER, "II") if n.mean is None]
+    assert {(n.dataset, n.method) for n in blank} == {("Magic", "CART-LC")}
+    assert {(n.sd, n.printed) for n in blank} == {(None, "")}
+    assert published.lookup(GDT_PAPER, "II", "magic", "CART-LC", "accuracy_percent") is None
+
+
+def test_an_sd_that_is_not_printed_is_none():
+    found = published.lookup(THESIS, "5.2", "shuttle", "HHGDT", "accuracy_percent")
+    assert found is not None
+    assert (found.mean, found.sd, found.printed) == (99.95, None, "99.95")
+
+
+@pytest.mark.parametrize(
+    ("dataset", "method", "metric"),
+    [("my_csv", "HHGDT", "n_leaves"), ("bupa", "OC1", "n_leaves"), ("bupa", "HHGDT", "depth")],
+)
+def test_what_a_table_does_not_hold_is_none(dataset, method, metric):
+    assert published.lookup(THESIS, "5.2", dataset, method, metric) is None
+
+
+def test_rows_that_differ_in_a_qualifier_are_not_mixed_up():
+    assert printed(THESIS, "3.2", "balance_scale", "HHCART(A)", "accuracy_percent", sampling="SRS") == "92.8 ± 1.3"
+    assert printed(THESIS, "3.2", "balance_scale", "HHCART(A)", "accuracy_percent", sampling="STRS") == "93.2 ± 1.4"
+    assert published.qualifier_values(THESIS, "3.2", "sampling") == ("SRS", "STRS")
+    with pytest.raises(ConfigError) as error:
+        published.lookup(THESIS, "3.2", "balance_scale", "HHCART(A)", "accuracy_percent")
+    assert str(error.value) == (
+        "published table wickramarachchi2015:3.2 has 2 numbers for accuracy_percent of HHCART(A) on BS; "
+        "say which by sampling."
+    )
+
+
+def test_a_qualifier_that_no_row_carries_finds_nothing():
+    assert published.lookup(THESIS, "5.2", "bupa", "HHGDT", "n_leaves", sampling="STRS") is None
+
+
+def test_one_fold_is_not_taken_for_the_mean():
+    with pytest.raises(ConfigError, match=r"say which by cv, fold\.$"):
+        published.lookup(THESIS, "5.5", "bupa", "GDT", "accuracy_percent")
+    assert printed(THESIS, "5.5", "bupa", "GDT", "accuracy_percent", cv="nested", fold="1") == "62.9"
+
+
+def test_a_size_printed_once_belongs_to_both_methods():
+    for method in ("SVM", "HHBUT"):
+        assert printed(THESIS, "6.1", "balance_scale", method, "n_leaves") == "3.9 ± 0.3"
+    assert printed(THESIS, "6.1", "balance_scale", "SVM", "accuracy_percent") == "89.8 ± 1.1"
+    assert printed(THESIS, "6.1", "balance_scale", "HHBUT", "accuracy_percent") == "89.6 ± 1.2"
+
+
+def test_a_remark_is_the_free_text_of_a_note():
+    slip = published.lookup(THESIS, "5.9", "haberman", "OC1", "accuracy_percent")
+    assert slip is not None
+    assert slip.qualifiers == {"sd_over": "10 CV repetitions"}
+    assert slip.remark.startswith("printed method is HHGDT; read as OC1")
+    renamed = published.lookup(THESIS, "6.4", "glass", "HHBUT", "accuracy_percent")
+    assert renamed is not None
+    assert renamed.remark == "printed as GLASS"
+
+
+@pytest.mark.parametrize("table", ["5.5", "5.6", "5.7", "5.8"])
+@pytest.mark.parametrize("cv", ["nested", "two-stage"])
+@pytest.mark.parametrize("metric", ["accuracy_percent", "n_leaves"])
+def test_fold_tables_reproduce_their_own_mean_and_sample_sd(table, cv, metric):
+    rows = [n for n in published.numbers(THESIS, table) if n.metric == metric and n.qualifiers["cv"] == cv]
+    folds = [n.mean for n in rows if n.qualifiers["fold"] != "all"]
+    (total,) = [n for n in rows if n.qualifiers["fold"] == "all"]
+    assert len(folds) == 10
+    assert statistics.mean(folds) == pytest.approx(total.mean, abs=0.1)
+    assert statistics.stdev(folds) == pytest.approx(total.sd, abs=0.1)
+
+
+@pytest.mark.parametrize("sampling", ["SRS", "STRS"])
+def test_class_accuracies_weighted_by_class_size_give_the_pooled_accuracy(sampling):
+    classes = [
+        n
+        for n in published.numbers(THESIS, "3.3")
+        if n.dataset == "BUPA" and n.metric == "class_accuracy_percent" and n.qualifiers["sampling"] == sampling
+    ]
+    sizes = [int(n.qualifiers["class_size"]) for n in classes]
+    pooled = sum(n.mean * size for n, size in zip(classes, sizes, strict=True)) / sum(sizes)
+    found = published.lookup(THESIS, "3.2", "bupa", "HHCART(A)", "accuracy_percent", sampling=sampling)
+    assert found is not None
+    assert sum(sizes) == 345
+    assert pooled == pytest.approx(found.mean, abs=0.1)
+
+
+def test_an_unknown_table_is_refused_with_close_matches():
+    with pytest.raises(ConfigError) as error:
+        published.find("wickramarachchi2015:5.22")
+    text = str(error.value)
+    assert text.startswith("unknown published table 'wickramarachchi2015:5.22'. Did you mean 'wickramarachchi2015:5.2'")
+    assert text.endswith("amalaman2015:6.4, zhang2014:IV-B, zhang2014:IV-C, zhang2014:IV-E.")
+
+
+def test_a_fold_table_cannot_stand_beside_means_over_repetitions():
+    with pytest.raises(ConfigError) as error:
+        published.comparable("wickramarachchi2015:5.5")
+    assert str(error.value).startswith(
+        "published table wickramarachchi2015:5.5 holds numbers of a single fold, which cannot stand beside means over "
+        "repetitions; tables that can: wickramarachchi2015:3.1, "
+    )
+    assert published.comparable("wickramarachchi2015:5.3").table == "5.3"
+
+
+def test_the_worked_examples_are_there():
+    for file, n in (("hhcart_table_1_2_sample.csv", 34), ("hhgdt_table_5_1_sample.csv", 9)):
+        with open(published.FOLDER / file, encoding="utf-8", newline="") as handle:
+            points = [(row["Y"], float(row["X1"]), float(row["X2"])) for row in csv.DictReader(handle)]
+        assert len(points) == n
+        assert {y for y, _, _ in points} == {"1", "2"}
+
+
+def test_reading_published_numbers_imports_nothing_numerical():
+    code = (
+        "import sys; from oblique_cli.evaluation import published; published.numbers('manwani2012', 'II'); "
+        "print(sorted({'numpy', 'scipy', 'sklearn', 'yaml', 'joblib'} & set(sys.modules)))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"

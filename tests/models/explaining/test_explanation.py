@@ -1,0 +1,280 @@
+"""`explain`: the path adds up, and no row of another class is nearer than the one that is named."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import export_support as support
+import numpy as np
+import pytest
+from cli_support import call
+from export_support import Policy
+
+from oblique_cli import Model, explain, make
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.models.explaining import Spread
+from oblique_cli.tree.reading import Units
+from oblique_cli.tree.structure import Tree
+
+__all__ = ["call"]
+
+CASES = {
+    "numbers": lambda: support.iris(),
+    "axis-parallel": lambda: support.iris("axis_parallel"),
+    "indicators, filled": lambda: support.mixed("hhcart_a", Policy("impute"), max_depth=4, awkward=False),
+    "sides of gaps": lambda: support.mixed(
+        "hhcart_a", Policy("keep", "crimcoord"), missing="learn", max_depth=6, awkward=False
+    ),
+    "large": lambda: support.mixed("hhcart_d", Policy("keep"), n=900, missing="learn"),
+}
+
+
+@cache
+def case_of(name: str) -> support.Case:
+    return CASES[name]()
+
+
+@cache
+def explained(name: str) -> list:
+    case = case_of(name)
+    X = support.rows(case, n=60, gaps=0.05, seed=11)
+    return [(row, explain(case.model, row, reference=case.X)) for row in X]
+
+
+def deviations(case: support.Case) -> np.ndarray:
+    levels = {j: cell.levels for j, cell in enumerate(case.procedure.cells) if cell.levels}
+    return np.array(Spread.of(case.X, levels).deviations)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_it_says_what_predict_and_apply_say(name):
+    case = case_of(name)
+    seen = 0
+    for row, found in explained(name):
+        answers, _ = support.expected(case, row[None])
+        assert [found.predicted] == answers
+        if found.predicted is None:
+            assert found.missing in [case.procedure.cells[j].name for j in case.procedure.needed]
+            continue
+        seen += 1
+        asked = np.where(
+            np.isnan(row) & [not c.levels and j not in case.procedure.used for j, c in enumerate(case.procedure.cells)],
+            0.0,
+            row,
+        )
+        assert case.model.apply(asked[None]).tolist() == [found.node]
+        tree = case.model.estimator.tree_
+        assert (
+            list(found.counts.values()) == tree.counts[found.node].tolist() and found.n_rows == tree.n_rows[found.node]
+        )
+    assert seen > 20
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_contributions_add_up_to_the_distance(name):
+    checked = 0
+    for _, found in explained(name):
+        for step in found.steps:
+            if step.distance is None:
+                continue
+            total = step.mean + sum(part.amount for part in step.contributions)
+            assert total == pytest.approx(step.distance, rel=1e-9, abs=1e-9)
+            assert (step.goes == "left") == (step.total <= step.threshold)
+            sizes = [abs(part.amount) for part in step.contributions]
+            assert sizes == sorted(sizes, reverse=True)
+            checked += 1
+    assert checked > 20
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_changed_row_has_another_class_and_is_as_far_as_it_says(name):
+    case = case_of(name)
+    changes = 0
+    for row, found in explained(name):
+        if found.change is None:
+            continue
+        changes += 1
+        answers, _ = support.expected(case, found.change.row[None])
+        assert answers == [found.change.predicted] and found.change.predicted != found.predicted
+        moved = np.flatnonzero(~((found.change.row == row) | (np.isnan(row) & np.isnan(found.change.row))))
+        assert sorted(case.procedure.cells[j].name for j in moved) == sorted(c.column for c in found.change.columns)
+        distance = np.linalg.norm((found.change.row - row)[moved] / deviations(case)[moved])
+        assert distance == pytest.approx(found.change.distance, rel=1e-6, abs=1e-9)
+        assert not {case.procedure.cells[j].name for j in moved} & set(found.held)
+    assert changes > 20
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_no_row_of_another_class_found_by_search_is_nearer(name):
+    case = case_of(name)
+    rng = np.random.default_rng(17)
+    unit = deviations(case)
+    compared = 0
+    for row, found in explained(name)[:25]:
+        if found.predicted is None:
+            continue
+        free = ~np.isnan(row) & (unit > 0) & [not cell.levels for cell in case.procedure.cells]
+        best = found.change.distance if found.change else 3.0
+        for reach in (1.02, 1.5):  # around the distance that was named, where a nearer row would be
+            steps = rng.normal(size=(3000, len(row))) * free
+            steps *= (best * reach * rng.random((3000, 1)) ** 0.2) / np.linalg.norm(steps, axis=1, keepdims=True)
+            near = row + np.where(free, steps * unit, 0.0)
+            answers, _ = support.expected(case, near)
+            other = np.array([answer != found.predicted for answer in answers])
+            distances = np.linalg.norm(steps, axis=1)[other]
+            if found.change is None:
+                assert not len(distances)
+            elif len(distances):
+                compared += 1
+                # Where half-spaces meet at a flat angle, staying inside by the margin costs more than the margin.
+                assert distances.min() >= best - 1e-4
+    assert compared > 10
+
+
+def test_a_search_from_the_changed_row_finds_nothing_nearer():
+    # Rows drawn at random rarely come close in many columns: shrink the change itself in random ways instead.
+    case = case_of("numbers")
+    rng = np.random.default_rng(23)
+    unit = deviations(case)
+    for row, found in explained("numbers"):
+        if found.change is None:
+            continue
+        step = (found.change.row - row) / unit
+        near = (
+            step * (1 - rng.exponential(0.01, size=(2000, 1)))
+            + rng.normal(size=(2000, 4)) * 0.02 * found.change.distance
+        )
+        near *= np.minimum(1.0, (found.change.distance - 1e-4) / np.linalg.norm(near, axis=1, keepdims=True))
+        if found.change.distance > 2e-4 and not np.isnan(row).any():
+            answers, _ = support.expected(case, row + near * unit)
+            assert set(answers) == {found.predicted}
+
+
+def test_a_case_by_hand():
+    # One cut at x1 = 1.5; x1 has the standard deviation 1, x2 none that matters.
+    X = np.array([[0.5, 0.0], [0.5, 1.0], [2.5, 0.0], [2.5, 1.0]])
+    model = make("axis_parallel").fit(X, ["a", "a", "b", "b"])
+    found = explain(model, [1.0, 0.0], reference=X)
+    (step,) = found.steps
+    assert (found.predicted, step.goes, step.distance, step.mean) == ("a", "left", -0.5, 0.0)
+    assert [(part.column, part.value, part.amount) for part in step.contributions] == [("x1", 1.0, -0.5)]
+    assert found.change.predicted == "b" and found.change.distance == pytest.approx(0.5, abs=2e-6)
+    (column,) = found.change.columns
+    assert (column.column, column.before) == ("x1", 1.0) and column.to == pytest.approx(1.5, abs=2e-6)
+    assert explain(model, [2.0, 0.0], reference=X).change.columns[0].to == pytest.approx(1.5, abs=2e-6)
+
+
+def test_columns_held_fixed_stay_and_a_class_can_be_asked_for():
+    case = case_of("numbers")
+    row = case.X[0]
+    names = [cell.name for cell in case.procedure.cells]
+    free = explain(case.model, row, reference=case.X)
+    held = explain(case.model, row, reference=case.X, fix=names[:3])
+    assert held.change is None or [c.column for c in held.change.columns] == [names[3]]
+    assert held.change is None or held.change.distance >= free.change.distance
+    assert explain(case.model, row, reference=case.X, fix=names).change is None
+    other = explain(case.model, row, reference=case.X, to="Iris-virginica").change
+    assert other.predicted == "Iris-virginica" and other.distance >= free.change.distance
+    assert explain(case.model, row, reference=case.X, to="Iris-setosa").change is None
+
+
+def test_whole_numbers_are_noted():
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 9, size=(200, 2)).astype(float)
+    model = make("hhcart_a", random_state=1).fit(X, X.sum(axis=1) > 8)
+    found = explain(model, X[0], reference=X)
+    assert found.change and all(column.whole for column in found.change.columns if column.to != round(column.to))
+    assert any(column.whole for column in found.change.columns)
+
+
+def test_regression_has_an_equation_and_no_change():
+    case = support.mixed("retis", Policy("impute"), regression=True, awkward=False)
+    row = np.nan_to_num(case.X[3])
+    found = explain(case.model, row, reference=case.X)
+    assert found.change is None and found.counts == {}
+    assert sum(part.amount for part in found.equation) + found.intercept == pytest.approx(found.predicted)
+
+
+@pytest.mark.parametrize("name", ["numbers", "indicators, filled", "sides of gaps"])
+def test_the_spread_of_training_rows_comes_with_the_model(name):
+    case = case_of(name)
+    seen = case.X if case.model.encoder is None else case.model.encoder.transform(case.X)
+    tree = case.model.fitted.state.get("tree_")
+    units = Units.deviations(seen, tree.levels if isinstance(tree, Tree) else ())
+    facts = {"units": units.to_plain(), "whole_numbers": []}
+    model = Model(**{**vars(case.model), "facts": facts})
+    row = np.nan_to_num(case.X[5])
+    ours, theirs = explain(model, row), explain(case.model, row, reference=case.X)
+    assert [step.goes for step in ours.steps] == [step.goes for step in theirs.steps]
+    tolerance = 0.1 if "filled" in name else 1e-9  # what fills a gap narrows the spread
+    for one, other in zip(ours.steps, theirs.steps, strict=True):
+        assert one.distance == pytest.approx(other.distance, rel=tolerance, abs=1e-9)
+        assert one.mean + sum(part.amount for part in one.contributions) == pytest.approx(one.distance)
+    assert ours.change.distance == pytest.approx(theirs.change.distance, rel=tolerance, abs=2e-6)
+
+
+def test_the_spread_by_hand():
+    X = np.array([[1.0, 0.0, 7.0], [3.0, 1.0, 7.0], [np.nan, 1.0, 7.0]])
+    spread = Spread.of(X, {1: ("a", "b")})
+    assert spread.means == (2.0, 0.0, 7.0) and spread.deviations == (1.0, 0.0, 0.0)
+    assert spread.whole == (True, False, True) and spread.shares == {1: {0: 1 / 3, 1: 2 / 3}}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([1.0],), {}, "a row has 4 columns. Got 1 values."),
+        (([1.0, 2.0, 3.0, np.inf],), {}, "column 'petal_width' of the row is infinite"),
+        (
+            ([1.0, 2.0, 3.0, 4.0],),
+            {"fix": ["petal_widht"]},
+            "no column 'petal_widht' to hold fixed. Did you mean 'petal_width'",
+        ),
+        (([1.0, 2.0, 3.0, 4.0],), {"to": "Iris-setsa"}, "no class 'Iris-setsa'. Did you mean 'Iris-setosa'"),
+        (([1.0, 2.0, 3.0, 4.0],), {"reference": None}, "does not say how its training rows are spread"),
+        (([1.0, 2.0, 3.0, 4.0],), {"reference": np.ones((3, 2))}, "reference must have 4 columns. Got 2."),
+    ],
+)
+def test_what_does_not_fit_is_said_in_a_sentence(arguments, options, message):
+    case = case_of("numbers")
+    with pytest.raises(ConfigError) as error:
+        explain(case.model, *arguments, **{"reference": case.X, **options})
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        3,
+        {},
+        {"center": [1], "spread": [1], "of_levels": {}},
+        {"center": [1] * 4, "spread": [1, 1, 0, 1], "of_levels": {}},
+        {"center": [1] * 4, "spread": [1] * 4, "of_levels": {"0": [1.0]}},
+        {"center": ["a"] * 4, "spread": [1] * 4, "of_levels": {}},
+    ],
+)
+def test_damaged_units_are_said_in_a_sentence(damaged):
+    case = case_of("numbers")
+    model = Model(**{**vars(case.model), "facts": {"units": damaged}})
+    with pytest.raises(DataError, match=r"^facts\.units of the model cannot be used \(.*\); fit the model again\.$"):
+        explain(model, case.X[0])
+
+
+def test_what_is_no_tree_is_said_in_a_sentence():
+    with pytest.raises(ConfigError, match="is a vote of 3 trees, and only a single tree can be explained"):
+        explain(support.iris("raf", n_estimators=3).model, [1.0, 2.0, 3.0, 4.0])
+    X, y = np.random.default_rng(1).normal(size=(30, 2)), np.arange(30) % 2
+    with pytest.raises(ConfigError, match=r"^knn cannot be exported or explained, only its predictions"):
+        explain(make("knn").fit(X, y), X[0], reference=X)
+
+
+def test_a_split_by_one_level_is_said_as_the_tree_shows_it(call):
+    rows = [f"{'red' if k % 3 else 'green'},{k % 7},{'yes' if k % 3 else 'no'}" for k in range(60)]
+    (call.folder / "one.csv").write_text("\n".join(["color,size,y", *rows]) + "\n")
+    fit = call("fit", "one.csv", "--target", "y", "--algorithm", "axis_parallel", "--folds", "2", "--out", "m.json")
+    assert fit.code == 0
+    for color in ("red", "green"):
+        said = call("explain", "m.json", "--values", f"color={color},size=3").out
+        (line,) = (line for line in said.splitlines() if line.startswith("  node 0: "))
+        level = line.rpartition(" ")[2]
+        assert line.endswith(f"color is {'' if level == color else 'not '}{level}")

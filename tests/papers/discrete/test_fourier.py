@@ -1,0 +1,494 @@
+"""Fourier spectra of discrete trees: exact both ways, equal by every route, sparse, and refused where too large."""
+
+from __future__ import annotations
+
+import tracemalloc
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.papers.discrete.c45 import C45
+from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, DiscreteTreeBuilder, describe
+from oblique_cli.papers.discrete.domain import Domain, phases, psi
+from oblique_cli.papers.discrete.extraction import bytes_a_term, count_terms, node_means, spectrum_of, transform
+from oblique_cli.papers.discrete.principal import gram_of_trees, principal_components
+from oblique_cli.papers.discrete.spectrum import CoefficientMatrix, Spectrum, TooLarge, combination
+from oblique_cli.papers.discrete.spectrum_summary import interactions, largest
+from oblique_cli.papers.discrete.tcfs import ClassShares, tree_from_spectrum
+
+EVERYTHING = C45(pruning="none", min_samples_leaf=1)
+
+
+def random_tree(seed, cardinalities=None, classes=2, rows=60):
+    """A tree fitted to noise over a random domain, and its indicators: one output for two classes."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(2, 6, size=rng.integers(1, 6)) if cardinalities is None else cardinalities
+    domain = Domain(sizes)
+    X = np.stack([rng.integers(0, size, size=rows) for size in domain.cardinalities], axis=1)
+    tree = EVERYTHING.grow(X, rng.integers(0, classes, size=rows), classes, domain)
+    return tree, indicators(tree, classes)
+
+
+def indicators(tree, classes=2):
+    return (tree.labels == 1)[:, None].astype(float) if classes == 2 else np.eye(classes)[tree.labels]
+
+
+def complete(depth, features, seed=0):
+    """A complete binary tree of random features and labels."""
+    rng = np.random.default_rng(seed)
+    builder = DiscreteTreeBuilder(Domain([2] * features))
+    stack = [(builder.add([0.0], 0), [])]
+    while stack:
+        node, path = stack.pop()
+        if len(path) == depth:
+            builder._labels[node] = int(rng.integers(2))
+            continue
+        feature = int(rng.choice(np.setdiff1d(np.arange(features), path)))
+        children = [builder.add([0.0], 0), builder.add([0.0], 0)]
+        builder.split(node, feature, children)
+        stack += [(child, [*path, feature]) for child in children]
+    return builder.finish()
+
+
+def figure_2():
+    """The Boolean tree of figures 1 and 2 of the paper: x1 = 0 is class 1; then x2, x3 with the averages printed.
+
+    Features count from 0 here as in its partitions: 010 holds the middle one. Root average 5/8, F(x1 = 0) = 1,
+    F(x1 = 1) = 1/4, F(x2 = 1) = 1 below it in one of two branches.
+    """
+    builder = DiscreteTreeBuilder(Domain([2, 2, 2]))
+    root, zero, one = (builder.add([0.0], label) for label in (0, 1, 0))
+    builder.split(root, 1, [zero, one])
+    low, high = builder.add([0.0], 0), builder.add([0.0], 0)
+    builder.split(one, 2, [low, high])
+    builder.split(high, 0, [builder.add([0.0], 0), builder.add([0.0], 1)])
+    return builder.finish()
+
+
+# -- domain and basis --------------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(1, 5), min_size=1, max_size=3))
+@settings(max_examples=25, deadline=None)
+def test_the_basis_is_orthonormal_under_means(cardinalities):
+    domain = Domain(cardinalities)
+    points = domain.points()
+    basis = psi(domain, points, points)
+    np.testing.assert_allclose(basis.conj().T @ basis / domain.size, np.eye(domain.size), atol=1e-12)
+
+
+def test_the_basis_of_two_values_is_walsh_to_the_bit():
+    domain = Domain([2] * 7)
+    points = domain.points()
+    expected = np.array([[(-1.0) ** bin(a & b).count("1") for b in range(128)] for a in range(128)])
+    np.testing.assert_array_equal(psi(domain, points, points), expected)
+
+
+@pytest.mark.parametrize("cardinality", range(1, 9))
+def test_the_table_of_one_feature_is_the_formula(cardinality):
+    p, x = np.indices((cardinality, cardinality))
+    np.testing.assert_allclose(phases(cardinality), np.exp(2j * np.pi * p * x / cardinality), atol=1e-14)
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=60), st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_keys_give_their_partitions_back_and_differ_where_they_do(cardinalities, seed):
+    domain = Domain(cardinalities)
+    partitions = np.random.default_rng(seed).integers(0, domain.lambdas, size=(20, len(cardinalities)))
+    keys = domain.pack(partitions)
+    spectrum = Spectrum(domain, keys, np.ones((20, 1)))
+    np.testing.assert_array_equal(spectrum.partitions(), partitions)
+    np.testing.assert_array_equal(spectrum.orders, (partitions > 0).sum(axis=1))
+    assert len(np.unique(keys, axis=0)) == len(np.unique(partitions, axis=0))
+    assert domain.used(keys) == np.flatnonzero(partitions.any(axis=0)).tolist()
+
+
+def test_a_domain_of_any_size_counts_its_points_exactly():
+    assert Domain([2] * 180).size == 2**180
+    assert Domain([3, 1, 5]).points().shape == (15, 3)
+    with pytest.raises(ValueError, match="at least one value"):
+        Domain([2, 0])
+    with pytest.raises(ValueError, match="outside the domain"):
+        Domain([2, 3]).check([[0, 3]])
+
+
+def test_a_table_of_a_large_domain_is_refused_with_its_size_and_what_to_lower():
+    with pytest.raises(ConfigError, match=r"1048576 points, more than the 1000 allowed; use fewer features"):
+        Domain([2] * 20).points(limit=1000)
+
+
+# -- spectra -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_example_of_the_paper():
+    tree = figure_2()
+    means = node_means(tree, indicators(tree))
+    assert means[:3, 0].tolist() == [0.625, 1.0, 0.25]
+    spectrum = spectrum_of(tree, indicators(tree), method="paths")
+    found = {tuple(j): Fraction(w) for j, w in zip(spectrum.partitions().tolist(), spectrum.weights[:, 0], strict=True)}
+    assert found[0, 0, 0] == Fraction(5, 8)
+    assert found[0, 1, 0] == Fraction(1, 2) * 1 - Fraction(1, 2) * Fraction(1, 4)
+    truth = {tuple(x): indicators(tree)[tree.apply(np.array([x]))[0], 0] for x in tree.domain.points().tolist()}
+
+    def coefficient(j):
+        return sum(Fraction(f) * (-1) ** sum(a * b for a, b in zip(j, x, strict=True)) for x, f in truth.items()) / 8
+
+    assert found == {j: coefficient(j) for j in truth if coefficient(j) != 0}
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("method", ["paths", "table"])
+@pytest.mark.parametrize("seed", range(25))
+def test_the_inverse_transform_is_the_tree_on_every_point(seed, method, classes):
+    tree, values = random_tree(seed, classes=classes)
+    spectrum = spectrum_of(tree, values, method=method)
+    points = tree.domain.points()
+    np.testing.assert_allclose(spectrum.evaluate(points), values[tree.apply(points)], atol=1e-10)
+    direct = psi(tree.domain, points, points).T @ values[tree.apply(points)] / tree.domain.size
+    np.testing.assert_allclose(spectrum.weights, direct[_rows_of(points, spectrum)], atol=1e-12)
+
+
+def _rows_of(points, spectrum):
+    place = {tuple(point): row for row, point in enumerate(points.tolist())}
+    return [place[tuple(j)] for j in spectrum.partitions().tolist()]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_both_methods_give_the_same_keys_and_coefficients(seed):
+    tree, values = random_tree(seed, [2, 4, 3, 2, 5, 2], classes=3, rows=200)
+    paths, table = (spectrum_of(tree, values, method=method) for method in ("paths", "table"))
+    np.testing.assert_array_equal(paths.keys, table.keys)
+    np.testing.assert_allclose(paths.weights, table.weights, atol=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_inverse_transform_is_the_tree_on_a_sample_of_a_large_domain(seed):
+    rng = np.random.default_rng(seed)
+    domain = Domain(rng.integers(2, 6, size=180))
+    X = rng.integers(0, domain.lambdas, size=(150, 180))
+    tree = C45(min_samples_leaf=3, max_depth=6, pruning="none").grow(X, rng.integers(0, 2, 150), 2, domain)
+    spectrum = spectrum_of(tree, indicators(tree))
+    points = rng.integers(0, domain.lambdas, size=(500, 180))
+    np.testing.assert_allclose(spectrum.evaluate(points), indicators(tree)[tree.apply(points)], atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_no_coefficient_is_of_higher_order_than_the_tree_is_deep(seed):
+    tree, values = random_tree(seed)
+    assert spectrum_of(tree, values).orders.max(initial=0) <= tree.depth
+
+
+@pytest.mark.parametrize("method", ["paths", "table"])
+@pytest.mark.parametrize("max_order", [0, 1, 2, 3])
+def test_a_limit_on_orders_leaves_the_rest_as_it_is(max_order, method):
+    tree, values = random_tree(4, [2, 3, 2, 4, 2], rows=200)
+    whole, part = spectrum_of(tree, values), spectrum_of(tree, values, max_order=max_order, method=method)
+    kept = whole.orders <= max_order
+    np.testing.assert_array_equal(part.keys, whole.keys[kept])
+    np.testing.assert_allclose(part.weights, whole.weights[kept], atol=1e-14)
+
+
+@pytest.mark.parametrize("max_order", [None, 0, 1, 2, 4])
+def test_the_count_of_terms_is_what_an_enumeration_finds(max_order):
+    tree, _ = random_tree(7, [2, 3, 2, 4, 2], rows=100)
+    features, _ = tree.paths
+    limit = tree.depth if max_order is None else max_order
+    terms = 1
+    for node in np.flatnonzero(~tree.is_leaf):
+        above = [int(tree.domain.lambdas[k]) for k in features[node] if k >= 0]
+        own = tree.domain.cardinalities[tree.feature[node]] - 1
+        ways = np.array([1])
+        for size in above:
+            ways = np.convolve(ways, [1, size - 1])
+        terms += own * int(ways[:limit].sum())
+    assert count_terms(tree, max_order) == terms
+
+
+@given(st.lists(st.integers(2, 5), min_size=1, max_size=4), st.integers(0, 2**32))
+@settings(max_examples=25, deadline=None)
+def test_the_fast_transform_is_the_sum_over_all_points(sizes, seed):
+    domain = Domain(sizes)
+    f = np.random.default_rng(seed).normal(size=domain.size)
+    points = domain.points()
+    np.testing.assert_allclose(transform(f, sizes), psi(domain, points, points).T @ f / domain.size, atol=1e-12)
+
+
+def test_one_leaf_and_a_function_that_is_zero():
+    domain = Domain([2, 3])
+    leaf = EVERYTHING.grow(np.array([[0, 1]]), np.array([1]), 2, domain)
+    spectrum = spectrum_of(leaf, indicators(leaf))
+    assert len(spectrum) == 1 and spectrum.orders.tolist() == [0] and spectrum.mean.tolist() == [1.0]
+    nothing = spectrum_of(leaf, np.zeros((1, 1)))
+    assert len(nothing) == 0 and nothing.energy == 0.0
+    assert nothing.evaluate(domain.points()).tolist() == [[0.0]] * 6
+    assert tree_from_spectrum(nothing, ClassShares(2)).n_nodes == 1
+
+
+# -- inner products and energy -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("seed", range(10))
+def test_inner_products_are_equal_in_both_domains_and_from_boxes(seed, classes):
+    sizes = np.random.default_rng(seed).integers(2, 6, size=4)
+    found = [random_tree(100 * seed + i, sizes, classes) for i in range(4)]
+    points = Domain(sizes).points()
+    D = np.stack([values[tree.apply(points)] for tree, values in found], axis=2)
+    direct = np.einsum("xki,xkj->ij", D, D) / len(points)
+    spectra = [spectrum_of(tree, values) for tree, values in found]
+    np.testing.assert_allclose(CoefficientMatrix(spectra).gram(), direct, atol=1e-10)
+    np.testing.assert_allclose(gram_of_trees([t for t, _ in found], [v for _, v in found]), direct, atol=1e-10)
+    assert spectra[0].inner(spectra[1]) == pytest.approx(direct[0, 1], abs=1e-10)
+    for i, spectrum in enumerate(spectra):  # Parseval
+        assert spectrum.energy == pytest.approx(direct[i, i], abs=1e-10)
+        assert spectrum.energy_by_order.sum() == pytest.approx(spectrum.energy, abs=1e-12)
+
+
+def test_both_routes_agree_where_no_table_could_be_made():
+    rng = np.random.default_rng(5)
+    domain = Domain([2] * 180)
+    trees = []
+    for _ in range(6):
+        X = rng.integers(0, 2, size=(300, 180))
+        trees.append(C45(pruning="none", max_depth=8).grow(X, rng.integers(0, 2, 300), 2, domain))
+    values = [indicators(tree) for tree in trees]
+    spectra = [spectrum_of(tree, v) for tree, v in zip(trees, values, strict=True)]
+    np.testing.assert_allclose(CoefficientMatrix(spectra).gram(), gram_of_trees(trees, values), atol=1e-12)
+
+
+@pytest.mark.parametrize("share", [0.3, 0.5, 0.9, 0.99, 1.0])
+def test_truncation_keeps_the_share_it_is_asked_for_and_no_more_than_it_must(share):
+    tree, values = random_tree(3, [2, 4, 3, 5], rows=200)
+    whole = spectrum_of(tree, values)
+    part = whole.truncated(share)
+    assert part.energy >= share * whole.energy - 1e-12
+    smallest = part.energies.min()
+    assert set(np.flatnonzero(whole.energies > smallest * (1 + 1e-6))) <= set(
+        np.flatnonzero(np.isin(whole.keys[:, 0], part.keys[:, 0]))
+    )
+    if share < 1:
+        assert part.energies[part.energies > smallest * (1 + 1e-6)].sum() < share * whole.energy
+    # Conjugate pairs stay together, so the function is real: its values are what the coefficients say in full.
+    points = tree.domain.points()
+    basis = psi(tree.domain, part.partitions(), points).conj()
+    assert np.abs((basis @ part.weights).imag).max() < 1e-12
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sums_and_multiples_of_spectra_are_those_of_functions(seed):
+    (a, va), (b, vb) = (random_tree(seed + i, [3, 2, 4]) for i in (0, 50))
+    points = a.domain.points()
+    both = spectrum_of(a, va) * 0.5 + 2.0 * spectrum_of(b, vb)
+    expected = 0.5 * va[a.apply(points)] + 2.0 * vb[b.apply(points)]
+    np.testing.assert_allclose(both.evaluate(points), expected, atol=1e-12)
+    zero = combination([spectrum_of(a, va), spectrum_of(a, va)], [1.0, -1.0])
+    assert len(zero) == 0
+
+
+@pytest.mark.parametrize(("features", "classes"), [(60, 2), (180, 2), (60, 26)])
+def test_deep_trees_of_many_features_stay_sparse(features, classes):
+    tree = complete(8, features)
+    tree = DiscreteTree(tree.domain, tree.feature, tree.first_child, tree.values, np.arange(tree.n_nodes) % classes)
+    outputs = indicators(tree, classes)
+    terms = count_terms(tree)
+    _ = tree.paths, tree.measures
+    tracemalloc.start()
+    spectrum = spectrum_of(tree, outputs, method="paths")
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert len(spectrum) <= terms == (4**8 - 1) // 3 + 1
+    assert peak <= bytes_a_term(tree.domain, outputs.shape[1]) * terms
+    assert spectrum.energy == pytest.approx(gram_of_trees([tree], [outputs])[0, 0], abs=1e-12)
+
+
+def test_what_is_too_large_is_refused_with_the_count_and_what_to_lower():
+    tree = complete(6, 60)
+    with pytest.raises(TooLarge) as error:
+        spectrum_of(tree, indicators(tree), max_terms=1000, method="paths")
+    assert str(error.value) == (
+        "the spectrum of a tree of depth 6 and 64 leaves takes 1366 terms, more than the 1000 allowed; lower "
+        "max_order or max_depth, or prune more (confidence)."
+    )
+    assert spectrum_of(tree, indicators(tree), max_terms=1000, max_order=2).orders.max() == 2
+    with pytest.raises(TooLarge, match="passes 9 nodes; lower max_depth, energy or min_confidence"):
+        tree_from_spectrum(spectrum_of(tree, indicators(tree)), ClassShares(2), max_nodes=9)
+    inner = np.arange(1100)
+    feature, first = np.full((2, 2201), -1)
+    feature[np.append(0, 2 * inner[1:])], first[np.append(0, 2 * inner[1:])] = inner, 2 * inner + 1
+    chain = DiscreteTree(Domain([2] * 1100), feature, first, np.zeros((2201, 1)), np.arange(2201) % 2)
+    for max_order in (None, 500):
+        with pytest.raises(TooLarge, match=r"takes 1000000000000000 terms or more, more than the 2462710 allowed"):
+            spectrum_of(chain, indicators(chain), max_order=max_order)
+    assert count_terms(chain, 1) == 1101
+    wide = complete(8, 60)
+    with pytest.raises(TooLarge, match=r"a table over the \d+ features of this tree has \d+ points"):
+        spectrum_of(wide, indicators(wide), method="table")
+
+
+# -- TCFS --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("decide", [False, True])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("seed", range(20))
+def test_the_tree_of_a_whole_spectrum_predicts_like_the_tree_it_came_from(seed, classes, decide):
+    tree, values = random_tree(seed, classes=classes)
+    back = tree_from_spectrum(spectrum_of(tree, values), ClassShares(classes), decide=decide)
+    points = tree.domain.points()
+    np.testing.assert_array_equal(back.labels[back.apply(points)], tree.labels[tree.apply(points)])
+    if not decide:
+        np.testing.assert_allclose(back.values[back.apply(points)], values[tree.apply(points)], atol=1e-9)
+        again = spectrum_of(back, back.values)
+        assert (combination([again, spectrum_of(tree, values)], [1.0, -1.0])).energy < 1e-18
+
+
+def test_nodes_hold_the_averages_of_their_schemata():
+    tree, values = random_tree(8, [3, 2, 4, 2], rows=150)
+    spectrum = spectrum_of(tree, values).truncated(0.9)
+    back = tree_from_spectrum(spectrum, ClassShares(2), max_depth=2)
+    points = tree.domain.points()
+    truth = spectrum.evaluate(points)
+    features, held = back.paths
+    for node in range(back.n_nodes):
+        inside = np.ones(len(points), dtype=bool)
+        for k, b in zip(features[node], held[node], strict=True):
+            if k >= 0:
+                inside &= points[:, k] == b
+        np.testing.assert_allclose(back.values[node], truth[inside].mean(axis=0), atol=1e-12)
+
+
+def test_the_feature_at_a_node_gains_most_by_a_count_over_all_points():
+    for seed in range(8):
+        tree, values = random_tree(seed, [2, 3, 2, 4], rows=100)
+        if tree.n_nodes == 1:
+            continue
+        back = tree_from_spectrum(spectrum_of(tree, values), ClassShares(2), max_depth=1)
+        points = tree.domain.points()
+        f = values[tree.apply(points)][:, 0]
+
+        def entropy(p):
+            return 0.0 if p <= 0 or p >= 1 else -p * np.log2(p) - (1 - p) * np.log2(1 - p)
+
+        gains = [
+            entropy(f.mean()) - np.mean([entropy(f[points[:, k] == v].mean()) for v in range(size)])
+            for k, size in enumerate(tree.domain.cardinalities)
+        ]
+        assert gains[back.feature[0]] == pytest.approx(max(gains), abs=1e-9)
+
+
+def test_an_exclusive_or_has_no_gain_and_is_found_all_the_same():
+    domain = Domain([2, 2, 3])
+    points = domain.points()
+    rows = np.repeat(points, 4, axis=0)
+    builder = DiscreteTreeBuilder(domain)
+    root = builder.add([0.0], 0)
+    for_values = [builder.add([0.0], 0) for _ in range(2)]
+    builder.split(root, 0, for_values)
+    for v, child in enumerate(for_values):
+        builder.split(child, 1, [builder.add([0.0], v), builder.add([0.0], 1 - v)])
+    tree = builder.finish()
+    assert EVERYTHING.grow(rows, rows[:, 0] ^ rows[:, 1], 2, domain).n_nodes == 1
+    back = tree_from_spectrum(spectrum_of(tree, indicators(tree)), ClassShares(2))
+    assert back.n_nodes == 7 and 2 not in back.feature
+    np.testing.assert_array_equal(back.labels[back.apply(points)], points[:, 0] ^ points[:, 1])
+
+
+def test_depth_and_confidence_stop_a_path():
+    tree = complete(6, 8, seed=3)
+    spectrum = spectrum_of(tree, indicators(tree))
+    for depth in range(4):
+        assert tree_from_spectrum(spectrum, ClassShares(2), max_depth=depth).depth == depth
+    shares = ClassShares(2)
+    back = tree_from_spectrum(spectrum, shares, min_confidence=0.8)
+    confidence = shares(back.values).max(axis=1)
+    assert (confidence[~back.is_leaf] < 0.8).all() and not back.is_leaf.all()
+    assert (confidence[back.is_leaf] >= 0.8).any()
+
+
+def test_shares_by_hand():
+    assert ClassShares(2)(np.array([0.25])).tolist() == [0.75, 0.25]
+    assert ClassShares(2)(np.array([[-0.5], [1.5]])).tolist() == [[1.0, 0.0], [0.0, 1.0]]
+    assert ClassShares(2, -1.0, 1.0)(np.array([0.0])).tolist() == [0.5, 0.5]
+    # f^c = v for the true class: with factors 1 and -0.5 outputs reach from -0.5 to 1 and sum to 0.5.
+    np.testing.assert_allclose(ClassShares(3, -0.5, 1.0)(np.array([1.0, -0.5, 0.0])), [0.75, 0.0, 0.25])
+    assert ClassShares(3)(np.zeros(3)).tolist() == [1 / 3] * 3
+    assert ClassShares(1)(np.zeros((4, 1))).tolist() == [[1.0]] * 4
+
+
+# -- principal components ----------------------------------------------------------------------------------------------
+
+
+def test_components_are_orthogonal_functions_and_their_variances_add_up():
+    spectra = [spectrum_of(*random_tree(seed, [2, 3, 4, 2, 2], rows=80)) for seed in range(8)]
+    matrix = CoefficientMatrix(spectra)
+    gram = matrix.gram()
+    found = principal_components(gram)
+    functions = matrix.combine(found.factors)
+    inner = CoefficientMatrix(functions).gram()
+    np.testing.assert_allclose(inner, np.diag(found.variances), atol=1e-8)
+    assert found.variances.sum() == pytest.approx(np.trace(gram), abs=1e-10)
+    assert found.ratios.sum() == pytest.approx(1.0)
+    assert (np.diff(found.variances) <= 1e-12).all()
+    for share in (0.5, 0.9):
+        k = found.enough(share)
+        assert found.ratios[:k].sum() > share and (k == 1 or found.ratios[: k - 1].sum() <= share)
+
+
+def test_components_do_not_depend_on_signs_or_on_equal_eigenvalues():
+    gram = np.diag([2.0, 2.0, 1.0, 0.0])
+    found = principal_components(gram)
+    np.testing.assert_allclose(found.variances, [2.0, 2.0, 1.0])
+    np.testing.assert_allclose(found.factors, np.eye(4)[:, :3], atol=1e-12)
+    assert (principal_components(np.ones((5, 5))).factors > 0).all()
+    assert principal_components(np.zeros((3, 3))).factors.shape == (3, 0)
+
+
+# -- structure and summary ---------------------------------------------------------------------------------------------
+
+
+def test_a_feature_cannot_come_twice_on_a_path():
+    with pytest.raises(ValueError, match="feature 0 comes twice"):
+        DiscreteTree(Domain([2]), [0, 0, -1, -1, -1], [1, 3, -1, -1, -1], np.zeros((5, 1)), np.zeros(5))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_tree_without_needless_splits_has_the_same_labels(seed):
+    tree, _ = random_tree(seed, rows=30)
+    short = tree.merged()
+    points = tree.domain.points()
+    np.testing.assert_array_equal(short.labels[short.apply(points)], tree.labels[tree.apply(points)])
+    assert short.n_nodes <= tree.n_nodes
+    for node in np.flatnonzero(~short.is_leaf):
+        below = short.children(int(node))
+        assert not short.is_leaf[below].all() or len(set(short.labels[below].tolist())) > 1
+
+
+def test_rules_in_words():
+    tree = figure_2()
+    text = describe(tree, ["a", "b", "c"], [["= 0", "= 1"]] * 3, ["no", "yes"])
+    assert text == (
+        "b = 0: yes  (0)\nb = 1:\n    c = 0: no  (0)\n    c = 1:\n        a = 0: no  (0)\n        a = 1: yes  (0)\n"
+    )
+    leaf = EVERYTHING.grow(np.array([[0, 0, 0]]), np.array([1]), 2, tree.domain)
+    assert describe(leaf, ["a", "b", "c"], [["= 0", "= 1"]] * 3, ["no", "yes"]) == "yes  (0, 1)\n"
+    assert tree.to_dict()["feature"] == [1, -1, 2, -1, 0, -1, -1]
+
+
+def test_the_summary_names_what_acts_together():
+    builder = DiscreteTreeBuilder(Domain([2, 3, 2]))
+    root = builder.add([0.0], 0)
+    two = [builder.add([0.0], 0), builder.add([0.0], 0)]
+    builder.split(root, 2, two)
+    for v, child in enumerate(two):  # an exclusive-or of features 0 and 2
+        builder.split(child, 0, [builder.add([0.0], v), builder.add([0.0], 1 - v)])
+    tree = builder.finish()
+    spectrum = spectrum_of(tree, indicators(tree))
+    mean, together = largest(spectrum, 5)
+    assert (mean.features, mean.share) == ((), 0.5)
+    assert (together.features, together.weights, together.share) == (((0, 1), (2, 1)), (-0.5 + 0j,), 0.5)
+    (only,) = interactions(spectrum, 5)
+    assert (only.features, only.n_coefficients, only.share) == ((0, 2), 1, 0.5)

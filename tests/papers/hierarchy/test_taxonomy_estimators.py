@@ -1,0 +1,335 @@
+"""Editors against their definitions, and estimators under scikit-learn's checks and in experiments."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+
+import numpy as np
+import pytest
+from contracts import forbidden, real_set
+from hierarchy_oracles import extract_clustering, nodes_of
+from scipy.spatial.distance import cdist, pdist, squareform
+from sklearn.base import clone
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.utils.estimator_checks import check_estimator
+
+import oblique_cli._core as _core
+from oblique_cli import config
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.experiments import running
+from oblique_cli.experiments.store import Store
+from oblique_cli.papers.hierarchy import editors as editing
+from oblique_cli.papers.hierarchy import voting as neighbors
+from oblique_cli.papers.hierarchy.algorithms import NEIGHBORS
+from oblique_cli.papers.hierarchy.editing_classifiers import (
+    HCEditClassifier,
+    MultiEditClassifier,
+    SupervisedClusteringEditClassifier,
+    WilsonClassifier,
+)
+from oblique_cli.papers.hierarchy.hierarchies import Hierarchy, Taxonomy
+from oblique_cli.papers.hierarchy.measures import purity_thresholds
+from oblique_cli.papers.hierarchy.neighbors import NearestNeighborsClassifier
+from oblique_cli.papers.hierarchy.staxac import staxac
+from oblique_cli.papers.hierarchy.taxonomy_estimators import AvalancheClustering, SupervisedTaxonomy
+
+ESTIMATORS = [
+    AvalancheClustering(),
+    SupervisedTaxonomy(),
+    NearestNeighborsClassifier(3, weights="distance"),
+    WilsonClassifier("distance", n_neighbors=3),
+    MultiEditClassifier(),
+    SupervisedClusteringEditClassifier(restarts=1),
+    HCEditClassifier(inner_folds=2),
+    HCEditClassifier("upgma", beta=0.8),
+]
+CLASSIFIERS = [e for e in ESTIMATORS if hasattr(e, "predict")]
+NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.family is NEIGHBORS]
+
+
+def noisy(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
+    """Two overlapping groups with some labels flipped."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, size=n)
+    X = rng.normal(size=(n, 2)) + 2.0 * y[:, None]
+    return X, np.where(rng.random(n) < 0.1, 1 - y, y)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
+def test_estimators_pass_scikit_learns_checks(estimator):
+    results = check_estimator(estimator, on_fail=None, on_skip=None)
+    assert len(results) > 40
+    assert {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"} == {}
+    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= {"check_array_api_input"}
+
+
+# ---- the rule --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", neighbors.WEIGHTS)
+@pytest.mark.parametrize("k", [1, 3, 7])
+def test_votes_are_those_of_scikit_learn_where_nothing_ties(k, weights):
+    X, y = noisy(1)
+    by = "uniform" if weights == "uniform" else (lambda d: 1 / (1 + d))
+    peer = KNeighborsClassifier(k, weights=by).fit(X[:40], y[:40])
+    ours = NearestNeighborsClassifier(k, weights=weights, scaling="none").fit(X[:40], y[:40])
+    np.testing.assert_allclose(ours.predict_proba(X[40:]), peer.predict_proba(X[40:]))
+    np.testing.assert_array_equal(ours.predict(X[40:]), peer.predict(X[40:]))
+
+
+def test_of_equal_distances_the_first_row_and_of_equal_votes_the_nearest_class_wins():
+    distances, codes = np.array([[2.0, 1.0, 1.0, 3.0]]), np.array([0, 2, 1, 0])
+    assert neighbors.nearest(distances, 3).tolist() == [[1, 2, 0]]
+    assert neighbors.classify(distances, codes, 2, 3).tolist() == [2]
+    assert neighbors.classify(distances, codes, 4, 3).tolist() == [0]
+    # One vote of 1 / (1 + 1) each for 2 and 1, 1/3 + 1/4 for 0.
+    assert neighbors.classify(distances, codes, 4, 3, "distance").tolist() == [0]
+    assert neighbors.classify(distances, codes, 3, 3, "distance").tolist() == [2]
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
+def test_a_precomputed_matrix_gives_the_predictions_of_its_rows(model):
+    X, y = noisy(2)
+    rows = (
+        clone(model).set_params(scaling="none", random_state=0)
+        if "random_state" in model.get_params()
+        else clone(model).set_params(scaling="none")
+    )
+    matrix = clone(rows).set_params(metric="precomputed")
+    rows.fit(X[:45], y[:45])
+    matrix.fit(squareform(pdist(X[:45])), y[:45])
+    np.testing.assert_array_equal(rows.kept_, matrix.kept_)
+    np.testing.assert_array_equal(rows.predict(X[45:]), matrix.predict(cdist(X[45:], X[:45])))
+    with pytest.raises(DataError, match="must be symmetric"):
+        clone(matrix).fit(np.triu(np.ones((4, 4)), 1), [0, 1, 0, 1])
+    with pytest.raises(DataError, match=r"dissimilarities must be 0 or more. Got -1"):
+        matrix.predict(-np.ones((1, 45)))
+
+
+# ---- editors ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weights", neighbors.WEIGHTS)
+@pytest.mark.parametrize("k", [1, 3, 5])
+def test_wilson_drops_the_rows_that_all_others_classify_wrongly(k, weights):
+    X, y = noisy(3)
+    by = "uniform" if weights == "uniform" else (lambda d: 1 / (1 + d))
+    expected = [
+        KNeighborsClassifier(k, weights=by).fit(np.delete(X, i, 0), np.delete(y, i)).predict(X[i : i + 1])[0] == y[i]
+        for i in range(len(X))
+    ]
+    kept = editing.wilson(squareform(pdist(X)), y, k, weights)
+    np.testing.assert_array_equal(kept, expected)
+    assert 0 < kept.sum() < len(y)
+    model = WilsonClassifier(weights, n_neighbors=k, scaling="none").fit(X, y)
+    np.testing.assert_array_equal(model.kept_, np.flatnonzero(expected))
+    assert model.compression_ == pytest.approx(100 * (1 - np.mean(expected)))
+    assert model.extra_measures(X, y) == {"compression": model.compression_}
+
+
+def test_an_editor_that_would_leave_nothing_leaves_everything():
+    square = np.array([[0.0, 1.0], [1.0, 0.0]])
+    assert editing.wilson(square, np.array([0, 1]), 1).all()
+    assert editing.wilson(np.zeros((1, 1)), np.array([0]), 1).all()
+    rng = np.random.default_rng(0)
+    assert editing.multi_edit(square, np.array([0, 1]), 1, 2, 1, rng).all()
+    assert editing.multi_edit(square, np.array([0, 1]), 1, 3, 1, rng).all()
+
+
+def test_multi_edit_ends_when_every_subset_agrees_with_the_next():
+    X, y = noisy(4, 150)
+    square = squareform(pdist(X))
+    for rounds in (1, 5):
+        kept = np.flatnonzero(editing.multi_edit(square, y, 1, 3, rounds, np.random.default_rng(0)))
+        assert 0 < len(kept) < len(y)
+        one_more = editing.multi_edit(square[np.ix_(kept, kept)], y[kept], 1, 3, rounds, np.random.default_rng(9))
+        # What is left is nearly consistent; with five quiet rounds asked for, it is more so.
+        assert one_more.mean() > (0.9 if rounds == 1 else 0.95)
+    # By hand: two subsets of one object each, of different classes, judge each other wrong; of one class, right.
+    far = np.array([[0.0, 5.0], [5.0, 0.0]])
+    assert editing.multi_edit(far, np.array([1, 1]), 1, 2, 1, np.random.default_rng(0)).tolist() == [True, True]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_climb_over_representatives_ends_where_no_change_of_one_is_better(seed):
+    X, y = noisy(seed, 25)
+    square, labels, weight = squareform(pdist(X)), y.astype(np.int32), 0.1
+
+    def q(chosen):
+        owner = [min(chosen, key=lambda r: (square[i, r], r)) for i in range(len(y))]
+        right = sum(np.bincount([y[i] for i in range(len(y)) if owner[i] == r], minlength=2).max() for r in chosen)
+        return 1 - right / len(y) + weight * np.sqrt(max(0, len(chosen) - 2) / len(y))
+
+    start = np.sort(np.random.default_rng(seed).choice(25, 3, replace=False)).astype(np.int32)
+    found, value = _core.climb_representatives(square, labels, 2, weight, start)
+    chosen = found.tolist()
+    assert value == pytest.approx(q(chosen), abs=1e-12) and value <= q(start.tolist()) + 1e-12
+    for r in range(25):
+        changed = sorted(set(chosen) ^ {r})
+        if changed:
+            assert q(changed) > value - 1e-12
+    mask = editing.supervised_clustering(square, y, weight, 4, np.random.default_rng(seed))
+    assert q(np.flatnonzero(mask).tolist()) <= 0.5
+
+
+def test_the_trees_of_figure_6_3_are_edited_as_its_text_says():
+    # x1, x2, x3 of one class and x4, x5 of the other; STAXAC's tree has purities 60 and 100, that of average linkage
+    # 60, 66.67, 50 and 100.
+    codes = np.array([0, 0, 0, 1, 1])
+    by_staxac = Taxonomy.of(Hierarchy(np.array([[0, 1], [5, 2], [3, 4], [6, 7]]), np.arange(4.0)), codes)
+    assert purity_thresholds(by_staxac).tolist() == [0.6, 1.0]
+    assert editing.hc_edit(by_staxac, 0.6).tolist() == [True, True, True, False, False]
+    assert editing.hc_edit(by_staxac, 0.61).all()
+    by_linkage = Taxonomy.of(Hierarchy(np.array([[1, 3], [0, 5], [2, 4], [6, 7]]), np.arange(4.0)), codes)
+    assert sorted(set(by_linkage.purity.round(4))) == [0.5, 0.6, 0.6667, 1.0]
+    assert editing.hc_edit(by_linkage, 0.6).tolist() == [True, True, True, False, False]
+    assert editing.hc_edit(by_linkage, 0.65).tolist() == [True, True, True, False, True]
+    assert editing.hc_edit(by_linkage, 0.67).all()
+
+
+@pytest.mark.parametrize("beta", [0.5, 0.7, 0.9, 1.0])
+def test_hc_edit_keeps_the_majority_of_every_cluster(beta):
+    X, y = noisy(5)
+    tree, _ = staxac(pdist(X), y)
+    expected = []
+    for cluster in extract_clustering(nodes_of(tree), y, beta):
+        counts = np.bincount(y[cluster])
+        assert len(counts) == 1 or counts[0] != counts[1], "a tie within a cluster is no matter of the definition"
+        expected += [i for i in cluster if y[i] == counts.argmax()]
+    kept = np.flatnonzero(editing.hc_edit(Taxonomy.of(tree, y), beta))
+    assert kept.tolist() == sorted(expected)
+    model = HCEditClassifier(beta=beta, scaling="none").fit(X, y)
+    assert model.kept_.tolist() == kept.tolist() and model.beta_ == beta
+
+
+@pytest.mark.parametrize("tree", ["staxac", "upgma"])
+def test_one_fit_answers_every_beta_as_a_fit_each_would(tree):
+    X, y = noisy(6)
+    betas = [0.6, 0.8, 1.0]
+    model = HCEditClassifier(tree, beta=0.9, n_neighbors=3).fit(X[:40], y[:40])
+    path, sizes = model.predict_path(X[40:], betas), model.n_leaves_path(betas)
+    for k, beta in enumerate(betas):
+        alone = HCEditClassifier(tree, beta=beta, n_neighbors=3).fit(X[:40], y[:40])
+        np.testing.assert_array_equal(path[:, k], alone.predict(X[40:]))
+        assert sizes[k] == alone.n_leaves_ == len(alone.kept_)
+    with pytest.raises(ConfigError, match=r"beta of HCEditClassifier must be a number in \(0, 1\], or none. Got 1.5."):
+        model.predict_path(X, [1.5])
+
+
+@pytest.mark.parametrize("tree", ["staxac", "upgma"])
+def test_beta_is_chosen_within_the_training_rows_among_the_thresholds_of_their_tree(tree):
+    X, y = noisy(7)
+    model = HCEditClassifier(tree, random_state=1).fit(X, y)
+    assert model.beta_ in purity_thresholds(model.taxonomy_)
+    assert model.taxonomy_.purity[-1] <= model.beta_ < 1
+    again = HCEditClassifier(tree, random_state=1).fit(X, y)
+    assert again.beta_ == model.beta_
+    # No purity lies between that of the root and 1: classes far apart leave every row where it is.
+    apart = HCEditClassifier(tree, random_state=1).fit(X + 100 * y[:, None], y)
+    assert apart.beta_ == 1.0 and apart.compression_ == 0.0
+
+
+def test_beta_is_never_1_where_another_threshold_is_at_hand():
+    # Far apart, but for a row of either class among the other: no editing is as good as any, and 1 was taken.
+    X = np.r_[np.arange(10.0), 100 + np.arange(10.0)][:, None]
+    y = np.repeat([0, 1], 10)
+    y[[4, 15]] = [1, 0]
+    model = HCEditClassifier("upgma", n_neighbors=1, random_state=0).fit(X, y)
+    assert model.beta_ < 1 and model.compression_ > 0
+
+
+def test_editing_helps_nearest_neighbors_where_labels_are_noisy():
+    X, y = noisy(8, 300)
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 2, size=400)
+    fresh = rng.normal(size=(400, 2)) + 2.0 * truth[:, None]
+    plain = NearestNeighborsClassifier().fit(X, y).score(fresh, truth)
+    for model in (WilsonClassifier(n_neighbors=3), MultiEditClassifier(random_state=0), HCEditClassifier(beta=0.85)):
+        assert model.fit(X, y).score(fresh, truth) > plain + 0.01
+
+
+# ---- degenerate data and contracts -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
+def test_degenerate_data_is_learnt_as_far_as_it_goes(model):
+    for X, y in (
+        (np.array([[1.0, 2.0]]), ["a"]),
+        (np.zeros((4, 2)), ["a", "b", "a", "a"]),
+        (np.arange(6.0)[:, None] * [1.0, 0.0], ["a"] * 6),
+        (np.random.default_rng(0).normal(size=(3, 9)), ["a", "b", "c"]),
+    ):
+        fitted = clone(model).fit(X, y)
+        assert set(fitted.predict(X)) <= set(y)
+        assert 1 <= fitted.n_leaves_ <= len(X)
+
+
+@pytest.mark.parametrize("model", CLASSIFIERS, ids=repr)
+def test_a_copy_predicts_the_same(model):
+    X, y = noisy(9)
+    fitted = clone(model)
+    if "random_state" in fitted.get_params():
+        fitted.set_params(random_state=3)
+    fitted.fit(X, y)
+    for other in (pickle.loads(pickle.dumps(fitted)), copy.deepcopy(fitted), clone(fitted).fit(X, y)):
+        np.testing.assert_array_equal(other.predict(X), fitted.predict(X))
+
+
+@pytest.mark.parametrize("model", ESTIMATORS, ids=repr)
+def test_a_parameter_out_of_range_is_refused_by_name(model):
+    for name, constraint in type(model).constraints.items():
+        for value in forbidden(constraint):
+            with pytest.raises(ConfigError, match=f"^{name} of {type(model).__name__} must be "):
+                clone(model).set_params(**{name: value}).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_avalanche_labels_are_its_highest_joins_and_taxonomy_labels_its_clusters():
+    rng = np.random.default_rng(0)
+    X, groups = np.concatenate([rng.normal(size=(30, 2)), rng.normal(size=(30, 2)) + 20]), np.repeat([0, 1], 30)
+    labels = AvalancheClustering(2, scaling="none").fit(X).labels_
+    assert len(np.unique(np.column_stack([labels, groups]), axis=0)) == 2
+    X, groups = np.concatenate([X, rng.normal(size=(30, 2)) - 20]), np.repeat([0, 1, 2], 30)
+    taxonomy = SupervisedTaxonomy().fit(X, groups)
+    assert len(np.unique(np.column_stack([taxonomy.labels_, groups]), axis=0)) == 3
+    single = SupervisedTaxonomy(dtype="float32").fit(X, groups)
+    assert len(np.unique(np.column_stack([single.labels_, groups]), axis=0)) == 3
+    assert SupervisedTaxonomy("gabriel").fit(X, groups).rounds_ == 1
+    with pytest.raises(DataError, match=r"90 objects can be cut into 1 to 90 clusters. Got 91."):
+        AvalancheClustering(91).fit(X)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_neighbor_algorithm_is_a_complete_entry_and_learns_wine(name):
+    algorithm = ALGORITHMS[name]
+    assert list(algorithm.defaults) == list(algorithm.parameters) and "metric" in algorithm.parameters
+    assert all(c.holds(algorithm.defaults[k]) for k, c in algorithm.parameters.items())
+    assert re.search(r"\((19|20)\d\d\)", algorithm.source)
+    with pytest.raises(ConfigError, match="metric of"):
+        make(name, metric="precomputed")
+    data = real_set("wine")
+    model = make(name, random_state=0).fit(data.X[::2], data.y[::2])
+    assert model.score(data.X[1::2], data.y[1::2]) > 0.8
+    assert (model.n_leaves_, model.depth_) == (len(model.kept_), 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_bundled_configuration_names_the_algorithm(name):
+    assert name in [spec.name for spec in config.load(name).algorithms]
+
+
+def test_beta_is_tuned_by_nested_cross_validation_on_one_fit_a_fold(tmp_path):
+    plain = {
+        "version": 1,
+        "dataset": "iris",
+        "algorithm": {"name": "hc_edit_staxac", "n_neighbors": 3, "beta": {"grid": [0.8, 0.9, 1.0]}},
+        "cv": {"scheme": "nested", "folds": 2, "repeats": 1, "tune": {"folds": 2}},
+    }
+    experiment = config.from_mapping(plain, "hc", [], where="test")
+    with Store(tmp_path / "s.sqlite") as store:
+        summary = running.run(experiment, store, n_jobs=1)
+        rows = store.rows(experiment.name)
+    assert not summary.failures and len(rows) == 2
+    assert all(row.chosen["beta"] in (0.8, 0.9, 1.0) and row.n_correct / row.n_test > 0.85 for row in rows)

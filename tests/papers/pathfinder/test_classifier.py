@@ -1,0 +1,411 @@
+"""PATHFINDER: the paper's worked cluster, boundary points by hand, slow oracles, the reject option, bad input."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from cli_support import call
+from contracts import real_set
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.utils.estimator_checks import check_estimator
+
+import oblique_cli._core as _core
+from oblique_cli import config
+from oblique_cli.data import load
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.evaluation.tables import summarize
+from oblique_cli.experiments.running import run
+from oblique_cli.experiments.store import Store
+from oblique_cli.papers.pathfinder.classifier import PathfinderClassifier
+from oblique_cli.papers.pathfinder.grid_clusters import CellGrid, best_clusters, clusters_of
+
+__all__ = ["call"]
+
+
+def cells_to_rows(counts, size):
+    """Rows in the middle of cells, (column, row) -> (class 0, class 1); a third class holds the grid's corners."""
+    U, y = [[0.0, 0.0], [float(size), float(size)]], [2, 2]
+    for (column, row), numbers in counts.items():
+        for code, n in enumerate(numbers):
+            U += [[column + 0.5, row + 0.5]] * n
+            y += [code] * n
+    return np.array(U), np.array(y, dtype=np.int32)
+
+
+def regions(counts, size, pivot=0, alpha=1.0, theta=1.0):
+    U, y = cells_to_rows(counts, size)
+    return clusters_of(U, y, 3, (0, 1), (pivot, 1 - pivot), CellGrid(size, alpha, theta))
+
+
+# ---- clusters --------------------------------------------------------------------------------------------------------
+
+# Figure 3.5: class 0 are its circles, class 1 its crosses. The text gives the purities of blocks; how the rows of one
+# lie in its cells is ours.
+FIGURE = {
+    (6, 3): (3, 0),
+    (7, 3): (3, 1),
+    (6, 4): (3, 0),
+    (7, 4): (4, 0),
+    (5, 3): (2, 1),
+    (5, 4): (2, 0),
+    (5, 2): (1, 1),
+    (6, 2): (0, 1),
+    (7, 2): (1, 1),
+}
+
+
+def test_the_worked_cluster_of_figure_3_5():
+    found = regions(FIGURE, 8, alpha=0.7, theta=0.8)
+    np.testing.assert_allclose(found.corners, [[5, 3, 8, 5]])
+
+
+def test_a_higher_threshold_stops_the_cluster_earlier():
+    # At 100 % the cell (7, 3), of purity 3/4, stays out; upwards goes on.
+    found = regions(FIGURE, 8)
+    assert [6.0, 3.0, 7.0, 5.0] in found.corners.tolist()
+
+
+def test_touching_rectangles_of_a_class_are_one_cluster():
+    # An L: a row of three cells, and a cell above its end; the other class keeps the row above from being added.
+    counts = {(0, 0): (2, 0), (1, 0): (2, 0), (2, 0): (2, 0), (2, 1): (2, 0), (0, 1): (0, 3), (5, 5): (3, 0)}
+    found = regions(counts, 6)
+    assert len(found.corners) == 3 and found.cluster.tolist() == [0, 0, 1]
+
+
+def naive_rectangles(counts, size, alpha, theta):
+    """Algorithm 2.1 line by line, on dictionaries."""
+    taken, found = set(), []
+
+    def total(block):
+        return sum(counts.get(c, (0, 0))[0] for c in block), sum(counts.get(c, (0, 0))[1] for c in block)
+
+    def pure(numbers, share):
+        return sum(numbers) > 0 and numbers[0] / sum(numbers) >= share - 1e-9
+
+    for row in range(size):
+        for column in range(size):
+            if (column, row) in taken or counts.get((column, row), (0, 0))[0] == 0:
+                continue
+            if not pure(total([(column, row)]), theta):
+                continue
+            box = [column, row, column, row]
+            grew = True
+            while grew:
+                grew = False
+                for side, step in ((2, 1), (3, 1), (0, -1), (1, -1)):  # right, up, left, down
+                    at = box[side] + step
+                    if not 0 <= at < size:
+                        continue
+                    if side % 2 == 0:
+                        block = [(at, r) for r in range(box[1], box[3] + 1)]
+                    else:
+                        block = [(c, at) for c in range(box[0], box[2] + 1)]
+                    grown = box.copy()
+                    grown[side] = at
+                    whole = [(c, r) for c in range(grown[0], grown[2] + 1) for r in range(grown[1], grown[3] + 1)]
+                    if not taken & set(block) and pure(total(block), alpha) and pure(total(whole), theta):
+                        box, grew = grown, True
+            taken |= {(c, r) for c in range(box[0], box[2] + 1) for r in range(box[1], box[3] + 1)}
+            found.append([box[0], box[1], box[2] + 1, box[3] + 1])
+    return found
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.integers(2, 7), st.sampled_from([(1.0, 1.0), (0.6, 0.8), (0.3, 0.5)]))
+def test_rectangles_equal_the_algorithm_line_by_line(seed, size, purity):
+    rng = np.random.default_rng(seed)
+    share = rng.uniform(0.2, 0.9)
+    counts = {}
+    for cell in np.ndindex(size, size):
+        n = rng.integers(0, 4)
+        first = rng.binomial(n, share)
+        counts[cell] = (int(first), int(n - first))
+    found = regions(counts, size, alpha=purity[0], theta=purity[1])
+    slow = np.reshape(naive_rectangles(counts, size, *purity), (-1, 4))
+    np.testing.assert_allclose(found.corners.reshape(-1, 4), slow)
+
+
+# ---- boundary points -------------------------------------------------------------------------------------------------
+
+
+def test_direct_neighbors_have_a_point_halfway_in_every_row_they_share():
+    counts = {(x, y): (1, 0) for x in (0, 1) for y in (0, 1)} | {(x, y): (0, 1) for x in (4, 5) for y in (1, 2)}
+    a, b = regions(counts, 6), regions(counts, 6, pivot=1)
+    for found in (a, b):  # columns end at 2 and start at 4; they share the row between 1 and 2
+        np.testing.assert_allclose(found.points, [[3.0, 1.5]])
+        assert found.owner.tolist() == [0]
+
+
+def test_a_cluster_in_between_hides_the_one_behind():
+    counts = {(0, 0): (1, 0), (2, 0): (0, 1), (4, 0): (0, 1)}
+    b = regions(counts, 5, pivot=1)
+    # Only the nearer one of class 1 faces class 0; the other has no direct neighbor, and no oblique one.
+    np.testing.assert_allclose(b.points, [[1.5, 0.5]])
+    assert b.owner.tolist() == [0]
+
+
+def test_vertical_neighbors_have_points_in_columns():
+    a = regions({(1, 0): (1, 0), (2, 0): (1, 0), (1, 3): (0, 1), (2, 3): (0, 1)}, 4)
+    np.testing.assert_allclose(a.points, [[1.5, 2.0], [2.5, 2.0]])
+
+
+def test_oblique_neighbors_share_three_points():
+    # Class 0 ends at (1, 1), class 1 starts at (3, 2): b1 = ((1 + 3) / 2, (1 + 2) / 2) for both, b2, b3 at its height.
+    counts = {(0, 0): (1, 0), (3, 2): (0, 1)}
+    a, b = regions(counts, 4), regions(counts, 4, pivot=1)
+    np.testing.assert_allclose(a.points, [[2.0, 1.5], [1.0, 1.5]])
+    np.testing.assert_allclose(b.points, [[2.0, 1.5], [3.0, 1.5]])
+
+
+def test_oblique_neighbors_are_for_clusters_without_a_direct_one():
+    counts = {(0, 0): (1, 0), (3, 0): (0, 1), (3, 3): (0, 1)}
+    a = regions(counts, 5)  # faces the first of class 1; the second of class 1, alone, finds class 0 to its southwest
+    np.testing.assert_allclose(a.points[0], [2.0, 0.5])
+    np.testing.assert_allclose(a.points[1:], [[2.0, 2.0], [1.0, 2.0]])
+
+
+# ---- inside or not ---------------------------------------------------------------------------------------------------
+
+
+def naive_inside(found, s):
+    """Algorithm 3, lines 7 to 14, with the choices where a line does not exist."""
+    d = np.hypot(*(found.points - s).T)
+    near = int(np.argmin(d))
+    p, owner = found.points[near], found.owner[near]
+    center = found.centers[owner]
+
+    def nearest(mask):
+        mask = mask & (np.hypot(*(found.points - p).T) > 1e-12)
+        return int(np.argmin(np.where(mask, d, np.inf))) if mask.any() else None
+
+    second = nearest(found.owner == owner)
+    if second is None:
+        second = nearest(found.cluster[found.owner] == found.cluster[owner])
+    if second is not None:
+        q = found.points[second]
+        of_center, of_s = np.linalg.det([q - p, center - p]), np.linalg.det([q - p, s - p])
+        if abs(of_center) > 1e-9 * np.linalg.norm(q - p) * np.linalg.norm(center - p):
+            return of_center * of_s >= 0
+    return (s - p) @ (center - p) >= 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_inside_equals_the_algorithm_row_by_row(seed):
+    rng = np.random.default_rng(seed)
+    U = rng.uniform(size=(80, 2))
+    y = (U[:, 0] + 0.3 * np.sin(9 * U[:, 1]) + rng.normal(0, 0.05, 80) > 0.5).astype(np.int32)
+    found = clusters_of(U, y, 2, (0, 1), (0, 1), CellGrid(6, 1.0, 1.0))
+    rows = rng.uniform(-0.1, 1.1, size=(60, 2))
+    if len(found.points):
+        assert found.inside(rows).tolist() == [bool(naive_inside(found, s)) for s in rows]
+    else:
+        assert not found.inside(rows).any()
+
+
+def test_rectangles_that_overlap_in_a_cell_without_rows_are_parted_in_the_middle_of_it():
+    # Cells (column, row) of a 3 x 3 grid: class 0 in (0, 0), (1, 0) and (0, 1), class 1 in (2, 1), (2, 2) and (1, 2).
+    # By whole rows both grow over the empty cell (1, 1).
+    cells = np.array([[0, 0], [1, 0], [0, 1], [2, 1], [2, 2], [1, 2]])
+    U, y = np.r_[(cells + 0.5) / 3, [[0, 0], [1, 1]]], np.array([0, 0, 0, 1, 1, 1, 0, 1], dtype=np.int32)
+    grid = CellGrid(3, 1.0, 1.0)
+    own, other = (clusters_of(U, y, 2, (0, 1), pair, grid) for pair in ((0, 1), (1, 0)))
+    np.testing.assert_allclose(own.corners, [[0, 0, 2 / 3, 2 / 3]])
+    np.testing.assert_allclose(other.corners, [[1 / 3, 1 / 3, 1, 1]])
+    np.testing.assert_allclose(own.points, [[0.5, 0.5]])
+    np.testing.assert_allclose(other.points, [[0.5, 0.5]])
+    assert own.inside(U).tolist() == (y == 0).tolist() and other.inside(U).tolist() == (y == 1).tolist()
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_the_split_has_the_largest_gain_over_all_planes_and_pairs(seed):
+    rng = np.random.default_rng(seed)
+    U, y = rng.uniform(size=(90, 3)), rng.integers(0, 3, 90).astype(np.int32)
+    U[:, 0] += 0.4 * y
+    grid = CellGrid(5, 1.0, 1.0)
+
+    def gini(codes):
+        return 1 - ((np.bincount(codes, minlength=3) / max(len(codes), 1)) ** 2).sum()
+
+    best = 0.0
+    for plane in ((0, 1), (0, 2), (1, 2)):
+        for pair in [(a, b) for a in range(3) for b in range(3) if a != b]:
+            inside = clusters_of(U, y, 3, plane, pair, grid).inside(U)
+            if 0 < inside.sum() < 90:
+                best = max(best, gini(y) - inside.mean() * gini(y[inside]) - (~inside).mean() * gini(y[~inside]))
+    found = best_clusters(U, y, 3, grid)
+    assert (found[1] if found else 0.0) == pytest.approx(best, abs=1e-9)
+
+
+# ---- trees -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "size"), [("patches_4", 20), ("sine_2d", 12)])
+def test_the_papers_easy_sets_take_two_leaves_and_reject_nothing(name, size):
+    data = load(name)
+    model = PathfinderClassifier(size).fit(data.X[::2], data.y[::2])
+    measures = model.extra_measures(data.X[1::2], data.y[1::2])
+    # On nine tenths of the rows Table 3.6 has 100 % and no rejected row; this is half of them.
+    assert model.n_leaves_ == 2 and measures["published_accuracy_percent"] >= 99.5 and measures["reject_percent"] <= 1
+
+
+def test_measures_count_rejected_rows_as_the_paper_does():
+    data = load("circles_2d")
+    model = PathfinderClassifier(18).fit(data.X[::2], data.y[::2])
+    X, y = data.X[1::2], data.y[1::2]
+    predicted, rejected = model.predict_with_reject(X)
+    found = model.extra_measures(X, y)
+    wrong = np.mean((predicted != y) & ~rejected)
+    assert 0 < rejected.sum() < len(y)
+    assert found["reject_percent"] == pytest.approx(100 * rejected.mean())
+    assert found["published_accuracy_percent"] == pytest.approx(100 - 100 * wrong)
+    assert found["accepted_accuracy_percent"] == pytest.approx(100 * (predicted == y)[~rejected].mean())
+    np.testing.assert_array_equal(model.predict(X), predicted)
+    np.testing.assert_array_equal(model.reject_, model.predict_with_reject(data.X[::2])[1])
+
+
+def test_a_row_between_the_classes_is_rejected_in_a_leaf_of_clusters():
+    # Two square blocks far apart obliquely; a row out on the other diagonal is in neither.
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.uniform(0, 1, (60, 2)), rng.uniform(4, 5, (60, 2))])
+    model = PathfinderClassifier(5).fit(X, np.repeat(["low", "high"], 60))
+    assert model.n_leaves_ == 2 and not model.reject_.any()
+    assert model.predict([[0.5, 0.5], [4.5, 4.5]]).tolist() == ["low", "high"]
+
+
+def test_stopping_rules_are_in_percent():
+    data = real_set("glass")
+    small = PathfinderClassifier(8, min_node=0, min_gain=0).fit(data.X, data.y)
+    large = PathfinderClassifier(8, min_node=40).fit(data.X, data.y)
+    assert large.n_leaves_ < small.n_leaves_
+    inner = [node for node in large.tree_.nodes if node.split is not None]
+    assert all(node.counts.sum() >= 0.4 * len(data.y) for node in inner)
+    assert PathfinderClassifier(8, min_gain=100).fit(data.X, data.y).n_leaves_ == 1
+
+
+def test_the_grid_is_chosen_by_errors_and_rejections_on_the_training_rows():
+    data = load("sine_2d")
+    X, y = data.X[::4], data.y[::4]
+    model = PathfinderClassifier("auto", max_grid_size=8).fit(X, y)
+
+    def bad(size):
+        one = PathfinderClassifier(size).fit(X, y)
+        return int(((one.predict(X) != y) | one.reject_).sum())
+
+    scores = {size: bad(size) for size in range(2, 9)}
+    assert model.grid_size_ == min(scores, key=lambda size: (scores[size], size))
+
+
+def test_it_passes_the_estimator_checks():
+    results = check_estimator(make("pathfinder"), on_fail=None, on_skip=None)
+    assert [r["check_name"] for r in results if r["status"] == "failed"] == []
+
+
+def test_order_and_units_of_the_data_do_not_matter():
+    data = real_set("wine")
+    order = np.random.default_rng(0).permutation(data.n)
+    a = PathfinderClassifier(8).fit(data.X, data.y)
+    b = PathfinderClassifier(8).fit(data.X[order], data.y[order])
+    assert a.tree_.to_dict() == b.tree_.to_dict()
+    scaled = PathfinderClassifier(8).fit(data.X * 4.0 + 8.0, data.y)
+    assert scaled.n_leaves_ == a.n_leaves_
+
+
+def test_degenerate_data_have_a_stated_answer():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 3))
+    one = PathfinderClassifier(4).fit(X, np.zeros(20))
+    assert one.n_leaves_ == 1 and not one.reject_.any()
+    flat = PathfinderClassifier(4).fit(np.ones((20, 3)), rng.permutation(np.repeat([0, 1], 10)))
+    assert (
+        flat.n_leaves_ == 1
+        and flat.reject_.all()
+        and flat.extra_measures(np.ones((2, 3)), [0, 1])
+        == {
+            "reject_percent": 100.0,
+            "published_accuracy_percent": 100.0,
+            "accepted_accuracy_percent": 100.0,
+        }
+    )
+    column = PathfinderClassifier(4).fit(X[:, :1], rng.permutation(np.repeat([0, 1], 10)))
+    assert column.n_leaves_ == 1 and column.reject_.all()  # one feature makes no plane
+    twins = PathfinderClassifier(4).fit(np.repeat(X[:5], 4, axis=0), np.tile([0, 1], 10))
+    assert twins.reject_.all()  # every place has both classes: nothing is pure
+    assert PathfinderClassifier(4).fit(X[:1], [3]).predict(X).tolist() == [3] * 20
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered in reduce")  # scikit-learn's check sums the column
+def test_a_range_beyond_the_largest_number_splits_as_a_small_one_does():
+    data = load("circles_2d")
+    rows = data.X - data.X.mean(axis=0)
+    rows *= 1 / np.abs(rows).max(axis=0)
+    small = PathfinderClassifier(8).fit(rows, data.y)
+    large = PathfinderClassifier(8).fit(rows * 2.0**1023, data.y)
+    assert small.n_leaves_ > 1
+    assert large.tree_.to_dict() == small.tree_.to_dict()
+    np.testing.assert_array_equal(large.predict(rows * 2.0**1023), small.predict(rows))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"grid_size": 1}, "grid_size of PathfinderClassifier must be a whole number from 2 to 1000, or 'auto'. Got"),
+        ({"grid_size": 10**6}, "grid_size of PathfinderClassifier must be a whole number from 2 to 1000, or 'auto'."),
+        ({"grid_size": 2**40}, "grid_size of PathfinderClassifier must be a whole number from 2 to 1000, or 'auto'."),
+        ({"grid_size": "large"}, "grid_size of PathfinderClassifier must be a whole number from 2 to 1000, or 'auto'."),
+        ({"alpha": 90, "theta": 80}, "alpha of PathfinderClassifier must not exceed theta, 80. Got 90."),
+        ({"theta": 0}, "theta of PathfinderClassifier must be"),
+    ],
+)
+def test_a_bad_parameter_is_refused_in_one_sentence(parameters, message):
+    with pytest.raises(ConfigError) as caught:
+        PathfinderClassifier(**parameters).fit(np.zeros((4, 2)), [0, 1, 0, 1])
+    assert str(caught.value).startswith(message)
+
+
+def test_the_core_refuses_what_it_cannot_use():
+    U, y = np.zeros((3, 2)), np.array([0, 1, 0], dtype=np.int32)
+    with pytest.raises(ValueError, match="at least two cells"):
+        _core.region_split(U, y, 2, 1, 1.0, 1.0)
+    with pytest.raises(ValueError, match="two different features"):
+        _core.regions(U, y, 2, 0, 0, 0, 1, 4, 1.0, 1.0)
+    with pytest.raises(ValueError, match="two classes"):
+        _core.regions(U, y, 2, 0, 1, 1, 1, 4, 1.0, 1.0)
+
+
+def test_defaults_are_those_of_the_paper_and_complete():
+    algorithm = ALGORITHMS["pathfinder"]
+    assert list(algorithm.defaults) == list(algorithm.parameters)
+    d = algorithm.defaults
+    assert (d["alpha"], d["theta"], d["min_node"], d["min_gain"]) == (100, 100, 5, 1)
+
+
+def test_the_tree_command_shows_planes_and_rejections(call):
+    ended = call("tree", "patches_4", "--algorithm", "pathfinder", "--set", "grid_size=20")
+    assert ended.code == 0 and "2 leaves, depth 1, 1082 of its 1082 rows right, 0 rejected" in ended.out
+    assert "if inside 2 clusters of C+ against C- in (x1, x2), 36 boundary points:" in ended.out
+    document = json.loads(call("tree", "patches_4", "--algorithm", "pathfinder", "--format", "json").out)
+    assert document["schema"] == "oblique-region-tree/1"
+    assert call("tree", "patches_4", "--algorithm", "pathfinder", "--set", "grid_size=auto").code == 0
+
+
+def test_the_printed_accuracy_stands_beside_the_one_that_counts_rejected_rows_as_right(tmp_path):
+    plain = {
+        "version": 1,
+        "dataset": "bupa",
+        "algorithm": {"name": "pathfinder"},
+        "cv": {"folds": 3, "repeats": 1},
+        "published": ["amalaman2015:3.7"],
+    }
+    asked = config.from_mapping(plain, "rejects", [], where="test")
+    with Store(tmp_path / "oblique.sqlite") as store:
+        run(asked, store, n_jobs=1)
+        (line,) = summarize(store.rows(asked.name), asked, titles={"pathfinder": "PATHFINDER"}).lines
+    assert line.accuracy.published is None
+    assert line.values["published_accuracy_percent"].published.mean == 81.63
+    assert line.values["reject_percent"].published.mean == 21.63
