@@ -42,7 +42,7 @@ class Shown:
     target      what is predicted
     remarks     further lines of the heading
     document    what the JSON says beside the tree
-    kept_light  what a model file says of terms that move no training row, None where it says nothing
+    kept_light  terms that training rows need, as a model file says or as they were found before; None if neither
     source      names of the columns before `encoder`, their levels, and what makes X of them, None for X itself
     estimator   the fitted estimator; a model from a file makes it when it is asked for
     """
@@ -81,16 +81,21 @@ class Shown:
         return of_classes(self.tree)
 
     @cached_property
-    def light(self) -> Tree | None:
-        """The tree without terms that move no training row, None if nothing says which those are."""
+    def needed(self) -> Light | None:
+        """The terms without which a training row would move, None if nothing says which those are."""
         if not self.is_hyperplanes:
             return None
         if self.kept_light is not None:
-            return self.kept_light.tree(self.tree)
+            return self.kept_light
         # Of a table beyond memory a sample of the rows is at hand, and what they leave out may move another row.
         if self.X is None or self.tree.n_rows[0] > len(self.X):
             return None
-        return Light.of(self.tree, self.tree_rows, pairs_of(self.features)).tree(self.tree)
+        return Light.of(self.tree, self.tree_rows, pairs_of(self.features))
+
+    @cached_property
+    def light(self) -> Tree | None:
+        """The tree of these terms."""
+        return None if self.needed is None else self.needed.tree(self.tree)
 
     def with_fewer_terms(self, tolerance: float) -> Shown:
         """Return the same with a sparser tree; ConfigError for a tree of another kind, or that nothing is known for."""
@@ -139,9 +144,8 @@ class Shown:
         if longest <= LONG:
             return self
         hint = f"sums need up to {longest} terms: --sparse --tolerance 0.01 may do with fewer."
-        hinted = replace(self, remarks=(*self.remarks, hint))
-        hinted.__dict__["light"] = self.light  # the same tree, found once: of a large table it takes seconds
-        return hinted
+        # The terms are found once: of a large table that takes seconds.
+        return replace(self, kept_light=self.needed, remarks=(*self.remarks, hint))
 
     def view(self, precision: int, raw: bool, depth: int | None, full: bool = False, rows: bool = True) -> TreeView:
         """Return what a reader sees.
@@ -482,8 +486,10 @@ def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: t
 
 
 def _of_facts(model: Model) -> Iterator[str]:
-    """Yield what a model file says of its fit."""
+    """Yield what a model file says of its fit, and of what it predicts where that is not the class of a leaf."""
     facts = model.facts
+    if model.threshold is not None:
+        yield f"predicts {model.threshold.label!r} from a share of {model.threshold.share:.3g} in a leaf on."
     estimate = facts.get("estimate")
     if model.columns is not None and isinstance(rows := facts.get("rows"), int):
         what = f"{len(model.classes)} classes" if model.classes else "numbers"

@@ -63,9 +63,9 @@ def _prunings() -> list[dict[str, Any]]:
 
 
 def _metrics() -> list[dict[str, Any]]:
-    from oblique_cli.evaluation.metrics import METRICS
+    from oblique_cli.evaluation.metrics import CLASSIFICATION, LABELS, METRICS, OF_DATA, POOLED
 
-    return [
+    listed = [
         {
             "name": name,
             "task": one.task,
@@ -77,6 +77,19 @@ def _metrics() -> list[dict[str, Any]]:
         }
         for name, one in METRICS.items()
     ]
+    of_data = [
+        {
+            "name": f"{name}:{family.argument}",
+            "task": CLASSIFICATION,
+            "unit": family.unit,
+            "better": "larger" if family.larger_is_better else "smaller",
+            "needs": LABELS,
+            "folds": POOLED,
+            "summary": family.summary,
+        }
+        for name, family in OF_DATA.items()
+    ]
+    return listed + of_data
 
 
 def _summary(thing: Any) -> str:

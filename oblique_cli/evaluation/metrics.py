@@ -505,7 +505,7 @@ def named(text: str, task: str, classes: Sequence[str], owner: str) -> Metric:
     if colon and kind in OF_DATA:
         if task != CLASSIFICATION:
             raise ConfigError(f"{owner}: metric {kind} is for {CLASSIFICATION}, and this is {task}; leave it out.")
-        return OF_DATA[kind](rest, classes, owner)
+        return OF_DATA[kind].make(rest, classes, owner)
     (name,) = chosen([text], task, owner)
     if METRICS[name].needs not in (LABELS, PROBABILITIES):
         raise ConfigError(f"{owner}: metric {name} is of models or runs, not of predictions; take f1_macro, say.")
@@ -539,7 +539,23 @@ def _cost_of(file: str, classes: Sequence[str], owner: str) -> Metric:
     return Metric(f"cost:{file}", cost, "cost", "", False, CLASSIFICATION, LABELS, POOLED)
 
 
-OF_DATA: dict[str, Callable[[str, Sequence[str], str], Metric]] = {"recall": _recall_of, "cost": _cost_of}
+@dataclass(frozen=True)
+class OfData:
+    """Metrics of labels that take a class or a file behind their name: `make(argument, classes, owner)` gives one."""
+
+    make: Callable[[str, Sequence[str], str], Metric]
+    argument: str
+    unit: str
+    larger_is_better: bool
+    summary: str
+
+
+OF_DATA = {
+    "recall": OfData(_recall_of, "CLASS", "%", True, "Share of the rows of one class that are predicted as it."),
+    "cost": OfData(
+        _cost_of, "FILE", "", False, "Mean cost of a row, by a CSV: a line a class, a column a prediction."
+    ),
+}
 
 
 def costs(file: str, classes: Sequence[str], owner: str) -> Array:

@@ -127,6 +127,11 @@ def test_predictions_and_scores_go_by_the_threshold(model):
     assert scored["metrics"]["accuracy"] == pytest.approx(100 * right)
 
 
+def test_the_tree_of_a_model_says_its_threshold(model):
+    shown = model("tree", "t.json")
+    assert shown.code == 0 and "# Predicts 'fault' from a share of 0.8 in a leaf on." in shown.out.splitlines()
+
+
 def test_exports_go_by_the_threshold(model):
     expected = [row["prediction"] for row in rows(model("predict", "t.json", "rare.csv").out)]
     assert model("export", "t.json", "--output", "t.py").code == 0

@@ -52,7 +52,7 @@ def test_algorithms_as_json(call):
     [
         ("schemes", list(SCHEMES)),
         ("criteria", list(CRITERIA)),
-        ("metrics", list(METRICS)),
+        ("metrics", [*METRICS, "recall:CLASS", "cost:FILE"]),
         ("prunings", list(PRUNINGS)),
         ("published", [name for name, table in published.tables().items() if table.level == "repetitions"]),
         ("configs", composing.bundled()),
