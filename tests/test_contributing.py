@@ -22,6 +22,7 @@ PLACEHOLDER = re.compile(r"NAME|FAMILY")
 KINDS = {
     "a split heuristic in Python",
     "a native split heuristic",
+    "a criterion",
     "a data set",
     "a cross-validation scheme",
     "a pruning rule",
