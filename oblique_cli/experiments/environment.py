@@ -33,6 +33,7 @@ LOOKS = frozenset(
     {"__main__", "cli", "config", "drawing", "errors", "evaluation", "experiments", "report"}
     | {"papers/published", "papers/reproduction"}
 )
+COMMAND = "_command"  # how files of commands outside cli/ end
 INSIDE = ("evaluation/metrics.py", "experiments/jobs.py", "experiments/running.py")
 
 
@@ -137,7 +138,8 @@ def deciding_files() -> list[Path]:
     for path in sorted(PACKAGE.rglob("*.py")):
         inner = path.relative_to(PACKAGE)
         around = {inner.parts[0].removesuffix(".py"), "/".join(inner.parts[:2])}
-        if inner.as_posix() in INSIDE or not around & LOOKS:
+        is_around = bool(around & LOOKS) or inner.stem.endswith(COMMAND)
+        if inner.as_posix() in INSIDE or not is_around:
             found.append(path)
     return found
 
