@@ -466,9 +466,11 @@ def test_repeated_cross_validation_adds_the_errors_of_divisions_drawn_one_after_
 
             return super().prune(tree, pruning.CrossValidation(rows.rows, grow))
 
-    once = ObliqueTreeClassifier("hhgdt", pruning=Spy(5), random_state=3).fit(data.X, data.y)
+    once = ObliqueTreeClassifier("hhgdt", pruning=Spy(pruning_folds=5), random_state=3).fit(data.X, data.y)
     first, seen[:] = list(seen), []
-    thrice = ObliqueTreeClassifier("hhgdt", pruning=Spy(5, 3), random_state=3).fit(data.X, data.y)
+    thrice = ObliqueTreeClassifier("hhgdt", pruning=Spy(pruning_folds=5, pruning_repeats=3), random_state=3).fit(
+        data.X, data.y
+    )
     assert len(seen) == 15 and seen[:5] == first and len(set(seen)) == 15
     by_name = ObliqueTreeClassifier("hhgdt", pruning="cv", pruning_folds=5, random_state=3)
     flat = clone(by_name).set_params(pruning_repeats=3).fit(data.X, data.y)
@@ -493,7 +495,8 @@ def test_repeated_pruning_chooses_by_the_mean_of_all_divisions_and_the_error_of_
     by_half = [pruning.sequence_errors(tree, path, cuts, rows.X[at], rows.codes[at]) for at in halves]
     mean = (by_half[0] + 2 * by_half[1]) / 3
     k = pruning.smallest_within(mean, float(len(rows.X)), 1.0)
-    found = pruning.CrossValidatedComplexity(2, 3, 1.0).prune(tree, pruning.CrossValidation(rows, grow))
+    rule = pruning.CrossValidatedComplexity(pruning_folds=2, pruning_repeats=3, standard_errors=1.0)
+    found = rule.prune(tree, pruning.CrossValidation(rows, grow))
     assert found.n_leaves == path.n_leaves[k]
 
 
