@@ -28,6 +28,7 @@ KINDS = {
     "a pruning rule",
     "a metric",
     "an algorithm",
+    "a forest of a heuristic that the core grows",
     "how an estimator of a new kind lies in a model file",
     "a format of `oblique export`",
     "a plot of stored runs",

@@ -425,9 +425,9 @@ SOURCES = {
 }
 
 
-def _forests() -> list[FixedEstimator]:
-    """The ensembles of Zhang & Suganthan (2014), double random forests, and forests of other oblique trees."""
-    found = [
+def _mpsvm_forests() -> list[FixedEstimator]:
+    """The ensembles of Zhang & Suganthan (2014) and double random forests."""
+    return [
         ready(
             FOREST,
             f"mp{base}_{letter}" if letter else base,
@@ -442,48 +442,24 @@ def _forests() -> list[FixedEstimator]:
         for base, title in BASES.items()
         for letter, rule in {"": "none", **REGULARIZATIONS}.items()
     ]
-    hhcart = ready(
-        FOREST,
-        "hhcart_forest",
-        "HHCART forest",
-        "Wickramarachchi (2015), future work, on section 3.5",
-        HHCARTForestClassifier,
-        compiled=True,
-    )
-    hhgdt = ready(
-        FOREST,
-        "hhgdt_forest",
-        "HHGDT forest",
-        "Breiman (1996), on Wickramarachchi (2015), section 5.1",
-        BaggedForestClassifier,
-        compiled=True,
-        proposer="hhgdt",
-    )
-    bagged = ready(
-        FOREST,
-        "bagged_forest",
-        "bagged oblique forest",
-        "Breiman (1996); Ho (1998)",
-        BaggedForestClassifier,
-        compiled=True,
-    )
-    heterogeneous = ready(
-        FOREST,
-        "heterogeneous_forest",
-        "heterogeneous oblique forest",
-        "Katuwal, Suganthan & Zhang (2020)",
-        HeterogeneousForestClassifier,
-        compiled=True,
-    )
-    tao = ready(
-        FOREST,
-        "tao_forest",
-        "TAO forest",
-        "Carreira-Perpinan & Zharmagambetov (2020)",
-        TAOForestClassifier,
-        compiled=True,
-    )
-    return [*found, hhcart, hhgdt, bagged, heterogeneous, tao]
+
+
+def _forest(name: str, title: str, source: str, estimator: type[Any], **fixed: Any) -> FixedEstimator:
+    return ready(FOREST, name, title, source, estimator, compiled=True, **fixed)
+
+
+_BAGGED = "Breiman (1996), on Wickramarachchi (2015), section 5.1"
+_FUTURE_WORK = "Wickramarachchi (2015), future work, on section 3.5"
+_REFINED = "Carreira-Perpinan & Zharmagambetov (2020)"
+_KATUWAL = "Katuwal, Suganthan & Zhang (2020)"
+_FORESTS = (
+    *_mpsvm_forests(),
+    _forest("hhcart_forest", "HHCART forest", _FUTURE_WORK, HHCARTForestClassifier),
+    _forest("hhgdt_forest", "HHGDT forest", _BAGGED, BaggedForestClassifier, proposer="hhgdt"),
+    _forest("bagged_forest", "bagged oblique forest", "Breiman (1996); Ho (1998)", BaggedForestClassifier),
+    _forest("heterogeneous_forest", "heterogeneous oblique forest", _KATUWAL, HeterogeneousForestClassifier),
+    _forest("tao_forest", "TAO forest", _REFINED, TAOForestClassifier),
+)
 
 
 BOOSTED = ModelFamily("boosted trees")
@@ -636,7 +612,7 @@ def _table() -> Registry[Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms", _fault)
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    models = (*_BOTTOM_UP, _TAO, *_LOGISTIC, *_forests(), _BOOSTED, *_REGRESSION)
+    models = (*_BOTTOM_UP, _TAO, *_LOGISTIC, *_FORESTS, _BOOSTED, *_REGRESSION)
     for algorithm in (*models, *_MACHINES):
         table.register(algorithm.name)(algorithm)
     table.wait_for(doors.ALGORITHMS)

@@ -552,9 +552,7 @@ class OfData:
 
 OF_DATA = {
     "recall": OfData(_recall_of, "CLASS", "%", True, "Share of the rows of one class that are predicted as it."),
-    "cost": OfData(
-        _cost_of, "FILE", "", False, "Mean cost of a row, by a CSV: a line a class, a column a prediction."
-    ),
+    "cost": OfData(_cost_of, "FILE", "", False, "Mean cost of a row, by a CSV: a line a class, a column a prediction."),
 }
 
 
