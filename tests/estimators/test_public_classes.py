@@ -175,7 +175,7 @@ TWICE = r"has a parameter '{0}', which the tree has as well; rename it"
         ),
         (
             {"classifier": "C45Classifier"},
-            r"called C45Classifier, as the one in oblique_cli\.estimators\.discrete\.c45",
+            r"called C45Classifier, as the one in oblique_cli\.papers\.discrete\.c45",
         ),
         *(
             (with_parameter(name), TWICE.format(name))

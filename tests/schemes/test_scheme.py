@@ -320,7 +320,7 @@ def test_draws_that_differ_from_one_time_to_the_next_are_refused():
         yield fold(test=np.sort(rng.permutation(30)[:10]))
 
     scheme("own")(good(draw=draw))
-    with pytest.raises(ConfigError, match=r"fold 0: two draws differ: draw from oblique_cli\.seeds only"):
+    with pytest.raises(ConfigError, match=r"fold 0: two draws differ: draw from oblique_cli\.ground\.seeds only"):
         list(repetition(toy(30), CVSpec("own", repeats=1), 1, 0))
 
 
