@@ -37,8 +37,8 @@
 //   }  // namespace
 //   }  // namespace oblique
 //
-// A heuristic that looks no further than sums over rows derives from SumsProposer (sums_proposer.hpp): it names the sums
-// and proposes from them, and tables beyond memory are grown by it as well. Any other needs all rows of a node.
+// A heuristic that looks no further than sums over rows derives from SumsProposer (sums_proposer.hpp): it names the
+// sums and proposes from them, and tables beyond memory are grown by it as well. Any other needs all rows of a node.
 #pragma once
 
 #include <initializer_list>
