@@ -45,8 +45,8 @@ class FastSearch final : public PlainSearch<Criterion> {
     if (takes_part("sort")) chain_.push_back(std::make_unique<SortTactic<Criterion>>(*this, bins_));
   }
 
-  void begin(const NodeRows& rows) override {
-    PlainSearch<Criterion>::begin(rows);
+  void begin(const NodeRows& of_node) override {
+    PlainSearch<Criterion>::begin(of_node);
     for (const auto& tactic : chain_) tactic->begin();
     if (looks_) looks_->begin();
   }
