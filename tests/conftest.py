@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
+# The processes of xdist have the processors between them. Threads of BLAS and OpenMP in each would wait for one another
+# by spinning, which takes several times as long as what they compute. Read when NumPy is imported.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
+        os.environ.setdefault(variable, "1")
+
 import zlib
 from collections.abc import Iterator
 from contextlib import ExitStack
