@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import Ended, environment
+from waiting import FOREVER
 
 import oblique_cli._core as _core
 from oblique_cli.ground.resources import PACKAGE
@@ -59,7 +60,7 @@ class Checkout:
             env=env,
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=FOREVER,
             check=False,
         )
         return Ended(done.returncode, done.stdout, done.stderr)

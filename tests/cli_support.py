@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from waiting import FOREVER
 
 from oblique_cli import cli
 
@@ -50,7 +51,7 @@ def start(folder: Path, *arguments: str, **options: Any) -> subprocess.Popen[str
 def oblique(folder: Path, *arguments: str) -> Ended:
     """Run the installed command in `folder` to its end."""
     with start(folder, *arguments) as process:
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=FOREVER)
         return Ended(process.returncode, out, err)
 
 

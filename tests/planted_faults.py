@@ -1,15 +1,18 @@
 """Faults that the quick tests must notice: each is a line of the package that is changed in a copy.
 
-    python tests/planted_faults.py              plant each, run the quick tests that it names, and say what survived
+    python tests/planted_faults.py              plant each, run the quick tests that it names, and print who noticed it
     python tests/planted_faults.py 3 17         these only
     python tests/planted_faults.py --whole 3    with all quick tests in place of the named ones
 
-A fault is found by its text, wherever that lies, so that moved code stays planted.
+A fault is found by its text, wherever that lies, so that moved code stays planted. Those of the core are built into one
+module, which is told by the environment which of them it has.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -18,14 +21,19 @@ from typing import NamedTuple
 
 from checkout_support import Checkout
 from cli_support import environment
+from core_support import CORE, built
 
 TESTS = Path(__file__).parent
 PACKAGE = TESTS.parent / "oblique_cli"
 NOTICED = 1  # how pytest ends where a test fails
+NATIVE = (".cpp", ".hpp")
 
 
 class Fault(NamedTuple):
-    """text: what stands once in the package; wrong: what takes its place; breaks: in words; tests: files or folders."""
+    """text: what stands once in the package; wrong: what takes its place; breaks: in words; tests: files or folders.
+
+    In C++ both are expressions, or both are statements with their semicolons.
+    """
 
     text: str
     wrong: str
@@ -106,9 +114,9 @@ FAULTS = [
     Fault("<= (TIE * g) ** 2", "<= 1.0", "QUEST cuts in the middle", "test_quest.py"),
     Fault("if discriminant < 0.0:", "if discriminant < 1e9:", "QUEST takes no root", "test_quest.py"),
     Fault(
-        "distances[:, 0] - distances[:, 1] > tie",
-        "distances[:, 0] - distances[:, 1] < tie",
-        "2-means goes apart",
+        "for _ in range(100):\n        distances =",
+        "for _ in range(1):\n        distances =",
+        "2-means stops after a step",
         "test_quest.py",
     ),
     Fault(
@@ -124,7 +132,10 @@ FAULTS = [
         "test_geometry.py",
     ),
     Fault(
-        "return p > 100 and n + 1 < p", "return False", "the reference takes no span", "test_wide.py test_geometry.py"
+        "return p > 100 and n + 1 < p",
+        "return p > 100 and n - 1 < p",
+        "rows that fill their span count as few",
+        "test_geometry.py",
     ),
     # merging
     Fault(
@@ -234,12 +245,86 @@ FAULTS = [
     ),
     Fault("if errors + 0.5 >= total:", "if errors >= total:", "C4.5's added errors", "discrete"),
     Fault("useful = taxonomy.purity[joins] >=", "useful = taxonomy.purity[joins] >", "joins that purify", "hierarchy"),
+    # the core
+    Fault(
+        "(v - base(t)) / (t.n * 0.6931471805599453)",
+        "(base(t) - v) / (t.n * 0.6931471805599453)",
+        "the sign of the entropy's gain",
+        "test_split_search.py",
+    ),
+    Fault(
+        "bins.stand_at(table, b);",
+        "bins.stand_at(table, b + 1);",
+        "the scan of a bin starts at its other edge",
+        "test_split_search.py",
+    ),
+    Fault(
+        "if (z[i] <= threshold) l += weight(i);",
+        "if (z[i] <= threshold) l += 1.0;",
+        "a fixed cut drops the weights",
+        "test_split_search.py proposers/test_quest.py",
+    ),
+    Fault("c.threshold < threshold", "c.threshold > threshold", "of tied cuts the last", "test_split_search.py"),
+    Fault(
+        "!(std::min(s, totals_.n - s) < least - 1e-12 * totals_.n)",
+        "!(s < least - 1e-12 * totals_.n)",
+        "min_leaf looks at the left side only",
+        "test_split_search.py test_stopping.py",
+    ),
+    Fault(
+        "middle >= low && middle < high ? middle : low",
+        "middle >= low && middle < high ? low : low",
+        "a threshold at the edge of its gap",
+        "test_split_search.py",
+    ),
+    Fault(
+        "std::fill(search_.left.begin(), search_.left.end(), 0.0);",
+        "(void)search_;",
+        "counts of the direction before",
+        "test_split_search.py",
+    ),
+    Fault(
+        "right_squares_ -= w * (2.0 * (totals_[k] - l) - w);",
+        "right_squares_ -= w * (2.0 * (totals_[k] - l) + w);",
+        "squares on the right of a forest's cut",
+        "test_forests.py",
+    ),
+    Fault("holds > min_parent", "holds >= min_parent", "compiled nodes of min_parent rows", "test_stopping.py"),
+    Fault(
+        "return missing_left[node];",
+        "return !missing_left[node];",
+        "rows with gaps go to the other side",
+        "test_missing_values.py",
+    ),
+    Fault(
+        "here.leaves = a.leaves + b.leaves;",
+        "here.leaves = a.leaves + b.leaves + 1;",
+        "a branch has a leaf too many",
+        "test_pruning.py",
+    ),
+    Fault(
+        "counts[static_cast<std::size_t>(code)]",
+        "counts[counts.size() - 1 - static_cast<std::size_t>(code)]",
+        "classes in the other order",
+        "test_growing.py",
+    ),
 ]
+
+
+# Comes before everything that the compiler reads.
+SWITCH = """#pragma once
+#include <cstdlib>
+inline bool planted(int fault) {
+  static const int chosen = std::getenv("OBLIQUE_FAULT") ? std::atoi(std::getenv("OBLIQUE_FAULT")) : -1;
+  return chosen == fault;
+}
+"""
 
 
 def places(text: str) -> list[Path]:
     """The files of the package that hold a text, one for each time."""
-    return [path for path in sorted(PACKAGE.rglob("*.py")) for _ in range(path.read_text(encoding="utf-8").count(text))]
+    sources = (path for path in sorted(PACKAGE.rglob("*.*")) if path.suffix in (".py", *NATIVE))
+    return [path for path in sources for _ in range(path.read_text(encoding="utf-8").count(text))]
 
 
 def guards_of(fault: Fault) -> list[str]:
@@ -247,20 +332,54 @@ def guards_of(fault: Fault) -> list[str]:
     return [str(path) for name in fault.tests.split() for path in sorted(TESTS.rglob(name))]
 
 
-def is_noticed(fault: Fault, whole: bool = False) -> bool:
-    """Whether a quick test fails in a copy of the project that has the fault."""
+def is_native(fault: Fault) -> bool:
+    """Whether a fault is one of the core."""
+    return places(fault.text)[0].suffix in NATIVE
+
+
+def switched(number: int, fault: Fault) -> str:
+    """C++ that is wrong where the fault of this number is chosen."""
+    if fault.text.endswith(";"):
+        return f"if (planted({number})) {{ {fault.wrong} }} else {{ {fault.text} }}"
+    return f"(planted({number}) ? ({fault.wrong}) : ({fault.text}))"
+
+
+def core_with(faults: dict[int, Fault], folder: Path) -> Path:
+    """Build the core with these faults, by their numbers, none of which is chosen."""
+    shutil.copytree(CORE, folder / "core")
+    (folder / "planted.hpp").write_text(SWITCH, encoding="utf-8")
+    for number, fault in faults.items():
+        file = folder / "core" / places(fault.text)[0].relative_to(CORE)
+        text = file.read_text(encoding="utf-8").replace(fault.text, switched(number, fault))
+        file.write_text(text, encoding="utf-8")
+    return built(folder / "core", folder / "build", CMAKE_CXX_FLAGS=f"-include {folder / 'planted.hpp'}")
+
+
+def noticed_by(number: int, fault: Fault, core: Path | None, whole: bool = False) -> str | None:
+    """The quick test that fails in a copy of the project that has the fault, if one does. core : with native faults"""
     with tempfile.TemporaryDirectory() as folder:
         copy = Checkout(Path(folder))
-        file = copy.folder / "oblique_cli" / places(fault.text)[0].relative_to(PACKAGE)
-        file.write_text(file.read_text(encoding="utf-8").replace(fault.text, fault.wrong), encoding="utf-8")
+        if core:
+            shutil.copy(core, next((copy.folder / "oblique_cli").glob("_core*.so")))
+        else:
+            file = copy.folder / "oblique_cli" / places(fault.text)[0].relative_to(PACKAGE)
+            file.write_text(file.read_text(encoding="utf-8").replace(fault.text, fault.wrong), encoding="utf-8")
         for name in ("tests", "docs", "README.md", "tools", "results"):
             (copy.folder / name).symlink_to(TESTS.parent / name)
         named = [] if whole else [str(Path(test).relative_to(TESTS.parent)) for test in guards_of(fault)]
-        command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "-m", "not long", *named]
-        env = {**environment(copy.folder), "PYTHONPATH": str(copy.folder)}
+        options = ["-x", "--tb=no", "-rfE", "-p", "no:cacheprovider", "-m", "not long"]
+        env = {
+            **environment(copy.folder),
+            "PYTHONPATH": str(copy.folder),
+            "OBLIQUE_FAULT": str(number),
+            "OPENBLAS_NUM_THREADS": "1",
+        }
+        command = [sys.executable, "-m", "pytest", *options, *named]
         done = subprocess.run(command, cwd=copy.folder, env=env, capture_output=True, text=True, check=False)
         assert done.returncode in (0, NOTICED), done.stdout[-2000:] + done.stderr[-2000:]
-        return done.returncode == NOTICED
+        failed = re.search(r"^(?:FAILED|ERROR) (?:tests/)?(.+?)(?: - |$)", done.stdout, re.MULTILINE)
+        assert (failed is None) == (done.returncode == 0), done.stdout[-2000:]
+        return failed.group(1) if failed else None
 
 
 def main() -> int:
@@ -269,12 +388,16 @@ def main() -> int:
     parser.add_argument("numbers", type=int, nargs="*")
     parser.add_argument("--whole", action="store_true")
     asked = parser.parse_args()
+    chosen = {number: FAULTS[number] for number in asked.numbers or range(len(FAULTS))}
+    native = {number: fault for number, fault in chosen.items() if is_native(fault)}
     survived = 0
-    for number, fault in enumerate(FAULTS):
-        if not asked.numbers or number in asked.numbers:
-            killed = is_noticed(fault, asked.whole)
-            survived += not killed
-            print(f"{number:3d} {'noticed ' if killed else 'SURVIVED'} {fault.breaks}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        core = core_with(native, Path(folder)) if native else None
+        for number, fault in chosen.items():
+            test = noticed_by(number, fault, core if number in native else None, asked.whole)
+            survived += test is None
+            print(f"{number:3d}  {fault.breaks:48s}  {test or 'SURVIVED'}", flush=True)
+    print(f"{len(chosen) - survived} of {len(chosen)} faults were noticed")
     return survived
 
 

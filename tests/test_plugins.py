@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import COMMAND, Ended, environment
+from waiting import FOREVER
 
 from oblique_cli.ground.resources import PACKAGE
 
@@ -84,7 +85,7 @@ def run(folder: Path, *arguments: str, paths: tuple[Path, ...] = (), **variables
     path = os.pathsep.join(map(str, (*paths, PACKAGE.parent)))
     env = {**environment(folder), "PYTHONPATH": path, "NO_COLOR": "1", **variables}
     command = [sys.executable, "-m", "oblique_cli"] if COMMAND else []
-    done = subprocess.run([*command, *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+    done = subprocess.run([*command, *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=FOREVER)
     return Ended(done.returncode, done.stdout, done.stderr)
 
 

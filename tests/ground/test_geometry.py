@@ -22,6 +22,7 @@ from oblique_cli.ground.geometry import (
     distinct_gap,
     householder,
     householder_vector,
+    is_wide,
     normalize_plane,
     orient,
     parallel_to_an_axis,
@@ -440,3 +441,9 @@ def test_planes_of_awkward_nodes_are_finite(solver):
         for moments in ((A, B), (B, A)):
             w, case = SOLVERS[solver](*moments, standard)
             assert case in ("full_rank", "null_space", "range_space") and np.isfinite(w).all(), name
+
+
+def test_rows_are_few_beside_features_where_their_span_is_smaller_and_nothing_published_is_wide():
+    assert [is_wide(n, p) for n, p in ((99, 101), (100, 101), (101, 101), (2, 100), (2, 101))] == [
+        True, False, False, False, True,
+    ]  # fmt: skip

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from robustness_support import NAMES, REGRESSION, SOAK, WEIGHTED, learned
+from waiting import FOREVER
 
 from oblique_cli.estimators.algorithms import ALGORITHMS
 
@@ -67,7 +68,7 @@ def outcome(code: str) -> tuple[str, str]:
     """Run code in a process of its own; return how it ended ("0", or the name of a signal) and its last lines."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parent)])}
     command = [sys.executable, "-W", "ignore", "-c", code]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=600)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=FOREVER)
     ended = str(done.returncode) if done.returncode >= 0 else signal.Signals(-done.returncode).name
     return ended, (done.stdout[-200:] + done.stderr[-2000:]).strip()
 

@@ -21,6 +21,7 @@ from contracts import (
     real_set,
     rows_at_nodes,
 )
+from waiting import FOREVER
 
 import oblique_cli._core as _core
 from oblique_cli.ground.geometry import augmented_moment, class_covariance
@@ -449,7 +450,7 @@ def test_trees_grown_in_threads_are_those_grown_in_turn():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=60)
+        thread.join(timeout=FOREVER)
         assert not thread.is_alive()
     for i, tree in enumerate(expected):
         assert_same_tree(found[i], tree)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
+from oblique_cli.tree import pruning
 from oblique_cli.tree.pruning import chosen_alpha, cost_complexity_path, fixed_alpha, squared_errors
 from oblique_cli.tree.residual_signs import Settings, grow
 from oblique_cli.tree.splitting import PROPOSERS
@@ -57,3 +58,20 @@ def test_cross_validation_finds_the_planted_size_and_noise_leaves_a_root(case):
     found = cross_validated(X, y, parts, linear)
     assert 2 <= found.n_leaves <= 6 < tree.n_leaves
     assert cross_validated(X, rng.normal(size=len(y)), parts, linear).n_leaves == 1
+
+
+@pytest.mark.parametrize(("spread", "member"), [(1.0, 2), (0.0, 1)])
+def test_of_members_with_one_mean_the_smallest_tells_the_standard_error(case, monkeypatch, spread, member):
+    X, y, tree, _ = case
+    path = cost_complexity_path(tree)
+    rows = np.arange(4)
+
+    def errors(part, path, alphas, X, y):
+        # Two members with the mean 1, of which the smaller one says 0 or 2; the next one is worse by 0.4.
+        found = np.full((len(y), len(alphas)), 9.0)
+        found[:, 0], found[:, 1], found[:, 2] = 1.0, 1.0 + spread * (-1.0) ** np.arange(len(y)), 1.4
+        return found
+
+    monkeypatch.setattr(pruning, "squared_errors", errors)
+    chosen = chosen_alpha(tree, X[:4], y[:4], [rows[:2], rows[2:]], lambda rows: tree, 1.0)
+    assert chosen == path.alphas[member]
