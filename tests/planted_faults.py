@@ -165,7 +165,7 @@ FAULTS = [
         "a row is tested twice",
         "test_folds.py test_scheme.py",
     ),
-    Fault("return 1 / (cv.folds - 1)", "return 1 / cv.folds", "test over train is wrong", "schemes"),
+    Fault("return 1 / (cv.folds - 1)", "return 1 / cv.folds", "test over train is wrong", "test_folds.py"),
     Fault(
         "[rows[part_of[member] == part] for part in range(v)]",
         "[rows[part_of[member] != part] for part in range(v)]",

@@ -240,3 +240,10 @@ def test_folds_that_cannot_be_drawn_are_refused_with_a_way_out(sizes, cv, messag
 def test_a_class_without_rows_is_not_the_smallest():
     dataset = replace(toy(classes=(12, 12)), classes=("a", "b", "gone"))
     check(dataset, CVSpec("stratified"))
+
+
+@pytest.mark.parametrize("scheme", ["ordinary", "stratified", "nested", "two_stage", "monte_carlo"])
+def test_the_share_that_corrects_a_test_is_that_of_the_rows_of_every_fold(scheme):
+    cv, rows = CVSpec(scheme, folds=4, repeats=2, test_fraction=0.25), toy(80)
+    for fold in folds(rows, cv, 0):
+        assert len(fold.test) / (rows.n - len(fold.test)) == SCHEMES[scheme].test_over_train(cv)

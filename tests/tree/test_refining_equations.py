@@ -164,7 +164,7 @@ def test_a_start_that_no_penalty_improves_on_stays():
     assert refinement.summary() == "not refined: cross-validation prefers the start"
 
 
-@pytest.mark.parametrize("leaves", ["constant", "linear"])
+@pytest.mark.parametrize("leaves", ["linear", pytest.param("constant", marks=pytest.mark.long)])
 def test_scikit_learns_checks(leaves):
     model = ObliqueTreeRegressor("hhcart_d", leaves=leaves, refine="tao", pruning_folds=2)
     found = check_estimator(model, on_fail=None, on_skip=None)
