@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "bindings/grown_tree.hpp"
 #include "bindings/option_values.hpp"
 #include "bindings/release.hpp"
 #include "common/random.hpp"
@@ -39,16 +40,7 @@ Options read_options(const Family& family, const std::vector<Option>& common, co
 }
 
 nb::dict as_dict(GrownTree&& tree, const SearchCounts& searched) {
-  const std::size_t nodes = tree.size();
-  nb::dict out;
-  out["left"] = array(std::move(tree.left), {nodes});
-  out["right"] = array(std::move(tree.right), {nodes});
-  out["weights"] = array(std::move(tree.weights), {nodes, tree.n_features});
-  out["thresholds"] = array(std::move(tree.thresholds), {nodes});
-  out["counts"] = array(std::move(tree.counts), {nodes, tree.n_classes});
-  out["gains"] = array(std::move(tree.gains), {nodes});
-  out["n_rows"] = array(std::move(tree.n_rows), {nodes});
-  out["level_scores"] = array(std::move(tree.level_scores), {nodes, tree.n_scores});
+  nb::dict out = arrays_of(std::move(tree));
   out["directions"] = searched.directions;
   out["refined"] = searched.refined;
   out["bins"] = searched.bins;

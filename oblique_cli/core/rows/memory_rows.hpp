@@ -40,11 +40,7 @@ class MemoryRows : public WorkingRows {
   }
 
   std::size_t size(const Place& place) const { return place.last - place.first; }
-  Held begin(const Place& place) const {
-    const double total = std::accumulate(place.counts.begin(), place.counts.end(), 0.0);
-    const double largest = *std::max_element(place.counts.begin(), place.counts.end());
-    return {total, (total - largest) / total};
-  }
+  Held begin(const Place& place) const { return held_of(place.counts.data(), n_classes_); }
   void take(Place& place, Team* team) {
     if (!place.block && size(place) <= most_copied_) place.block = copy(place.first, place.last, *team);
   }
