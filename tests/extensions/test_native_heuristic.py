@@ -1,4 +1,4 @@
-"""Added to a copy of the core: a heuristic and its proposer, the split of a forest and its class, a criterion's lines."""
+"""Added to a copy of the core: a heuristic and its proposer, the split of a forest and its class, a criterion."""
 
 from __future__ import annotations
 
