@@ -272,7 +272,7 @@ def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> Re
 def _digest(experiment: Experiment) -> str:
     """Eight letters for the content of a run, what it is asked to measure included."""
     from oblique_cli.evaluation.metrics import to_measure
-    from oblique_cli.experiments.keys import digest
+    from oblique_cli.experiments.digests import digest
 
     whole, measured = experiment.digest(), to_measure(experiment.metrics)
     return (digest([whole, measured]) if measured else whole)[:8]

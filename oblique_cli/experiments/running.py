@@ -43,9 +43,9 @@ from oblique_cli.evaluation.metrics import LABELS, METRICS, SHOWN, Metric, Score
 from oblique_cli.experiments import environment as environments
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
-from oblique_cli.experiments.predictions import Labels, Predictions, pack, pack_labels
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.store import Store
+from oblique_cli.experiments.stored_predictions import Labels, Predictions, pack, pack_labels
 from oblique_cli.foreign import blamed
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import (

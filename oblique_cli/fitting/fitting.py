@@ -22,9 +22,9 @@ from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.budget import Budget, cost_of
 from oblique_cli.fitting.choosing import Choice, Plan, choose, estimated, fit_to_all, planned
 from oblique_cli.fitting.cutting import Cut, cuts, is_cut
+from oblique_cli.fitting.default_pruning import pruned_spec
 from oblique_cli.fitting.estimating import Estimate, Step, Validated, cross_validated, details, unseen
 from oblique_cli.fitting.goals import AUTO, Answers, Goal
-from oblique_cli.fitting.pruning import pruned_spec
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nodes import pairs_of
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
