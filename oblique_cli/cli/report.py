@@ -18,6 +18,7 @@ from oblique_cli.cli._common import (
     writable,
     write,
 )
+from oblique_cli.cli._completing import complete_metric
 
 if TYPE_CHECKING:
     from oblique_cli.ground.nouns import Row
@@ -30,7 +31,13 @@ WHOLE, FIRST = 40, 4  # leaves of a tree whose rules are all there; of a larger 
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("--metric", metavar="NAME", default="", help="What the plots show.  [default: accuracy, or RMSE]")
+@click.option(
+    "--metric",
+    metavar="NAME",
+    shell_complete=complete_metric,
+    default="",
+    help="What the plots show.  [default: accuracy, or RMSE]",
+)
 @click.option(
     "--dataset", "datasets", metavar="NAME", multiple=True, help="A data set; may be repeated.  [default: all]"
 )

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from oblique_cli.cli._common import called, columns, form_option, output_option, working, write
+from oblique_cli.cli._completing import complete_metric
 from oblique_cli.cli._own import spare
 
 
@@ -18,6 +19,7 @@ from oblique_cli.cli._own import spare
     "--metric",
     "metrics",
     metavar="NAME",
+    shell_complete=complete_metric,
     multiple=True,
     help="A metric (oblique list metrics); may be repeated.  [default: accuracy and balanced_accuracy, or rmse, mae "
     "and r2]",

@@ -210,8 +210,8 @@ nb::dict list_families() {
   nb::dict out;
   for (const auto& [name, family] : families()) {
     nb::dict options;
-    for (const auto* each : {&growth_options(), &family.options})
-      for (const Option& option : *each) options[option.name.c_str()] = described(option);
+    for (const auto& each : {growth_options(), family.options})
+      for (const Option& option : each) options[option.name.c_str()] = described(option);
     out[name.c_str()] = options;
   }
   return out;
