@@ -186,7 +186,9 @@ def compare(
     from oblique_cli.evaluation.metrics import chosen
     from oblique_cli.schemes import SCHEMES
 
-    asked = {name: value for name, value in (("repeats", repeats), ("folds", folds)) if _was_given(ctx, name)}
+    asked = {"repeats": repeats} if _was_given(ctx, "repeats") else {}
+    if folds is not None:
+        asked["folds"] = folds
     cv, tunes = _cv(scheme, asked), SCHEMES[scheme].tunes
     missing = ""
     if files:
@@ -229,8 +231,9 @@ def _cv(name: str, asked: Mapping[str, int]) -> dict[str, Any]:
     if "folds" in asked and "folds" not in scheme.takes():
         raise click.UsageError(f"--folds has no meaning with --cv {name}, which divides the rows once a repetition")
     meant = {"repeats": REPEATS, "folds": FOLDS, **scheme.fixed, **asked}
-    taken = {key: meant[key] for key in ("repeats", "folds") if key in scheme.takes()}
-    return {"scheme": name, **taken, **({"tune": {"folds": meant["folds"]}} if scheme.tunes else {})}
+    cv: dict[str, Any] = {"scheme": name}
+    cv |= {key: meant[key] for key in ("repeats", "folds") if key in scheme.takes()}
+    return cv | ({"tune": {"folds": meant["folds"]}} if scheme.tunes else {})
 
 
 def _show(table: ResultTable, rule: str, format_: str, output: str | None) -> None:
@@ -269,7 +272,7 @@ def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> Re
 def _digest(experiment: Experiment) -> str:
     """Eight letters for the content of a run, what it is asked to measure included."""
     from oblique_cli.evaluation.metrics import to_measure
-    from oblique_cli.experiments.keys import digest
+    from oblique_cli.experiments.digests import digest
 
     whole, measured = experiment.digest(), to_measure(experiment.metrics)
     return (digest([whole, measured]) if measured else whole)[:8]

@@ -39,7 +39,7 @@ def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output:
     from oblique_cli.evaluation.metrics import METRICS
     from oblique_cli.fitting import scoring
     from oblique_cli.models.model import load
-    from oblique_cli.models.tables import needs_table
+    from oblique_cli.models.new_rows import needs_table
 
     for name in metrics:
         METRICS[name]  # UnknownName, before anything is read
