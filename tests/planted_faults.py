@@ -289,7 +289,9 @@ FAULTS = [
         "squares on the right of a forest's cut",
         "test_forests.py",
     ),
-    Fault("holds > min_parent", "holds >= min_parent", "compiled nodes of min_parent rows", "test_stopping.py"),
+    Fault(
+        "held.amount > min_parent", "held.amount >= min_parent", "compiled nodes of min_parent rows", "test_stopping.py"
+    ),
     Fault(
         "return missing_left[node];",
         "return !missing_left[node];",

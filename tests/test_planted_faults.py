@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from planted_faults import FAULTS, guards_of, places
+from planted_faults import FAULTS, guards_of, is_native, places, switched
 
 
-def test_there_are_forty_different_ones():
-    assert len({fault.text for fault in FAULTS}) == len(FAULTS) >= 40
+def test_there_are_fifty_different_ones():
+    assert len({fault.text for fault in FAULTS}) == len(FAULTS) >= 50
     assert [fault for fault in FAULTS if fault.wrong == fault.text] == []
+    native = [fault for fault in FAULTS if is_native(fault)]
+    assert len(native) >= 10 and all(fault.text.endswith(";") == fault.wrong.endswith(";") for fault in native)
+    assert {switched(7, fault).count("planted(7)") for fault in native} == {1}
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.breaks)
