@@ -193,6 +193,8 @@ def test_pessimism_by_quinlans_example():
     # with errors, a normal approximation close to the exact limit (0.157 for 1 of 16)
     assert (1 + added_errors(16, 1, 0.25)) / 16 == pytest.approx(0.157, abs=0.01)
     assert added_errors(10, 10, 0.25) == 0.0
+    # With gaps, cases have parts: within half a case of all being errors, all are.
+    assert added_errors(4.0, 3.75, 0.25) == 0.25 and added_errors(4.0, 3.5, 0.25) == 0.5
 
 
 def test_lower_confidence_prunes_more_and_none_not_at_all():
