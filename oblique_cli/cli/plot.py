@@ -11,11 +11,13 @@ from oblique_cli.cli._common import (
     database,
     off_terminal,
     offline_option,
+    part_options,
     results_option,
     say_missing,
     writable,
     write,
 )
+from oblique_cli.cli._completing import complete_metric
 
 # The names in report.plotting.KINDS, which the help must know without importing it.
 KINDS = (
@@ -35,14 +37,22 @@ FORMS = ("svg", "pdf", "png")
 @click.command()
 @click.argument("kind", type=KnownName(KINDS, "oblique_cli.report.plotting:KINDS"))
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("--metric", metavar="NAME", default="", help="What is shown (oblique list metrics).  [default: accuracy]")
-@click.option("--x", metavar="NAME", default="leaves", show_default=True, help="The other metric of a scatter.")
 @click.option(
-    "--dataset", "datasets", metavar="NAME", multiple=True, help="A data set; may be repeated.  [default: all]"
+    "--metric",
+    metavar="NAME",
+    shell_complete=complete_metric,
+    default="",
+    help="What is shown (oblique list metrics).  [default: accuracy]",
 )
 @click.option(
-    "--algorithm", "algorithms", metavar="ID", multiple=True, help="An algorithm; may be repeated.  [default: all]"
+    "--x",
+    metavar="NAME",
+    shell_complete=complete_metric,
+    default="leaves",
+    show_default=True,
+    help="The other metric of a scatter.",
 )
+@part_options
 @click.option("--parameter", metavar="NAME", default="", help="The parameter of a tuning curve.")
 @click.option("--features", metavar="A,B", default="", help="The two features of decision regions.")
 @click.option(

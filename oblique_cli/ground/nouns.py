@@ -31,7 +31,7 @@ class DatasetSpec:
     missing: str = "error"  # error | drop | impute | keep: for algorithms that take missing values themselves
     encoding: str = "error"  # error | onehot | ordinal | crimcoord: what to do with qualitative columns
     qualitative: tuple[str, ...] = ()  # columns to treat as qualitative even if they look numeric
-    # How a file of the user's own is read, as in `data.columns.Reading`; what is left open is found out from the file.
+    # How a file of the user's own is read, as in `data.own.look.Reading`; what is left open is found out from the file.
     task: str = ""
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
@@ -321,8 +321,8 @@ class Row:
                           asks for (a matrix as lists; "undefined: " and the reason where one has no value); and what
                           else the fitted estimator says of itself by its method `extra_measures(X, y)`
     environment           which environment made it, as the store names it; "" for a row that is not stored
-    packed                its predictions (`experiments.predictions`); b"" for a failed row, and for one that was read
-                          back, whose predictions `Store.packed` reads
+    packed                its predictions (`experiments.stored_predictions`); b"" for a failed row, and for one that is
+                          read back, whose predictions `Store.packed` reads
 
     The last two take no part in comparing rows.
     """

@@ -15,8 +15,8 @@ from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.models import file_format
 from oblique_cli.models.codecs import Arrays, Many, Scope, Text
 from oblique_cli.models.encoder import ENCODER, ColumnEncoder
-from oblique_cli.models.fitted import EstimatorPredictor, Fitted
 from oblique_cli.models.predicting import Predictor
+from oblique_cli.models.taken_apart import EstimatorPredictor, Fitted
 
 Array = NDArray[np.float64]
 
@@ -39,7 +39,7 @@ class Model:
     classes        labels as text, in the order of class codes; () for regression
     feature_names  of the columns of X, as `predict` takes them
     encoder        what happens to X before the estimator sees it, None if nothing
-    columns        how a table of the user's own becomes X (`data.columns.Columns`), None for a model of arrays
+    columns        how a table of the user's own becomes X (`data.own.columns.Columns`), None for a model of arrays
     facts          plain data on the training: rows, seed, versions, estimates, digest of the data, ...
     threshold      decides between two classes; None for the largest share
     """

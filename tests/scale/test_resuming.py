@@ -13,12 +13,12 @@ from scale_support import same, stored, table
 import oblique_cli.proposers  # noqa: F401
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.scale import fitting
+from oblique_cli.scale import fit_from_disk
 from oblique_cli.scale.asking import Here
 from oblique_cli.scale.checkpoint import Checkpoint
+from oblique_cli.scale.disk_tables import array_table
 from oblique_cli.scale.growing import Plan, grow
 from oblique_cli.scale.store import Store
-from oblique_cli.scale.tables import array_table
 from oblique_cli.tree.splitting import PROPOSERS
 from oblique_cli.tree.stopping import Stopping
 
@@ -62,6 +62,24 @@ def test_a_fit_may_be_stopped_in_any_pass(levels, tmp_path):
     assert stops > 1 and not same(found.tree, expected)
 
 
+def test_a_file_of_an_earlier_version_is_gone_on_from(tmp_path):
+    X, y = table(1)
+    plan = Plan(PROPOSERS["hhcart_d"](), "gini", Stopping(2, 0.0, 4), finish_rows=0)
+    store, path = stored(tmp_path / "rows", X, y), tmp_path / "state.npz"
+    expected = grow(Here(store), store, plan).tree
+    asker = Failing(Store.open(store.path))
+    asker.left = 7
+    with pytest.raises(Stopped):
+        grow(asker, asker.store, plan, Checkpoint(path))
+    with np.load(path) as written:
+        arrays = dict(written)
+    # It said for every node as well where rows without a value go.
+    np.savez(path, **arrays, tree_missing_left=np.zeros(len(arrays["tree_gain"]), np.bool_))
+    again = Store.open(store.path)
+    found = grow(Here(again), again, plan, Checkpoint(path))
+    assert found.levels[0].level > 0 and not same(found.tree, expected)
+
+
 def test_a_state_of_another_fit_is_refused(tmp_path):
     X, y = table(1)
     store = stored(tmp_path / "rows", X, y)
@@ -85,7 +103,7 @@ def stopped_fit(scratch):
         return asker
 
     with pytest.raises(Stopped):
-        fitting.fit(array_table(X, y), "hhcart_d", params, scratch=scratch, asker=stopping)
+        fit_from_disk.fit(array_table(X, y), "hhcart_d", params, scratch=scratch, asker=stopping)
     return X, y, params
 
 
@@ -93,8 +111,8 @@ def test_a_scratch_folder_is_gone_on_from(tmp_path):
     X, y, params = stopped_fit(tmp_path)
     assert (tmp_path / "oblique-rows" / "rows.json").exists()
     with pytest.raises(DataError, match="holds the rows of another fit"):
-        fitting.fit(array_table(X[:200], y[:200]), "hhcart_d", params, scratch=tmp_path)
-    found = fitting.fit(array_table(X, y), "hhcart_d", params, scratch=tmp_path)
+        fit_from_disk.fit(array_table(X[:200], y[:200]), "hhcart_d", params, scratch=tmp_path)
+    found = fit_from_disk.fit(array_table(X, y), "hhcart_d", params, scratch=tmp_path)
     assert not same(found.estimator.tree_, make("hhcart_d", **params).fit(X, y).tree_)
     assert list(tmp_path.iterdir()) == []
 
@@ -149,7 +167,7 @@ def test_a_damaged_file_of_a_scratch_folder_is_one_sentence(tmp_path):
             shutil.copytree(tmp_path / "whole", folder)
             damage(folder / file, number)
             try:
-                found = fitting.fit(array_table(X, y), "hhcart_d", params, scratch=folder)
+                found = fit_from_disk.fit(array_table(X, y), "hhcart_d", params, scratch=folder)
                 assert not same(found.estimator.tree_, expected), f"{file} {number} gave another tree"
             except DataError as error:
                 assert str(folder) in str(error) and "\n" not in str(error)
@@ -166,5 +184,5 @@ def test_a_full_disk_is_a_sentence_and_leaves_no_half_file(tmp_path, monkeypatch
 
     monkeypatch.setattr("os.replace", full)
     with pytest.raises(DataError, match="the disk is full; --scratch names a folder on another one"):
-        fitting.fit(array_table(X, y), "hhcart_d", {"pruning": "none"}, scratch=tmp_path)
+        fit_from_disk.fit(array_table(X, y), "hhcart_d", {"pruning": "none"}, scratch=tmp_path)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]

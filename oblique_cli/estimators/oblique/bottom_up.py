@@ -18,20 +18,21 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.missing_values import refuse_missing
 from oblique_cli.estimators.oblique.clusters import CRITERIA as COMPONENT_CRITERIA
 from oblique_cli.estimators.oblique.clusters import ClassClusters, Clustering
-from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real, check
 from oblique_cli.ground.magnitudes import common_exponent, measured, refuse_extreme
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.proposers.hhcart import HHCART
+from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.merging import DISTANCES, Plane, grow_below, grow_bottom_up, merge_order
 from oblique_cli.tree.probabilities import RULES, with_probabilities
-from oblique_cli.tree.splitting import CRITERIA, Node, best_split
+from oblique_cli.tree.splitting import Node, best_split
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
