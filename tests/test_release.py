@@ -31,7 +31,7 @@ def test_another_tag_is_refused(tag):
 
 def test_notes_are_the_part_of_the_changelog(tmp_path):
     (tmp_path / "CHANGELOG.md").write_text(
-        "# Changelog\n\n## Unreleased\n\n- later\n\n## 0.2.0 - 2027-01-02\n\n- new\n\n## 0.1.0 - 2026-11-24\n\n- first\n"
+        "# Changes\n\n## Unreleased\n\n- later\n\n## 0.2.0 - 2027-01-02\n\n- new\n\n## 0.1.0 - 2026-11-24\n\n- first\n"
     )
     assert release.notes("v0.2.0", tmp_path) == "- new\n"
     assert release.notes("v0.1.0", tmp_path) == "- first\n"

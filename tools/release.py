@@ -1,8 +1,8 @@
 """What a release is checked and described by; only what Python brings along is needed.
 
-    python tools/release.py check v0.1.0             # the version is the same wherever it stands
-    python tools/release.py notes v0.1.0             # its part of CHANGELOG.md
-    python tools/release.py sbom --dist dist --output oblique.cdx.json   # what the files are made of (CycloneDX 1.6)
+python tools/release.py check v0.1.0             # the version is the same wherever it stands
+python tools/release.py notes v0.1.0             # its part of CHANGELOG.md
+python tools/release.py sbom --dist dist --output oblique.cdx.json   # what the files are made of (CycloneDX 1.6)
 """
 
 from __future__ import annotations
