@@ -15,10 +15,10 @@ from tree_support import tree_of
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
-from oblique_cli.models import Model
+from oblique_cli.models import Model, load, save
 from oblique_cli.models.exporting import export
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
-from oblique_cli.tree.payloads import softmax, standardized
+from oblique_cli.tree.payloads import LeafModels, softmax, standardized
 from oblique_cli.tree.probabilities import with_probabilities
 from oblique_cli.tree.stopping import Stopping
 
@@ -140,6 +140,33 @@ def test_trees_and_models_keep_them(tmp_path):
         tree_of(damaged)
     damaged["leaf_models"]["coef"] = [[0.0]]
     with pytest.raises(DataError, match=r"not a tree.leaf_models.coef must have 3 dimensions"):
+        tree_of(damaged)
+
+
+def test_terms_are_values_squares_and_levels_of_which_a_score_is_the_sum(tmp_path):
+    X = np.column_stack([rows()[0][:, 0], np.tile([0.0, 1.0, 2.0], 40), rows(seed=1)[0][:, 1]])
+    model = ObliqueTreeClassifier("axis_parallel", qualitative=[1], max_depth=1).fit(X, rows()[1])
+    rng, n = np.random.default_rng(0), model.tree_.n_nodes
+    coef, curve, level_coef = rng.normal(size=(n, 3, 3)), rng.normal(size=(n, 3, 3)), rng.normal(size=(n, 3, 3))
+    coef[:, :, 1] = curve[:, :, 1] = curve[:, :, 0] = level_coef[:, :, 2] = 0.0
+    found = LeafModels(np.zeros(3), np.ones(3), coef, rng.normal(size=(n, 3)), curve, level_coef, (0, 3, 0))
+    values = (("value", 0, -1), ("value", 2, -1), ("square", 2, -1))
+    assert found.terms == (*values, ("level", 1, 0), ("level", 1, 1))
+    assert found.n_coefficients == 3 * n * 5
+    X[0, 1], X[1, 1] = np.nan, 7.0  # never seen
+    for leaf in range(n):
+        scores = found.scores(X, np.full(len(X), leaf))
+        sums = found.intercept[leaf] + found.columns(X) @ found.weights(leaf).T
+        np.testing.assert_allclose(scores, sums, atol=1e-12)
+    np.testing.assert_allclose(found.columns(X)[:2, 3:], 0.0)
+    model.tree_ = tree = model.tree_.with_leaf_models(found)
+    again = tree_of(json.loads(json.dumps(tree.to_dict())))
+    assert again.predicted_shares(X).tobytes() == tree.predicted_shares(X).tobytes()
+    save(Model.of(model, algorithm="axis_parallel"), tmp_path / "levels.json")
+    assert load(tmp_path / "levels.json").predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
+    damaged = tree.to_dict()
+    damaged["leaf_models"]["level_coef"] = [[[0.0]] * 3] * n
+    with pytest.raises(DataError, match=r"level_coef"):
         tree_of(damaged)
 
 
