@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 LONG = 4  # terms of a sum that is easy to read
 DRAWN = ("png", "pdf")  # by matplotlib, into files
-LEAVES_HAVE_MODELS = "the class of a row is that of its leaf's logistic model; the rules name the largest class"
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,8 +206,6 @@ class Shown:
         # Only a model fitted just now has it, and to make the estimator of a file takes long.
         refinement = None if self.X is None else getattr(self.estimator, "refinement_", None)
         remarks = self.remarks if refinement is None else (*self.remarks, refinement.summary())
-        if getattr(self.tree, "leaf_models", None) is not None:
-            remarks = (*remarks, LEAVES_HAVE_MODELS)
         lines = [f"{printable(self.title)}: {size}{self._found()}", *map(sentence, map(printable, remarks))]
         return "".join(f"# {line}\n" for line in lines)
 
