@@ -246,7 +246,7 @@ def _bars(weights: Sequence[tuple[str, float]], y: float, width: float, largest:
 def _scorecard(node: NodeView, view: TreeView, most_terms: int) -> Card:
     """A leaf that answers by scores: of each class the intercept and the largest terms."""
     shown = node.largest_scores(MOST_COUNTS)
-    most = most_terms if len(shown) == 1 else FEWER_TERMS
+    most = most_terms if len(shown) < MOST_COUNTS else min(most_terms, FEWER_TERMS)
     parts = [score.terms if len(score.terms) <= most + 1 else score.terms[:most] for score in shown]
     width = max(_width_of_bars([term.name for terms in parts for term in terms]), 168.0)
     largest = max((abs(term.weight) for terms in parts for term in terms), default=1.0)
