@@ -202,12 +202,17 @@ class Shown:
     def heading(self) -> str:
         """Return the first lines of the text: what was fitted, its size, and how right it is."""
         n_leaves, depth = int(self.tree.n_leaves), int(self.tree.depth)
-        size = f"{n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}, depth {depth}"
+        size = f"{n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}, {self._terms()}depth {depth}"
         # Only a model fitted just now has it, and to make the estimator of a file takes long.
         refinement = None if self.X is None else getattr(self.estimator, "refinement_", None)
         remarks = self.remarks if refinement is None else (*self.remarks, refinement.summary())
         lines = [f"{printable(self.title)}: {size}{self._found()}", *map(sentence, map(printable, remarks))]
         return "".join(f"# {line}\n" for line in lines)
+
+    def _terms(self) -> str:
+        """The other size of the tree: what there is to read."""
+        count = self.tree.n_terms if isinstance(self.tree, Tree) else int(self.tree.n_nodes)
+        return f"{count} term{'' if count == 1 else 's'}, "
 
     def _found(self) -> str:
         """How right the tree is about its training rows."""

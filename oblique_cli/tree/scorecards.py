@@ -57,12 +57,6 @@ class Score:
     said: str
 
 
-def n_read(models: LeafModels, leaf: int) -> int:
-    """Return how many coefficients a reader finds in the model of a leaf, intercepts not counted."""
-    weights = models.weights(leaf)
-    return int(np.count_nonzero(weights[1] - weights[0] if len(weights) == 2 else weights))
-
-
 def scores_of(
     models: LeafModels,
     leaf: int,
