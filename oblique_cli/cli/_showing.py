@@ -100,8 +100,13 @@ class Shown:
         """Return the same with a sparser tree; ConfigError for a tree of another kind, or that nothing is known for."""
         if not self.is_hyperplanes:
             raise ConfigError("--sparse drops terms of hyperplanes, and this tree has none.")
-        if self.X is None:
-            return self._of_stored_terms(tolerance)
+        if self.tree.leaf_models is not None and tolerance > 0.0:
+            raise ConfigError(
+                "--tolerance drops terms of planes, and these leaves have models of their own: leave it out, or set "
+                "max_terms of tao_logistic."
+            )
+        if self.X is None or self.tree.leaf_models is not None:  # whose rows may not move
+            return self._of_needed_terms(tolerance)
         import numpy as np
 
         weights = None
@@ -119,9 +124,9 @@ class Shown:
         )
         return replace(self, tree=found.tree, kept_light=None, remarks=(*self.remarks, remark))
 
-    def _of_stored_terms(self, tolerance: float) -> Shown:
-        """The same with what a model file leaves out."""
-        if self.kept_light is None or self.light is None:
+    def _of_needed_terms(self, tolerance: float) -> Shown:
+        """The same without the terms that move no training row."""
+        if self.light is None:
             raise ConfigError(
                 "--sparse needs to know which terms move no training row, and the model file does not say: "
                 "fit it again."
@@ -137,7 +142,7 @@ class Shown:
 
     def with_hint(self) -> Shown:
         """Return the same, with a word on --sparse if sums are long whatever is left out."""
-        if self.X is None or self.light is None:
+        if self.X is None or self.light is None or self.tree.leaf_models is not None:
             return self
         longest = int((self.light.coef_ != 0).sum(axis=1).max())
         if longest <= LONG:

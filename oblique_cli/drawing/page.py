@@ -232,7 +232,8 @@ def _scores(node: NodeView, view: TreeView, data: PageData) -> dict[str, Any]:
     )
     kinds = {VALUE: 0, SQUARE: 1, LEVEL: 2}
     terms = [
-        [[kinds[term.kind], term.feature, term.level, term.weight, _said(term.name)] for term in one.terms] for one in of
+        [[kinds[term.kind], term.feature, term.level, term.weight, _said(term.name)] for term in one.terms]
+        for one in of
     ]
     return {"m": [[one.label, one.against, one.intercept, own] for one, own in zip(of, terms, strict=True)]}
 

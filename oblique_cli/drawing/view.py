@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from oblique_cli.ground.nodes import BLANK as BLANK
 from oblique_cli.ground.nodes import Indicator, spoken
-from oblique_cli.tree.scorecards import MOST_SCORES, Score, notes_of, scores_of
-from oblique_cli.tree.reading import LevelNames, Reading, Term, Units, number, read, turned
 from oblique_cli.tree.payloads import LeafModels
+from oblique_cli.tree.reading import LevelNames, Reading, Term, Units, number, read, turned
+from oblique_cli.tree.scorecards import MOST_SCORES, Score, notes_of, scores_of
 from oblique_cli.tree.sparse import arrivals, scored
 from oblique_cli.tree.structure import Tree
 
@@ -260,15 +260,19 @@ def view_of(
     if models is not None and any(node.scores for node in nodes):
         said += notes_of(models, classes, toward, not units.standard)
     plane = None
-    if rows is not None and models is None and tree.n_features == 2 and not any(tree.levels) and np.isfinite(rows[0]).all():
+    if (
+        rows is not None
+        and models is None
+        and tree.n_features == 2
+        and not any(tree.levels)
+        and np.isfinite(rows[0]).all()
+    ):
         plane = Plane(tree, rows[0], rows[1], (names[0], names[1]))
     side = classes[toward] if len(nodes) > 1 else ""
     return TreeView(printable(title), tuple(nodes), classes, tuple(said), plane, side, models)
 
 
-def _scored(
-    leaf: NodeView, models: LeafModels, names: Sequence[str], classes: Sequence[str], **how: Any
-) -> NodeView:
+def _scored(leaf: NodeView, models: LeafModels, names: Sequence[str], classes: Sequence[str], **how: Any) -> NodeView:
     """A leaf that answers by its model; where no term makes a difference, by the class that always wins."""
     node = leaf.number
     scores = scores_of(models, node, names, classes, **how)

@@ -183,7 +183,7 @@ class LeafModels(Frozen):
         return sum(int(np.count_nonzero(own)) for own in (self.coef, self.curve, self.level_coef) if own is not None)
 
     def n_terms(self, leaf: int) -> int:
-        """Return how many coefficients a reader finds in a leaf: those of the difference, where there are two classes."""
+        """Return how many coefficients a reader finds in a leaf; of two classes those of the difference."""
         weights = self.weights(leaf)
         return int(np.count_nonzero(weights[1] - weights[0] if len(weights) == 2 else weights))
 

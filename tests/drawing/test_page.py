@@ -300,7 +300,9 @@ def scored(classes=3, title="A tree"):
     y = y + (z[:, 2] > 0.8) if classes == 3 else y
     tree = make("lmt", random_state=0, folds=2).fit(X, y).tree_
     if classes == 3:
-        model = make("tao_logistic", random_state=0, refine="none", base="axis_parallel", max_depth=1, doubling_price=0.0)
+        model = make(
+            "tao_logistic", random_state=0, refine="none", base="axis_parallel", max_depth=1, doubling_price=0.0
+        )
         tree = model.fit(X, y).tree_
     names = [*WILD[:2], "c"]
     labels = WILD_CLASSES[:classes]
@@ -315,7 +317,7 @@ def test_the_page_scores_rows_as_the_tree_does(opened, classes):
     found = opened(document)
     numbers = {node.number: place for place, node in enumerate(view.nodes)}
     leaves = tree.apply(X)
-    X = np.vstack([X, X[:1] + [[0, 900, 0]]])  # a square beyond its bound
+    X = np.vstack([X, X[:1] + np.array([0.0, 900.0, 0.0])])  # a square beyond its bound
     leaves = np.append(leaves, tree.apply(X[-1:]))
     given = [[numbers[leaf], row] for leaf, row in zip(leaves.tolist(), X.tolist(), strict=True)]
     said = found.evaluate("given => given.map(([place, row]) => window.obliqueScores(place, row))", given)

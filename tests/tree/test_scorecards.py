@@ -109,8 +109,8 @@ def test_a_leaf_whose_model_has_no_term_says_its_class():
 
 
 def test_of_many_classes_those_with_the_most_rows_are_written():
-    counts = np.arange(1.0, 31.0)
-    tree = make("axis_parallel", max_depth=0).fit(np.zeros((465, 1)), np.repeat(np.arange(30), counts.astype(int))).tree_
+    y = np.repeat(np.arange(30), np.arange(1, 31))
+    tree = make("axis_parallel", max_depth=0).fit(np.zeros((len(y), 1)), y).tree_
     models = LeafModels([0.0], [1.0], np.ones((1, 30, 1)) * np.arange(30)[:, None], np.zeros((1, 30)))
     view = view_of(tree.with_leaf_models(models), ["x"], [f"c{k}" for k in range(30)])
     text = text_of(view)

@@ -140,10 +140,10 @@ class LogisticModelTreeClassifier(
     max_terms: int | None = parameter(
         default=10,
         allowed=Optional(Integer(1)),
-        help='Most terms a class in the models of leaves, with "ridge". Where there are more columns, models with all of '
-        "them are compared, in the same tree and on the same folds, with models of so many terms, the same in all "
-        "leaves, which are chosen one after another by how much they lower the loss on the training rows and fitted "
-        "anew; see `all_terms_price`. None compares nothing.",
+        help='Most terms a class in the models of leaves, with "ridge". Where there are more, models of all terms are '
+        "compared, in the same tree and on the same folds, with models of so many, the same in all leaves, which are "
+        "chosen one after another by how much they lower the loss on the training rows and fitted anew; see "
+        "`all_terms_price`. None compares nothing.",
     )
     all_terms_price: float = parameter(
         default=0.005,
