@@ -218,3 +218,77 @@ def test_a_very_light_row_does_not_make_penalties_weak():
     without = LogisticModelTreeClassifier(**how).fit(X[1:], y[1:])
     sizes = [np.abs(model.tree_.leaf_models.coef).max() for model in (light, without)]
     assert sizes[0] == pytest.approx(sizes[1], rel=0.1)
+
+
+# ---- models of few terms ---------------------------------------------------------------------------------------------
+
+
+def many_columns(n=300, p=20, seed=5):
+    """Two columns of twenty count, one of them squared as well."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, (2 * X[:, 3] - X[:, 7] + X[:, 7] ** 2 - 1 + 0.3 * rng.normal(size=n) > 0).astype(int)
+
+
+ONE_LEAF = {"base": "axis_parallel", "max_depth": 0, "refine": "none", "random_state": 0}
+
+
+def terms_of(model):
+    """Kind and feature of the terms that some leaf has a coefficient for."""
+    return {(term.kind, term.feature) for term in model.tree_.leaf_models.terms}
+
+
+def compared(model):
+    """The candidate with few terms, and the same one with all."""
+    candidates = model.refinement_.candidates
+    sparse = next(c for c in candidates if c.most)
+    return sparse, next(c for c in candidates if c[:4] == sparse[:4] and not c.most)
+
+
+def test_the_terms_that_count_are_chosen():
+    X, y = many_columns()
+    model = LogisticModelTreeClassifier(max_terms=3, **ONE_LEAF).fit(X, y)
+    assert terms_of(model) == {("value", 3), ("value", 7), ("square", 7)}
+    assert "of at most 3 terms a class" in model.refinement_.summary()
+    sparse, dense = compared(model)
+    assert model.refinement_.chosen == sparse and sparse.most == 3 and sparse.loss(0.5) < dense.loss(0.5)
+
+
+def test_the_models_of_few_terms_are_at_the_minimum_of_their_ridge():
+    X, y = many_columns()
+    model = LogisticModelTreeClassifier(max_terms=4, leaf_penalty=3.0, **ONE_LEAF).fit(X, y)
+    models = model.tree_.leaf_models
+    columns, weights = models.columns(X), models.weights(0)
+    excess = model.predict_proba(X) - np.eye(2)[y]
+    assert weights.shape == (2, 4)
+    np.testing.assert_allclose(excess.T @ columns + 3.0 * weights, 0.0, atol=1e-2)
+    prior = np.log((np.bincount(y) + 1) / (len(y) + 2))
+    np.testing.assert_allclose(excess.sum(axis=0) + 3.0 * (models.intercept[0] - prior), 0.0, atol=1e-2)
+
+
+def test_all_terms_stay_where_their_loss_is_lower_by_more_than_their_price(bent):
+    X, y = many_columns()
+    y = (X @ np.linspace(1, 2, 20) > 0).astype(int)  # all columns count
+    found = {}
+    for price in (0.0, 0.005, 10.0):
+        model = LogisticModelTreeClassifier(max_terms=2, all_terms_price=price, squares=False, **ONE_LEAF).fit(X, y)
+        sparse, dense = compared(model)
+        found[price] = len(terms_of(model))
+        assert (model.refinement_.chosen == sparse) == (sparse.loss(0.5) <= dense.loss(0.5) + price)
+    assert found == {0.0: 20, 0.005: 20, 10.0: 2}
+    everything = LogisticModelTreeClassifier(max_terms=None, squares=False, **ONE_LEAF).fit(X, y)
+    assert not any(c.most for c in everything.refinement_.candidates) and len(terms_of(everything)) == 20
+    few = LogisticModelTreeClassifier(**SHORT).fit(*bent)  # no more than eight terms there
+    assert not any(c.most for c in few.refinement_.candidates)
+
+
+@pytest.mark.parametrize("refine", ["none", "tao"])
+def test_every_leaf_keeps_to_the_terms(bent, refine):
+    X, y = bent
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(600, 12))])
+    model = LogisticModelTreeClassifier(max_terms=3, all_terms_price=10.0, refine=refine, **SHORT).fit(X, y)
+    models = model.tree_.leaf_models
+    assert len(models.terms) <= 3 and model.refinement_.chosen.most == 3
+    leaves = np.flatnonzero(model.tree_.is_leaf)
+    assert model.tree_.n_terms <= len(leaves) + np.count_nonzero(model.tree_.coef_) + 3 * len(leaves)
+    assert model.score(X, y) > 0.7
