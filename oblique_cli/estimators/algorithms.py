@@ -395,6 +395,7 @@ _LOGISTIC = (
         refine="none",
         criterion="entropy",
         min_parent=14,
+        min_samples_leaf=15,
         max_depth=None,
         log_loss_weight=0.0,
         doubling_price=0.0,

@@ -25,11 +25,11 @@ from oblique_cli.ground.constraints import (
     check,
 )
 from oblique_cli.parameters import parameter
+from oblique_cli.tree.leaf_models import TERMS
 from oblique_cli.tree.logistic_trees import (
     LOGIT_BOOST,
     MODELS,
     PENALTIES,
-    TERMS,
     How,
     LogisticChoice,
     LogisticFold,
@@ -47,7 +47,17 @@ class LogisticModelTreeClassifier(
     Growth,
     kw_only=True,
     takes=(
-        *("criterion", "min_parent", "max_depth", "base", "leaf_penalty", "refine", "n_penalties", "folds"),
+        *(
+            "criterion",
+            "min_parent",
+            "min_samples_leaf",
+            "max_depth",
+            "base",
+            "leaf_penalty",
+            "refine",
+            "n_penalties",
+            "folds",
+        ),
         *("surrogate", "max_sweeps", "class_weight", *Columns.parameters, "n_jobs", "random_state"),
     ),
 ):
@@ -163,7 +173,9 @@ class LogisticModelTreeClassifier(
         return self
 
     def _of_named(self) -> Mapping[str, Any]:
-        return {name: getattr(self, name) for name in ("criterion", "min_parent", "max_depth", "n_jobs")}
+        return {
+            name: getattr(self, name) for name in ("criterion", "min_parent", "min_samples_leaf", "max_depth", "n_jobs")
+        }
 
     def _chosen(self, starts: Sequence[_Start], rows: _Training, draws: _Draws) -> LogisticChoice:
         """The best of several starts. rows : to grow on"""

@@ -154,7 +154,8 @@ def test_levels_and_missing_values(bent):
     for missing in ("learn", "impute"):
         model = LogisticModelTreeClassifier(missing=missing, **SHORT).fit(frame, y)
         assert model.score(frame, y) > 0.7
-        assert not model.tree_.leaf_models.coef[:, :, 4].any()  # levels have no part in models
+        assert not model.tree_.leaf_models.coef[:, :, 4].any()
+        assert model.tree_.leaf_models.level_coef[:, :, 1].any()
 
 
 def test_a_saved_model_predicts_the_same(bent, tmp_path):
