@@ -402,9 +402,9 @@ _LOGISTIC = (
     ),
     ready(
         REFINED,
-        "tao_logistic",
-        "TAO with logistic leaves",
-        "Landwehr, Hall & Frank (2005); Carreira-Perpinan & Tavallali (2018)",
+        "logistic_tree",
+        "Logistic tree",
+        "after Landwehr, Hall & Frank (2005)",
         LogisticModelTreeClassifier,
         compiled=True,
         unused=("steps",),
@@ -616,6 +616,7 @@ def _table() -> Registry[Algorithm]:
     models = (*_BOTTOM_UP, _TAO, *_LOGISTIC, *_FORESTS, _BOOSTED, *_REGRESSION)
     for algorithm in (*models, *_MACHINES):
         table.register(algorithm.name)(algorithm)
+    table.former["tao_logistic"] = "logistic_tree"
     table.wait_for(doors.ALGORITHMS)
     return table
 
