@@ -1,6 +1,6 @@
 """All benchmarks in turn: growth, bottom_up, commands, eigenvectors, ensembles, forests, OC1, fourier, hierarchy, model
-trees, models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory, startup, threads, WEKA and
-wide data."""
+trees, models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory, startup, threads,
+WEKA and wide data."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Logistic model trees beside those of WEKA, whose authors are those of the paper: accuracy and leaves on equal halves.
+"""Logistic model trees beside those of WEKA, whose authors are those of the paper: accuracy, leaves, equal halves.
 
-Needs java and WEKA's archive, from Debian's packages default-jre-headless and weka, or where WEKA_JAR says; without them
-the comparison is left out with a sentence. Nominal columns are levels on both sides. WEKA divides them many ways, ours
-in two, so that leaves are compared on numbers alone.
+Needs java and WEKA's archive, from Debian's packages default-jre-headless and weka, or where WEKA_JAR says; without
+them the table says what is missing. Nominal columns are levels on both sides. WEKA divides them many ways, ours in two,
+so that leaves are compared on numbers alone.
 """
 
 from __future__ import annotations
