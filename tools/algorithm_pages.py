@@ -45,7 +45,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "union": ("union",),
     "linear_splits": ("svm_split", "logistic_split"),
     "tao": ("tao",),
-    "lmt": ("lmt", "tao_logistic"),
+    "lmt": ("lmt", "logistic_tree"),
     "bottom_up": ("hhbut", "butif_svm"),
     "mpsvm_forests": (
         *("raf", "mpraf_t", "mpraf_p", "mpraf_n"),

@@ -395,15 +395,16 @@ _LOGISTIC = (
         refine="none",
         criterion="entropy",
         min_parent=14,
+        min_samples_leaf=15,
         max_depth=None,
         log_loss_weight=0.0,
         doubling_price=0.0,
     ),
     ready(
         REFINED,
-        "tao_logistic",
-        "TAO with logistic leaves",
-        "Landwehr, Hall & Frank (2005); Carreira-Perpinan & Tavallali (2018)",
+        "logistic_tree",
+        "Logistic tree",
+        "after Landwehr, Hall & Frank (2005)",
         LogisticModelTreeClassifier,
         compiled=True,
         unused=("steps",),
@@ -615,6 +616,7 @@ def _table() -> Registry[Algorithm]:
     models = (*_BOTTOM_UP, _TAO, *_LOGISTIC, *_FORESTS, _BOOSTED, *_REGRESSION)
     for algorithm in (*models, *_MACHINES):
         table.register(algorithm.name)(algorithm)
+    table.former["tao_logistic"] = "logistic_tree"
     table.wait_for(doors.ALGORITHMS)
     return table
 

@@ -126,7 +126,7 @@ def test_auto_compares_trees_of_the_task():
     names = {task: [one["name"] for one in candidates(task)] for task in ("classification", "regression")}
     assert names["classification"][:5] == ["axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline"]
     # What goes beyond the papers: directions of linear classifiers, unions, refined trees, models in leaves, a forest.
-    assert names["classification"][5:] == ["logistic_split", "union", "tao", "tao_logistic", "hhgdt_forest"]
+    assert names["classification"][5:] == ["logistic_split", "union", "tao", "logistic_tree", "hhgdt_forest"]
     regression_trees = {name for name, one in ALGORITHMS.items() if one.family.task == "regression"}
     assert set(names["regression"]) == regression_trees - {"tao_regression", "tao_model_tree"}
     for task, listed in names.items():
@@ -135,8 +135,8 @@ def test_auto_compares_trees_of_the_task():
 
 def test_every_single_tree_of_auto_is_cut_by_the_rule_of_one_standard_error_or_has_a_price_on_leaves():
     for one in candidates("classification"):
-        if one["name"] == "tao_logistic":
-            assert ALGORITHMS["tao_logistic"].make().doubling_price > 0.0
+        if one["name"] == "logistic_tree":
+            assert ALGORITHMS["logistic_tree"].make().doubling_price > 0.0
             continue
         of_own = {key: value for key, value in one.items() if key not in ("name", "id")}
         params = pruned_spec(AlgorithmSpec(one["name"], one["id"], of_own)).params
