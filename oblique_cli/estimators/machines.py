@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from oblique_cli.estimators.rows import checked
+from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Real, check
 from oblique_cli.ground.magnitudes import exponents, measured, refuse_extreme
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.forest.bagged import Heuristics, RowCount, families
 from oblique_cli.estimators.forest.base import (
     MOST_TREES,
@@ -24,8 +25,7 @@ from oblique_cli.estimators.forest.base import (
     some_positive,
 )
 from oblique_cli.estimators.forest.scores import scores_of, shares_of
-from oblique_cli.estimators.jobs import LARGEST, N_JOBS
-from oblique_cli.estimators.rows import checked
+from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Constraint, Integer, Optional, Real, check
 from oblique_cli.parameters import Declared, parameter

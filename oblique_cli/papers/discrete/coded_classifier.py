@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from oblique_cli.drawing.diagram import Sketch
 from oblique_cli.drawing.view import TreeView
 from oblique_cli.estimators.aliases import Aliases
+from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, SingleTree, TrainingRows, TreeKind, visits
-from oblique_cli.estimators.rows import checked
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Choice, Constraint, Integer, Real, check
 from oblique_cli.ground.nodes import spread_decreases

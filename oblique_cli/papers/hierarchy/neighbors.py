@@ -13,8 +13,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.errors import DataError
+from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import LogProbabilities
-from oblique_cli.estimators.rows import checked
 from oblique_cli.ground.constraints import Choice, Constraint, Integer
 from oblique_cli.papers.hierarchy.dissimilarities import METRICS, between, from_square, spread_of
 from oblique_cli.papers.hierarchy.distance_estimator import DISTANCE, PRECOMPUTED, DistanceEstimator

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from oblique_cli.estimators.rows import checked
+from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.ground.constraints import Choice, Constraint, Integer, Real
 from oblique_cli.papers.hierarchy.avalanche import avalanche
 from oblique_cli.papers.hierarchy.dissimilarities import DTYPES

@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 from oblique_cli.drawing.diagram import Sketch, yes_or_no
 from oblique_cli.drawing.view import TreeView
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import LogProbabilities, SingleTree, TrainingRows
-from oblique_cli.estimators.rows import checked
 from oblique_cli.ground.constraints import Constraint, Integer, Real, check
 from oblique_cli.ground.nodes import spread_decreases
 from oblique_cli.papers.pathfinder.grid_clusters import CellGrid
