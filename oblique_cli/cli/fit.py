@@ -22,7 +22,7 @@ from oblique_cli.cli._common import (
     writable,
     write,
 )
-from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
+from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file, complete_metric
 from oblique_cli.cli._own import OwnOptions, own_data_options
 from oblique_cli.cli._starting import load_scikit_learn
 
@@ -81,6 +81,7 @@ class Seconds(click.ParamType[float]):
 @click.option(
     "--metric",
     metavar="NAME",
+    shell_complete=complete_metric,
     help="Decides choice, pruning and estimate: a metric (oblique list metrics), recall:CLASS or cost:FILE, a CSV of "
     "costs.  [default: accuracy, or rmse]",
 )

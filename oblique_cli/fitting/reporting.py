@@ -13,10 +13,10 @@ from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.fitting.budget import Budget
 from oblique_cli.fitting.choosing import Choice
 from oblique_cli.fitting.cutting import AT_A_COMPLEXITY, is_cut_cart
+from oblique_cli.fitting.default_pruning import divides_rows, how_pruned
 from oblique_cli.fitting.estimating import Estimate
 from oblique_cli.fitting.fitting import Outcome, rare_classes
 from oblique_cli.fitting.goals import AUTO, Goal
-from oblique_cli.fitting.pruning import divides_rows, how_pruned
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset

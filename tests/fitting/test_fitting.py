@@ -17,9 +17,9 @@ from oblique_cli.fitting import candidates as candidates_module
 from oblique_cli.fitting import estimating, fitting
 from oblique_cli.fitting.candidates import candidates
 from oblique_cli.fitting.choosing import Size, part
+from oblique_cli.fitting.default_pruning import FRACTION, MANY_ROWS, divides_rows, how_pruned, pruned_spec
 from oblique_cli.fitting.estimating import Estimate, Validated, cross_validated, division, folds_of
 from oblique_cli.fitting.goals import Answers, Goal
-from oblique_cli.fitting.pruning import FRACTION, MANY_ROWS, divides_rows, how_pruned, pruned_spec
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
 
 POLICY = DatasetSpec("t", missing="impute", encoding="onehot")

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.jobs import threads_of
+from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.estimators.oblique.groups import Columns, Growth
 from oblique_cli.estimators.oblique.refined import MULTIWAY, RefinedTreeClassifier, Starts
 from oblique_cli.estimators.oblique.top_down import _Draws, _Start, _Training, shuffled_folds

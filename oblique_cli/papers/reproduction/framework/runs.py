@@ -17,7 +17,7 @@ from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import Experiment, Row, Tuning
-from oblique_cli.papers.reproduction.framework.cells import Cell
+from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.studies import Cost, StudyRequest
 
 QUICK_REPEATS = 2
