@@ -317,8 +317,12 @@ def _document(outcome: Outcome, written: list[str]) -> dict[str, Any]:
 def _beside(tree: Model) -> dict[str, Any]:
     facts = tree.facts
     return {
-        "algorithm": tree.algorithm, "estimate": facts["estimate"], "leaves": facts["leaves"], "depth": facts["depth"]
-    }  # fmt: skip
+        "algorithm": tree.algorithm,
+        "estimate": facts["estimate"],
+        "leaves": facts["leaves"],
+        "n_terms": facts["n_terms"],
+        "depth": facts["depth"],
+    }
 
 
 def _asked(

@@ -153,8 +153,8 @@ def price(outcome: Outcome) -> str:
             else f"{goal.metric.title} by {lost:.3g}"
         )
     return (
-        f"A tree that can be read, {tree.algorithm} of {outcome.tree.facts['leaves']} leaves, is kept beside it; on "
-        f"the same rows it is worse by {told}."
+        f"A tree that can be read, {tree.algorithm} of {outcome.tree.facts['leaves']} leaves and "
+        f"{outcome.tree.facts['n_terms']} terms, is kept beside it; on the same rows it is worse by {told}."
     )
 
 
