@@ -257,6 +257,36 @@ def _shares(shares: list[Any], case: Case) -> np.ndarray | None:
     return np.array([nothing if share is None else share for share in shares], dtype=np.float64)
 
 
+RUN_JAVASCRIPT = """
+import { readFileSync } from "node:fs";
+import * as model from "./model.mjs";
+const [rows, names] = JSON.parse(readFileSync(0, "utf-8"));
+const answers = rows.map(model.predict);
+rows.slice(0, 50).forEach((row, i) => {
+  const named = Object.create(null);
+  names.forEach((name, j) => { named[name] = row[j]; });
+  if (model.predict(named) !== answers[i]) throw new Error(`row ${i} by names`);
+});
+const shares = model.predictProba ? rows.map(model.predictProba) : [];
+process.stdout.write(JSON.stringify([answers, shares]));
+"""
+
+
+def say_javascript(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
+    """What Node says."""
+    if shutil.which("node") is None:
+        pytest.skip("needs Node 18 or newer to run JavaScript: install nodejs")
+    (folder / "model.mjs").write_text(source, encoding="utf-8")
+    (folder / "main.mjs").write_text(RUN_JAVASCRIPT, encoding="utf-8")
+    given = json.dumps([as_cells(case.procedure, X), [cell.name for cell in case.procedure.cells]])
+    done = subprocess.run(
+        ["node", "main.mjs"], cwd=folder, input=given, capture_output=True, text=True, check=False, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    answers, shares = json.loads(done.stdout)
+    return answers, _shares(shares, case)
+
+
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wmissing-prototypes", "-Wstrict-prototypes")
 
 MAIN = """
@@ -310,8 +340,8 @@ def say_c(
     return [None if code < 0 else classes[int(code)] for code in table[:, 0]], table[:, 1:]
 
 
-def say_sql(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, None]:
-    """What SQLite says."""
+def say_sql(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
+    """What SQLite says: predictions, and the share of each, (n,)."""
     names = ['"' + (cell.name.replace('"', '""')) + '"' for cell in case.procedure.cells]
     with sqlite3.connect(":memory:") as base:
         columns = ", ".join(
@@ -321,10 +351,12 @@ def say_sql(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answe
         marks = ", ".join("?" * (1 + len(names)))
         given = [[i, *row] for i, row in enumerate(as_cells(case.procedure, X))]
         base.executemany(f'INSERT INTO "data" VALUES ({marks})', given)
-        answers = base.execute(
-            f"SELECT prediction FROM ({source.rstrip().removesuffix(';')}) ORDER BY number"
-        ).fetchall()
-    return [answer for (answer,) in answers], None
+        wanted = "prediction" if case.procedure.is_regression else "prediction, share"
+        found = base.execute(f"SELECT {wanted} FROM ({source.rstrip().removesuffix(';')}) ORDER BY number").fetchall()
+    answers = [row[0] for row in found]
+    if case.procedure.is_regression:
+        return answers, None
+    return answers, np.array([math.nan if row[1] is None else row[1] for row in found])
 
 
 def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
@@ -341,21 +373,60 @@ def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answ
             answers.append(None)
             shares.append(None)
             continue
+        for one in model.get("codes", ()):
+            value = cells[one["column"]]
+            if "level" in one:
+                value = float(value != value if one["level"] is None else value == one["level"])
+            cells.append(float(one["values"].index(value) if value in one["values"] else one["usual"]))
         leaves = [_leaf_of(tree, cells) for tree in model["trees"]]
         if model["task"] == "regression":
             (leaf,) = leaves
             answers.append(_total(leaf["terms"], cells, []) + leaf["intercept"])
             continue
         n_classes = len(model["classes"])
+        if "scored" in leaves[0]:
+            label, of_row = _by_scores(leaves[0], cells, model)
+            answers.append(label)
+            shares.append(of_row)
+            continue
         votes = [0.0] * n_classes
         for leaf in leaves:
-            majority = [float(k == leaf["class"]) for k in range(n_classes)]
+            majority = [float(k == leaf.get("class")) for k in range(n_classes)]
             for k, share in enumerate(majority if model["voting"] == "majority" else leaf["shares"]):
                 votes[k] += share
+        if model["voting"] == "clipped":
+            positive = [max(vote, 0.0) for vote in votes]
+            shares.append([vote / sum(positive) for vote in positive] if any(positive) else model["even"])
+            top = max(shares[-1])
+            answers.append(next(name for name, s in zip(model["classes"], shares[-1], strict=True) if s >= top - 1e-9))
+            continue
         code = votes.index(max(votes)) if model["voting"] else leaves[0]["class"]
         answers.append(model["classes"][code])
         shares.append([vote / len(leaves) for vote in votes])
     return answers, _shares(shares, case)
+
+
+def _by_scores(leaf: dict[str, Any], cells: list[float], model: dict[str, Any]) -> tuple[str, list[float]]:
+    scores = list(leaf["intercepts"])
+    for part in leaf["parts"]:
+        x = cells[part["column"]]
+        if "level" in part:
+            x = float(x != x if part["level"] is None else x == part["level"])
+        z = 0.0 if x != x else min(max((x - part["center"]) / part["scale"], -1e100), 1e100)
+        near = min(max(z, -3.0), 3.0)
+        for k in range(len(scores)):
+            scores[k] += part["coefficients"][k] * z
+            if "squares" in part:
+                scores[k] += part["squares"][k] * (near * near - 1.0) / math.sqrt(2.0)
+    powers = [math.exp(score - max(scores)) for score in scores]
+    shares = [0.0] * len(model["classes"])
+    for code, power in zip(leaf["scored"], powers, strict=True):
+        shares[code] = power / sum(powers)
+    code = leaf["scored"][scores.index(max(scores))]
+    if "threshold" in model:
+        first = model["threshold"]["class"]
+        code = first if shares[first] >= model["threshold"]["share"] else 1 - first
+    return model["classes"][code], shares
 
 
 def _leaf_of(tree: dict[str, Any], cells: list[float]) -> dict[str, Any]:
@@ -585,4 +656,11 @@ def say_rules(source: str, case: Case, X: np.ndarray) -> tuple[Answers, np.ndarr
 
 
 Say = Callable[[Any, Case, np.ndarray, Path], tuple[Answers, "np.ndarray | None"]]
-SAY: dict[str, Say] = {"python": say_python, "c": say_c, "sql": say_sql, "json": say_json, "onnx": say_onnx}
+SAY: dict[str, Say] = {
+    "python": say_python,
+    "c": say_c,
+    "javascript": say_javascript,
+    "sql": say_sql,
+    "json": say_json,
+    "onnx": say_onnx,
+}

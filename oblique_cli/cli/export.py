@@ -16,6 +16,8 @@ SUFFIXES = {
     ".c": "c",
     ".h": "c",
     ".cpp": "c",
+    ".mjs": "javascript",
+    ".js": "javascript",
     ".sql": "sql",
     ".onnx": "onnx",
     ".pmml": "pmml",
