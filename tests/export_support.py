@@ -27,6 +27,7 @@ from oblique_cli import Model, data, make
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.estimators.encoding import fold_encoder, prepared
+from oblique_cli.models.exporting._text import quoted
 from oblique_cli.models.procedure import NUMBER, Procedure, Split, procedure_of
 
 N_ROWS = 10_000
@@ -570,8 +571,8 @@ class RuleReader:
             if denied:
                 self.next()
             kind, level = self.next()
-            (j,) = (j for j, cell in enumerate(self.procedure.cells) if cell.name == name)
-            cell, values = self.procedure.cells[j], self.X[:, j]
+            (j,) = (j for j, cell in enumerate(self.procedure.columns) if cell.name == name)
+            cell, values = self.procedure.columns[j], self.X[:, j]
             if cell.fill is not None:
                 values = np.where(np.isnan(values), cell.fill, values)
             there = np.isnan(values) if kind == "word" else values == cell.levels.index(level)
@@ -611,8 +612,8 @@ class RuleReader:
 
     def reference(self, name: str) -> np.ndarray:
         """Return a column, or what its levels count."""
-        (j,) = (j for j, cell in enumerate(self.procedure.cells) if cell.name == name)
-        cell, values = self.procedure.cells[j], self.X[:, j]
+        (j,) = (j for j, cell in enumerate(self.procedure.columns) if cell.name == name)
+        cell, values = self.procedure.columns[j], self.X[:, j]
         if cell.fill is not None:
             values = np.where(np.isnan(values), cell.fill, values)
         if self.peek() != "[":
@@ -630,15 +631,63 @@ class RuleReader:
         return total
 
 
+def _said_deviations(lines: list[str], procedure: Procedure, X: np.ndarray) -> dict[str, np.ndarray]:
+    """What the head of the rules says of the columns of scores: "z("age")" -> (n,)."""
+    found = {}
+    known = {f"z({quoted(cell.name)})": (j, None) for j, cell in enumerate(procedure.cells)}
+    for j, cell in enumerate(procedure.cells):
+        known |= {f"z({quoted(cell.name)} is {quoted(v)})": (j, code) for code, v in enumerate(cell.levels)}
+        known[f"z({quoted(cell.name)} is missing)"] = (j, -2)
+    for name, (j, code) in known.items():
+        for line in lines:
+            if not line.startswith(f"#   {name}: "):
+                continue
+            said = line.removeprefix(f"#   {name}: ")
+            if code is None:
+                text = said.removeprefix(f"({quoted(procedure.cells[j].name)} ").partition(";")[0]
+                sign, center, _, scale = text.replace(")", "").split(" ")
+                z = (X[:, j] - (-1.0 if sign == "+" else 1.0) * float(center)) / float(scale)
+                assert not np.isnan(z).any() or "; 0 where it is missing" in said or procedure.needed
+                found[name] = np.clip(np.nan_to_num(z, nan=0.0), -1e100, 1e100)
+            else:
+                there, other = map(float, said.split(", else "))
+                is_there = np.isnan(X[:, j]) if code == -2 else X[:, j] == code
+                found[name] = np.where(is_there, there, other)
+    assert len(found) == len(procedure.scaled)
+    return found
+
+
+def _by_said_scores(lines: list[str], rule: str, deviations: dict[str, np.ndarray], procedure: Procedure) -> np.ndarray:
+    """The classes that the scores below a rule prefer."""
+    n = len(next(iter(deviations.values())))
+    scores, codes = [], []
+    for line in lines[: lines.index("")]:
+        (code,) = (k for k, v in enumerate(procedure.classes) if line.startswith(f"    score of {quoted(v)} = "))
+        text = line.removeprefix(f"    score of {quoted(procedure.classes[code])} = ")
+        for name in sorted(deviations, key=len, reverse=True):
+            place = f"D[{list(deviations).index(name)}]"
+            text = text.replace(name, place).replace(f"square{name[1:]}", f"S({place})")
+        square = lambda z: (np.clip(z, -3, 3) ** 2 - 1) / np.sqrt(2)  # noqa: E731
+        scores.append(np.zeros(n) + eval(text, {"D": list(deviations.values()), "S": square}))
+        codes.append(code)
+    assert rule.endswith(" then the class of the largest score")
+    return np.array(procedure.classes, dtype=object)[np.array(codes)[np.argmax(scores, axis=0)]]
+
+
 def say_rules(source: str, case: Case, X: np.ndarray) -> tuple[Answers, np.ndarray]:
     """What the rules say, and which rows are within rounding of a hyperplane: rules are for reading."""
     procedure = case.procedure
-    lines = [line for line in source.splitlines() if line.startswith("if ")]
+    lines = source.splitlines()
     found = np.full(len(X), None, dtype=object)
     times, close = np.zeros(len(X), dtype=int), np.zeros(len(X), dtype=bool)
-    for line in lines:
+    fills = [np.nan if cell.fill is None else cell.fill for cell in procedure.cells]
+    filled = np.array([procedure.with_codes(row) for row in np.where(np.isnan(X), fills, X).tolist()])
+    deviations = _said_deviations(lines, procedure, filled)
+    for i, line in enumerate(lines):
+        if not line.startswith("if "):
+            continue
         text, _, _ = line.rpartition("  [")
-        reader = RuleReader(text, case, X)
+        reader = RuleReader(text, case, filled)
         holds = reader.holds()
         times += holds
         close |= reader.close
@@ -646,6 +695,8 @@ def say_rules(source: str, case: Case, X: np.ndarray) -> tuple[Answers, np.ndarr
             assert reader.next() == ("name", procedure.target)
             reader.next("=")
             found[holds] = reader.sum()[0][holds]
+        elif procedure.has_scores:
+            found[holds] = _by_said_scores(lines[i + 1 :], text, deviations, procedure)[holds]
         else:
             reader.next("class")
             found[holds] = reader.next()[1]
