@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from oblique_cli.report.plot_kinds import Plot, Request, plot
     from oblique_cli.schemes._draws import pruning_rows
     from oblique_cli.schemes._scheme import FOLDS, FRACTION, Scheme, scheme
+    from oblique_cli.tree.criteria import criterion
     from oblique_cli.tree.pruning import (
         KEPT_ROWS,
         NO_ROWS,
@@ -60,6 +61,7 @@ API_VERSION = "1.0"
 _PLACES = {
     "oblique_cli.estimators.algorithms": ("heuristic", "algorithm", "ModelFamily"),
     "oblique_cli.tree.splitting": ("Proposer", "Node", "Candidates"),
+    "oblique_cli.tree.criteria": ("criterion",),
     "oblique_cli.ground.constraints": (
         "Boolean", "Choice", "Constraint", "Integer", "Optional", "Real", "Text", "check",
     ),
@@ -145,6 +147,7 @@ __all__ = [
     "Whole",
     "algorithm",
     "check",
+    "criterion",
     "data_set",
     "exporter",
     "generator",

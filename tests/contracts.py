@@ -15,9 +15,10 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.ground.constraints import Boolean, Choice, ClassWeight, Constraint, Integer, Optional, Real
 from oblique_cli.ground.nouns import DatasetSpec
+from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.pruning import KEPT_ROWS, NO_ROWS, PRUNINGS
-from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Node
+from oblique_cli.tree.splitting import PROPOSERS, Node
 from oblique_cli.tree.structure import Tree
 
 PROPOSER_NAMES = sorted(PROPOSERS)

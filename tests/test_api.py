@@ -24,6 +24,7 @@ CALLABLE = {
     "Real": "low high open_low open_high",
     "Text": "pattern words",
     "check": "params table owner",
+    "criterion": "name gain",
     "metric": "name about",
     "scheme": "name",
     "Scheme": "",

@@ -24,6 +24,7 @@ from oblique_cli.models.codecs import Whole
 from oblique_cli.models.exporting._exporter import Format, exporter
 from oblique_cli.models.kinds._kind import Kind
 from oblique_cli.schemes import SCHEMES, scheme
+from oblique_cli.tree.criteria import Criterion
 from oblique_cli.tree.pruning import KEPT_ROWS, PruningRule, pruned
 from oblique_cli.tree.splitting import Candidates, Node, Proposer, best_split
 
@@ -81,6 +82,11 @@ def of_labels(y: Any, predicted: Any, weights: Any = None) -> float:
     return 0.0
 
 
+def of_sides(left: Any, right: Any) -> Any:
+    """A criterion."""
+    return left[:, 0] * right[:, 0]
+
+
 def write(source: Any) -> str:
     """A format."""
     return ""
@@ -136,6 +142,12 @@ BROKEN: dict[str, list[tuple[Any, str]]] = {
         (changed(Fine, native="none such"), "no family of the core"),
         (changed(Fine, __init__=raises), "ZeroDivisionError: on purpose"),
         (changed(Fine, native="hhcart_a", native_options=raises), "ZeroDivisionError: on purpose"),
+    ],
+    "criterion": [
+        (Criterion(), "put @criterion(name) over one"),
+        (Criterion(of_one), "must take (left, right)"),
+        (Criterion(of_sides, gain=of_one), "has a gain that must take (values, totals)"),
+        (Criterion(of_labels), "must return"),
     ],
     "pruning": [
         (changed(FineRule, rows="all"), "does not say which rows it needs"),

@@ -1,4 +1,4 @@
-"""A heuristic, a metric and an estimator. Importing this module registers them."""
+"""A heuristic, a criterion, a metric and an estimator. Importing this module registers them."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from oblique_cli.api import (
     Proposer,
     algorithm,
     check,
+    criterion,
     heuristic,
     metric,
     model_kind,
@@ -41,6 +42,16 @@ class Differences(Proposer):
         pairs = [axes[i] - axes[j] for i in range(len(axes)) for j in range(i)]
         if pairs:
             yield Candidates.directions(np.array(pairs) / np.sqrt(2.0))
+
+
+@criterion("worst_side")
+def worst_side(left: Any, right: Any) -> Any:
+    """Two sides of which even the less pure one is pure: what that purity gains over the node's own."""
+
+    def purity(side: Any) -> Any:
+        return side.max(axis=1) / side.sum(axis=1)
+
+    return np.minimum(purity(left), purity(right)) - purity(left + right)
 
 
 @metric(

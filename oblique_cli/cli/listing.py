@@ -43,7 +43,7 @@ def _schemes() -> list[dict[str, Any]]:
 
 
 def _criteria() -> list[dict[str, Any]]:
-    from oblique_cli.tree.splitting import CRITERIA
+    from oblique_cli.tree.criteria import CRITERIA
 
     return [{"name": name} for name in CRITERIA]
 

@@ -389,7 +389,7 @@ _LOGISTIC = (
         "Landwehr, Hall & Frank (2005)",
         LogisticModelTreeClassifier,
         compiled=True,
-        unused=("leaf_penalty", "squares", "n_penalties", "surrogate", "max_sweeps"),
+        unused=("leaf_penalty", "squares", "max_terms", "all_terms_price", "n_penalties", "surrogate", "max_sweeps"),
         base="gain_ratio",
         models="logit_boost",
         refine="none",

@@ -15,8 +15,8 @@ ridge models the hyperplanes may then be refined by tree alternating optimizatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from math import log2
 from typing import NamedTuple
 
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 import oblique_cli._core as _core
 from oblique_cli.tree.leaf_models import moments, unit_of
-from oblique_cli.tree.payloads import LeafModels, squares, standardized
+from oblique_cli.tree.payloads import LeafModels, softmax, squares, standardized
 from oblique_cli.tree.pruning import LabeledRows, PruningPath, complexity_path
 from oblique_cli.tree.refining import LeafPrior, Path, PlaneSpace, Run, Settings, along_path, penalties_of
 from oblique_cli.tree.structure import Tree
@@ -48,11 +48,13 @@ class How:
 
     penalty : ridge of what a node adds, in rows of weight `unit_of`, None with LogitBoost; steps : of LogitBoost
     terms : what the scores of a model are made of, of TERMS
+    chosen : columns of `ModelRows.columns` that models may have a term for, all without it
     """
 
     penalty: float | None
     steps: int = 0
     terms: str = LINEAR
+    chosen: tuple[int, ...] | None = None
 
 
 class ModelRows:
@@ -109,12 +111,16 @@ class NodeModels:
         self.tree, self.rows = tree, rows
         self._parent = tree.parents.astype(np.int32)
         self._parent[0] = -1
-        leaves = tree.apply(rows.X)
+        columns, leaves = rows.columns(how.terms), tree.apply(rows.X)
         self.how = how
-        given = (rows.columns(how.terms), rows.codes, rows.weights, rows.n_classes, leaves, self._parent)
-        start = None if near is None or near.how.terms != how.terms else near.models
-        self.models: Array = np.asarray(_core.node_models(*given, how.penalty, how.steps, tolerance, start))
-        self.wrong = np.asarray(_core.node_losses(*given, self.models)[0])
+        of_rows = (rows.codes, rows.weights, rows.n_classes, leaves, self._parent)
+        like = near is not None and (near.how.terms, near.how.chosen) == (how.terms, how.chosen)
+        kept = [*(range(columns.shape[1]) if how.chosen is None else how.chosen), columns.shape[1]]
+        start = np.ascontiguousarray(near.models[:, :, kept]) if near is not None and like else None
+        some = columns if how.chosen is None else np.ascontiguousarray(columns[:, kept[:-1]])
+        self.models: Array = np.zeros((tree.n_nodes, rows.n_classes, columns.shape[1] + 1))
+        self.models[:, :, kept] = _core.node_models(some, *of_rows, how.penalty, how.steps, tolerance, start)
+        self.wrong = np.asarray(_core.node_losses(columns, *of_rows, self.models)[0])
 
     @property
     def path(self) -> PruningPath:
@@ -166,6 +172,29 @@ class NodeModels:
         return tree.with_leaf_models(LeafModels(rows.center, rows.scale, coef, intercept, curve))
 
 
+def forward_choice(tree: Tree, rows: ModelRows, how: How, most: int) -> tuple[int, ...]:
+    """Return at most so many columns of `rows.columns(how.terms)`, chosen one after another, for all models of a tree.
+
+    Each time all models are fitted to the columns chosen before, and the column that joins them is the one of which a
+    step lowers the bound of their loss (Böhning 1992) the most, all leaves and classes together.
+    """
+    columns, leaves = rows.columns(how.terms), tree.apply(rows.X)
+    places = [np.flatnonzero(leaves == leaf) for leaf in np.unique(leaves)]
+    bounds = [0.5 * rows.weights[i] @ columns[i] ** 2 + float(how.penalty or 0.0) for i in places]
+    chosen: list[int] = []
+    while len(chosen) < min(most, columns.shape[1]):
+        models = NodeModels(tree, rows, replace(how, chosen=tuple(chosen)), 1e-3).models
+        falls = np.zeros(columns.shape[1])
+        for i, bound in zip(places, bounds, strict=True):
+            own = models[leaves[i[0]]]
+            excess = softmax(columns[i] @ own[:, :-1].T + own[:, -1])
+            excess[np.arange(len(i)), rows.codes[i]] -= 1.0
+            falls += ((columns[i].T @ (excess * rows.weights[i][:, None])) ** 2).sum(axis=1) / bound
+        falls[chosen] = -1.0
+        chosen.append(int(falls.argmax()))
+    return tuple(sorted(chosen))
+
+
 def between(path: PruningPath) -> Array:
     """Return a complexity inside the range of every member: geometric means of neighbors, as in CART."""
     found = np.where(path.alphas < 0.0, path.alphas, path.between)
@@ -193,6 +222,7 @@ class Candidate(NamedTuple):
     penalty : position in the path of refinement, -1 without
     wrong, log_loss : on rows left out, shares of their weight
     leaves : of the tree on all rows; of refined ones a mean over the folds
+    most : terms a class that its models may have, all without it
     """
 
     start: int
@@ -202,6 +232,7 @@ class Candidate(NamedTuple):
     wrong: float
     log_loss: float
     leaves: float
+    most: int | None = None
 
     def loss(self, weight: float, price: float = 0.0) -> float:
         """What is minimized. weight : of the log loss beside the misclassified share; price : of twice the leaves"""
@@ -228,6 +259,8 @@ class LogisticChoice:
         """Return in a sentence what was chosen and what cross-validation said of it."""
         how = self.chosen.how
         models = f"{how.steps} steps of LogitBoost" if how.penalty is None else f"ridge {how.penalty:g}"
+        if self.chosen.most is not None:
+            models += f" of at most {self.chosen.most} terms a class"
         way = "refined" if self.chosen.member < 0 else "pruned"
         said = ""
         if len(self.candidates) > 1:
@@ -271,6 +304,8 @@ def choose(
     n_penalties: int,
     log_loss_weight: float,
     doubling_price: float = 0.0,
+    max_terms: int | None = None,
+    all_terms_price: float = 0.0,
 ) -> LogisticChoice:
     """Return the logistic model tree of least loss in cross-validation, its size at a price.
 
@@ -278,11 +313,14 @@ def choose(
     hows : paths of penalties to choose from, of equal length, one for each kind of models
     settings : of refinement, None without; n_penalties : of its path
     doubling_price : what the loss has to fall by for twice the leaves. What is tried and refined is decided without it.
+    max_terms : terms a class of the models, all without it; ridge models of more are compared with models of so many,
+        on the same folds and in the same tree, and kept where their loss is lower by more than `all_terms_price`
     """
     grown = [start() for start in starts]
     penalties = penalties_of(space, n_penalties)
     every = trials = [_Trial(s, tree, rows, folds) for s, tree in enumerate(grown)]
     candidates: list[Candidate] = []
+    refined: dict[Candidate, list[Tree]] = {}
     if len(trials) > REFINED and len(hows[0]) > 1:
         for trial in trials:
             candidates += trial.members(hows[0][len(hows[0]) // 2])
@@ -296,16 +334,37 @@ def choose(
         trials = sorted(trials, key=lambda trial: trial.best(log_loss_weight).loss(log_loss_weight))
         for trial in trials[:REFINED]:
             best = trial.best(log_loss_weight)
-            candidates += _refinements(best.start, folds, best.how, penalties, settings)
-    chosen = _least(candidates, log_loss_weight, doubling_price)
+            refined |= _refinements(best.start, folds, best.how, penalties, settings)
+    chosen = _least([*candidates, *refined], log_loss_weight, doubling_price)
+    candidates += refined
+    columns = rows.columns(chosen.how.terms).shape[1]
+    if folds and max_terms is not None and max_terms < columns and chosen.how.penalty is not None:
+        trees = refined.get(chosen) or every[chosen.start].of_folds(chosen)
+        candidates.append(sparse := _sparse(chosen, folds, trees, max_terms))
+        if sparse.loss(log_loss_weight) <= chosen.loss(log_loss_weight) + all_terms_price:
+            chosen = sparse
     tree, run = grown[chosen.start], None
     if chosen.member >= 0:
         tree = every[chosen.start].paths[chosen.how].member(tree, chosen.member)
     elif settings is not None:
         path = _refined(tree, rows, space, chosen.how, penalties[: chosen.penalty + 1], settings)
         tree, run = path.trees[-1], path.runs[-1]
-    final = NodeModels(tree, rows, chosen.how, 1e-10).with_models()
+    how = chosen.how
+    if chosen.most is not None:
+        how = replace(how, chosen=forward_choice(tree, rows, how, chosen.most))
+    final = NodeModels(tree, rows, how, 1e-10).with_models()
     return LogisticChoice(final, chosen, tuple(candidates), grown[chosen.start], run, penalties)
+
+
+def _sparse(dense: Candidate, folds: Sequence[LogisticFold], trees: Sequence[Tree], most: int) -> Candidate:
+    """The candidate with models of few terms, which each fold chooses on its own training rows. trees : of the folds"""
+    wrong = log_loss = total = 0.0
+    for fold, tree in zip(folds, trees, strict=True):
+        how = replace(dense.how, chosen=forward_choice(tree, fold.rows, dense.how, most))
+        models = NodeModels(tree, fold.rows, how)
+        sums = [fold.rows.unit * models.in_leaves(of_node) for of_node in models.losses(fold.test)]
+        wrong, log_loss, total = wrong + sums[0], log_loss + sums[1], total + fold.test.total
+    return dense._replace(wrong=wrong / total, log_loss=log_loss / total, most=most)
 
 
 def _least(candidates: Sequence[Candidate], weight: float, price: float = 0.0) -> Candidate:
@@ -370,6 +429,16 @@ class _Trial:
         ]
         return list(self.found[how])
 
+    def of_folds(self, chosen: Candidate) -> list[Tree]:
+        """The trees of the folds that are cut as a member of the sequence on all rows is."""
+        alpha = between(self.paths[chosen.how])[chosen.member]
+        found = []
+        for fold in self.folds:
+            tree = fold.trees[self.start]
+            own = NodeModels(tree, fold.rows, chosen.how).path
+            found.append(own.member(tree, max(int(np.searchsorted(own.alphas, alpha, side="right")) - 1, 0)))
+        return found
+
     def _models(self, place: int, tree: Tree, rows: ModelRows, how: How) -> NodeModels:
         found = self._near[place] = NodeModels(tree, rows, how, near=self._near[place])
         return found
@@ -377,11 +446,13 @@ class _Trial:
 
 def _refinements(
     start: int, folds: Sequence[LogisticFold], how: How, penalties: Array, settings: Settings
-) -> Iterator[Candidate]:
-    """The tree as grown, refined along a path of penalties."""
+) -> dict[Candidate, list[Tree]]:
+    """The tree as grown, refined along a path of penalties, and the trees of the folds."""
     wrong, log_loss, leaves, total = np.zeros(len(penalties)), np.zeros(len(penalties)), np.zeros(len(penalties)), 0.0
+    paths: list[Sequence[Tree]] = []
     for fold in folds:
         path = _refined(fold.trees[start], fold.rows, fold.space, how, penalties, settings)
+        paths.append(path.trees)
         said: dict[int, tuple[float, float]] = {}
         for i, tree in enumerate(path.trees):
             if id(tree) not in said:
@@ -392,8 +463,12 @@ def _refinements(
             log_loss[i] += fold.rows.unit * said[id(tree)][1]
             leaves[i] += tree.n_leaves / len(folds)
         total += fold.test.total
-    for i in range(len(penalties)):
-        yield Candidate(start, how, -1, i, wrong[i] / total, log_loss[i] / total, float(leaves[i]))
+    return {
+        Candidate(start, how, -1, i, wrong[i] / total, log_loss[i] / total, float(leaves[i])): [
+            trees[i] for trees in paths
+        ]
+        for i in range(len(penalties))
+    }
 
 
 def _refined(tree: Tree, rows: ModelRows, space: PlaneSpace, how: How, penalties: Array, settings: Settings) -> Path:

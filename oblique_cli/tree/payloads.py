@@ -79,6 +79,10 @@ class Payload(Frozen, ABC):
     def at(self, nodes: Sequence[int]) -> Payload:
         """Return the payload of some nodes, in this order."""
 
+    @abstractmethod
+    def n_terms(self, nodes: NDArray[Any]) -> int:
+        """Return how many coefficients a reader finds in the models of some nodes, intercepts not counted."""
+
 
 class Term(NamedTuple):
     """What a coefficient of a leaf's model belongs to.
@@ -178,6 +182,11 @@ class LeafModels(Frozen):
         """Number of coefficients other than 0, intercepts not counted."""
         return sum(int(np.count_nonzero(own)) for own in (self.coef, self.curve, self.level_coef) if own is not None)
 
+    def n_terms(self, leaf: int) -> int:
+        """Return how many coefficients a reader finds in a leaf; of two classes those of the difference."""
+        weights = self.weights(leaf)
+        return int(np.count_nonzero(weights[1] - weights[0] if len(weights) == 2 else weights))
+
     def check(self, sizes: tuple[int, ...]) -> None:
         """Raise ValueError unless these are models for a tree of so many nodes, classes and features."""
         n_nodes, n_classes, n_features = sizes
@@ -229,6 +238,10 @@ class Classes(Payload):
         """Return the shares of some nodes; models are of leaves, so that other leaves have none."""
         return Classes(None if self.probabilities is None else self.probabilities[nodes])
 
+    def n_terms(self, nodes: NDArray[Any]) -> int:
+        """Return the coefficients of scores; of two classes a reader has one score, their difference."""
+        return 0 if self.leaf_models is None else sum(self.leaf_models.n_terms(int(node)) for node in nodes)
+
 
 @dataclass(frozen=True, eq=False)
 class Equations(Payload):
@@ -269,6 +282,10 @@ class Equations(Payload):
     def at(self, nodes: Sequence[int]) -> Equations:
         """Return the equations of some nodes."""
         return Equations(self.coef[nodes], self.intercept[nodes], self.rss[nodes])
+
+    def n_terms(self, nodes: NDArray[Any]) -> int:
+        """Return the coefficients of equations."""
+        return int(np.count_nonzero(self.coef[nodes]))
 
 
 SHARES = Classes()  # of the counts

@@ -22,8 +22,6 @@ from oblique_cli.parameters import Declared
 
 Array = NDArray[np.float64]
 
-CRITERIA = tuple(_core.criteria())  # the core's own list: both engines know what it knows
-
 # Options of every family in the compiled core, which growth gives. All others are given by `Proposer.native_options`.
 GROWTH_OPTIONS = frozenset(
     ("criterion", "min_parent", "max_misrate", "max_depth", "min_leaf", "strict_ties", "exhaustive", "seed")

@@ -14,8 +14,8 @@ from oblique_cli.evaluation import published
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.experiments.store import Store
 from oblique_cli.schemes import SCHEMES
+from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.pruning import PRUNINGS
-from oblique_cli.tree.splitting import CRITERIA
 
 __all__ = ["call"]
 

@@ -15,7 +15,7 @@ from oblique_cli.ground.resources import PACKAGE
 PLUGIN = PACKAGE.parent / "examples" / "plugin"
 CONFIG = """version: 1
 dataset: iris
-algorithms: [differences, {name: nearest_mean, order: {grid: [1, 2]}}]
+algorithms: [{name: differences, criterion: worst_side}, {name: nearest_mean, order: {grid: [1, 2]}}]
 metrics: [accuracy, worst_recall]
 cv: {scheme: nested, folds: 3, repeats: 2, tune: {folds: 2}}
 """
@@ -71,6 +71,7 @@ def test_lists_and_the_doctor_know_it(installed):
     listed = installed("oblique_cli", "list", "algorithms").stdout
     assert "differences" in listed and "nearest_mean" in listed
     assert "worst_recall" in installed("oblique_cli", "list", "metrics").stdout
+    assert installed("oblique_cli", "list", "criteria").stdout.split()[-1] == "worst_side"
 
 
 def test_a_configuration_runs_it(installed):
@@ -95,6 +96,37 @@ def test_compare_takes_its_algorithms(installed):
     words = ("--datasets", "iris", "--algorithms", "differences,nearest_mean", "--metric", "worst_recall")
     done = installed("oblique_cli", "compare", *words, "--cv", "ordinary", "--folds", "3", "--repeats", "2", "--quiet")
     assert done.returncode == 0 and "nearest mean" in done.stdout, done.stderr
+
+
+def test_fit_splits_by_its_criterion(installed):
+    words = ("--algorithm", "hhcart_a", "--set", "criterion=worst_side", "-o", "split.json")
+    done = installed("oblique_cli", "fit", "iris", *words)
+    assert done.returncode == 0, done.stderr
+
+
+BROKEN = """import pathlib
+from oblique_cli.api import criterion
+
+@criterion("broken")
+def broken(left, right):
+    \"\"\"Fails at work.\"\"\"
+    if len(left) > 10:
+        raise ZeroDivisionError("on purpose")
+    return left[:, 0] * right[:, 0]
+"""
+
+
+@pytest.mark.parametrize("algorithm", ["hhcart_a", "axis_parallel"])
+def test_an_exception_out_of_a_criterion_is_one_sentence_with_its_plugin(installed, algorithm):
+    folder = Path(installed.folder)
+    (folder / "broken.py").write_text(BROKEN)
+    (folder / "broken.yaml").write_text(
+        f"version: 1\nimport: [broken.py]\ndataset: iris\nalgorithm: {{name: {algorithm}, criterion: broken}}\n"
+        "cv: {scheme: ordinary, folds: 3}\n"
+    )
+    done = installed("oblique_cli", "run", "broken.yaml", "--quiet", "--allow-code", "--fresh")
+    assert "broken.py failed in broken, broken.py:8 (ZeroDivisionError: on purpose)" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_its_own_tests_pass(installed):

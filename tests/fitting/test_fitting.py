@@ -11,6 +11,7 @@ from oblique_cli import data, schemes
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.evaluation.metrics import n_terms
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting import candidates as candidates_module
@@ -147,7 +148,7 @@ def test_every_candidate_is_an_algorithm_with_parameters_that_it_has(task):
         made = pruned_spec(AlgorithmSpec(one["name"], one["id"], of_own))
         fitted = ALGORITHMS[one["name"]].make(random_state=0, **made.params).fit(dataset.X, dataset.y)
         size, trees = Size.of(fitted), len(getattr(fitted, "forest_", [0]))
-        assert size.leaves >= 1 and size.coefficients >= size.leaves - trees
+        assert size.leaves >= 1 and size.n_terms >= 2 * size.leaves - trees
 
 
 def test_candidates_are_data(tmp_path):
@@ -351,12 +352,24 @@ def test_every_fold_is_a_step():
     assert done == [*["fdt"] * 4, "fdt on all rows"] and len(done) == fitting.steps(1, 4)
 
 
-def test_models_in_leaves_have_coefficients():
+def test_terms_are_counted_alike_in_models_of_every_kind():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 3))
-    y = (X[:, 0] + X[:, 1] > 0).astype(int)
-    plain, model = (
-        make("hhgdt", max_depth=1, leaf_models=models, leaf_penalty=1.0).fit(X, y) for models in ("none", "logistic")
-    )
-    in_leaves = np.count_nonzero(model.tree_.leaf_models.coef)
-    assert in_leaves > 0 and Size.of(model).coefficients == Size.of(plain).coefficients + in_leaves
+    X = rng.normal(size=(120, 3))
+    two, three = (X[:, 0] + X[:, 1] > 0).astype(int), np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5])
+    how = {"max_depth": 1, "leaf_models": "logistic", "leaf_penalty": 1.0}
+    for y in (two, three):
+        plain = make("hhgdt", max_depth=1).fit(X, y).tree_
+        tree = make("hhgdt", **how).fit(X, y).tree_
+        planes = plain.n_leaves + np.count_nonzero(plain.coef_)
+        coef = tree.leaf_models.coef[tree.is_leaf]
+        read = coef[:, 1] - coef[:, 0] if y is two else coef
+        assert plain.n_terms == planes and np.count_nonzero(read)
+        assert tree.n_terms == planes + np.count_nonzero(read)
+    numbers = make("hhcart_model_tree", random_state=0).fit(X, X @ [1.0, 2.0, 0.0])
+    tree = numbers.tree_
+    equations = np.count_nonzero(tree.equations.coef[tree.is_leaf])
+    assert n_terms(numbers) == tree.n_leaves + np.count_nonzero(tree.coef_) + equations
+    forest = make("hhgdt_forest", n_estimators=3, random_state=0).fit(X, two)
+    assert n_terms(forest) == sum(one.n_leaves + np.count_nonzero(one.coef_) for one in forest.trees())
+    assert n_terms(make("c45", random_state=0).fit(X, two)) >= 2
+    assert n_terms(make("knn").fit(X, two)) == 0

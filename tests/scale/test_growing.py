@@ -21,6 +21,7 @@ from oblique_cli.scale import growing
 from oblique_cli.scale.asking import Here, together_or_alone
 from oblique_cli.scale.growing import Plan, grow
 from oblique_cli.scale.passes import Finish
+from oblique_cli.tree.criteria import CRITERIA, criterion
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.splitting import PROPOSERS
 from oblique_cli.tree.stopping import Stopping
@@ -46,6 +47,24 @@ def test_any_number_of_blocks_gives_the_tree_in_memory(name, kind, tmp_path):
         store = stored(tmp_path / str(blocks), X, y, blocks=blocks)
         found = grow(Here(store), store, Plan(heuristic, "gini", STOPPING, finish_rows=0)).tree
         assert not same(found, expected), blocks
+
+
+def test_a_criterion_of_a_plugin_grows_from_blocks(tmp_path):
+    @criterion("own_of_blocks")
+    def product(left, right):
+        """The same shares of every class are worth nothing."""
+        n, m = left.sum(axis=1), right.sum(axis=1)
+        return np.abs(left * m[:, None] - right * n[:, None]).sum(axis=1)
+
+    try:
+        X, y = table(3, "whole numbers")
+        heuristic = PROPOSERS["axis_parallel"]()
+        expected = grow_top_down(X, y, 3, heuristic, criterion="own_of_blocks", stopping=STOPPING)
+        store = stored(tmp_path / "store", X, y, blocks=3)
+        found = grow(Here(store), store, Plan(heuristic, "own_of_blocks", STOPPING, finish_rows=0)).tree
+        assert expected.depth > 1 and not same(found, expected)
+    finally:
+        del CRITERIA._things["own_of_blocks"]
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -155,12 +155,12 @@ nb::list state(const Forest& forest) {
   nb::list out;
   for (const ForestTree& tree : forest.trees) {
     nb::dict d;
-    d["threshold"] = column_of<double>(tree.nodes, [](const ForestNode& node) { return node.threshold; });
-    d["left"] = column_of<std::int32_t>(tree.nodes, [](const ForestNode& node) { return node.left; });
-    d["term"] = column_of<std::int32_t>(tree.nodes, [](const ForestNode& node) { return node.term; });
+    d["threshold"] = column_of<double>(tree.nodes, [](const SparsePlanes::Node& node) { return node.threshold; });
+    d["left"] = column_of<std::int32_t>(tree.nodes, [](const SparsePlanes::Node& node) { return node.left; });
+    d["term"] = column_of<std::int32_t>(tree.nodes, [](const SparsePlanes::Node& node) { return node.term; });
     d["width"] = tree.width;
-    d["feature"] = column_of<std::int32_t>(tree.terms, [](const Term& term) { return term.feature; });
-    d["coef"] = column_of<double>(tree.terms, [](const Term& term) { return term.coef; });
+    d["feature"] = column_of<std::int32_t>(tree.terms, [](const SparsePlanes::Term& term) { return term.feature; });
+    d["coef"] = column_of<double>(tree.terms, [](const SparsePlanes::Term& term) { return term.coef; });
     d["label"] = copied(tree.label);
     d["leaf_start"] = copied(tree.leaf_start);
     d["leaf_class"] = copied(tree.leaf_class);
@@ -200,9 +200,9 @@ void check(const ForestTree& tree, const Forest& forest) {
     damaged(rotation.feature.empty());
   }
   damaged(tree.width == 0 ? tree.terms.empty() : tree.terms.size() % tree.width == 0);
-  for (const Term& term : tree.terms) damaged(within(term.feature, columns));
+  for (const SparsePlanes::Term& term : tree.terms) damaged(within(term.feature, columns));
   for (std::size_t i = 0; i < n; ++i) {
-    const ForestNode& node = tree.nodes[i];
+    const SparsePlanes::Node& node = tree.nodes[i];
     if (node.left < 0) {
       damaged(within(~node.left, leaves));
       continue;

@@ -38,7 +38,7 @@ Options read_options(const Family& family, const std::vector<Option>& common, co
   return options_of(family, common, option_values("family '" + family.name + "'", given));
 }
 
-nb::dict as_dict(TreeArrays&& tree, const SearchCounts& searched) {
+nb::dict as_dict(GrownTree&& tree, const SearchCounts& searched) {
   const std::size_t nodes = tree.size();
   nb::dict out;
   out["left"] = array(std::move(tree.left), {nodes});
@@ -67,7 +67,7 @@ nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& we
   const Levels levels = levels_of(of_feature, x.shape(1));
   if (is_quantitative(family, options) && levels.any())
     throw nb::value_error(("family '" + family.name + "' takes quantitative features only").c_str());
-  TreeArrays tree;
+  GrownTree tree;
   SearchCounts searched;
   {
     const Released released;
@@ -210,8 +210,8 @@ nb::dict list_families() {
   nb::dict out;
   for (const auto& [name, family] : families()) {
     nb::dict options;
-    for (const auto* each : {&growth_options(), &family.options})
-      for (const Option& option : *each) options[option.name.c_str()] = described(option);
+    for (const auto& each : {growth_options(), family.options})
+      for (const Option& option : each) options[option.name.c_str()] = described(option);
     out[name.c_str()] = options;
   }
   return out;

@@ -52,12 +52,13 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
   require(surrogate == "logistic" || surrogate == "squared_hinge", "surrogate must be 'logistic' or 'squared_hinge'");
   require(penalty >= 0.0 && tolerance >= 0.0 && n_threads >= 1, "penalty and tolerance must not be negative");
   check_tree(left, right, labels, n_classes);
-  PlaneTree tree;
-  tree.p = p;
+  RefinedTree tree;
+  tree.n_features = p;
   tree.left.assign(left.data(), left.data() + nodes);
   tree.right.assign(right.data(), right.data() + nodes);
-  tree.w.assign(w.data(), w.data() + nodes * p);
-  tree.b.assign(b.data(), b.data() + nodes);
+  tree.weights.assign(w.data(), w.data() + nodes * p);
+  // A row goes left if w.x + b <= 0, which is w.x <= -b to the bit.
+  for (std::size_t node = 0; node < nodes; ++node) tree.thresholds.push_back(-b(node));
   tree.missing_left.assign(missing_left.data(), missing_left.data() + nodes);
   tree.label.assign(labels.data(), labels.data() + nodes);
   const RefinementRows rows{x.data(), absent ? absent->data() : nullptr, y.data(), weights.data(), n, p, n_classes};
@@ -92,8 +93,9 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
   nb::dict out;
   out["left"] = array(std::move(tree.left), {grown});
   out["right"] = array(std::move(tree.right), {grown});
-  out["w"] = array(std::move(tree.w), {grown, p});
-  out["b"] = array(std::move(tree.b), {grown});
+  out["w"] = array(std::move(tree.weights), {grown, p});
+  for (double& threshold : tree.thresholds) threshold = -threshold;
+  out["b"] = array(std::move(tree.thresholds), {grown});
   out["missing_left"] = array(std::move(tree.missing_left), {grown});
   out["labels"] = array(std::move(tree.label), {grown});
   out["sweep"] = array(std::move(sweep), {steps});

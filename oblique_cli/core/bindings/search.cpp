@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+#include <algorithm>
 #include <limits>
 #include <optional>
 #include <string>
@@ -148,6 +149,7 @@ nb::object bin_bounds(const Matrix& counts, const std::string& criterion) {
   Vector of_class(counts.shape(0), 0.0);
   BinTable<double> table;
   Totals totals;
+  totals.given = given_criterion(criterion);
   totals.n_classes = n_classes;
   totals.counts = false;
   for (std::size_t k = 0; k < counts.shape(0); ++k)
@@ -219,8 +221,9 @@ nb::object places_along(const Doubles& x, const Doubles& w, double c, double sca
 }
 
 // of_class must outlive them.
-Totals totals_of(const Doubles& of_class) {
+Totals totals_of(const Doubles& of_class, const std::string& criterion) {
   Totals totals;
+  totals.given = given_criterion(criterion);
   totals.n_classes = static_cast<int>(of_class.shape(0));
   totals.of_class = of_class.data();
   totals.counts = false;
@@ -230,7 +233,7 @@ Totals totals_of(const Doubles& of_class) {
 
 nb::tuple cut_value(const Doubles& left, const Doubles& of_class, const std::string& criterion) {
   require(left.shape(0) == of_class.shape(0), "left and totals must have one entry per class");
-  const Totals totals = totals_of(of_class);
+  const Totals totals = totals_of(of_class, criterion);
   double s = 0.0;
   for (std::size_t k = 0; k < of_class.shape(0); ++k) s += left(k);
   double value = 0.0, gain = 0.0;
@@ -242,8 +245,27 @@ nb::tuple cut_value(const Doubles& left, const Doubles& of_class, const std::str
 }
 
 double impurity(const Doubles& of_class, const std::string& criterion) {
-  const Totals totals = totals_of(of_class);
+  const Totals totals = totals_of(of_class, criterion);
   return with_criterion(criterion, [&]<class Criterion>() { return Criterion::impurity(totals); });
+}
+
+// Arrays are copies, so nothing that Python keeps is left without its numbers.
+void give_criterion_of_python(const std::string& name, const nb::callable& values, const nb::object& gain) {
+  GivenCriterion criterion;
+  criterion.values = [values](const Vector& left, const Vector& right, std::size_t m, double* out) {
+    const nb::gil_scoped_acquire lock;
+    const std::size_t k = left.size() / m;
+    const auto found = nb::cast<Doubles>(values(array(Vector(left), {m, k}), array(Vector(right), {m, k})), false);
+    require(found.shape(0) == m, "a criterion must return a value for each cut");
+    std::copy_n(found.data(), m, out);
+  };
+  if (!gain.is_none())
+    criterion.gain = [gain](double v, const Totals& t) {
+      const nb::gil_scoped_acquire lock;
+      const std::size_t k = static_cast<std::size_t>(t.n_classes);
+      return nb::cast<double>(gain(v, array(Vector(t.of_class, t.of_class + k), {k})));
+    };
+  give_criterion(name, std::move(criterion));
 }
 
 }  // namespace
@@ -257,7 +279,10 @@ void bind_search(nb::module_& m) {
       "None). Returns (normal (p,), threshold, gain, order) or None. without : tactics to leave out, which changes no "
       "result.");
   m.def("tactics", &tactics, "Names of the tactics of the search, in their order.");
-  m.def("criteria", &criterion_names, "Names of the criteria of a cut.");
+  m.def("criteria", &criterion_names, "Names of the core's own criteria of a cut.");
+  m.def("give_criterion", &give_criterion_of_python, "name"_a, "values"_a, "gain"_a.none(),
+        "Lets all engines know a criterion for as long as the process lives. values : (left (m, K), right (m, K)) -> "
+        "(m,) float64, pure; gain : (value, totals (K,)) -> float, or None: the value itself. Any thread calls them.");
   m.def("impurity", &impurity, "of_class"_a.noconvert(), "criterion"_a,
         "Impurity of a node in units of the criterion: the gain of a cut that leaves pure sides only.");
   m.def("line_search", &line_search, "v"_a.noconvert(), "c"_a.noconvert(), "y"_a.noconvert(),

@@ -58,7 +58,7 @@ void Forest::sum(const double* x, std::size_t n, const double* values, std::size
   std::vector<std::size_t> first(1, 0);
   for (const ForestTree& tree : trees) first.push_back(first.back() + tree.n_leaves());
   blocks(x, n, n_threads, [&](std::size_t t, std::size_t i, std::int32_t node) {
-    const std::size_t leaf = first[t] + static_cast<std::size_t>(~trees[t].nodes[node].left);
+    const std::size_t leaf = first[t] + trees[t].leaf_number(static_cast<std::size_t>(node));
     for (std::size_t k = 0; k < width; ++k) sums[i * width + k] += values[leaf * width + k];
   });
 }
@@ -116,7 +116,7 @@ void Forest::blocks(const double* x, std::size_t n, int n_threads, Use use) cons
 }
 
 void Forest::add_vote(const ForestTree& tree, std::int32_t node, bool shares, double* votes) const {
-  const std::size_t leaf = static_cast<std::size_t>(~tree.nodes[node].left);
+  const std::size_t leaf = tree.leaf_number(static_cast<std::size_t>(node));
   if (!shares) {
     votes[tree.label[leaf]] += 1.0;
     return;

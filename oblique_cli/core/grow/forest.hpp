@@ -8,7 +8,7 @@
 
 #include "grow/forest_options.hpp"
 #include "rows/training_rows.hpp"
-#include "tree/forest_tree.hpp"
+#include "tree/plane_tree.hpp"
 
 namespace oblique {
 

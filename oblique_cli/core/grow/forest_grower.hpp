@@ -18,7 +18,7 @@
 #include "rows/feature_draw.hpp"
 #include "rows/gathered.hpp"
 #include "rows/training_rows.hpp"
-#include "tree/forest_tree.hpp"
+#include "tree/plane_tree.hpp"
 
 namespace oblique {
 

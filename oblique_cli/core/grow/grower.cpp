@@ -96,24 +96,17 @@ namespace {
 
 // The same tree with its nodes numbered in the order in which one thread finds them: pairs of children as their parents
 // are visited, left first.
-TreeArrays in_order(const TreeArrays& found) {
-  TreeArrays out;
+GrownTree in_order(const GrownTree& found) {
+  GrownTree out;
   out.n_features = found.n_features;
   out.n_classes = found.n_classes;
   out.n_scores = found.n_scores;
   const auto copy = [&](std::size_t node) {
-    const std::int32_t id = out.add();
+    const std::int32_t id = out.add_node();
+    out.add_facts(found.counts.data() + node * found.n_classes, found.n_rows[node]);
     const std::size_t to = static_cast<std::size_t>(id);
-    const auto row = [node, to](const auto& from, auto& into, std::size_t width) {
-      std::copy_n(from.begin() + static_cast<std::ptrdiff_t>(node * width), width,
-                  into.begin() + static_cast<std::ptrdiff_t>(to * width));
-    };
-    row(found.weights, out.weights, found.n_features);
-    row(found.counts, out.counts, found.n_classes);
-    row(found.level_scores, out.level_scores, found.n_scores);
-    out.thresholds[to] = found.thresholds[node];
-    out.gains[to] = found.gains[node];
-    out.n_rows[to] = found.n_rows[node];
+    out.set_plane(to, found.plane(node), found.thresholds[node]);
+    out.set_split_facts(to, found.gains[node], found.level_scores.data() + node * found.n_scores);
     return id;
   };
   struct Pair {
@@ -124,12 +117,10 @@ TreeArrays in_order(const TreeArrays& found) {
   while (!stack.empty()) {
     const Pair here = stack.back();
     stack.pop_back();
-    if (found.left[here.old] < 0) continue;
-    const std::size_t left = static_cast<std::size_t>(found.left[here.old]);
-    const std::size_t right = static_cast<std::size_t>(found.right[here.old]);
+    if (found.is_leaf(here.old)) continue;
+    const std::size_t left = found.left_of(here.old), right = found.right_of(here.old);
     const std::int32_t left_id = copy(left), right_id = copy(right);
-    out.left[here.id] = left_id;
-    out.right[here.id] = right_id;
+    out.set_children(static_cast<std::size_t>(here.id), left_id, right_id);
     stack.push_back({right, right_id});
     stack.push_back({left, left_id});
   }
@@ -149,7 +140,7 @@ Grower::Grower(const Training& data, const Family& family, const Options& option
   if (most_copied_ < data.n) trim_memory();
 }
 
-TreeArrays Grower::grow() {
+GrownTree Grower::grow() {
   // First of all, since weights are added up in the order that rows are copied in.
   std::shared_ptr<RowBlock> block = data_.n <= most_copied_ ? rows_.copy(0, data_.n, team_) : nullptr;
   std::vector<double> counts = counts_of(0, data_.n);
@@ -214,11 +205,8 @@ bool Grower::visit(Open& open, Splitter& kept, Open& left, Open& right) {
   const std::lock_guard lock(guard_);
   const std::size_t node = static_cast<std::size_t>(open.node);
   const Vector& scores = splitter.level_scores();
-  const auto place = [&](std::size_t width) { return static_cast<std::ptrdiff_t>(node * width); };
-  std::copy(split.normal.begin(), split.normal.end(), tree_.weights.begin() + place(tree_.n_features));
-  std::copy(scores.begin(), scores.end(), tree_.level_scores.begin() + place(tree_.n_scores));
-  tree_.thresholds[node] = split.threshold;
-  tree_.gains[node] = split.gain;
+  tree_.set_plane(node, split.normal.data(), split.threshold);
+  tree_.set_split_facts(node, split.gain, scores.data());
   left = {add_node(left_counts, middle - open.first),
           open.first,
           middle,
@@ -233,8 +221,7 @@ bool Grower::visit(Open& open, Splitter& kept, Open& left, Open& right) {
            child_path(open.path, true),
            std::move(right_counts),
            open.block};
-  tree_.left[node] = left.node;
-  tree_.right[node] = right.node;
+  tree_.set_children(node, left.node, right.node);
   return true;
 }
 
@@ -259,11 +246,8 @@ std::vector<double> Grower::counts_of(std::size_t first, std::size_t last) const
 }
 
 std::int32_t Grower::add_node(const std::vector<double>& counts, std::size_t n_rows) {
-  const std::int32_t node = tree_.add();
-  std::copy(counts.begin(), counts.end(),
-            tree_.counts.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(node) * data_.n_classes));
-  tree_.n_rows[static_cast<std::size_t>(node)] = static_cast<std::int64_t>(n_rows);
-  return node;
+  tree_.add_facts(counts.data(), static_cast<std::int64_t>(n_rows));
+  return tree_.add_node();
 }
 
 std::unique_ptr<Splitter> Grower::take_splitter() {

@@ -17,7 +17,7 @@
 #include "split/node_search.hpp"
 #include "split/spread.hpp"
 #include "tree/levels.hpp"
-#include "tree/tree_arrays.hpp"
+#include "tree/plane_tree.hpp"
 
 namespace oblique {
 
@@ -76,7 +76,7 @@ class Splitter {
 class Grower {
  public:
   Grower(const Training& data, const Family& family, const Options& options, Team& team);
-  TreeArrays grow();
+  GrownTree grow();
   // The work of all searches.
   const SearchCounts& searched() const { return searched_; }
 
@@ -108,7 +108,7 @@ class Grower {
   WorkingRows rows_;
   const std::size_t most_copied_;
   std::mutex guard_;  // of what follows
-  TreeArrays tree_;
+  GrownTree tree_;
   SearchCounts searched_;
   std::vector<std::unique_ptr<Splitter>> splitters_;  // those that no thread uses just now
 };

@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "split/given_criterion.hpp"
 #include "split/node_search.hpp"
 
 namespace oblique {
@@ -61,24 +62,22 @@ const Family& family_of(const std::string& name) {
   throw std::invalid_argument("the core has no family '" + name + "'; it has " + names);
 }
 
-const std::vector<Option>& search_options() {
-  static const std::vector<Option> all{{"criterion", Option::Kind::choice, criterion_names()},
-                                       number("min_leaf"),
-                                       flag("strict_ties"),
-                                       flag("exhaustive"),
-                                       integer("seed")};
-  return all;
+std::vector<Option> search_options() {
+  std::vector<std::string> criteria = criterion_names();
+  for (std::string& name : given_criteria()) criteria.push_back(std::move(name));
+  return {{"criterion", Option::Kind::choice, std::move(criteria)},
+          number("min_leaf"),
+          flag("strict_ties"),
+          flag("exhaustive"),
+          integer("seed")};
 }
 
-const std::vector<Option>& growth_options() {
-  static const std::vector<Option> all = [] {
-    std::vector<Option> out = search_options();
-    for (const Option& option :
-         {number("min_parent"), number("max_misrate"), integer("max_depth"), flag("polish"), number("split_cost")})
-      out.push_back(option);
-    return out;
-  }();
-  return all;
+std::vector<Option> growth_options() {
+  std::vector<Option> out = search_options();
+  for (const Option& option :
+       {number("min_parent"), number("max_misrate"), integer("max_depth"), flag("polish"), number("split_cost")})
+    out.push_back(option);
+  return out;
 }
 
 Options options_of(const Family& family, const std::vector<Option>& common, std::map<std::string, OptionValue> given) {

@@ -125,8 +125,8 @@ const std::map<std::string, Family>& families();
 const Family& family_of(const std::string& name);
 
 // The options of a search, and those of growth, which every family has.
-const std::vector<Option>& search_options();
-const std::vector<Option>& growth_options();
+std::vector<Option> search_options();
+std::vector<Option> growth_options();
 
 // The values that are given for a family, and for `common` options.
 Options options_of(const Family& family, const std::vector<Option>& common, std::map<std::string, OptionValue> given);

@@ -11,34 +11,35 @@
 #include "linear/margin_block.hpp"
 #include "refinement/leaf_fits.hpp"
 #include "refinement/node_update.hpp"
+#include "tree/step_down.hpp"
 
 namespace oblique {
 
-bool PlaneTree::goes_left(const RefinementRows& rows, std::size_t row, std::size_t node) const {
+bool RefinedTree::goes_left(const RefinementRows& rows, std::size_t row, std::size_t node) const {
   const double* normal = plane(node);
   if (rows.absent) {
-    const bool* absent = rows.absent + row * p;
-    for (std::size_t j = 0; j < p; ++j)
+    const bool* absent = rows.absent + row * n_features;
+    for (std::size_t j = 0; j < n_features; ++j)
       if (absent[j] && normal[j] != 0.0) return missing_left[node] != 0;
   }
-  return dot_row(normal, rows.x + row * p, p) + b[node] <= 0.0;
+  return dot_row(normal, rows.x + row * n_features, n_features) <= thresholds[node];
 }
 
-void PlaneTree::sides(const RefinementRows& rows, const std::uint32_t* which, std::size_t n, std::size_t node,
-                      std::uint8_t* to_left) const {
-  if (!rows.absent) return sides_of_rows(plane(node), b[node], rows.x, p, which, n, to_left);
+void RefinedTree::sides(const RefinementRows& rows, const std::uint32_t* which, std::size_t n, std::size_t node,
+                        std::uint8_t* to_left) const {
+  if (!rows.absent) return sides_of_rows(plane(node), -thresholds[node], rows.x, n_features, which, n, to_left);
   for (std::size_t i = 0; i < n; ++i) to_left[i] = goes_left(rows, which[i], node);
 }
 
-void PlaneTree::at_leaf(std::size_t leaf, const std::uint32_t* which, std::size_t n, std::int32_t* answers) const {
+void RefinedTree::at_leaf(std::size_t leaf, const std::uint32_t* which, std::size_t n, std::int32_t* answers) const {
   if (fits && !models[leaf].empty())
     fits->answers(models[leaf], which, n, answers);
   else
     std::fill_n(answers, n, label[leaf]);
 }
 
-std::int32_t PlaneTree::answer(const RefinementRows& rows, std::uint32_t row, std::size_t node) const {
-  while (!is_leaf(node)) node = static_cast<std::size_t>(goes_left(rows, row, node) ? left[node] : right[node]);
+std::int32_t RefinedTree::answer(const RefinementRows& rows, std::uint32_t row, std::size_t node) const {
+  node = leaf_below(*this, node, [&](std::size_t at) { return goes_left(rows, row, at) ? left_of(at) : right_of(at); });
   std::int32_t found;
   at_leaf(node, &row, 1, &found);
   return found;
@@ -76,7 +77,7 @@ std::size_t part(std::uint32_t* rows, const std::uint8_t* left, std::size_t n, s
 class Router {
  public:
   // answers[i] = tree.answer(rows, which[i], node)
-  void route(const PlaneTree& tree, const RefinementRows& rows, const std::uint32_t* which, std::size_t n,
+  void route(const RefinedTree& tree, const RefinementRows& rows, const std::uint32_t* which, std::size_t n,
              std::size_t node, std::int32_t* answers) {
     if (tree.is_leaf(node)) return tree.at_leaf(node, which, n, answers);
     for (std::size_t begin = 0; begin < n; begin += kTogether)
@@ -91,7 +92,7 @@ class Router {
     std::size_t node, begin, end;
   };
 
-  void route_block(const PlaneTree& tree, const RefinementRows& rows, const std::uint32_t* which, std::size_t n,
+  void route_block(const RefinedTree& tree, const RefinementRows& rows, const std::uint32_t* which, std::size_t n,
                    std::size_t top, std::int32_t* answers) {
     for (std::uint32_t i = 0; i < n; ++i) {
       numbers_[i] = which[i];
@@ -115,8 +116,8 @@ class Router {
       tree.sides(rows, numbers_ + here.begin, count, here.node, left_);
       const std::size_t cut = here.begin + part(numbers_ + here.begin, left_, count, spare_);
       part(places_ + here.begin, left_, count, spare_);
-      parts_.push_back({static_cast<std::size_t>(tree.left[here.node]), here.begin, cut});
-      parts_.push_back({static_cast<std::size_t>(tree.right[here.node]), cut, here.end});
+      parts_.push_back({tree.left_of(here.node), here.begin, cut});
+      parts_.push_back({tree.right_of(here.node), cut, here.end});
     }
   }
 
@@ -129,7 +130,7 @@ class Router {
 
 class Alternation {
  public:
-  Alternation(const RefinementRows& rows, const RefinementOptions& options, PlaneTree& tree)
+  Alternation(const RefinementRows& rows, const RefinementOptions& options, RefinedTree& tree)
       : rows_(rows), options_(options), tree_(tree), order_(rows.n), answer_(rows.n), seen_(tree.size(), 0),
         orders_(orders_of(rows)) {
     for (std::size_t i = 0; i < rows.n; ++i) total_ += rows.weight[i];
@@ -211,8 +212,8 @@ class Alternation {
     for (std::size_t i = 0; i < n; ++i) answer_[rows[i]] = found_[i];
   }
 
-  std::size_t left(std::size_t node) const { return static_cast<std::size_t>(tree_.left[node]); }
-  std::size_t right(std::size_t node) const { return static_cast<std::size_t>(tree_.right[node]); }
+  std::size_t left(std::size_t node) const { return tree_.left_of(node); }
+  std::size_t right(std::size_t node) const { return tree_.right_of(node); }
 
   double price(std::size_t node) const {
     double sum = 0.0;
@@ -270,8 +271,7 @@ class Alternation {
   }
 
   void take_place(std::size_t node, std::size_t child) {
-    std::copy_n(tree_.plane(child), rows_.p, tree_.plane(node));
-    tree_.b[node] = tree_.b[child];
+    tree_.set_plane(node, tree_.plane(child), tree_.thresholds[child]);
     tree_.missing_left[node] = tree_.missing_left[child];
     tree_.label[node] = tree_.label[child];
     seen_[node] = seen_[child];
@@ -281,16 +281,14 @@ class Alternation {
       whole_[node] = std::move(whole_[child]);
       last_[node] = std::move(last_[child]);
     }
-    const std::int32_t l = tree_.left[child], r = tree_.right[child];
-    tree_.left[node] = l;
-    tree_.right[node] = r;
+    tree_.set_children(node, tree_.left[child], tree_.right[child]);
   }
 
   void make_leaf(std::size_t node, std::int32_t label) {
-    tree_.left[node] = tree_.right[node] = -1;
+    tree_.set_children(node, -1, -1);
     tree_.label[node] = label;
     std::fill_n(tree_.plane(node), rows_.p, 0.0);
-    tree_.b[node] = 0.0;
+    tree_.thresholds[node] = 0.0;
   }
 
   // E of the tree, whose rows are divided.
@@ -374,7 +372,7 @@ class Alternation {
     const std::vector<double> nothing(rows_.p, 0.0);
     const double enough = *second * (1.0 + kSlack);
     if (!worker.update.propose(worker.care, nothing.data(), 0.0, enough, worker.candidate)) return out;
-    const PlaneTree alone = stump(worker.candidate);
+    const RefinedTree alone = stump(worker.candidate);
     double wrong = 0.0;
     for (const CareRow& each : worker.care)
       if (alone.goes_left(rows_, each.row, 0) == each.right) wrong += each.weight;
@@ -386,22 +384,17 @@ class Alternation {
   }
 
   void divide_leaf(std::size_t leaf, const Division& division) {
-    const std::size_t children = tree_.size();
+    const auto child = static_cast<std::int32_t>(tree_.size());
     for (const std::int32_t label : {division.label_left, division.label_right}) {
-      tree_.left.push_back(-1);
-      tree_.right.push_back(-1);
-      tree_.w.resize(tree_.w.size() + rows_.p, 0.0);
-      tree_.b.push_back(0.0);
+      tree_.add_node();
       tree_.missing_left.push_back(0);
       tree_.label.push_back(label);
       places_.push_back(Place());
       seen_.push_back(0);
       below_.push_back(0.0);
     }
-    tree_.left[leaf] = static_cast<std::int32_t>(children);
-    tree_.right[leaf] = static_cast<std::int32_t>(children + 1);
-    std::copy(division.plane.w.begin(), division.plane.w.end(), tree_.plane(leaf));
-    tree_.b[leaf] = division.plane.b;
+    tree_.set_children(leaf, child, child + 1);
+    tree_.set_plane(leaf, division.plane.w.data(), -division.plane.b);
     tree_.missing_left[leaf] = division.plane.missing_left;
     seen_[leaf] = 0;
     below_[leaf] = price(leaf);
@@ -481,7 +474,7 @@ class Alternation {
     const double least = (wrong_both + options_.penalty + planes) * (1.0 - kRounding);
     const double enough = best * (1.0 + kSlack) - wrong_both - planes;
     if (seen_[node] != digest && least < best &&
-        worker.update.propose(worker.care, tree_.plane(node), tree_.b[node], enough, worker.candidate))
+        worker.update.propose(worker.care, tree_.plane(node), -tree_.thresholds[node], enough, worker.candidate))
       consider(cost_of(worker, rows, n) + options_.penalty * worker.candidate.length + planes, plane);
     seen_[node] = digest;
     switch (choice) {
@@ -499,14 +492,13 @@ class Alternation {
       case all_left:
       case all_right:
         std::fill_n(tree_.plane(node), rows_.p, 0.0);
-        tree_.b[node] = choice == all_left ? -1.0 : 1.0;
+        tree_.thresholds[node] = choice == all_left ? 1.0 : -1.0;
         below_[node] = below_[choice == all_left ? l : r];
         for (std::size_t i = 0; i < n; ++i)
           answer_[rows[i]] = (choice == all_left ? worker.of_left : worker.of_right)[i];
         break;
       case plane:
-        std::copy(worker.candidate.w.begin(), worker.candidate.w.end(), tree_.plane(node));
-        tree_.b[node] = worker.candidate.b;
+        tree_.set_plane(node, worker.candidate.w.data(), -worker.candidate.b);
         tree_.missing_left[node] = worker.candidate.missing_left;
         below_[node] = price(node) + planes;
         for (std::size_t i = 0; i < n; ++i) answer_[rows[i]] = worker.sides[i] ? worker.of_left[i] : worker.of_right[i];
@@ -527,11 +519,11 @@ class Alternation {
   }
 
   // A plane as a tree of one node, for its arithmetic.
-  PlaneTree stump(const PlaneCandidate& plane) const {
-    PlaneTree alone;
-    alone.p = rows_.p;
-    alone.w = plane.w;
-    alone.b = {plane.b};
+  RefinedTree stump(const PlaneCandidate& plane) const {
+    RefinedTree alone;
+    alone.n_features = rows_.p;
+    alone.weights = plane.w;
+    alone.thresholds = {-plane.b};
     alone.missing_left = {static_cast<std::uint8_t>(plane.missing_left)};
     return alone;
   }
@@ -550,7 +542,7 @@ class Alternation {
 
   const RefinementRows& rows_;
   const RefinementOptions& options_;
-  PlaneTree& tree_;
+  RefinedTree& tree_;
   std::vector<std::uint32_t> order_;
   std::vector<std::int32_t> answer_;  // of the branch at which the sweep is, for every row
   std::vector<std::uint64_t> seen_;   // digest of the rows that cared when a plane was last looked for
@@ -572,7 +564,7 @@ class Alternation {
 
 }  // namespace
 
-Refinement refine(const RefinementRows& rows, const RefinementOptions& options, PlaneTree& tree) {
+Refinement refine(const RefinementRows& rows, const RefinementOptions& options, RefinedTree& tree) {
   return Alternation(rows, options, tree).run();
 }
 

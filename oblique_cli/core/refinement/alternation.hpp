@@ -19,6 +19,7 @@
 
 #include "linear/linear_solver.hpp"
 #include "linear/softmax.hpp"
+#include "tree/plane_tree.hpp"
 
 namespace oblique {
 
@@ -53,22 +54,17 @@ struct RefinementOptions {
 
 class LeafFits;
 
-// A tree under way. A row goes left if w.x + b <= 0; one that lacks a value which w uses goes by `missing_left`. The
-// root is node 0; other nodes have no order. A node of w = 0 sends every row to one side.
-struct PlaneTree {
-  std::size_t p = 0;
-  std::vector<std::int32_t> left, right;  // -1 at leaves
-  std::vector<double> w;                  // nodes * p, of unit length
-  std::vector<double> b;
-  std::vector<std::uint8_t> missing_left;
-  std::vector<std::int32_t> label;  // of leaves
-  const LeafFits* fits = nullptr;   // where leaves have models
-  std::vector<Scores> models;       // of leaves, beside those of all rows; empty without one
+// What the leaves of a tree under refinement answer, and where rows go that lack a value which a plane uses.
+struct LeafAnswers {
+  std::vector<std::uint8_t> missing_left;  // of decision nodes
+  std::vector<std::int32_t> label;         // of leaves
+  const LeafFits* fits = nullptr;          // where leaves have models
+  std::vector<Scores> models;              // of leaves, beside those of all rows; empty without one
+};
 
-  std::size_t size() const { return left.size(); }
-  bool is_leaf(std::size_t node) const { return left[node] < 0; }
-  double* plane(std::size_t node) { return w.data() + node * p; }
-  const double* plane(std::size_t node) const { return w.data() + node * p; }
+// A tree under way. Its planes are of unit length, but w = 0 sends every row to one side. Nodes but the root have no
+// order.
+struct RefinedTree : PlaneTree<DensePlanes, LeafAnswers> {
   bool goes_left(const RefinementRows& rows, std::size_t row, std::size_t node) const;
   // to_left[i]: whether row which[i] does.
   void sides(const RefinementRows& rows, const std::uint32_t* which, std::size_t n, std::size_t node,
@@ -94,6 +90,6 @@ struct Refinement {
 
 // Improves a tree in place. Threads share the nodes of one depth, whose rows are disjoint: any number of threads gives
 // the same bits.
-Refinement refine(const RefinementRows& rows, const RefinementOptions& options, PlaneTree& tree);
+Refinement refine(const RefinementRows& rows, const RefinementOptions& options, RefinedTree& tree);
 
 }  // namespace oblique

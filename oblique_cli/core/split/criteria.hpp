@@ -31,6 +31,7 @@
 
 #include "common/kernels.hpp"
 #include "split/bin_table.hpp"
+#include "split/given_criterion.hpp"
 #include "split/totals.hpp"
 
 namespace oblique {
@@ -323,6 +324,22 @@ struct SumMinority : MinorityOf<SumMinority> {
   static double joined(double left, double right) { return left + right; }
 };
 
+// A criterion that is given at run time. Each of its values is a call, so no cut has a rough one.
+struct Given : CriterionOf<Given> {
+  static double gain(double v, const Totals& t) { return t.given->gain ? t.given->gain(v, t) : v; }
+  static double value(const double* l, double, const Totals& t) {
+    const std::vector<double> left(l, l + t.n_classes);
+    std::vector<double> right(left.size());
+    for (std::size_t k = 0; k < left.size(); ++k) right[k] = t.of_class[k] - l[k];
+    double found = 0.0;
+    t.given->values(left, right, 1, &found);
+    return found;
+  }
+  struct Scan : CriterionOf<Given>::Scan {
+    double rough(const double*, const Totals&, double) const { return kInfinity; }
+  };
+};
+
 template <class... Each>
 struct CriterionList {};
 // All that there are, in the order in which they are listed.
@@ -339,12 +356,14 @@ auto with_criterion_of(CriterionList<First, Others...>, const std::string& name,
   if constexpr (sizeof...(Others) > 0) return with_criterion_of(CriterionList<Others...>{}, name, use);
   std::string known;
   for (const std::string& each : names_of(Criteria{})) known += (known.empty() ? "" : ", ") + each;
+  for (const std::string& each : given_criteria()) known += ", " + each;
   throw std::invalid_argument("unknown criterion '" + name + "'; there are " + known);
 }
 
-// use.operator()<Criterion>() for the criterion of a name.
+// use.operator()<Criterion>() for the criterion of a name; Totals of one that is given must hold it.
 template <class Use>
 auto with_criterion(const std::string& name, const Use& use) {
+  if (given_criterion(name)) return use.template operator()<Given>();
   return with_criterion_of(Criteria{}, name, use);
 }
 

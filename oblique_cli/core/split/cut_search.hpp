@@ -9,6 +9,7 @@
 
 #include "common/interrupt.hpp"
 #include "common/kernels.hpp"
+#include "split/given_criterion.hpp"
 #include "split/node_rows.hpp"
 #include "split/node_search.hpp"
 #include "split/totals.hpp"
@@ -30,7 +31,8 @@ struct Direction {
 template <class Criterion>
 class CutSearch : public NodeSearch {
  public:
-  explicit CutSearch(const SearchOptions& options) : strict(options.strict_ties), min_leaf_(options.min_leaf) {}
+  explicit CutSearch(const SearchOptions& options)
+      : strict(options.strict_ties), min_leaf_(options.min_leaf), given_(given_criterion(options.criterion)) {}
 
   void begin(const NodeRows& node_rows) override {
     rows = &node_rows;
@@ -45,6 +47,7 @@ class CutSearch : public NodeSearch {
     totals_.n_classes = rows->n_classes;
     totals_.of_class = of_class_.data();
     totals_.counts = rows->weights == nullptr;
+    totals_.given = given_;
     for (double w : of_class_) totals_.n += w;
     if (totals_.counts) {
       of_count_.reach(rows->n, Criterion::needs_logarithms);
@@ -163,6 +166,7 @@ class CutSearch : public NodeSearch {
     if (!is_over(d.order)) search(d);
   }
 
+  const GivenCriterion* const given_;
   double most_ = 0.0;
   std::vector<double> of_class_, z_;
   CountTable of_count_;

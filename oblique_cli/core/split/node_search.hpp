@@ -15,7 +15,7 @@ namespace oblique {
 
 // How a node is searched.
 struct SearchOptions {
-  std::string criterion;                  // one of criterion_names()
+  std::string criterion;                  // one of criterion_names(), or one that is given
   bool strict_ties = false;               // no tolerance between values, nor between projections
   double min_leaf = 1.0;                  // least weight on either side of a cut
   bool exhaustive = false;                // sort every direction and value every cut: the slow way to the same result
@@ -75,7 +75,7 @@ class NodeSearch {
   Front front_;
 };
 
-// Names of all criteria, and of all tactics in their order.
+// Names of the core's own criteria, and of all tactics in their order.
 const std::vector<std::string>& criterion_names();
 const std::vector<std::string>& tactics();
 

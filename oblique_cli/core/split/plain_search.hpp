@@ -23,6 +23,12 @@ class PlainSearch : public CutSearch<Criterion> {
   }
 
   void search_plainly(const Direction& d) {
+    for_each_cut(d, [&](double threshold) { this->offer(d.order, threshold); });
+  }
+
+  // take(threshold) for every cut that leaves enough on both sides, its left weights in `left`.
+  template <class Take>
+  void for_each_cut(const Direction& d, const Take& take) {
     ++this->counts.refined;
     rows_.clear();
     for (int k = 0; k < this->rows->n_classes; ++k)
@@ -36,7 +42,7 @@ class PlainSearch : public CutSearch<Criterion> {
       this->left[rows_[i].code] += rows_[i].weight;
       s += rows_[i].weight;
       if (rows_[i + 1].z - rows_[i].z > gap && this->is_enough(s, this->min_leaf_))
-        this->offer(d.order, middle_of_gap(rows_[i].z, rows_[i + 1].z));
+        take(middle_of_gap(rows_[i].z, rows_[i + 1].z));
     }
   }
 

@@ -79,6 +79,7 @@ class SlotSearchOf final : public SlotSearch {
     totals_.n_classes = static_cast<int>(of_class_.size());
     totals_.of_class = of_class_.data();
     totals_.counts = false;
+    totals_.given = given_criterion(options.criterion);
     for (const double w : of_class_) totals_.n += w;
     front_.reset(Criterion::base(totals_), Criterion::noise(totals_), strict_);
     slack_ = Criterion::template slack<double>(totals_);
@@ -253,7 +254,10 @@ class SlotSearchOf final : public SlotSearch {
     return -1;
   }
 
-  double bound_of(int b) const { return table_.bound[static_cast<std::size_t>(b)] + slack_; }
+  // Below infinity, so that a bin without a bound is below it as well.
+  double bound_of(int b) const {
+    return std::min(table_.bound[static_cast<std::size_t>(b)] + slack_, std::numeric_limits<double>::max());
+  }
 
   // Keeps the bins of the direction in table_ with a bound in [least, below).
   void open_bins(std::size_t d, double least, double below) {

@@ -1,15 +1,59 @@
 #include <algorithm>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "split/batch_search.hpp"
 #include "split/criteria.hpp"
 #include "split/fast_search.hpp"
 #include "split/node_search.hpp"
 #include "split/plain_search.hpp"
 
 namespace oblique {
+
+namespace {
+
+// Never destroyed: what its functions hold may be gone when the process ends.
+struct GivenCriteria {
+  std::mutex guard;
+  std::map<std::string, GivenCriterion> by_name;
+
+  static GivenCriteria& all() {
+    static auto* const only = new GivenCriteria;
+    return *only;
+  }
+};
+
+}  // namespace
+
+void give_criterion(const std::string& name, GivenCriterion criterion) {
+  const std::vector<std::string>& own = criterion_names();
+  GivenCriteria& given = GivenCriteria::all();
+  const std::lock_guard lock(given.guard);
+  if (std::find(own.begin(), own.end(), name) != own.end() || given.by_name.contains(name))
+    throw std::invalid_argument("there is a criterion '" + name + "' already");
+  given.by_name.emplace(name, std::move(criterion));
+}
+
+const GivenCriterion* given_criterion(const std::string& name) {
+  GivenCriteria& given = GivenCriteria::all();
+  const std::lock_guard lock(given.guard);
+  const auto found = given.by_name.find(name);
+  return found == given.by_name.end() ? nullptr : &found->second;
+}
+
+std::vector<std::string> given_criteria() {
+  GivenCriteria& given = GivenCriteria::all();
+  const std::lock_guard lock(given.guard);
+  std::vector<std::string> names;
+  for (const auto& each : given.by_name) names.push_back(each.first);
+  return names;
+}
 
 const std::vector<std::string>& criterion_names() {
   static const std::vector<std::string> all = names_of(Criteria{});
@@ -26,6 +70,7 @@ std::unique_ptr<NodeSearch> make_search(const SearchOptions& options) {
     if (std::find(tactics().begin(), tactics().end(), name) == tactics().end())
       throw std::invalid_argument("the search has no tactic '" + name + "'");
   return with_criterion(options.criterion, [&]<class Criterion>() -> std::unique_ptr<NodeSearch> {
+    if constexpr (std::is_same_v<Criterion, Given>) return std::make_unique<BatchSearch<Criterion>>(options);
     if (options.exhaustive) return std::make_unique<PlainSearch<Criterion>>(options);
     return std::make_unique<FastSearch<Criterion>>(options);
   });

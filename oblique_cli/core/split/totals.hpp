@@ -7,6 +7,8 @@
 
 namespace oblique {
 
+struct GivenCriterion;
+
 // Numbers that belong to counts, which are looked up again and again. Those of large counts are computed: few are asked
 // for.
 class CountTable {
@@ -36,8 +38,9 @@ struct Totals {
   int n_classes = 0;
   const double* of_class = nullptr;
   double n = 0.0;
-  bool counts = true;                    // all weights are 1, so every sum is an exact integer
-  const CountTable* of_count = nullptr;  // when counts is true
+  bool counts = true;                     // all weights are 1, so every sum is an exact integer
+  const CountTable* of_count = nullptr;   // when counts is true
+  const GivenCriterion* given = nullptr;  // when the criterion is given at run time
 };
 
 }  // namespace oblique

@@ -12,7 +12,6 @@ namespace oblique {
 namespace {
 
 using Step = BlockWalk::Step;
-using OnTheWay = BlockWalk::OnTheWay;
 
 // The four lanes of dot_row: every product below has its bits.
 typedef double Four __attribute__((vector_size(32)));
@@ -98,23 +97,18 @@ OBLIQUE_INLINE std::size_t divide_rows(const Product& product, const Step& step,
   return l;
 }
 
-// Takes rows to their leaves, a step each in turn.
+// Steps as `step_down` takes them.
 template <class Product>
-OBLIQUE_INLINE void step_down(const Product& product, const Step* __restrict steps, Rows rows,
-                              OnTheWay* __restrict open, std::size_t n, std::int32_t* __restrict leaf) {
-  while (n > 0) {
-    std::size_t still = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const OnTheWay here = open[i];
-      const Step& step = steps[here.at];
-      const std::int32_t next = step.next[product.of(step, rows[here.row]) <= step.threshold ? 0 : 1];
-      leaf[here.row] = ~next;
-      open[still] = {here.row, next};
-      still += next >= 0 ? 1u : 0u;
-    }
-    n = still;
+struct Splits {
+  const Product& product;
+  const Step* steps;
+  OBLIQUE_INLINE std::int32_t next(std::int32_t at, const double* row) const {
+    const Step& step = steps[at];
+    return step.next[product.of(step, row) <= step.threshold ? 0 : 1];
   }
-}
+  OBLIQUE_INLINE bool goes_on(std::int32_t number) const { return number >= 0; }
+  OBLIQUE_INLINE std::int32_t leaf(std::int32_t number) const { return ~number; }
+};
 
 // Both for every layout; a template cannot be compiled for several instruction sets.
 #define OBLIQUE_KERNELS(Product)                                                                                      \
@@ -124,7 +118,7 @@ OBLIQUE_INLINE void step_down(const Product& product, const Step* __restrict ste
   }                                                                                                                   \
   OBLIQUE_CLONES void descend_by(const Product& product, const Step* steps, Rows rows, OnTheWay* open, std::size_t n, \
                                  std::int32_t* leaf) {                                                                \
-    step_down(product, steps, rows, open, n, leaf);                                                                   \
+    step_down(Splits<Product>{product, steps}, rows, open, n, leaf);                                                  \
   }
 OBLIQUE_KERNELS(OneFeature)
 OBLIQUE_KERNELS(Fours<true>)
@@ -245,9 +239,8 @@ void BlockWalk::walk(const T* x, std::size_t n, Buffers& buffers, std::int32_t* 
       continue;
     }
     // A node has its own way with such a row.
-    std::size_t node = 0;
-    while (!tree_.is_leaf(node)) node = tree_.next(node, buffers.rows.data() + i * padded_);
-    leaf[i] = static_cast<std::int32_t>(node);
+    const double* row = buffers.rows.data() + i * padded_;
+    leaf[i] = static_cast<std::int32_t>(leaf_below(tree_, 0, [&](std::size_t node) { return tree_.next(node, row); }));
   }
   switch (layout_) {
     case Layout::kAxes: return divide(OneFeature{}, buffers, leaf);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tree/step_down.hpp"
 #include "tree/traverse.hpp"
 
 namespace oblique {
@@ -29,11 +30,6 @@ class BlockWalk {
     std::int32_t next[2];  // left, right
     std::int32_t first;    // the feature, where every split is by one; else where the coefficients begin, in fours
     std::int32_t count;    // how many fours of coefficients there are
-  };
-  // A row on its way.
-  struct OnTheWay {
-    std::uint32_t row;
-    std::int32_t at;
   };
 
  private:

@@ -12,13 +12,14 @@
 
 #include "common/kernels.hpp"
 #include "tree/levels.hpp"
+#include "tree/step_down.hpp"
 
 namespace oblique {
 
-// A finished tree as its arrays. `axis` holds the feature of a node that tests one feature only, or -1. `scores` are
-// those of the levels, levels->width a node; nullptr in a tree without qualitative features. `missing_left` says for
-// each node whether a row without a value that the node needs goes left; nullptr in a tree that takes no missing
-// values.
+// A view of a tree of hyperplanes whose planes are dense (plane_tree.hpp). `axis` holds the feature of a node that
+// tests one feature only, or -1. `scores` are those of the levels, levels->width a node; nullptr in a tree without
+// qualitative features. `missing_left` says for each node whether a row without a value that the node needs goes left;
+// nullptr in a tree that takes no missing values.
 struct FlatTree {
   std::size_t n_nodes = 0, n_features = 0;
   const std::int32_t* left = nullptr;
@@ -80,11 +81,9 @@ void apply(const FlatTree& tree, const T* x, std::size_t n, std::int32_t* leaf) 
   Descent descent(tree);
   std::vector<double> row(tree.n_features);
   for (std::size_t i = 0; i < n; ++i) {
-    std::size_t node = 0;
     std::copy_n(x + i * tree.n_features, tree.n_features, row.begin());
     descent.start(row.data());
-    while (!tree.is_leaf(node)) node = descent.next(node);
-    leaf[i] = static_cast<std::int32_t>(node);
+    leaf[i] = static_cast<std::int32_t>(leaf_below(tree, 0, [&](std::size_t node) { return descent.next(node); }));
   }
 }
 

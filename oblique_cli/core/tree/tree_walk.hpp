@@ -7,7 +7,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "tree/forest_tree.hpp"
+#include "tree/plane_tree.hpp"
+#include "tree/step_down.hpp"
 
 namespace oblique {
 
@@ -34,11 +35,6 @@ class TreeWalk {
  private:
   static constexpr std::size_t kMostTerms = 4;
 
-  struct Walker {
-    std::uint32_t row;
-    std::int32_t at;
-  };
-
   // A split with all that a row needs at it, in one cache line. Of an axis-parallel one, other coefficients are 0: the
   // sum has the same bits as long as features are finite.
   struct alignas(64) Step {
@@ -48,9 +44,8 @@ class TreeWalk {
     std::int32_t next[2];  // number of the step to the left and to the right; ~(node number) of a leaf
   };
 
-  // Splits, the root under number 0: next() is the number of a child, goes_on() whether that is a split, leaf() else
-  // its node number. W: terms of an oblique split, so that the loop unrolls; 0 if they are only known as `width`. Sums
-  // start from the first term, as in growth.
+  // Splits, as `step_down` takes them, the root under number 0. W: terms of an oblique split, so that the loop unrolls;
+  // 0 if they are only known as `width`. Sums start from the first term, as in growth.
   template <std::size_t W>
   struct Laid {
     const Step* steps;
@@ -66,20 +61,20 @@ class TreeWalk {
   };
   template <std::size_t W>
   struct AsGrown {
-    const ForestNode* nodes;
-    const Term* terms;
+    const SparsePlanes::Node* nodes;
+    const SparsePlanes::Term* terms;
     std::size_t width;
 
     std::int32_t next(std::int32_t at, const double* row) const {
-      const ForestNode node = nodes[at];
+      const SparsePlanes::Node node = nodes[at];
       return node.left + (value(node, row) > node.threshold);
     }
     bool goes_on(std::int32_t at) const { return nodes[at].left >= 0; }
     std::int32_t leaf(std::int32_t at) const { return at; }
-    double value(const ForestNode& node, const double* row) const {
+    double value(const SparsePlanes::Node& node, const double* row) const {
       if (node.term < 0) return row[~node.term];
       const std::size_t count = W ? W : width;
-      const Term* term = terms + static_cast<std::size_t>(node.term) * count;
+      const SparsePlanes::Term* term = terms + static_cast<std::size_t>(node.term) * count;
       double sum = term[0].coef * row[term[0].feature];
       for (std::size_t j = 1; j < count; ++j) sum += term[j].coef * row[term[j].feature];
       return sum;
@@ -99,23 +94,17 @@ class TreeWalk {
     }
   }
 
-  // All rows go down together, a level a pass, so that the processor waits for none of them.
+  struct Rows {
+    const double* x;
+    std::size_t stride;
+    const double* operator[](std::size_t row) const { return x + row * stride; }
+  };
+
   template <class Splits>
-  void descend(const Splits splits, const double* x, std::size_t n, std::size_t stride, std::int32_t* __restrict leaf) {
-    if (walkers_.size() < n) walkers_.resize(n);
-    Walker* __restrict walkers = walkers_.data();
-    for (std::size_t i = 0; i < n; ++i) walkers[i] = {static_cast<std::uint32_t>(i), 0};
-    for (std::size_t open = n; open > 0;) {
-      std::size_t still = 0;
-      for (std::size_t i = 0; i < open; ++i) {
-        const Walker walker = walkers[i];
-        const std::int32_t next = splits.next(walker.at, x + walker.row * stride);
-        leaf[walker.row] = splits.leaf(next);
-        walkers[still] = {walker.row, next};
-        still += splits.goes_on(next);
-      }
-      open = still;
-    }
+  void descend(const Splits splits, const double* x, std::size_t n, std::size_t stride, std::int32_t* leaf) {
+    if (open_.size() < n) open_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) open_[i] = {static_cast<std::uint32_t>(i), 0};
+    step_down(splits, Rows{x, stride}, open_.data(), n, leaf);
   }
 
   // The splits as steps, in the order of their nodes.
@@ -126,22 +115,23 @@ class TreeWalk {
       number_[i] = tree.nodes[i].left >= 0 ? count++ : ~static_cast<std::int32_t>(i);
     steps_.resize(static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < tree.size(); ++i) {
-      const ForestNode& node = tree.nodes[i];
+      const SparsePlanes::Node& node = tree.nodes[i];
       if (node.left < 0) continue;
       Step& step = steps_[static_cast<std::size_t>(number_[i])];
       step.threshold = node.threshold;
       step.next[0] = number_[node.left];
       step.next[1] = number_[node.left + 1];
       for (std::size_t j = 0; j < tree.width; ++j) {
-        const Term term = node.term < 0 ? Term{j == 0 ? 1.0 : 0.0, ~node.term}
-                                        : tree.terms[static_cast<std::size_t>(node.term) * tree.width + j];
+        const SparsePlanes::Term term = node.term < 0
+                                            ? SparsePlanes::Term{j == 0 ? 1.0 : 0.0, ~node.term}
+                                            : tree.terms[static_cast<std::size_t>(node.term) * tree.width + j];
         step.coef[j] = term.coef;
         step.feature[j] = term.feature;
       }
     }
   }
 
-  std::vector<Walker> walkers_;
+  std::vector<OnTheWay> open_;
   std::vector<Step> steps_;
   std::vector<std::int32_t> number_;  // of each node, as in `next`
 };

@@ -13,7 +13,8 @@ from oblique_cli.estimators.forest.base import Array, FeatureCount, ForestClassi
 from oblique_cli.estimators.jobs import LARGEST
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.parameters import parameter
-from oblique_cli.tree.splitting import CRITERIA, PROPOSERS, Proposer
+from oblique_cli.tree.criteria import CRITERIA
+from oblique_cli.tree.splitting import PROPOSERS, Proposer
 
 
 def native_names() -> tuple[str, ...]:

@@ -28,10 +28,11 @@ from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, R
 from oblique_cli.ground.magnitudes import common_exponent, measured, refuse_extreme
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.proposers.hhcart import HHCART
+from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.merging import DISTANCES, Plane, grow_below, grow_bottom_up, merge_order
 from oblique_cli.tree.probabilities import RULES, with_probabilities
-from oblique_cli.tree.splitting import CRITERIA, Node, best_split
+from oblique_cli.tree.splitting import Node, best_split
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]

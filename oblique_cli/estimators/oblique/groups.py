@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator
 from oblique_cli.estimators.jobs import N_JOBS
 from oblique_cli.ground.constraints import Boolean, Choice, ClassWeight, Either, Integer, Optional, Real, Text
 from oblique_cli.parameters import Declared, parameter
+from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.probabilities import RULES
 from oblique_cli.tree.pruning import PRUNINGS, PruningRule, RuleParameters
-from oblique_cli.tree.splitting import CRITERIA
 
 NO_MODELS = "none"
 

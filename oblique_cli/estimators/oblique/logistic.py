@@ -20,6 +20,7 @@ from oblique_cli.ground.constraints import (
     Constraint,
     Either,
     Integer,
+    Optional,
     Real,
     Text,
     check,
@@ -136,6 +137,20 @@ class LogisticModelTreeClassifier(
         help="What twice the leaves have to gain in that comparison: one point of error, or what is worth it in log "
         "loss. With 0 a tree of a hundred leaves is taken for the least gain over one of ten.",
     )
+    max_terms: int | None = parameter(
+        default=10,
+        allowed=Optional(Integer(1)),
+        help='Most terms a class in the models of leaves, with "ridge". Where there are more, models of all terms are '
+        "compared, in the same tree and on the same folds, with models of so many, the same in all leaves, which are "
+        "chosen one after another by how much they lower the loss on the training rows and fitted anew; see "
+        "`all_terms_price`. None compares nothing.",
+    )
+    all_terms_price: float = parameter(
+        default=0.005,
+        allowed=Real(0.0),
+        help="What models of more than `max_terms` terms have to gain in that comparison to be kept: half a point of "
+        "error, or what is worth it in log loss. With 0 the lower loss decides, with 10 `max_terms` always holds.",
+    )
     n_jobs: int | None = parameter(
         default=None,
         help="Threads of growth and refinement: None is 1, -1 all processors. Any number gives the same tree.",
@@ -204,4 +219,6 @@ class LogisticModelTreeClassifier(
             n_penalties=self.n_penalties,
             log_loss_weight=self.log_loss_weight,
             doubling_price=self.doubling_price,
+            max_terms=self.max_terms,
+            all_terms_price=self.all_terms_price,
         )

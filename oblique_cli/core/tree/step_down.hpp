@@ -1,0 +1,47 @@
+// The way down a tree: of one row, and of many at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/clones.hpp"
+
+namespace oblique {
+
+// The leaf below `node` that a row comes to. next(node) : the child to which the row goes
+template <class Planes, class Next>
+OBLIQUE_INLINE std::size_t leaf_below(const Planes& planes, std::size_t node, const Next& next) {
+  while (!planes.is_leaf(node)) node = next(node);
+  return node;
+}
+
+// A row on its way: its number, and that of the split at which it is.
+struct OnTheWay {
+  std::uint32_t row;
+  std::int32_t at;
+};
+
+// Takes rows to their leaves, a step each in turn, so that the processor waits neither for a sum to end nor for a
+// branch it could not foresee.
+//
+// splits : next(at, row) is the number of a child of a split, goes_on(number) whether that is a split, leaf(number)
+// else
+//          its node
+// rows[row] : the values of a row; leaf[row] : set to its leaf
+template <class Splits, class Rows>
+OBLIQUE_INLINE void step_down(const Splits& splits, const Rows& rows, OnTheWay* __restrict open, std::size_t n,
+                              std::int32_t* __restrict leaf) {
+  while (n > 0) {
+    std::size_t still = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const OnTheWay here = open[i];
+      const std::int32_t next = splits.next(here.at, rows[here.row]);
+      leaf[here.row] = splits.leaf(next);
+      open[still] = {here.row, next};
+      still += splits.goes_on(next) ? 1u : 0u;
+    }
+    n = still;
+  }
+}
+
+}  // namespace oblique

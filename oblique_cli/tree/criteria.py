@@ -1,0 +1,159 @@
+"""Split criteria: those of the core, and those that plugins give as functions of class weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import oblique_cli._core as _core
+from oblique_cli.errors import PluginError
+from oblique_cli.ground.registry import Registry, fault_of_function, source_of
+
+Array = NDArray[np.float64]
+Value = Callable[[Array, Array], Any]
+Gain = Callable[[Array, Array], Any]
+
+NEAR = 1e-9  # of two values, relative: what the search takes for equal
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """How good cuts are.
+
+    value : (left (m, K), right (m, K)) -> (m,) numbers, larger is better; None in `OF_THE_CORE`
+    gain : (values (m,), totals (K,)) -> (m,) published scores, linear in the values and 0 for a cut that gains nothing;
+        None where that is the value itself
+    """
+
+    value: Value | None = None
+    gain: Gain | None = None
+
+
+OF_THE_CORE = Criterion()
+
+
+def _fault(criterion: Any) -> str | None:
+    """What is wrong with a criterion, as it follows its name."""
+    if criterion is OF_THE_CORE:
+        return None
+    if not isinstance(criterion, Criterion) or criterion.value is None:
+        return "is no function of class weights; put @criterion(name) over one"
+    fault = fault_of_function(criterion.value, "left", "right", says="says what it prefers")
+    if fault is None and criterion.gain is not None:
+        of_gain = fault_of_function(criterion.gain, "values", "totals")
+        fault = of_gain and f"has a gain that {of_gain}"
+    return fault or _fault_of_values(criterion.value) or _fault_of_gain(criterion)
+
+
+CRITERIA: Registry[Criterion] = Registry("criterion", "oblique list criteria", _fault)
+for _name in _core.criteria():  # the core's own list: both engines know what it knows
+    CRITERIA.register(_name)(OF_THE_CORE)
+
+
+def criterion(name: str, gain: Gain | None = None) -> Callable[[Value], Value]:
+    """Decorator that registers a function of class weights as the criterion `name`, which both engines then know.
+
+    The function takes left, right : (m, K) float64, the weights of the K classes of a node on either side of m cuts,
+    and returns (m,) finite numbers, of which the largest wins. Weights are in units of the smallest weight of a row;
+    both sides of a cut hold some, though none of a class may be left. Which of the sides is called left must not
+    matter, and no value may depend on another row, on randomness, or on what was asked before: any thread calls it.
+    gain : a function of (values (m,), totals (K,)) that returns published scores, linear in the values and growing
+    with them; a cut is worth making where its score is above 0. Without it the score is the value
+
+    There is one call for every direction of a node, and one for every cut in the climbs of OC1 and in tables of
+    blocks; docs/extending.md has what that costs. ConfigError, with the file, if the name is taken or the function
+    breaks this on a few small tables.
+    """
+
+    def keep(function: Value) -> Value:
+        CRITERIA.register(name)(Criterion(function, gain))
+        _core.give_criterion(name, _checked(name, function), None if gain is None else _score_by(name, gain))
+        return function
+
+    return keep
+
+
+def _checked(name: str, function: Value) -> Callable[[Array, Array], Array]:
+    """The function as the core calls it: PluginError for anything but one finite number a cut."""
+
+    def values(left: Array, right: Array) -> Array:
+        found = _numbers(function(left, right), len(left))
+        if isinstance(found, str):
+            raise PluginError(f"{source_of(function)}: criterion {name!r} {found}.")
+        return found
+
+    return values
+
+
+def _score_by(name: str, gain: Gain) -> Callable[[float, Array], float]:
+    """The gain as the core calls it, on one value."""
+
+    def score(value: float, totals: Array) -> float:
+        found = _numbers(gain(np.array([value]), totals), 1)
+        if isinstance(found, str):
+            raise PluginError(f"{source_of(gain)}: the gain of criterion {name!r} {found}.")
+        return float(found[0])
+
+    return score
+
+
+def _numbers(found: Any, m: int) -> Array | str:
+    """What a function returned for m cuts as the core takes it, or what is wrong with it."""
+    try:
+        numbers = np.ascontiguousarray(found, dtype=np.float64)
+    except (TypeError, ValueError):
+        return f"must return {m} numbers for {m} cuts, and returns {type(found).__name__}"
+    if np.shape(found) != (m,):
+        return f"must return an array of shape ({m},) for {m} cuts, and returns one of shape {np.shape(found)}"
+    if not np.isfinite(numbers).all():
+        return f"must return finite numbers, and returns {numbers[~np.isfinite(numbers)][0]}"
+    return numbers
+
+
+def _trials() -> list[tuple[Array, Array]]:
+    """Cuts to try a criterion on: two to four classes, counts and weights, classes that are absent or on one side."""
+    rng = np.random.default_rng(0)
+    out = [(np.array([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]), np.array([[2.0, 3.0], [1.0, 2.0], [3.0, 0.0]]))]
+    for classes in (2, 3, 4):
+        left, right = rng.integers(0, 9, (2, 7, classes)).astype(np.float64)
+        left[:, 0], right[:, -1] = left[:, 0] + 1.0, right[:, -1] + 1.0
+        out += [(left, right), (left * 1.37, right * 1.37)]
+    absent = np.array([[1.0, 0.0, 4.0], [2.0, 0.0, 0.0]])
+    return [*out, (absent, absent[::-1].copy())]
+
+
+def _fault_of_values(value: Value) -> str | None:
+    """What is wrong with the values of a few cuts."""
+    for left, right in _trials():
+        found = _numbers(value(left.copy(), right.copy()), len(left))
+        if isinstance(found, str):
+            return found
+        if not _near(found, _numbers(value(right.copy(), left.copy()), len(left))):
+            return "must give a cut the same value whichever side is called left"
+        alone = [_numbers(value(left[i : i + 1].copy(), right[i : i + 1].copy()), 1) for i in range(len(left))]
+        if not all(_near(found[i : i + 1], one) for i, one in enumerate(alone)):
+            return "must value each cut by itself, and gives one alone another value than among others"
+    return None
+
+
+def _fault_of_gain(criterion: Criterion) -> str | None:
+    """What is wrong with the scores of a few values."""
+    if criterion.gain is None:
+        return None
+    for totals in (np.array([3.0, 4.0]), np.array([5.0, 0.5, 2.0])):
+        found = _numbers(criterion.gain(np.array([0.0, 1.0, 2.0]), totals), 3)
+        if isinstance(found, str):
+            return f"has a gain that {found}"
+        if not found[1] > found[0] or not _near(found[2:], 2.0 * found[1:2] - found[:1]):
+            return "has a gain that must be linear in the values, and grow with them"
+    return None
+
+
+def _near(values: Array, others: Array | str) -> bool:
+    if isinstance(others, str):
+        return False
+    return bool(np.all(np.abs(values - others) <= NEAR * (1.0 + np.abs(values))))

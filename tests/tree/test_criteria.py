@@ -1,0 +1,247 @@
+"""A criterion that a plugin gives as a function: the same trees as by the core's own, in every engine and thread."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from contracts import assert_same_tree, grow, real_set
+
+import oblique_cli._core as _core
+from oblique_cli.errors import ConfigError, PluginError
+from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
+from oblique_cli.proposers.axis_parallel import AxisParallel
+from oblique_cli.tree.criteria import CRITERIA, criterion
+from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.splitting import Candidates, Finish, Node, impurity, search
+
+
+def gini(left: Any, right: Any) -> Any:
+    """Pure sides, as the Gini index has them."""
+    return (left**2).sum(axis=1) / left.sum(axis=1) + (right**2).sum(axis=1) / right.sum(axis=1)
+
+
+def decrease(values: Any, totals: Any) -> Any:
+    return (values - (totals**2).sum() / totals.sum()) / totals.sum()
+
+
+def apart(left: Any, right: Any) -> Any:
+    """Shares of one class that differ much on both sides."""
+    n, m = left.sum(axis=1), right.sum(axis=1)
+    return np.abs(left / n[:, None] - right / m[:, None]).max(axis=1) * n * m / (n + m) ** 2
+
+
+ON_PURPOSE = {"how": ""}
+CALLERS: set[int] = set()
+
+
+def faulty(left: Any, right: Any) -> Any:
+    """What Gini prefers, until it fails."""
+    CALLERS.add(threading.get_ident())
+    if ON_PURPOSE["how"] == "raise":
+        raise ZeroDivisionError("on purpose")
+    return gini(left, right) if ON_PURPOSE["how"] == "" else np.full(len(left), np.nan)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own():
+    """The criteria of this file, which the core keeps and the list of criteria forgets."""
+    criterion("own_gini", gain=decrease)(gini)
+    criterion("own_apart")(apart)
+    criterion("own_faulty", gain=decrease)(faulty)
+    yield
+    for name in ("own_gini", "own_apart", "own_faulty"):
+        del CRITERIA._things[name]
+
+
+@pytest.fixture
+def fails(request):
+    ON_PURPOSE["how"] = request.param
+    yield
+    ON_PURPOSE["how"] = ""
+
+
+def test_the_list_has_those_of_the_core_and_those_that_are_given():
+    assert list(CRITERIA) == [*_core.criteria(), "own_gini", "own_apart", "own_faulty"]
+    assert "own_gini" in _core.families()["hhcart_a"]["criterion"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("engine", ["native", "reference"])
+@pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "gdt", "oc1_lc"])
+def test_gini_as_a_function_grows_the_tree_of_gini(name, engine, weighted):
+    data = real_set("iris")
+    weights = np.random.default_rng(0).uniform(1.0, 2.0, data.n) if weighted else None
+    given, own = (
+        grow(name, data.X, data.y, engine=engine, weights=weights, criterion=criterion)
+        for criterion in ("own_gini", "gini")
+    )
+    assert given.n_leaves > 2
+    assert_same_tree(given, own, coef=1e-9 if weighted else 0.0, threshold=1e-9 if weighted else 0.0)  # sums round
+
+
+def test_both_engines_grow_one_tree_and_the_gain_is_the_value_unless_there_is_one():
+    data = real_set("glass")
+    native, reference = (
+        grow("hhcart_a", data.X, data.y, engine=engine, criterion="own_apart") for engine in ("native", "reference")
+    )
+    assert_same_tree(native, reference, coef=1e-7, threshold=1e-5)
+    left = data.X @ native.coef_[0] <= native.thresholds[0]
+    sides = (np.bincount(data.y[side], minlength=6).astype(float)[None] for side in (left, ~left))
+    assert native.gains[0] == pytest.approx(apart(*sides)[0], rel=1e-12)
+
+
+def test_threads_change_no_bit():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(4000, 12))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] > 0.3).astype(np.int32)
+    CALLERS.clear()
+    trees = [grow("hhcart_a", X, y, engine="native", criterion="own_faulty", n_threads=n) for n in (1, 3)]
+    assert_same_tree(*trees)
+    assert len(CALLERS) > 1
+
+
+@pytest.mark.parametrize("fails", ["raise"], indirect=True)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_an_exception_ends_the_growth_whichever_thread_it_is_in(fails, threads):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(3000, 12)), rng.integers(0, 2, 3000).astype(np.int32)
+    with pytest.raises(ZeroDivisionError, match=r"^on purpose$") as caught:
+        grow("hhcart_a", X, y, engine="native", criterion="own_faulty", n_threads=threads)
+    assert caught.traceback[-1].name == "faulty"
+
+
+@pytest.mark.parametrize("fails", ["nan"], indirect=True)
+@pytest.mark.parametrize("engine", ["native", "reference"])
+def test_a_value_that_is_no_number_names_the_file(fails, engine):
+    data = real_set("iris")
+    sentence = r"test_criteria.py: criterion 'own_faulty' must return finite numbers, and returns nan\.$"
+    with pytest.raises(PluginError, match=sentence):
+        grow("axis_parallel", data.X, data.y, engine=engine, criterion="own_faulty")
+
+
+@pytest.mark.parametrize("finish", [Finish(split_cost=0.3), Finish(polish=True)])
+def test_it_finishes_splits(finish):
+    data = real_set("iris")
+    given, own = (
+        grow("hhcart_a", data.X, data.y, criterion=criterion, finish=finish) for criterion in ("own_gini", "gini")
+    )
+    assert_same_tree(given, own, coef=1e-9, threshold=1e-9)
+
+
+def test_impurity_and_a_node_searched_by_hand():
+    assert impurity(np.array([30.0, 10.0]), "own_gini") == impurity(np.array([30.0, 10.0]), "gini") == 0.375
+    data = real_set("bupa")
+    groups = [Candidates.axes(), Candidates.directions(np.eye(data.p)[:2], np.array([90.0, 64.5]))]
+    found = [
+        search(Node(data.X, data.y, None, 2, 0, name), groups, exhaustive=exhaustive)
+        for name, exhaustive in (("gini", False), ("own_gini", False), ("own_gini", True))
+    ]
+    assert {(split.order, split.threshold, split.gain) for split in found} == {
+        (found[0].order, found[0].threshold, found[0].gain)
+    }
+
+
+def test_forests_take_it():
+    data = real_set("iris")
+    given, own = (
+        BaggedForestClassifier("hhcart_a", n_estimators=3, criterion=name, n_jobs=2, random_state=0).fit(data.X, data.y)
+        for name in ("own_gini", "gini")
+    )
+    assert np.array_equal(given.predict_proba(data.X), own.predict_proba(data.X))
+
+
+def test_the_values_of_many_cuts_come_in_several_calls():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, 1)), rng.integers(0, 8, 20_000).astype(np.int32)
+    shapes = []
+
+    def counted(left: Any, right: Any) -> Any:
+        """Gini's."""
+        shapes.append(left.shape)
+        return gini(left, right)
+
+    criterion("own_counted", gain=decrease)(counted)
+    del CRITERIA._things["own_counted"]
+    shapes.clear()
+    given, own = (search(Node(X, y, None, 8, 0, name), [Candidates.axes()]) for name in ("own_counted", "gini"))
+    assert (given.threshold, given.gain) == (own.threshold, own.gain)
+    assert sum(m for m, _ in shapes if m > 1) > 19_900 and max(m for m, _ in shapes) == 8192
+
+
+# Registration
+
+
+def of_one(left: Any) -> Any:
+    """One side."""
+
+
+def lopsided(left: Any, right: Any) -> Any:
+    """What is on the left."""
+    return left.sum(axis=1)
+
+
+def relative(left: Any, right: Any) -> Any:
+    """The best of all cuts is worth 1."""
+    return gini(left, right) / gini(left, right).max()
+
+
+@pytest.mark.parametrize(
+    ("function", "gain", "sentence"),
+    [
+        (3, None, "must be a function of (left, right), and is 3"),
+        (object, None, "must be a function of (left, right), and is a class"),
+        (of_one, None, "must take (left, right), and takes (left: 'Any')"),
+        (lambda left, right: left[:, 0], None, "has no docstring, whose first line says what it prefers"),
+        (lopsided, None, "must give a cut the same value whichever side is called left"),
+        (relative, None, "must value each cut by itself, and gives one alone another value than among others"),
+        (gini, 3, "has a gain that must be a function of (values, totals), and is 3"),
+        (gini, lambda values: values, "has a gain that must take (values, totals), and takes (values)"),
+        (gini, lambda values, totals: values**2, "has a gain that must be linear in the values, and grow with them"),
+        (gini, lambda values, totals: -values, "has a gain that must be linear in the values, and grow with them"),
+        (gini, lambda values, totals: 1.0, "has a gain that must return an array of shape (3,) for 3 cuts, and"),
+    ],
+)
+def test_what_is_broken_is_refused(function, gain, sentence):
+    with pytest.raises(ConfigError) as caught:
+        criterion("own_broken", gain=gain)(function)
+    assert f": criterion 'own_broken' {sentence}" in str(caught.value)
+    assert "own_broken" not in CRITERIA and "own_broken" not in str(_core.families()["hhcart_a"]["criterion"])
+
+
+@pytest.mark.parametrize(
+    ("returned", "sentence"),
+    [
+        (lambda m: np.inf * np.ones(m), "must return finite numbers, and returns inf"),
+        (lambda m: np.ones((m, 2)), "must return an array of shape (3,) for 3 cuts, and returns one of shape (3, 2)"),
+        (lambda m: 1.0, "must return an array of shape (3,) for 3 cuts, and returns one of shape ()"),
+        (lambda m: ["a"] * m, "must return 3 numbers for 3 cuts, and returns list"),
+        (lambda m: None, "must return an array of shape (3,) for 3 cuts, and returns one of shape ()"),
+        (lambda m: 1 / 0, "is broken (ZeroDivisionError: division by zero)"),
+    ],
+)
+def test_what_returns_no_finite_number_a_cut_is_refused(returned, sentence):
+    def broken(left: Any, right: Any) -> Any:
+        """Nothing."""
+        return returned(len(left))
+
+    with pytest.raises(ConfigError) as caught:
+        criterion("own_broken")(broken)
+    assert str(caught.value).endswith(f"test_criteria.py: criterion 'own_broken' {sentence}.")
+
+
+@pytest.mark.parametrize("name", ["gini", "own_gini"])
+def test_a_name_that_is_taken_is_refused(name):
+    with pytest.raises(ConfigError, match=f"criterion '{name}' is registered twice"):
+        criterion(name)(apart)
+    with pytest.raises(ValueError, match=f"^there is a criterion '{name}' already$"):
+        _core.give_criterion(name, apart, None)
+
+
+def test_an_unknown_one_is_an_error_in_both_engines():
+    data = real_set("iris")
+    for engine in ("native", "reference"):
+        with pytest.raises(ValueError, match=r"ginni.*|one of 'gini', .*'own_gini'"):
+            grow_top_down(data.X, data.y, 3, AxisParallel(), criterion="ginni", engine=engine)
