@@ -17,6 +17,7 @@ CLASSIFICATION, REGRESSION, FOREST = "classification trees", "regression trees",
 # Leaves with linear models of the classes (`Leaf.scores`); columns of codes (`Procedure.coded`) or clipped votes.
 LOGISTIC, CODED, CODED_FOREST = "logistic leaves", "trees over codes", "forests over codes"
 PLAIN = (CLASSIFICATION, REGRESSION, FOREST)
+SINGLE = (CLASSIFICATION, LOGISTIC, CODED, REGRESSION)  # trees
 KINDS = (CLASSIFICATION, LOGISTIC, CODED, REGRESSION, FOREST, CODED_FOREST)
 
 

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from oblique_cli.models.exporting._exporter import CLASSIFICATION, CODED, LOGISTIC, REGRESSION, Source, exporter
+from oblique_cli.models.exporting._exporter import SINGLE, Source, exporter
 from oblique_cli.models.exporting._text import heading, quoted, summands
 from oblique_cli.models.procedure import MISSING, NUMBER, Lane, Procedure, Scaled, Split, Term
 
 
-@exporter(
-    "rules",
-    "a rule for each leaf, in words",
-    ".txt",
-    kinds=(CLASSIFICATION, LOGISTIC, CODED, REGRESSION),
-    digits=6,
-)
+@exporter("rules", "a rule for each leaf, in words", ".txt", kinds=SINGLE, digits=6)
 def write(source: Source) -> str:
     """Return the rules, one a line, the leaf with most training rows first."""
     procedure = source.procedure
