@@ -29,6 +29,7 @@ from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.estimators.encoding import fold_encoder, prepared
 from oblique_cli.models.exporting._text import quoted
 from oblique_cli.models.procedure import NUMBER, Procedure, Split, procedure_of
+from oblique_cli.tree.payloads import LeafModels
 
 N_ROWS = 10_000
 
@@ -139,6 +140,32 @@ def awkward(names: tuple[str, ...] = AWKWARD) -> Case:
     )
     estimator = make("hhcart_a", random_state=1, max_depth=4).fit(X, y)
     model = Model.of(estimator, algorithm="hhcart_a", classes=LABELS, feature_names=names, columns=columns)
+    return Case(model, procedure_of(model), X)
+
+
+def leaf_models(
+    seed: int, n_features: int = 3, n_classes: int = 3, depth: int = 2, squares: bool = True, gaps: bool = False
+) -> Case:
+    """A tree with random models in its leaves, which no fit has made: some coefficients 0, some large."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, n_features)) * 10.0 ** rng.integers(-3, 4, n_features) + rng.normal(size=n_features)
+    y = rng.integers(0, n_classes, 120)
+    y[:n_classes] = range(n_classes)
+    missing = {"missing": "learn"} if gaps else {}
+    estimator = make("hhcart_a", random_state=1, max_depth=depth, leaf_models="logistic", leaf_penalty=1.0, **missing)
+    estimator.fit(X, y)
+    tree = estimator.tree_
+    shape = (tree.n_nodes, n_classes, n_features)
+
+    def drawn() -> np.ndarray:
+        size = 10.0 ** rng.integers(-2, 2)
+        return rng.normal(size=shape) * size * (rng.random(shape) < 0.7) * tree.is_leaf[:, None, None]
+
+    models = LeafModels(
+        X.mean(axis=0), X.std(axis=0), drawn(), rng.normal(size=shape[:2]), drawn() if squares else None
+    )
+    estimator.tree_ = tree.with_leaf_models(models)
+    model = Model.of(estimator, algorithm="hhcart_a")
     return Case(model, procedure_of(model), X)
 
 
