@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from oblique_cli.errors import ConfigError, cut, quoted
 from oblique_cli.ground.nodes import BLANK, Indicator
 from oblique_cli.ground.registry import close_matches
-from oblique_cli.models.explaining.nearest import Candidate, candidates, polyhedra, total_of
-from oblique_cli.models.explaining.scored import changed_rows, regions
+from oblique_cli.models.explaining.nearest import MARGINS, Candidate, candidates, polyhedra, total_of
+from oblique_cli.models.explaining.scored import PROVEN, changed_rows, regions
 from oblique_cli.models.explaining.spread import Spread
 from oblique_cli.models.model import Model, algorithm_of
 from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Scores, Split, procedure_of, square_of
@@ -122,6 +122,13 @@ class Explanation:
     against: str = ""
     shares: dict[str, float] = field(default_factory=dict)
     at_least: float | None = None
+
+    @property
+    def is_nearest(self) -> bool:
+        """Whether it is certain that no change is nearer than `change`, but for its distance from the border."""
+        if self.change is None or self.at_least is None:
+            return self.at_least is None
+        return self.at_least >= self.change.distance * (1.0 - PROVEN) - 10.0 * MARGINS[0]
 
     @property
     def log_odds(self) -> float:
