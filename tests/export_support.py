@@ -28,6 +28,7 @@ from oblique_cli.data.dataset import Dataset
 from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.estimators.encoding import fold_encoder, prepared
 from oblique_cli.models.exporting._text import quoted
+from oblique_cli.models.model import Threshold
 from oblique_cli.models.procedure import NUMBER, Procedure, Split, procedure_of
 from oblique_cli.tree.payloads import LeafModels
 
@@ -127,7 +128,7 @@ def mixed(
     return Case(model, procedure_of(model), X)
 
 
-def awkward(names: tuple[str, ...] = AWKWARD) -> Case:
+def awkward(names: tuple[str, ...] = AWKWARD, **parameters: Any) -> Case:
     """A tree over columns of all the awkward names."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(400, len(names)))
@@ -138,34 +139,72 @@ def awkward(names: tuple[str, ...] = AWKWARD) -> Case:
         task="classification",
         classes=LABELS,
     )
-    estimator = make("hhcart_a", random_state=1, max_depth=4).fit(X, y)
+    estimator = make("hhcart_a", **{"random_state": 1, "max_depth": 4, **parameters}).fit(X, y)
     model = Model.of(estimator, algorithm="hhcart_a", classes=LABELS, feature_names=names, columns=columns)
     return Case(model, procedure_of(model), X)
 
 
 def leaf_models(
-    seed: int, n_features: int = 3, n_classes: int = 3, depth: int = 2, squares: bool = True, gaps: bool = False
+    seed: int,
+    n_features: int = 3,
+    n_classes: int = 3,
+    depth: int = 2,
+    *,
+    squares: bool = True,
+    levels: bool = False,
+    gaps: bool = False,
+    threshold: float | None = None,
 ) -> Case:
-    """A tree with random models in its leaves, which no fit has made: some coefficients 0, some large."""
+    """A tree with random models in its leaves, which no fit has made: some coefficients 0, some large.
+
+    levels : the last column has four levels, which the tree and the models score; threshold : of the first class
+    """
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(120, n_features)) * 10.0 ** rng.integers(-3, 4, n_features) + rng.normal(size=n_features)
     y = rng.integers(0, n_classes, 120)
     y[:n_classes] = range(n_classes)
-    missing = {"missing": "learn"} if gaps else {}
-    estimator = make("hhcart_a", random_state=1, max_depth=depth, leaf_models="logistic", leaf_penalty=1.0, **missing)
+    last = n_features - 1
+    if levels:
+        X[:, last] = rng.integers(0, 4, 120)
+        X[:4, last] = range(4)
+    further: dict[str, Any] = {"missing": "learn"} if gaps else {}
+    estimator = make("hhcart_a", random_state=1, max_depth=depth, leaf_models="logistic", leaf_penalty=1.0, **further)
+    if levels:
+        estimator.set_params(qualitative=[last])
     estimator.fit(X, y)
     tree = estimator.tree_
-    shape = (tree.n_nodes, n_classes, n_features)
 
-    def drawn() -> np.ndarray:
-        size = 10.0 ** rng.integers(-2, 2)
+    def drawn(width: int = n_features) -> np.ndarray:
+        size, shape = 10.0 ** rng.integers(-2, 2), (tree.n_nodes, n_classes, width)
         return rng.normal(size=shape) * size * (rng.random(shape) < 0.7) * tree.is_leaf[:, None, None]
 
-    models = LeafModels(
-        X.mean(axis=0), X.std(axis=0), drawn(), rng.normal(size=shape[:2]), drawn() if squares else None
-    )
+    coef, curve, intercept = drawn(), drawn(), rng.normal(size=(tree.n_nodes, n_classes))
+    center, scale = X.mean(axis=0), X.std(axis=0)
+    if levels:
+        coef[:, :, last] = curve[:, :, last] = center[last] = 0.0
+        scale[last] = 1.0
+    own = {"level_coef": drawn(4), "levels": tree.levels} if levels else {}
+    models = LeafModels(center, scale, coef, intercept, curve if squares else None, **own)
     estimator.tree_ = tree.with_leaf_models(models)
-    model = Model.of(estimator, algorithm="hhcart_a")
+    labels = tuple(f"class {k}" for k in range(n_classes))
+    names = tuple(f"x{j + 1}" for j in range(n_features))
+    words = ("a", "b", "c", "d")
+    columns = Columns(
+        (
+            *(
+                Column(name, "levels", levels=words) if levels and j == last else Column(name, "number")
+                for j, name in enumerate(names)
+            ),
+            Column("y", "target"),
+        ),
+        target="y",
+        task="classification",
+        classes=labels,
+    )
+    least = None if threshold is None else Threshold(labels[0], threshold)
+    model = Model.of(
+        estimator, algorithm="hhcart_a", classes=labels, feature_names=names, columns=columns, threshold=least
+    )
     return Case(model, procedure_of(model), X)
 
 
