@@ -217,7 +217,8 @@ def explain(
     held = tuple(name for j, name in enumerate(names) if not free[j] and j in procedure.used)
     said = str(_said(model, procedure, given))
     deviations = np.array(spread.deviations)
-    found = Explanation(said, node, leaf.n_rows, dict(zip(procedure.classes, leaf.counts, strict=True)), steps, (), 0.0,
+    number = procedure.tree.number(node)
+    found = Explanation(said, number, leaf.n_rows, dict(zip(procedure.classes, leaf.counts, strict=True)), steps, (), 0.0,
                         None, held)  # fmt: skip
     if leaf.scores is None:
         tree = procedure.tree
@@ -322,7 +323,7 @@ def _path(procedure: Procedure, filled: Array, given: Array, spread: Spread) -> 
         split = tree.split(node)
         total, lacking = total_of(split.lanes, filled)
         left = bool(split.missing_left) if lacking else total <= split.threshold
-        steps.append(_step(procedure, node, split, None if lacking else total, left, filled, given, spread))
+        steps.append(_step(procedure, tree.number(node), split, None if lacking else total, left, filled, given, spread))
         node = tree.left[node] if left else tree.right[node]
     return tuple(steps), node
 

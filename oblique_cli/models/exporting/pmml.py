@@ -44,6 +44,11 @@ ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 )
 def write(source: Source) -> str:
     """Return the document."""
+    if source.procedure.threshold is not None:
+        raise ConfigError(
+            "format pmml says the class of the largest probability, and this model with models in its leaves goes by a "
+            "threshold; export python, c or sql, or fit it without --threshold."
+        )
     root = _Document(source.procedure, source.name or "oblique").root()
     ElementTree.indent(root)
     for element in root.iter():
