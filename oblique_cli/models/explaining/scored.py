@@ -325,9 +325,9 @@ def _dual(G: Array, h: Array, over: tuple[Lead, ...]) -> tuple[float, Array]:
             lambda m: (-(found := value(m))[0], -found[1]),
             np.full_like(zero, 0.1),
             jac=True,
-            method="L-BFGS-B",
+            method="SLSQP",
             bounds=[(0.0, None)] * len(zero),
-            options={"maxiter": STEPS, "maxfun": 4 * STEPS},
+            options={"maxiter": STEPS, "ftol": 1e-10},
         )
         multipliers = np.maximum(np.asarray(ended.x), 0.0)
         best, _, u = value(multipliers) if np.isfinite(multipliers).all() else value(zero)
