@@ -580,7 +580,8 @@ def _scores(
             if term.kind == LEVEL:
                 column = Scaled(columns[j][0], codes[j][term.level], 0.0, 1.0)
             else:
-                column = Scaled(*columns[j], float(models.center[j]), float(models.scale[j]))
+                cell, level = columns[j]
+                column = Scaled(cell, level, float(models.center[j]), float(models.scale[j]))
             coefs.setdefault(column, [None, None])[term.kind == SQUARE] = tuple(weights.tolist())
     none = (0.0,) * len(classes.known)
     parts = tuple(Part(column, coef or none, curve or ()) for column, (coef, curve) in coefs.items())

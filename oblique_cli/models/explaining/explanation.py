@@ -323,7 +323,9 @@ def _path(procedure: Procedure, filled: Array, given: Array, spread: Spread) -> 
         split = tree.split(node)
         total, lacking = total_of(split.lanes, filled)
         left = bool(split.missing_left) if lacking else total <= split.threshold
-        steps.append(_step(procedure, tree.number(node), split, None if lacking else total, left, filled, given, spread))
+        steps.append(
+            _step(procedure, tree.number(node), split, None if lacking else total, left, filled, given, spread)
+        )
         node = tree.left[node] if left else tree.right[node]
     return tuple(steps), node
 

@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.models.explaining.nearest import MARGINS, Candidate, least_distance
-from oblique_cli.models.procedure import FARTHEST_SQUARED, HALF_ROOT, NUMBER, Procedure, Scores, square_of
+from oblique_cli.models.procedure import HALF_ROOT, NUMBER, Procedure, Scores, square_of
+from oblique_cli.tree.payloads import FARTHEST_SQUARED
 
 Array = NDArray[np.float64]
 

@@ -154,8 +154,8 @@ def heading(procedure: Procedure, coded: bool = True) -> Iterator[str]:
             said += "; not used"
         yield f"  {j} {quoted(cell.name)}: {said}"
     for cell, one in zip(procedure.columns[len(procedure.cells) :], procedure.coded, strict=True):
-        known = ", ".join(f"{value:.10g}" for value in one.values)
-        yield f"  {quoted(cell.name)}: the place of the number among {known}, from 0 on;"
+        values = ", ".join(f"{value:.10g}" for value in one.values)
+        yield f"  {quoted(cell.name)}: the place of the number among {values}, from 0 on;"
         yield f"    {one.usual} for any other{', or where it is missing' if one.takes_missing else ''}"
     yield ""
     if procedure.needed:

@@ -19,9 +19,8 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
 from oblique_cli.models.exporting._text import heading
 from oblique_cli.models.procedure import (
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
     CLIPPED,
-    FARTHEST,
-    FARTHEST_SQUARED,
     HALF_ROOT,
     MAJORITY,
     MISSING,

@@ -17,8 +17,7 @@ from oblique_cli.errors import ConfigError, quoted
 from oblique_cli.models.exporting._exporter import CLASSIFICATION, CODED, LOGISTIC, Source, exporter
 from oblique_cli.models.exporting._text import heading
 from oblique_cli.models.procedure import (
-    FARTHEST,
-    FARTHEST_SQUARED,
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
     HALF_ROOT,
     MISSING,
     NUMBER,
@@ -104,17 +103,17 @@ class _Document:
         if procedure.has_scores:
             self._chain(root)
             return root
-        self._outputs(self._tree(root, modelName=self.name))
+        self._outputs(self._tree(root, self.name))
         return root
 
-    def _tree(self, parent: Element, **named: str) -> Element:
+    def _tree(self, parent: Element, name: str = "") -> Element:
         """The TreeModel, with an Output that has room for more."""
         procedure, tree = self.procedure, self.procedure.tree
         has_sides = any(split.missing_left is not None for split in tree.splits if split)
         model = SubElement(
             parent,
             "TreeModel",
-            **named,
+            {"modelName": name} if name else {},
             algorithmName=procedure.title,
             functionName="classification",
             missingValueStrategy="defaultChild" if has_sides else "none",

@@ -10,9 +10,8 @@ from oblique_cli.errors import ConfigError, cut
 from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
 from oblique_cli.models.exporting._text import added, folded, heading, quoted, readable, summands
 from oblique_cli.models.procedure import (
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
     CLIPPED,
-    FARTHEST,
-    FARTHEST_SQUARED,
     HALF_ROOT,
     MAJORITY,
     MISSING,
