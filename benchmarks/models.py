@@ -21,7 +21,7 @@ from oblique_cli.data.own.front import Chunk, chunks
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.fitting.fitting import columns_of
 from oblique_cli.models import Model, load, save
-from oblique_cli.models.tables import ROWS, CSVWriter, Predicted
+from oblique_cli.models.new_rows import ROWS, CSVWriter, Predicted
 
 THROUGH = 500_000  # rows a second that the tree part must reach
 ALGORITHMS = {"axis-parallel": "axis_parallel", "HHCART(D)": "hhcart_d", "HHCART(A)": "hhcart_a"}

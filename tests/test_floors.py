@@ -138,6 +138,25 @@ def test_a_circle_is_found():
     assert not circle({"a": {"a.x.thing"}, "a.x": {"a.y.thing", "b"}, "a.y": {"b"}, "b": {"numpy.a"}})
 
 
+# Names that stand more than once: each means one thing wherever it stands.
+REPEATED = {
+    "algorithms.py": "a room's entries of the table of algorithms",
+    "dot.py": "the format DOT: what paints it, and its exporter",
+    "gdt.py": "the algorithm GDT: its heuristic, and the study of its paper",
+    "growing.py": "growth of a tree, from rows in memory and from blocks",
+    "hhcart.py": "the algorithm HHCART: its heuristic, and its forest",
+    "machines.py": "linear machines: their estimators, and how these lie in model files",
+    "mpsvm.py": "the algorithm MPSVM: its forest, and the study of its paper",
+    "refined.py": "tree alternating optimization, of a tree and of a forest",
+}
+
+
+def test_no_two_files_of_one_name_mean_different_things():
+    names = [path.name for path in MODULES if path.name != "__init__.py"]
+    repeated = {name for name in names if names.count(name) > 1}
+    assert repeated == set(REPEATED), "rename one of them, or say what both mean"
+
+
 def test_every_floor_is_lived_on():
     assert {room(path) for path in MODULES} | {"_core"} >= set(FLOORS) - {"__main__"}
 
@@ -146,15 +165,15 @@ def test_every_floor_is_lived_on():
     ("library", "allowed"),
     [
         ("click", ("cli/", *COMMANDS_OF_PAPERS)),
-        ("joblib", ("experiments/", "papers/reproduction/", "estimators/jobs.py")),
+        ("joblib", ("experiments/", "papers/reproduction/", "estimators/n_jobs.py")),
         ("tabulate", "evaluation/"),
         ("threadpoolctl", ("experiments/", "papers/reproduction/", "estimators/oblique/clusters.py")),
         ("sqlite3", "experiments/store/"),
-        ("distributed", ("experiments/cluster.py", "scale/cluster.py", "estimators/jobs.py")),
+        ("distributed", ("experiments/cluster.py", "scale/workers.py", "estimators/n_jobs.py")),
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),
-        ("pyarrow", ("data/own/rows.py", "data/parquet.py", "scale/tables.py")),
+        ("pyarrow", ("data/own/rows.py", "data/parquet.py", "scale/disk_tables.py")),
         # The nearest pair and the nearest change; distances and UPGMA; distributions; the generalized eigenproblem of
         # GEPSVM; sparse paths; logarithms of the gamma function; factors of covariances as scikit-learn takes them;
         # working memory of its linear algebra, before there is a limit.
@@ -164,7 +183,7 @@ def test_every_floor_is_lived_on():
             (
                 "proposers/cline.py",
                 "papers/hierarchy/",
-                "evaluation/significance.py",
+                "evaluation/significance_tests.py",
                 "estimators/machines.py",
                 "estimators/fitted.py",
                 "estimators/oblique/mixtures.py",

@@ -22,9 +22,9 @@ from oblique_cli.estimators.oblique.heuristics import LIMIT
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.ground.constraints import Constraint
 from oblique_cli.papers.discrete.c45_classifiers import C45Classifier
-from oblique_cli.papers.reproduction.framework.cells import Cell, agreement
 from oblique_cli.papers.reproduction.framework.document import filled
-from oblique_cli.papers.reproduction.framework.reporting import read_cells
+from oblique_cli.papers.reproduction.framework.printed_cells import Cell, agreement
+from oblique_cli.papers.reproduction.framework.study_report import read_cells
 from oblique_cli.tree.pruning import PRUNINGS
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -45,7 +45,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "union": ("union",),
     "linear_splits": ("svm_split", "logistic_split"),
     "tao": ("tao",),
-    "lmt": ("lmt", "tao_logistic"),
+    "lmt": ("lmt", "logistic_tree"),
     "bottom_up": ("hhbut", "butif_svm"),
     "mpsvm_forests": (
         *("raf", "mpraf_t", "mpraf_p", "mpraf_n"),

@@ -20,9 +20,9 @@ from oblique_cli.errors import ObliqueError
 from oblique_cli.evaluation.tables import summarize, task_of_experiment
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import Experiment
-from oblique_cli.papers.reproduction.framework.reporting import StudyReport
 from oblique_cli.papers.reproduction.framework.runs import DATABASE, Outcome
 from oblique_cli.papers.reproduction.framework.studies import Cost, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.study_report import StudyReport
 from oblique_cli.papers.reproduction.studies.field import (
     Comparison,
     Field,

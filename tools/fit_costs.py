@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.fitting.candidates import candidates
-from oblique_cli.fitting.pruning import pruned_spec
+from oblique_cli.fitting.default_pruning import pruned_spec
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import AlgorithmSpec
 

@@ -54,13 +54,13 @@ def disk(algorithm: str) -> Callable[..., tuple[Predict, dict[str, Any]]]:
     """Ours, from the disk."""
 
     def fit(path: str, depth: int, memory: int, workers: int, scratch: str) -> tuple[Predict, dict[str, Any]]:
-        from oblique_cli.scale import fitting
-        from oblique_cli.scale.tables import parquet_table
+        from oblique_cli.scale import fit_from_disk
+        from oblique_cli.scale.disk_tables import parquet_table
 
         before = time.perf_counter()
         table = parquet_table(path, "y")
         looked = time.perf_counter() - before
-        found = fitting.fit(
+        found = fit_from_disk.fit(
             table, algorithm, {"pruning": "none", "max_depth": depth, "criterion": "gini"},
             memory=memory, threads=workers, scratch=scratch,
         )  # fmt: skip
@@ -82,12 +82,12 @@ def dask(algorithm: str) -> Callable[..., tuple[Predict, dict[str, Any]]]:
     """Ours, by workers of Dask on this machine."""
 
     def fit(path: str, depth: int, memory: int, workers: int, scratch: str) -> tuple[Predict, dict[str, Any]]:
-        from oblique_cli.scale import fitting
-        from oblique_cli.scale.cluster import workers_of
-        from oblique_cli.scale.tables import parquet_table
+        from oblique_cli.scale import fit_from_disk
+        from oblique_cli.scale.disk_tables import parquet_table
+        from oblique_cli.scale.workers import workers_of
 
         with workers_of(None, workers) as company:
-            found = fitting.fit(
+            found = fit_from_disk.fit(
                 parquet_table(path, "y"), algorithm, {"pruning": "none", "max_depth": depth, "criterion": "gini"},
                 memory=memory, scratch=scratch, asker=company,
             )  # fmt: skip

@@ -60,7 +60,7 @@ def is_beyond(data: str, memory: int | None) -> bool:
             name = Path(data.removesuffix(".gz").removesuffix(".bz2")).with_suffix(".parquet").name
             raise ConfigError(said + f"run `oblique convert {data} {name}` and fit that.")
         return False
-    from oblique_cli.scale.tables import takes
+    from oblique_cli.scale.disk_tables import takes
 
     cells = takes(data)
     return cells is not None and cells * CELL_BYTES > memory
@@ -82,8 +82,8 @@ def fit_beyond(
 ) -> tuple[Any, Any, Any]:
     """Return the model, what was fitted, and the table."""
     from oblique_cli.cli._own import with_arrays
-    from oblique_cli.scale import fitting
-    from oblique_cli.scale.tables import npy_table, parquet_table
+    from oblique_cli.scale import fit_from_disk
+    from oblique_cli.scale.disk_tables import npy_table, parquet_table
 
     if algorithm == "auto":
         raise ConfigError(
@@ -115,7 +115,7 @@ def fit_beyond(
             err=True,
         )
     with _workers(scheduler, workers) as asker:
-        fitted = fitting.fit(
+        fitted = fit_from_disk.fit(
             table,
             algorithm,
             params,
@@ -127,13 +127,13 @@ def fit_beyond(
             seed=seed,
             **given,
         )
-    return fitting.model_of(fitted, table, algorithm, seed), fitted, table
+    return fit_from_disk.model_of(fitted, table, algorithm, seed), fitted, table
 
 
 def _workers(scheduler: str | None, workers: int) -> Any:
     if scheduler is None:
         return contextlib.nullcontext()
-    from oblique_cli.scale.cluster import workers_of
+    from oblique_cli.scale.workers import workers_of
 
     return workers_of(None if scheduler == "local" else scheduler, workers)
 
@@ -160,12 +160,12 @@ def _grows_trees_apart(algorithm: Any, forest: type[Any]) -> bool:
 def at_work(scheduler: str | None, workers: int) -> Iterator[None]:
     """Let fits inside have threads of this process, or workers of a scheduler; for one thread, change nothing."""
     if scheduler is not None:
-        from oblique_cli.scale.cluster import forests_on
+        from oblique_cli.scale.workers import forests_on
 
         with forests_on(None if scheduler == "local" else scheduler, workers):
             yield
     elif workers > 1:
-        from oblique_cli.estimators.jobs import threads
+        from oblique_cli.estimators.n_jobs import threads
 
         with threads(workers):
             yield

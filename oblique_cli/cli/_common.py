@@ -9,7 +9,7 @@ import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from math import isnan
@@ -18,9 +18,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from oblique_cli.cli._completing import complete_metric, completed, with_plugins
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from oblique_cli.evaluation.tables import HasSheet, ResultTable
     from oblique_cli.experiments.progress import Progress
     from oblique_cli.experiments.running import RunSummary, Shard
@@ -77,6 +80,7 @@ metric_option = click.option(
     "metrics",
     metavar="NAME",
     multiple=True,
+    shell_complete=complete_metric,
     help="A metric (oblique list metrics); may be repeated.  [default: accuracy and leaves, or errors and leaves]",
 )
 
@@ -147,11 +151,17 @@ class KnownName(click.Choice[str]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from oblique_cli import plugins
 
-        if value not in self.choices and plugins.load():
-            module, _, name = self.registry.partition(":")
-            if value in getattr(import_module(module), name):
-                return str(value)
+        if value not in self.choices and plugins.load() and value in self._registered():
+            return str(value)
         return str(super().convert(value, param, ctx))
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return completed(dict.fromkeys((*self.choices, *with_plugins(self._registered))), incomplete)
+
+    def _registered(self) -> Iterable[str]:
+        module, _, name = self.registry.partition(":")
+        names: Iterable[str] = getattr(import_module(module), name)
+        return names
 
 
 class Jobs(click.ParamType[Any]):

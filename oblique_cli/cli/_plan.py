@@ -7,7 +7,7 @@ from statistics import fmean
 
 from oblique_cli.cli._common import Runner, columns, database
 from oblique_cli.experiments import jobs as jobs_of
-from oblique_cli.experiments.estimating import Cell, estimate, seconds_of
+from oblique_cli.experiments.remaining_time import Cell, estimate, seconds_of
 from oblique_cli.experiments.running import count_workers, load_datasets
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import Experiment, Job, Row

@@ -103,7 +103,7 @@ class Shown:
         if self.tree.leaf_models is not None and tolerance > 0.0:
             raise ConfigError(
                 "--tolerance drops terms of planes, and these leaves have models of their own: leave it out, or set "
-                "max_terms of tao_logistic."
+                "max_terms of logistic_tree."
             )
         if self.X is None or self.tree.leaf_models is not None:  # whose rows may not move
             return self._of_needed_terms(tolerance)

@@ -49,7 +49,7 @@ def bias_variance(
     Example: oblique bias-variance smoke --set cv.repeats=10
     """
     from oblique_cli.config import load, outside
-    from oblique_cli.experiments.bias_variance import decompose
+    from oblique_cli.experiments.decomposing import decompose
     from oblique_cli.experiments.running import count_workers, load_datasets
 
     experiment = load(config, overrides, code=outside.ALLOW if allow_code else outside.REFUSE)

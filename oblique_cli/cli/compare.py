@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from oblique_cli.cli._common import (
     running_options,
     write,
 )
-from oblique_cli.cli._completing import complete_algorithms, complete_datasets
+from oblique_cli.cli._completing import complete_algorithms, complete_datasets, complete_scheme
 from oblique_cli.cli._own import (
     CLASSIFIERS,
     OwnOptions,
@@ -45,6 +45,8 @@ EPSILON = {"from": 0.05, "to": 0.40, "step": 0.01}
 
 # Where the catalogue finds a data set without the network.
 HERE = ("bundled", "data directory", "cache")
+
+REPEATS, FOLDS = 10, 10
 
 # Letter takes about six minutes on two processors, all the other sets together take one.
 SLOW = ("letter",)
@@ -97,7 +99,13 @@ RUNNING = ("scheme", "algorithms", "datasets", "repeats", "folds", "seed")
 @click.command()
 @click.argument("given", metavar="[FILE|RUN]...", nargs=-1)
 @click.option(
-    "--cv", "scheme", type=SchemeName(), default="nested", show_default=True, help="See oblique list schemes."
+    "--cv",
+    "scheme",
+    type=SchemeName(),
+    default="nested",
+    show_default=True,
+    shell_complete=complete_scheme,
+    help="See oblique list schemes.",
 )
 @click.option(
     "--algorithms",
@@ -113,8 +121,10 @@ RUNNING = ("scheme", "algorithms", "datasets", "repeats", "folds", "seed")
     callback=_names,
     help="Names, or all.  [default: those of Table 5.3 that are there, but not letter, which takes minutes]",
 )
-@click.option("--repeats", type=click.IntRange(2), default=10, show_default=True, help="Repetitions.")
-@click.option("--folds", type=click.IntRange(2), help="Folds, also of the CV that tunes.  [default: 10]")
+@click.option("--repeats", type=click.IntRange(2), default=REPEATS, show_default=True, help="Repetitions.")
+@click.option(
+    "--folds", type=click.IntRange(2), help="Folds, also of the CV that tunes.  [default: 10, or those of the scheme]"
+)
 @click.option("--seed", type=click.IntRange(0), default=20260101, show_default=True, help="Of every random draw.")
 @click.option("--rule", type=click.Choice(RULES), default="1-SD", show_default=True, help="When a mean is better.")
 @metric_option
@@ -176,20 +186,15 @@ def compare(
     from oblique_cli.evaluation.metrics import chosen
     from oblique_cli.schemes import SCHEMES
 
-    has_folds, tunes = "folds" in SCHEMES[scheme].takes(), SCHEMES[scheme].tunes
-    if folds is not None and not has_folds:
-        raise click.UsageError(f"--folds has no meaning with --cv {scheme}, which divides the rows once a repetition")
-    cv = {
-        "scheme": scheme,
-        "repeats": repeats,
-        **({"folds": folds or 10} if has_folds else {}),
-        **({"tune": {"folds": folds or 10}} if tunes else {}),
-    }
+    asked = {"repeats": repeats} if _was_given(ctx, "repeats") else {}
+    if folds is not None:
+        asked["folds"] = folds
+    cv, tunes = _cv(scheme, asked), SCHEMES[scheme].tunes
     missing = ""
     if files:
         own_algorithms = [_algorithm(name, tunes) for name in algorithms]
-        asked = {"metrics": list(metrics)} if metrics else {}
-        experiment = experiment_of(files, own, own_algorithms, (), "oblique compare", seed=seed, cv=cv, **asked)
+        measured = {"metrics": list(metrics)} if metrics else {}
+        experiment = experiment_of(files, own, own_algorithms, (), "oblique compare", seed=seed, cv=cv, **measured)
     else:
         wanted, missing = _datasets(datasets, runner)
         plain: dict[str, Any] = {
@@ -216,6 +221,19 @@ def compare(
 
 def _was_given(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+
+
+def _cv(name: str, asked: Mapping[str, int]) -> dict[str, Any]:
+    """Return `cv` of a configuration by a scheme. asked : repeats and folds, if they are given; a scheme has its own"""
+    from oblique_cli.schemes import SCHEMES
+
+    scheme = SCHEMES[name]
+    if "folds" in asked and "folds" not in scheme.takes():
+        raise click.UsageError(f"--folds has no meaning with --cv {name}, which divides the rows once a repetition")
+    meant = {"repeats": REPEATS, "folds": FOLDS, **scheme.fixed, **asked}
+    cv: dict[str, Any] = {"scheme": name}
+    cv |= {key: meant[key] for key in ("repeats", "folds") if key in scheme.takes()}
+    return cv | ({"tune": {"folds": meant["folds"]}} if scheme.tunes else {})
 
 
 def _show(table: ResultTable, rule: str, format_: str, output: str | None) -> None:
@@ -254,7 +272,7 @@ def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> Re
 def _digest(experiment: Experiment) -> str:
     """Eight letters for the content of a run, what it is asked to measure included."""
     from oblique_cli.evaluation.metrics import to_measure
-    from oblique_cli.experiments.keys import digest
+    from oblique_cli.experiments.digests import digest
 
     whole, measured = experiment.digest(), to_measure(experiment.metrics)
     return (digest([whole, measured]) if measured else whole)[:8]

@@ -25,7 +25,7 @@ def convert(source: str, target: str, delimiter: str | None, single: bool, forma
     Example: oblique convert big.csv big.parquet
     """
     from oblique_cli.data.own.rows import delimiter_of
-    from oblique_cli.scale.tables import convert as converted
+    from oblique_cli.scale.disk_tables import convert as converted
 
     with working(f"converting {source}"):
         found = converted(source, target, delimiter=delimiter and delimiter_of(delimiter), single=single)

@@ -63,8 +63,8 @@ def explain(
     from oblique_cli.models import load
     from oblique_cli.models.explaining import explain as explained
     from oblique_cli.models.explaining import wording as report
+    from oblique_cli.models.new_rows import needs_table
     from oblique_cli.models.procedure import procedure_of
-    from oblique_cli.models.tables import needs_table
 
     spare(model, new)
     fitted = load(model)

@@ -16,6 +16,7 @@ from oblique_cli.cli._common import (
     writable,
     write,
 )
+from oblique_cli.cli._completing import complete_metric
 
 # The names in report.plotting.KINDS, which the help must know without importing it.
 KINDS = (
@@ -35,8 +36,21 @@ FORMS = ("svg", "pdf", "png")
 @click.command()
 @click.argument("kind", type=KnownName(KINDS, "oblique_cli.report.plotting:KINDS"))
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("--metric", metavar="NAME", default="", help="What is shown (oblique list metrics).  [default: accuracy]")
-@click.option("--x", metavar="NAME", default="leaves", show_default=True, help="The other metric of a scatter.")
+@click.option(
+    "--metric",
+    metavar="NAME",
+    shell_complete=complete_metric,
+    default="",
+    help="What is shown (oblique list metrics).  [default: accuracy]",
+)
+@click.option(
+    "--x",
+    metavar="NAME",
+    shell_complete=complete_metric,
+    default="leaves",
+    show_default=True,
+    help="The other metric of a scatter.",
+)
 @click.option(
     "--dataset", "datasets", metavar="NAME", multiple=True, help="A data set; may be repeated.  [default: all]"
 )

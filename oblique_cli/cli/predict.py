@@ -10,7 +10,7 @@ import click
 from oblique_cli.cli._common import called, form_option, output_option, working
 from oblique_cli.cli._own import spare
 
-FORMATS = ("csv", "json", "parquet")  # those of models.tables, which the help must know without importing it
+FORMATS = ("csv", "json", "parquet")  # those of models.new_rows, which the help must know without importing it
 
 
 @click.command()
@@ -48,7 +48,7 @@ def predict(
     """
     from oblique_cli.data import files
     from oblique_cli.models.model import load
-    from oblique_cli.models.tables import WRITERS, Unseen, identifiers, needs_table, predictions
+    from oblique_cli.models.new_rows import WRITERS, Unseen, identifiers, needs_table, predictions
 
     if format_ == "parquet" and output is None:
         raise click.UsageError("--format parquet needs --output, the file to write to")

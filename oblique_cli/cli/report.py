@@ -18,11 +18,12 @@ from oblique_cli.cli._common import (
     writable,
     write,
 )
+from oblique_cli.cli._completing import complete_metric
 
 if TYPE_CHECKING:
     from oblique_cli.ground.nouns import Row
     from oblique_cli.report.material import Method
-    from oblique_cli.report.page import DrawnTree
+    from oblique_cli.report.runs_page import DrawnTree
 
 PICTURED = 12  # leaves of a tree that is shown as a picture too
 WHOLE, FIRST = 40, 4  # leaves of a tree whose rules are all there; of a larger one the first levels are
@@ -30,7 +31,13 @@ WHOLE, FIRST = 40, 4  # leaves of a tree whose rules are all there; of a larger 
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option("--metric", metavar="NAME", default="", help="What the plots show.  [default: accuracy, or RMSE]")
+@click.option(
+    "--metric",
+    metavar="NAME",
+    shell_complete=complete_metric,
+    default="",
+    help="What the plots show.  [default: accuracy, or RMSE]",
+)
 @click.option(
     "--dataset", "datasets", metavar="NAME", multiple=True, help="A data set; may be repeated.  [default: all]"
 )
@@ -76,8 +83,8 @@ def report(
     """
     from oblique_cli.experiments.store import Store
     from oblique_cli.report.material import gather
-    from oblique_cli.report.page import page
     from oblique_cli.report.plotting import Request
+    from oblique_cli.report.runs_page import page
 
     place = output or writable(click.get_current_context(), None, f"{runs[0].replace('/', '-')}.html")
     request = Request(metric=metric, data_dir=data_dir, offline=offline)
@@ -98,7 +105,7 @@ def _tree(method: Method, row: Row, data_dir: str | None, offline: bool) -> Draw
     """The tree of a fold, grown again."""
     from oblique_cli.cli import _showing
     from oblique_cli.experiments.regrowing import regrown
-    from oblique_cli.report.page import DrawnTree
+    from oblique_cli.report.runs_page import DrawnTree
 
     found = regrown(
         method.shown.run,

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from oblique_cli.cli._common import called, columns, form_option, output_option, working, write
+from oblique_cli.cli._completing import complete_metric
 from oblique_cli.cli._own import spare
 
 
@@ -18,6 +19,7 @@ from oblique_cli.cli._own import spare
     "--metric",
     "metrics",
     metavar="NAME",
+    shell_complete=complete_metric,
     multiple=True,
     help="A metric (oblique list metrics); may be repeated.  [default: accuracy and balanced_accuracy, or rmse, mae "
     "and r2]",
@@ -37,7 +39,7 @@ def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output:
     from oblique_cli.evaluation.metrics import METRICS
     from oblique_cli.fitting import scoring
     from oblique_cli.models.model import load
-    from oblique_cli.models.tables import needs_table
+    from oblique_cli.models.new_rows import needs_table
 
     for name in metrics:
         METRICS[name]  # UnknownName, before anything is read

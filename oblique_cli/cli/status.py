@@ -12,7 +12,7 @@ from oblique_cli.cli._common import columns, database, facts, find_run, json_opt
 from oblique_cli.errors import StoreError
 
 if TYPE_CHECKING:
-    from oblique_cli.experiments.estimating import Estimate
+    from oblique_cli.experiments.remaining_time import Estimate
     from oblique_cli.experiments.store import Run, Session, Store
 
 # What a failed fold is shown by.
@@ -67,7 +67,7 @@ def _time_left(store: Store, run: Run) -> Estimate | None:
     """How long the rest of a run may take; None if there is no rest, or nothing to tell from."""
     if run.damaged or run.done + run.failed >= run.total or "datasets" not in run.content:
         return None
-    from oblique_cli.experiments.estimating import estimate, left_of
+    from oblique_cli.experiments.remaining_time import estimate, left_of
 
     rows = store.rows(run.name)
     found = estimate(left_of(run, rows), rows, max(1, run.workers))

@@ -318,7 +318,7 @@ class _Checking:
         if not isinstance(name, str) or name not in table:
             self.problems.add(given.place, f"algorithm {given.shown()} is not known.{_near(name, sorted(table))}")
             return None
-        algorithm = table[name]
+        algorithm, name = table[name], table.current(name)
         constraints = keys.named_parameters(algorithm)
         entries = self.entries(value, f"algorithm {name}", ("name", "id", "limits", *constraints), algorithm.hints)
         for current, alias in algorithm.aliases.items():

@@ -74,9 +74,9 @@ def _dataset_schema() -> dict[str, Any]:
 
 def _algorithm_schema() -> dict[str, Any]:
     table = keys.algorithm_table()
-    forms: list[dict[str, Any]] = [{"enum": sorted(table)}]
+    forms: list[dict[str, Any]] = [{"enum": sorted((*table, *table.former))}]
     limits = outside.limits_schema()
-    for name in sorted(table):
+    for name in sorted((*table, *table.former)):
         named = keys.named_parameters(table[name])
         own = {alias.name: current for current, alias in table[name].aliases.items()}
         parameters = {

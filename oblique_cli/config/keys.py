@@ -11,6 +11,7 @@ from oblique_cli.data.handed import FURTHER
 from oblique_cli.data.own.numbers import DATES, NAMED_MARKS, NAMED_SIGNS
 from oblique_cli.data.own.rows import HEADERS
 from oblique_cli.ground.constraints import Choice, Constraint, Integer, Real, Text
+from oblique_cli.ground.registry import Registry
 from oblique_cli.schemes import SCHEMES
 
 
@@ -68,7 +69,7 @@ def cv() -> dict[str, Constraint]:
     return found
 
 
-def algorithm_table() -> Mapping[str, Any]:
+def algorithm_table() -> Registry[Any]:
     """Return the algorithms by name; each has `parameters`, a table of constraints."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
 

@@ -151,8 +151,7 @@ class Algorithm(ABC):
 
     def meaning(self, name: str) -> str:
         """Return what a parameter means, as its declaration says; "" if it is not declared."""
-        declared = getattr(self.estimator, "parameters", {}).get(name)
-        return "" if declared is None else str(declared.help)
+        return meaning_of(self.estimator, name)
 
     def current(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return parameters under the estimator's own names; ConfigError for one that is given under both."""
@@ -164,6 +163,12 @@ class Algorithm(ABC):
         if own is not None:
             return name, list(values)
         return stored_name(name, values, self.aliases)
+
+
+def meaning_of(owner: type[Any], name: str) -> str:
+    """Return what a parameter of a class means, as its declaration says; "" if it is not declared."""
+    declared = getattr(owner, "parameters", {}).get(name)
+    return "" if declared is None else str(declared.help)
 
 
 TOP_DOWN = ModelFamily("top-down trees", makes_tree=True, hyperplanes=True)
@@ -306,6 +311,17 @@ class FixedEstimator(Algorithm):
         found: Mapping[str, tuple[type[Any], str, str]] = getattr(self.estimator, "flat", {})
         return found
 
+    @property
+    def aliases(self) -> Aliases:
+        """Those of the estimator, and of the parts whose parameters are flat here."""
+        of_parts = {name: kind.aliases[inner] for name, (kind, _, inner) in self._flat.items() if inner in kind.aliases}
+        return {**super().aliases, **of_parts}
+
+    def meaning(self, name: str) -> str:
+        """Return what a parameter means, of a part's what the part says."""
+        kind, _, inner = self._flat.get(name, (self.estimator, "", name))
+        return meaning_of(kind, inner)
+
     def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
         """What the estimator says of it, if it has anything to say."""
         found = getattr(self._estimator(None, params), "clash", None)
@@ -395,15 +411,16 @@ _LOGISTIC = (
         refine="none",
         criterion="entropy",
         min_parent=14,
+        min_samples_leaf=15,
         max_depth=None,
         log_loss_weight=0.0,
         doubling_price=0.0,
     ),
     ready(
         REFINED,
-        "tao_logistic",
-        "TAO with logistic leaves",
-        "Landwehr, Hall & Frank (2005); Carreira-Perpinan & Tavallali (2018)",
+        "logistic_tree",
+        "Logistic tree",
+        "after Landwehr, Hall & Frank (2005)",
         LogisticModelTreeClassifier,
         compiled=True,
         unused=("steps",),
@@ -615,6 +632,7 @@ def _table() -> Registry[Algorithm]:
     models = (*_BOTTOM_UP, _TAO, *_LOGISTIC, *_FORESTS, _BOOSTED, *_REGRESSION)
     for algorithm in (*models, *_MACHINES):
         table.register(algorithm.name)(algorithm)
+    table.former["tao_logistic"] = "logistic_tree"
     table.wait_for(doors.ALGORITHMS)
     return table
 

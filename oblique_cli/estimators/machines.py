@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,9 +11,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from oblique_cli.estimators.rows import checked
-from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Real, check
+from oblique_cli.estimators.checked_rows import checked
+from oblique_cli.ground.constraints import Boolean, Choice, Real, check
 from oblique_cli.ground.magnitudes import exponents, measured, refuse_extreme
+from oblique_cli.parameters import Declared, parameter
 
 if TYPE_CHECKING:
     from sklearn.preprocessing import StandardScaler
@@ -25,22 +25,25 @@ KERNELS = ("linear", "gaussian")
 MULTICLASS = ("one_vs_one", "one_vs_rest")
 FARTHEST = 1e100  # standard deviations: rows beyond it are as far away, and squares of it are numbers
 DECOMPOSED = 64  # coefficients of a plane up to which its eigenproblem is solved at once
-PROXIMAL: Mapping[str, Constraint] = {
-    "kernel": Choice(KERNELS),
-    "width": Real(0.0, open_low=True),
-    "regularization": Real(0.0, open_low=True),
-    "standardize": Boolean(),
-}
-SUPPORT_VECTOR: Mapping[str, Constraint] = {
-    "kernel": Choice(KERNELS),
-    "cost": Real(0.0, open_low=True),
-    "width": Real(0.0, open_low=True),
-    "standardize": Boolean(),
-    "multiclass": Choice(MULTICLASS),
-}
 
 
-class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
+class _Machine(Declared, ClassifierMixin, BaseEstimator, kw_only=True):
+    """What both machines share."""
+
+    needs_pruning_rows: ClassVar[bool] = False
+
+    kernel: str = parameter(
+        default="linear", allowed=Choice(KERNELS), kw_only=False, help="A plane among the features, or a surface."
+    )
+    width: float = parameter(default=1.0, allowed=Real(0.0, open_low=True))
+    standardize: bool = parameter(
+        default=True,
+        allowed=Boolean(),
+        help="Scale features to mean 0 and variance 1 of the training rows first; the descriptions do not say.",
+    )
+
+
+class ProximalSVMClassifier(_Machine, kw_only=True):
     """GEPSVM: a plane for each class, near its rows and far from the others; the nearer plane decides.
 
     Mangasarian & Wild (2006), IEEE PAMI 28(1), 69-74, written from its description in Manwani & Sastry (2012), section
@@ -51,17 +54,6 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
 
     The method is for two classes. With more, each class has a plane against all the others.
 
-    Parameters
-    ----------
-    kernel : {"linear", "gaussian"}, default "linear"
-        Planes among the features, or surfaces.
-    width : float, default 1
-        mu of the Gaussian kernel exp(-mu ||x - z||^2).
-    regularization : float, default 1e-4
-        d, in units of the mean diagonal element of the matrix that it is added to.
-    standardize : bool, default True
-        Scale features to mean 0 and variance 1 of the training rows first; the descriptions do not say.
-
     Attributes
     ----------
     classes_ : (C,) class labels
@@ -71,21 +63,12 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
     Nothing is drawn at random.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = PROXIMAL
-    needs_pruning_rows: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        kernel: str = "linear",
-        *,
-        width: float = 1.0,
-        regularization: float = 1e-4,
-        standardize: bool = True,
-    ) -> None:
-        self.kernel = kernel
-        self.width = width
-        self.regularization = regularization
-        self.standardize = standardize
+    width: float = parameter(default=1.0, help="mu of the Gaussian kernel exp(-mu ||x - z||^2).")
+    regularization: float = parameter(
+        default=1e-4,
+        allowed=Real(0.0, open_low=True),
+        help="d, in units of the mean diagonal element of the matrix that it is added to.",
+    )
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ProximalSVMClassifier:
         """Find the plane of each class. X : (n, p) finite numbers; y : (n,) labels."""
@@ -134,7 +117,7 @@ class ProximalSVMClassifier(ClassifierMixin, BaseEstimator):
         return np.column_stack([rows, np.ones(len(rows))])
 
 
-def _scaler(rows: Array, machine: ProximalSVMClassifier | SupportVectorClassifier) -> StandardScaler | None:
+def _scaler(rows: Array, machine: _Machine) -> StandardScaler | None:
     """What brings features to mean 0 and variance 1, if that is asked for; without it extreme columns are refused."""
     if not machine.standardize:
         refuse_extreme(rows, f"{type(machine).__name__} without standardize")
@@ -173,43 +156,25 @@ def _plane(near: Array, far: Array, regularization: float) -> Array:
     return unit
 
 
-class SupportVectorClassifier(ClassifierMixin, BaseEstimator):
+class SupportVectorClassifier(_Machine, kw_only=True):
     """scikit-learn's support vector machine, on scaled features unless told otherwise.
 
     Manwani & Sastry (2012), section IV, name LIBSVM, which scikit-learn carries. They say that it takes one class
     against the rest, but LIBSVM itself has pairs alone; their printed accuracy on balance scale is that of pairs.
-
-    Parameters
-    ----------
-    kernel : {"linear", "gaussian"}, default "gaussian"
-        A plane among the features, or a surface.
-    cost : float, default 1
-        C: what a row inside the margin costs; larger fits the training rows more closely.
-    width : float, default 0.1
-        gamma of the Gaussian kernel exp(-gamma ||x - z||^2).
-    standardize : bool, default True
-        Scale features to mean 0 and variance 1 of the training rows first.
-    multiclass : {"one_vs_one", "one_vs_rest"}, default "one_vs_one"
-        A machine for each pair of classes, or for each class against the others.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = SUPPORT_VECTOR
-    needs_pruning_rows: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        kernel: str = "gaussian",
-        *,
-        cost: float = 1.0,
-        width: float = 0.1,
-        standardize: bool = True,
-        multiclass: str = "one_vs_one",
-    ) -> None:
-        self.kernel = kernel
-        self.cost = cost
-        self.width = width
-        self.standardize = standardize
-        self.multiclass = multiclass
+    kernel: str = parameter(default="gaussian")
+    cost: float = parameter(
+        default=1.0,
+        allowed=Real(0.0, open_low=True),
+        help="C: what a row inside the margin costs; larger fits the training rows more closely.",
+    )
+    width: float = parameter(default=0.1, help="gamma of the Gaussian kernel exp(-gamma ||x - z||^2).")
+    multiclass: str = parameter(
+        default="one_vs_one",
+        allowed=Choice(MULTICLASS),
+        help="A machine for each pair of classes, or for each class against the others.",
+    )
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> SupportVectorClassifier:
         """Fit the machines, one for two classes. X : (n, p) finite numbers; y : (n,) labels."""

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.drawing.view import TreeView, view_of
 from oblique_cli.estimators.fitted import LogProbabilities, SingleTree, TrainingRows
-from oblique_cli.estimators.jobs import threads_of
+from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.importances import gini_decreases_by_feature, ranges_of
 from oblique_cli.tree.structure import Tree

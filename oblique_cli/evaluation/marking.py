@@ -8,7 +8,7 @@ from dataclasses import replace
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.evaluation.paired import StoredRun, pair
-from oblique_cli.evaluation.significance import corrected_resampled_t
+from oblique_cli.evaluation.significance_tests import corrected_resampled_t
 from oblique_cli.evaluation.tables import BEST, SAME, ResultTable
 
 ALPHA = 0.05

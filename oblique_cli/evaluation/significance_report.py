@@ -17,11 +17,11 @@ import numpy as np
 
 from oblique_cli.drawing.ranks import Ranks
 from oblique_cli.errors import ConfigError
-from oblique_cli.evaluation import comparing, significance
+from oblique_cli.evaluation import comparing, significance_tests
 from oblique_cli.evaluation.comparing import FIRST, SECOND, TIE
 from oblique_cli.evaluation.metrics import METRICS, Metric
 from oblique_cli.evaluation.paired import Paired, PairedScores
-from oblique_cli.evaluation.significance import Friedman, Probabilities, SignTest, Wilcoxon
+from oblique_cli.evaluation.significance_tests import Friedman, Probabilities, SignTest, Wilcoxon
 from oblique_cli.evaluation.tables import MISSING, Sheet, TableValue, TextGrid, listed, shown, title_of
 
 # With fewer data sets no rank test can say anything: four that all agree have p = 0.125.
@@ -57,7 +57,7 @@ class MethodDuel:
     second: str
     difference: float
     rules: dict[str, str | None]
-    t: significance.ResampledT | None
+    t: significance_tests.ResampledT | None
     probabilities: Probabilities | None
 
 
@@ -331,28 +331,28 @@ def _judge(paired: Paired, metric: str, limits: Limits) -> MetricVerdicts:
     means = np.array([[scores.means[metric][method] for method in methods] for scores in whole])
     larger_is_better = _toward_better(means, METRICS[metric])
     rope = limits.within(METRICS[metric])
-    ranks = [float(rank) for rank in significance.average_ranks(larger_is_better)]
+    ranks = [float(rank) for rank in significance_tests.average_ranks(larger_is_better)]
     n, k = means.shape
     pairs = list(combinations(range(k), 2))
     differences = [larger_is_better[:, a] - larger_is_better[:, b] for a, b in pairs]
-    tests = [significance.wilcoxon(d) for d in differences]
-    adjusted = significance.holm([test.p for test in tests])
+    tests = [significance_tests.wilcoxon(d) for d in differences]
+    adjusted = significance_tests.holm([test.p for test in tests])
     matches = tuple(
         Match(
             methods[a],
             methods[b],
-            significance.sign_test(d),
+            significance_tests.sign_test(d),
             test,
             p_holm,
-            significance.bayesian_signed_rank(d, rope),
+            significance_tests.bayesian_signed_rank(d, rope),
             ranks[a] - ranks[b],
-            significance.nemenyi_p(ranks[a] - ranks[b], k, n),
+            significance_tests.nemenyi_p(ranks[a] - ranks[b], k, n),
         )
         for (a, b), d, test, p_holm in zip(pairs, differences, tests, adjusted, strict=True)
     )
-    critical = significance.critical_difference(k, n, limits.alpha)
-    groups = tuple(significance.cliques(ranks, critical))
-    found = significance.friedman(ranks, n)
+    critical = significance_tests.critical_difference(k, n, limits.alpha)
+    groups = tuple(significance_tests.cliques(ranks, critical))
+    found = significance_tests.friedman(ranks, n)
     return MetricVerdicts(metric, n, duels, matches, Ranking(methods, tuple(ranks), found, critical, groups))
 
 
@@ -365,7 +365,7 @@ def _duel(scores: PairedScores, a: str, b: str, metric: str, limits: Limits) -> 
     t = None
     if scores.folds and scores.test_over_train is not None and len(scores.folds[metric][a]) > 1:
         d = scores.folds[metric][a] - scores.folds[metric][b]
-        t = significance.corrected_resampled_t(-d if smaller else d, scores.test_over_train)
+        t = significance_tests.corrected_resampled_t(-d if smaller else d, scores.test_over_train)
     rope = limits.rope_leaves * (means[a] + means[b]) / 2 if about.ratio else limits.within(about)
     return MethodDuel(
         scores.dataset,

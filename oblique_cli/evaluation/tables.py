@@ -259,7 +259,7 @@ def _matrix_grid(line: Line, name: str) -> TextGrid:
 
 def method_titles() -> dict[str, str]:
     """Return how tables call each algorithm: "hhgdt" -> "HHGDT"."""
-    return {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
+    return {name: ALGORITHMS[name].title for name in (*ALGORITHMS, *ALGORITHMS.former)}
 
 
 def table_of(

@@ -16,7 +16,7 @@ from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
 from oblique_cli.estimators.encoding import n_columns, prepared
 from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm, is_outside
 from oblique_cli.evaluation import metrics
-from oblique_cli.experiments import keys
+from oblique_cli.experiments import digests
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment, Job
 
@@ -35,11 +35,11 @@ def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
     for spec, dataset in zip(experiment.datasets, datasets, strict=True):
         check(experiment, spec, dataset)
         asked = content(experiment, [dataset])
-        bases = {a.id: keys.base(asked, dataset.name, a.id) for a in experiment.algorithms}
+        bases = {a.id: digests.base(asked, dataset.name, a.id) for a in experiment.algorithms}
         for repeat, fold in schemes.places(experiment.cv, dataset):
             seed = seeds.integer(experiment.seed, dataset.name, "job", repeat, fold)
             for algorithm, base in bases.items():
-                key = keys.of_fold(base, repeat, fold)
+                key = digests.of_fold(base, repeat, fold)
                 jobs.append(Job(key, dataset.name, algorithm, repeat, fold, seed))
     return jobs
 
@@ -49,7 +49,7 @@ def shared_tuning(experiment: Experiment, dataset: Dataset, algorithm: Algorithm
 
     Its fold is -1, because the job belongs to no test rows.
     """
-    key = keys.of_tuning(keys.base(content(experiment, [dataset]), dataset.name, algorithm.id))
+    key = digests.of_tuning(digests.base(content(experiment, [dataset]), dataset.name, algorithm.id))
     return Job(key, dataset.name, algorithm.id, 0, -1, seeds.integer(experiment.seed, dataset.name, "tuning"))
 
 

@@ -11,8 +11,8 @@ from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.evaluation import metrics as metrics_of
 from oblique_cli.evaluation.metrics import METRICS, MODEL, PROBABILITIES, Scored, Undefined
 from oblique_cli.evaluation.tables import task_of_experiment
-from oblique_cli.experiments.predictions import Labels, Predictions, unpack, unpack_labels
 from oblique_cli.experiments.store import Run, Store
+from oblique_cli.experiments.stored_predictions import Labels, Predictions, unpack, unpack_labels
 from oblique_cli.ground.nouns import Row
 
 

@@ -43,9 +43,9 @@ from oblique_cli.evaluation.metrics import LABELS, METRICS, READ, SHOWN, Metric,
 from oblique_cli.experiments import environment as environments
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
-from oblique_cli.experiments.predictions import Labels, Predictions, pack, pack_labels
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.store import Store
+from oblique_cli.experiments.stored_predictions import Labels, Predictions, pack, pack_labels
 from oblique_cli.foreign import blamed
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import (
@@ -228,8 +228,7 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
 
     Stochasticity: pair i is fitted with the seed named (seed, "tuning", i), for every candidate.
     """
-    grid = case.spec.grid
-    metric = case.tune_metric
+    grid, metric = case.spec.grid, case.tune_metric
     # The tree of a larger limit is no part of a refined one, and its leaves have no models.
     whole = all(case.spec.params.get(name, "none") == "none" for name in ("refine", "leaf_models"))
     path = "" if not whole else case.algorithm.path_parameter or ""
@@ -476,56 +475,87 @@ def run(
         fresh=fresh,
     )
     try:
-        for dataset in datasets:
-            for note in dataset.notes:
-                progress.remark(f"{dataset.name}: {note}")
-        store.displace(experiment.name, jobs)
-        store.add_labels({d.digest: pack_labels(Labels(d.classes, d.y)) for d in datasets})
-        if adopt:
-            store.adopt(experiment.name, [job.key for job in jobs], _tuning_keys(experiment, datasets))
+        _prepare(experiment, store, datasets, jobs, adopt, progress)
         if shard is not None:
             jobs = shard.of(jobs)
-        pending = store.pending(experiment.name, jobs)
-        done = len(jobs) - len(pending)
-        if only is not None:
-            pending = [job for job in pending if only(job)]
-        resumed = done
+        missing = store.pending(experiment.name, jobs)
+        resumed = len(jobs) - len(missing)
+        pending = missing if only is None else [job for job in missing if only(job)]
         _say(experiment.name, store, progress)
-        cases = {
-            (dataset.name, spec.id): Case.of(experiment, dataset, policy, spec)
-            for policy, dataset in zip(experiment.datasets, datasets, strict=True)
-            for spec in experiment.algorithms
-        }
-        failures: list[Row] = []
         with Signals(progress) as signals, _connected(scheduler) as cluster:
-            crew = Crew(workers, all(case.lets_go for case in cases.values()), signals, cluster)
-            try:
-                for row in _results(experiment, cases, pending, store, crew, progress, len(jobs), done):
-                    store.append(experiment.name, row)
-                    if row.status == "ok":
-                        done += 1
-                    else:
-                        failures.append(row)
-                    progress.step(f"{row.dataset}/{row.algorithm} r{row.repeat} f{row.fold}", row.message)
-            except KeyboardInterrupt:
-                if not signals.received:
-                    raise
-            finally:
-                progress.end()
+            done, failures = _run_pending(
+                experiment, store, datasets, pending, len(jobs), resumed, workers, signals, cluster, progress
+            )
     finally:
         with contextlib.suppress(StoreError):  # what went wrong before is what matters
             store.end(experiment.name)
-    failures.sort(key=lambda row: (row.dataset, row.algorithm, row.repeat, row.fold))
     return RunSummary(
         experiment.name,
         total=len(jobs),
         done=done,
         resumed=resumed,
-        failures=tuple(failures),
+        failures=failures,
         stopped=signals.received,
         seconds=time.perf_counter() - started,
         fold_counts=fold_counts,
     )
+
+
+def _prepare(
+    experiment: Experiment,
+    store: Store,
+    datasets: Sequence[Dataset],
+    jobs: Sequence[Job],
+    adopt: bool,
+    progress: Progress,
+) -> None:
+    """Say what is to be known of the data sets, and bring the store in line with the jobs of the run."""
+    for dataset in datasets:
+        for note in dataset.notes:
+            progress.remark(f"{dataset.name}: {note}")
+    store.displace(experiment.name, jobs)
+    store.add_labels({d.digest: pack_labels(Labels(d.classes, d.y)) for d in datasets})
+    if adopt:
+        store.adopt(experiment.name, [job.key for job in jobs], _tuning_keys(experiment, datasets))
+
+
+def _run_pending(
+    experiment: Experiment,
+    store: Store,
+    datasets: Sequence[Dataset],
+    pending: Sequence[Job],
+    total: int,
+    done: int,
+    workers: int,
+    signals: Signals,
+    cluster: Any,
+    progress: Progress,
+) -> tuple[int, tuple[Row, ...]]:
+    """Run folds and store each as it is finished; return how many of `total` are done now, and the failures in order.
+
+    done : before it begins
+    """
+    cases = {
+        (dataset.name, spec.id): Case.of(experiment, dataset, policy, spec)
+        for policy, dataset in zip(experiment.datasets, datasets, strict=True)
+        for spec in experiment.algorithms
+    }
+    failures: list[Row] = []
+    crew = Crew(workers, all(case.lets_go for case in cases.values()), signals, cluster)
+    try:
+        for row in _results(experiment, cases, pending, store, crew, progress, total, done):
+            store.append(experiment.name, row)
+            if row.status == "ok":
+                done += 1
+            else:
+                failures.append(row)
+            progress.step(f"{row.dataset}/{row.algorithm} r{row.repeat} f{row.fold}", row.message)
+    except KeyboardInterrupt:
+        if not signals.received:
+            raise
+    finally:
+        progress.end()
+    return done, tuple(sorted(failures, key=lambda row: (row.dataset, row.algorithm, row.repeat, row.fold)))
 
 
 def _results(

@@ -18,8 +18,8 @@ from oblique_cli.estimators.oblique.top_down import shuffled_folds
 from oblique_cli.evaluation.metrics import Undefined
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
+from oblique_cli.fitting.default_pruning import PRUNED
 from oblique_cli.fitting.goals import Answers, Goal
-from oblique_cli.fitting.pruning import PRUNED
 from oblique_cli.ground import seeds
 from oblique_cli.tree.pruning import chosen_alpha, cost_complexity_path
 from oblique_cli.tree.structure import Tree

@@ -20,11 +20,11 @@ from oblique_cli.evaluation.metrics import Undefined, n_terms
 from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.budget import Budget, cost_of
-from oblique_cli.fitting.choosing import Choice, choose, estimated, fit_to_all, planned
+from oblique_cli.fitting.choosing import Choice, Plan, choose, estimated, fit_to_all, planned
 from oblique_cli.fitting.cutting import Cut, cuts, is_cut
-from oblique_cli.fitting.estimating import Estimate, Step, cross_validated, details, unseen
+from oblique_cli.fitting.default_pruning import pruned_spec
+from oblique_cli.fitting.estimating import Estimate, Step, Validated, cross_validated, details, unseen
 from oblique_cli.fitting.goals import AUTO, Answers, Goal
-from oblique_cli.fitting.pruning import pruned_spec
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nodes import pairs_of
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
@@ -120,66 +120,154 @@ def fit(
 
     Stochasticity: folds, choices and fits have seeds named after `seed` and the data set, whatever the name of a file.
     """
-    prepared_specs = [pruned_spec(tuned_spec(spec) if tune else spec, dataset.n) for spec in specs]
-
-    def cases(of: Dataset) -> dict[str, Case]:
-        return {spec.id: Case(of, policy, spec, ALGORITHMS[spec.name], tune_metric=by) for spec in prepared_specs}
-
     goal = goal or Goal.usual(dataset.task)
-    by = None if goal.is_usual else goal.metric
-    budget = Budget(seconds, clock)
-    called, dataset = dataset, dataset if columns is None else replace(dataset, name=seeds.OWN)
-    own = cases(dataset)
-    for case in own.values():
-        if case.algorithm.family.task != dataset.task:
-            predicts = "numbers" if case.algorithm.family.task == "regression" else "classes"
-            raise DataError(
-                f"data set {called.name!r} is for {dataset.task}, and {case.spec.name} predicts {predicts}."
-            )
-    choice, several = None, len(own) > 1
-    usual = folds or (FOLDS_OF_AUTO if several else FOLDS)
-    plan = planned(own, dataset.n, usual, budget)
-    with own_labels(dataset):
-        if several or goal.threshold == AUTO:
-            if not plan.held_out:
-                choice = choose(dataset, cases, usual, seed, goal, budget, plan.work, plan.entrants, step)
-            validated, first = estimated(dataset, cases, plan, usual, seed, goal, budget, step)
-            choice = choice or first
-            case, threshold = own[choice.chosen], choice.threshold
-        else:
-            (case,) = own.values()
-            held_out = plan.held_out and folds is None
-            validated = cross_validated(case, usual, seed, goal, step, held_out)
-            answers, threshold = goal.decided(validated.answers)
-            validated = replace(validated, answers=answers)
-        estimate = validated.estimate(goal)
-        estimator, encoder, chosen = fit_to_all(case, usual, seed, goal)
-        step(f"{case.spec.id} on all rows")
+    task = _Task.of(dataset, policy, specs, columns, tune, folds, seed, goal, Budget(seconds, clock), step)
+    task.check()
+    with own_labels(task.dataset):
+        found = task.estimated()
+        fitted = task.fitted(found.case)
+    estimate = found.validated.estimate(goal)
+    about = _About(task, columns, policy, estimate, found.choice, found.threshold)
+    warned = warnings_of(task.dataset, goal, found.validated.answers, estimate)
+    model = about.model(found.case, fitted, task.told(found.validated.answers, warned))
+    tree, rows = _tree_beside(task, about, found.case)
+    curve = _curve(task, about.best_case or found.case)
+    return Outcome(
+        model, estimate, about.choice, fitted.chosen, found.case, fitted.X, goal, task.budget, tree, rows, curve, warned
+    )
 
-    about = _About(called, columns, policy, seed, goal, estimate, choice if several else None, budget, threshold)
-    X = dataset.X if encoder is None else np.ascontiguousarray(encoder.transform(dataset.X), dtype=np.float64)
-    own_details = details(validated.answers, dataset.classes) if dataset.task == "classification" else {}
-    warned = warnings_of(dataset, goal, validated.answers, estimate)
-    extra = {"on_new_rows": own_details, "warnings": list(warned)}
-    model = about.model(case, estimator, encoder, chosen, X, extra)
-    tree, rows, curve = None, None, tuple[Cut, ...]()
-    best = choice.best_tree if choice and several else None
-    if best is not None and best.algorithm != case.spec.id:
-        of_tree = own[best.algorithm]
-        with own_labels(dataset):
-            beside, coder, params = fit_to_all(of_tree, usual, seed, goal)
-        step(f"{best.algorithm} on all rows")
-        rows = dataset.X if coder is None else np.ascontiguousarray(coder.transform(dataset.X), dtype=np.float64)
-        assert best.estimate is not None
-        tree = replace(about, estimate=best.estimate).model(of_tree, beside, coder, params, rows, {})
-    shown = own[best.algorithm] if best is not None else case
-    if is_cut(shown, shown.spec.params) and not shown.spec.grid and _pays_for_curve(shown, budget):
-        with own_labels(dataset), contextlib.suppress(ObliqueError, ValueError):
-            found = cuts(
-                shown, np.arange(dataset.n), goal, shown.spec.params, seeds.integer(seed, dataset.name, "tree")
-            )
-            curve = tuple(found)
-    return Outcome(model, estimate, about.choice, chosen, case, X, goal, budget, tree, rows, curve, warned)
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What the estimate gave: a case to fit to all rows, how it was chosen, and what it says of unseen rows."""
+
+    validated: Validated
+    case: Case
+    choice: Choice | None
+    threshold: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """An estimator fitted to all rows, the encoder fitted with it, parameters by a grid, and X as it saw the rows."""
+
+    estimator: Any
+    encoder: Any
+    chosen: Mapping[str, Any]
+    X: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What is to be fitted, and by what it is judged.
+
+    called   the data set under its own name; dataset : the same rows under the name that streams are called after
+    cases    the algorithms on some rows of the data set, by id; own : on all of them
+    folds    as asked for, None if not; usual : of every cross-validation
+    """
+
+    called: Dataset
+    dataset: Dataset
+    cases: Callable[[Dataset], dict[str, Case]]
+    own: Mapping[str, Case]
+    folds: int | None
+    usual: int
+    seed: int
+    goal: Goal
+    budget: Budget
+    step: Step
+
+    @classmethod
+    def of(
+        cls,
+        called: Dataset,
+        policy: DatasetSpec,
+        specs: Sequence[AlgorithmSpec],
+        columns: Columns | None,
+        tune: bool,
+        folds: int | None,
+        seed: int,
+        goal: Goal,
+        budget: Budget,
+        step: Step,
+    ) -> _Task:
+        prepared = [pruned_spec(tuned_spec(spec) if tune else spec, called.n) for spec in specs]
+        by = None if goal.is_usual else goal.metric
+
+        def cases(of: Dataset) -> dict[str, Case]:
+            return {spec.id: Case(of, policy, spec, ALGORITHMS[spec.name], tune_metric=by) for spec in prepared}
+
+        dataset = called if columns is None else replace(called, name=seeds.OWN)
+        own = cases(dataset)
+        usual = folds or (FOLDS_OF_AUTO if len(own) > 1 else FOLDS)
+        return cls(called, dataset, cases, own, folds, usual, seed, goal, budget, step)
+
+    def check(self) -> None:
+        """DataError if an algorithm predicts what the data set has not."""
+        for case in self.own.values():
+            if case.algorithm.family.task != self.dataset.task:
+                predicts = "numbers" if case.algorithm.family.task == "regression" else "classes"
+                name, task = self.called.name, self.dataset.task
+                raise DataError(f"data set {name!r} is for {task}, and {case.spec.name} predicts {predicts}.")
+
+    def estimated(self) -> _Found:
+        """Predict rows by fits that have not seen them, whatever is chosen being chosen again for each."""
+        plan = planned(self.own, self.dataset.n, self.usual, self.budget)
+        if len(self.own) > 1 or self.goal.threshold == AUTO:
+            return self._estimated_by_choices(plan)
+        (case,) = self.own.values()
+        held_out = plan.held_out and self.folds is None
+        validated = cross_validated(case, self.usual, self.seed, self.goal, self.step, held_out)
+        answers, threshold = self.goal.decided(validated.answers)
+        return _Found(replace(validated, answers=answers), case, None, threshold)
+
+    def _estimated_by_choices(self, plan: Plan) -> _Found:
+        """The same, among several algorithms or for a threshold that is chosen."""
+        how = (self.usual, self.seed, self.goal, self.budget)
+        choice = None
+        if not plan.held_out:
+            choice = choose(self.dataset, self.cases, *how, plan.work, plan.entrants, self.step)
+        validated, first = estimated(self.dataset, self.cases, plan, *how, self.step)
+        choice = choice or first
+        compared = choice if len(self.own) > 1 else None
+        return _Found(validated, self.own[choice.chosen], compared, choice.threshold)
+
+    def fitted(self, case: Case) -> _Fitted:
+        """Fit an algorithm to all rows."""
+        estimator, encoder, chosen = fit_to_all(case, self.usual, self.seed, self.goal)
+        self.step(f"{case.spec.id} on all rows")
+        X = self.dataset.X
+        if encoder is not None:
+            X = np.ascontiguousarray(encoder.transform(X), dtype=np.float64)
+        return _Fitted(estimator, encoder, chosen, X)
+
+    def told(self, answers: Answers, warned: tuple[str, ...]) -> dict[str, Any]:
+        """What a model file says of unseen rows, beside the estimate."""
+        by_class = details(answers, self.dataset.classes) if self.dataset.task == "classification" else {}
+        return {"on_new_rows": by_class, "warnings": list(warned)}
+
+
+def _tree_beside(task: _Task, about: _About, case: Case) -> tuple[Model | None, np.ndarray | None]:
+    """Return the best single tree and its rows, where the model of `case` is none."""
+    best = about.best_case
+    if best is None or best is case:
+        return None, None
+    assert about.choice is not None and about.choice.best_tree is not None
+    estimate = about.choice.best_tree.estimate
+    assert estimate is not None
+    with own_labels(task.dataset):
+        fitted = task.fitted(best)
+    return replace(about, estimate=estimate).model(best, fitted, {}), fitted.X
+
+
+def _curve(task: _Task, case: Case) -> tuple[Cut, ...]:
+    """Return what a tree does on rows that it was not grown on, cut to fewer and fewer leaves; () without."""
+    if not is_cut(case, case.spec.params) or case.spec.grid or not _pays_for_curve(case, task.budget):
+        return ()
+    with own_labels(task.dataset), contextlib.suppress(ObliqueError, ValueError):
+        seed = seeds.integer(task.seed, task.dataset.name, "tree")
+        return tuple(cuts(case, np.arange(task.dataset.n), task.goal, case.spec.params, seed))
+    return ()
 
 
 def _pays_for_curve(case: Case, budget: Budget) -> bool:
@@ -245,53 +333,55 @@ def said_by_constant(dataset: Dataset, answers: Answers) -> Answers:
 class _About:
     """What the models of one fit have in common."""
 
-    dataset: Dataset
+    task: _Task
     columns: Columns | None
     policy: DatasetSpec
-    seed: int
-    goal: Goal
     estimate: Estimate
     choice: Choice | None
-    budget: Budget
     threshold: float | None
 
-    def model(
-        self, case: Case, estimator: Any, encoder: Any, chosen: Any, X: np.ndarray, extra: Mapping[str, Any]
-    ) -> Model:
-        """Return the model of an estimator that was fitted to all rows. X : these as it saw them"""
-        dataset, threshold = self.dataset, None
+    @property
+    def best_case(self) -> Case | None:
+        """The best single tree of a comparison."""
+        best = self.choice.best_tree if self.choice else None
+        return None if best is None else self.task.own[best.algorithm]
+
+    def model(self, case: Case, fitted: _Fitted, extra: Mapping[str, Any]) -> Model:
+        """Return the model of an estimator that is fitted to all rows."""
+        dataset, encoder, threshold = self.task.called, fitted.encoder, None
         if self.threshold is not None:
-            threshold = Threshold(dataset.classes[self.goal.positive], self.threshold)
+            threshold = Threshold(dataset.classes[self.task.goal.positive], self.threshold)
         return Model.of(
-            estimator,
+            fitted.estimator,
             algorithm=case.spec.name,
             classes=dataset.classes,
             feature_names=dataset.feature_names,
             encoder=filling(dataset, self.policy, encoder),
             columns=self.columns or columns_of(dataset),
-            facts={**self._facts(case.spec.name, chosen, estimator, X, encoded_names(dataset, encoder)), **extra},
+            facts={**self._facts(case.spec.name, fitted, encoded_names(dataset, encoder)), **extra},
             threshold=threshold,
         )
 
-    def _facts(self, algorithm: str, chosen: Any, estimator: Any, X: np.ndarray, seen: Sequence[str]) -> dict[str, Any]:
-        """What a model file says of a fit. X, seen : training rows as the estimator saw them, names of their columns"""
-        dataset, tree = self.dataset, getattr(estimator, "tree_", None)
-        rows = estimator.tree_rows(X) if of_classes(tree) else X
+    def _facts(self, algorithm: str, fitted: _Fitted, seen: Sequence[str]) -> dict[str, Any]:
+        """What a model file says of a fit. seen : names of the columns that the estimator saw"""
+        dataset, estimator = self.task.called, fitted.estimator
+        tree = getattr(estimator, "tree_", None)
+        rows = estimator.tree_rows(fitted.X) if of_classes(tree) else fitted.X
         units = Units.deviations(rows, tree.levels if of_classes(tree) else ())
         facts: dict[str, Any] = {
             "title": ALGORITHMS[algorithm].title,
             "data": dataset.name,
             "data_digest": f"sha256:{dataset.digest}",
             "rows": dataset.n,
-            "seed": self.seed,
-            "metric": self.goal.metric.name,
+            "seed": self.task.seed,
+            "metric": self.task.goal.metric.name,
             "estimate": self.estimate.plain(),
             "leaves": int(getattr(estimator, "n_leaves_", 0)),
             "n_terms": n_terms(estimator),
             "depth": int(getattr(estimator, "depth_", 0)),
-            "chosen": dict(chosen),
+            "chosen": dict(fitted.chosen),
             "notes": list(dataset.notes),
-            "budget": self.budget.plain(),
+            "budget": self.task.budget.plain(),
             "units": units.to_plain(),
             **({"sparse": Light.of(tree, rows, pairs_of(seen)).to_plain()} if of_classes(tree) else {}),
             "whole_numbers": whole_numbers(dataset),

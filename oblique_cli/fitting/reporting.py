@@ -13,10 +13,10 @@ from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.fitting.budget import Budget
 from oblique_cli.fitting.choosing import Choice
 from oblique_cli.fitting.cutting import AT_A_COMPLEXITY, is_cut_cart
+from oblique_cli.fitting.default_pruning import divides_rows, how_pruned
 from oblique_cli.fitting.estimating import Estimate
 from oblique_cli.fitting.fitting import Outcome, rare_classes
 from oblique_cli.fitting.goals import AUTO, Goal
-from oblique_cli.fitting.pruning import divides_rows, how_pruned
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -153,8 +153,8 @@ def price(outcome: Outcome) -> str:
             else f"{goal.metric.title} by {lost:.3g}"
         )
     return (
-        f"A tree that can be read, {tree.algorithm} of {outcome.tree.facts['leaves']} leaves, is kept beside it; on "
-        f"the same rows it is worse by {told}."
+        f"A tree that can be read, {tree.algorithm} of {outcome.tree.facts['leaves']} leaves and "
+        f"{outcome.tree.facts['n_terms']} terms, is kept beside it; on the same rows it is worse by {told}."
     )
 
 

@@ -12,7 +12,7 @@ from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.evaluation import metrics
 from oblique_cli.evaluation.metrics import MODEL, PROBABILITIES, ROW, Scored, Undefined
 from oblique_cli.models.model import Model
-from oblique_cli.models.tables import Unseen, predictions
+from oblique_cli.models.new_rows import Unseen, predictions
 
 if TYPE_CHECKING:
     from oblique_cli.data.own.front import Chunk

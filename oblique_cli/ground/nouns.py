@@ -321,8 +321,8 @@ class Row:
                           asks for (a matrix as lists; "undefined: " and the reason where one has no value); and what
                           else the fitted estimator says of itself by its method `extra_measures(X, y)`
     environment           which environment made it, as the store names it; "" for a row that is not stored
-    packed                its predictions (`experiments.predictions`); b"" for a failed row, and for one that was read
-                          back, whose predictions `Store.packed` reads
+    packed                its predictions (`experiments.stored_predictions`); b"" for a failed row, and for one that is
+                          read back, whose predictions `Store.packed` reads
 
     The last two take no part in comparing rows.
     """

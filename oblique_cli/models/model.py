@@ -15,8 +15,8 @@ from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.models import file_format
 from oblique_cli.models.codecs import Arrays, Many, Scope, Text
 from oblique_cli.models.encoder import ENCODER, ColumnEncoder
-from oblique_cli.models.fitted import EstimatorPredictor, Fitted
 from oblique_cli.models.predicting import Predictor
+from oblique_cli.models.taken_apart import EstimatorPredictor, Fitted
 
 Array = NDArray[np.float64]
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import log2
 from typing import NamedTuple
 
@@ -24,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.tree.leaf_models import moments, unit_of
-from oblique_cli.tree.payloads import LeafModels, softmax, squares, standardized
+from oblique_cli.tree.leaf_models import LINEAR, ModelColumns, unit_of
+from oblique_cli.tree.payloads import softmax
 from oblique_cli.tree.pruning import LabeledRows, PruningPath, complexity_path
 from oblique_cli.tree.refining import LeafPrior, Path, PlaneSpace, Run, Settings, along_path, penalties_of
 from oblique_cli.tree.structure import Tree
@@ -35,10 +36,10 @@ Ints = NDArray[np.int32]
 
 RIDGE, LOGIT_BOOST = "ridge", "logit_boost"
 MODELS = (RIDGE, LOGIT_BOOST)
-TERMS = LINEAR, SQUARES = "linear", "squares"  # of the scores of a model: features, and their squares beside them
 PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # of ridges, in rows, among which cross-validation chooses
 MOST_STEPS, PATIENCE = 200, 50  # of LogitBoost; Landwehr et al. (2005), section 5.2
 REFINED = 2  # starts that are refined: those that are best once pruned
+LEAST_SHARE = 1e-300  # whose logarithm is a number
 EQUAL = 1e-9  # losses of cross-validation closer than this are the same
 
 
@@ -58,7 +59,7 @@ class How:
 
 
 class ModelRows:
-    """Training rows as models of nodes see them: standardized features, those that are quantitative.
+    """Training rows as models of nodes see them.
 
     X : (n, p), NaN for what is missing; codes : (n,) below n_classes; weights : (n,) positive, or None
     levels : p counts, 0 for a quantitative feature
@@ -74,26 +75,16 @@ class ModelRows:
         self.unit = 1.0 if weights is None else unit_of(weights)
         self.weights = np.ones(n) if weights is None else np.ascontiguousarray(weights / self.unit)
         self.total = float(self.weights.sum())
-        self.center, self.scale = moments(counts, X, self.weights)
-        self.used = [j for j in range(p) if not counts[j]]
-        # The square of a feature of two values says nothing that the feature does not.
-        self.bent = [j for j in self.used if len(np.unique(X[:, j][~np.isnan(X[:, j])])) > 2]
+        self.seen = ModelColumns(counts, X, self.weights)
         self._of_rows: dict[str, Array] = {}
 
     def columns(self, terms: str, X: Array | None = None) -> Array:
-        """Return the used features in standard deviations and, their squares, as `terms` says, (n, q).
-
-        X : (n, p) other rows than those of training
-        """
-        if X is None:
-            if terms not in self._of_rows:
-                self._of_rows[terms] = self.columns(terms, self.X)
-            return self._of_rows[terms]
-        z = standardized(X, self.center, self.scale)
-        parts = [z[:, self.used]]
-        if terms == SQUARES:
-            parts.append(squares(z[:, self.bent]))
-        return np.ascontiguousarray(np.hstack(parts))
+        """Return what models see of rows, (n, q). X : (n, p) other rows than those of training"""
+        if X is not None:
+            return self.seen.of(X, terms)
+        if terms not in self._of_rows:
+            self._of_rows[terms] = self.seen.of(self.X, terms)
+        return self._of_rows[terms]
 
 
 class NodeModels:
@@ -158,18 +149,8 @@ class NodeModels:
 
     def with_models(self) -> Tree:
         """Return the tree with the models of its leaves."""
-        rows, tree = self.rows, self.tree
-        coef = np.zeros((tree.n_nodes, rows.n_classes, tree.n_features))
-        intercept = np.zeros((tree.n_nodes, rows.n_classes))
-        leaf, q = tree.is_leaf, len(rows.used)
-        every = np.arange(rows.n_classes)
-        coef[np.ix_(leaf, every, np.array(rows.used, np.intp))] = self.models[leaf][:, :, :q]
-        intercept[leaf] = self.models[leaf][:, :, -1]
-        curve = None
-        if self.how.terms == SQUARES:
-            curve = np.zeros_like(coef)
-            curve[np.ix_(leaf, every, np.array(rows.bent, np.intp))] = self.models[leaf][:, :, q:-1]
-        return tree.with_leaf_models(LeafModels(rows.center, rows.scale, coef, intercept, curve))
+        leaf = self.tree.is_leaf[:, None, None]
+        return self.tree.with_leaf_models(self.rows.seen.kept(np.where(leaf, self.models, 0.0), self.how.terms))
 
 
 def forward_choice(tree: Tree, rows: ModelRows, how: How, most: int) -> tuple[int, ...]:
@@ -347,12 +328,13 @@ def choose(
     if chosen.member >= 0:
         tree = every[chosen.start].paths[chosen.how].member(tree, chosen.member)
     elif settings is not None:
-        path = _refined(tree, rows, space, chosen.how, penalties[: chosen.penalty + 1], settings)
+        path = refined_path(tree, rows, space, chosen.how, penalties[: chosen.penalty + 1], settings)
         tree, run = path.trees[-1], path.runs[-1]
-    how = chosen.how
     if chosen.most is not None:
-        how = replace(how, chosen=forward_choice(tree, rows, how, chosen.most))
-    final = NodeModels(tree, rows, how, 1e-10).with_models()
+        how = replace(chosen.how, chosen=forward_choice(tree, rows, chosen.how, chosen.most))
+        final = NodeModels(tree, rows, how, 1e-10).with_models()
+    else:
+        final = tree if run else NodeModels(tree, rows, chosen.how, 1e-10).with_models()
     return LogisticChoice(final, chosen, tuple(candidates), grown[chosen.start], run, penalties)
 
 
@@ -451,16 +433,14 @@ def _refinements(
     wrong, log_loss, leaves, total = np.zeros(len(penalties)), np.zeros(len(penalties)), np.zeros(len(penalties)), 0.0
     paths: list[Sequence[Tree]] = []
     for fold in folds:
-        path = _refined(fold.trees[start], fold.rows, fold.space, how, penalties, settings)
+        path = refined_path(fold.trees[start], fold.rows, fold.space, how, penalties, settings)
         paths.append(path.trees)
         said: dict[int, tuple[float, float]] = {}
         for i, tree in enumerate(path.trees):
             if id(tree) not in said:
-                models = NodeModels(tree, fold.rows, how)
-                of_nodes = models.losses(fold.test)
-                said[id(tree)] = (models.in_leaves(of_nodes[0]), models.in_leaves(of_nodes[1]))
-            wrong[i] += fold.rows.unit * said[id(tree)][0]
-            log_loss[i] += fold.rows.unit * said[id(tree)][1]
+                said[id(tree)] = losses(tree, fold.test)
+            wrong[i] += said[id(tree)][0]
+            log_loss[i] += said[id(tree)][1]
             leaves[i] += tree.n_leaves / len(folds)
         total += fold.test.total
     return {
@@ -471,13 +451,23 @@ def _refinements(
     }
 
 
-def _refined(tree: Tree, rows: ModelRows, space: PlaneSpace, how: How, penalties: Array, settings: Settings) -> Path:
+def losses(tree: Tree, rows: LabeledRows) -> tuple[float, float]:
+    """Return misclassified weight and log loss of a tree with models on some rows."""
+    shares = tree.predicted_shares(rows.X)
+    weights = np.ones(len(shares)) if rows.weights is None else rows.weights
+    own = np.maximum(shares[np.arange(len(shares)), rows.codes], LEAST_SHARE)
+    return float(weights[shares.argmax(axis=1) != rows.codes].sum()), float(-(weights @ np.log(own)))
+
+
+def refined_path(
+    tree: Tree, rows: ModelRows, space: PlaneSpace, how: How, penalties: Array, settings: Settings
+) -> Path:
     """The trees of rising penalties, models in their leaves."""
     everything = np.zeros(len(rows.X), dtype=np.int32)
     root = np.array([-1], dtype=np.int32)
     columns = rows.columns(how.terms)
     given = (columns, rows.codes, rows.weights, rows.n_classes, everything, root)
-    scores = np.ascontiguousarray(np.asarray(_core.node_models(*given, how.penalty))[0])
+    scores = np.ascontiguousarray(np.asarray(_core.node_models(*given, how.penalty, tolerance=1e-10))[0])
     penalty = float(how.penalty or 0.0) * space.total / rows.total  # in the unit of the space
-    prior = LeafPrior(scores, columns, penalty)
+    prior = LeafPrior(scores, columns, penalty, partial(rows.seen.kept, terms=how.terms))
     return along_path(tree, space, penalties, settings, prior)

@@ -177,6 +177,12 @@ class LeafModels(Frozen):
         """Return probabilities of the classes, (n, C); arguments as in `scores`."""
         return softmax(self.scores(X, leaves))
 
+    def at(self, nodes: Sequence[int] | NDArray[np.intp]) -> LeafModels:
+        """Return the models of some nodes, in this order."""
+        curve, level_coef = (None if own is None else own[nodes] for own in (self.curve, self.level_coef))
+        own = (self.coef[nodes], self.intercept[nodes], curve, level_coef)
+        return LeafModels(self.center, self.scale, *own, self.levels)
+
     @property
     def n_coefficients(self) -> int:
         """Number of coefficients other than 0, intercepts not counted."""

@@ -159,6 +159,8 @@ def notes_of(models: LeafModels, classes: Sequence[str], first: int, raw: bool) 
         said.append("In a score a name stands for (value - mean) / SD of the training rows; what is missing adds 0.")
     elif VALUE in kinds:
         said.append("In a score what is missing counts as the mean.")
+    if LEVEL in kinds:
+        said.append("A level in brackets adds its weight where it holds, and a level that no training row had adds 0.")
     if SQUARE in kinds:
         what = "a square" if raw else f"the square of this, as age{SQUARED} for age,"
         said.append(f"{what[0].upper()}{what[1:]} is taken at most {FARTHEST_SQUARED:g} SD from the mean.")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cli_support import SMALL, call
 
-from oblique_cli.experiments import bias_variance
+from oblique_cli.experiments import decomposing
 
 __all__ = ["call"]
 
@@ -43,14 +43,14 @@ def test_one_repetition_and_single_splits_are_refused(call):
 
 def test_a_fold_that_fails_is_told_and_its_data_set_ranked_nowhere(call, monkeypatch):
     (call.folder / "small.yaml").write_text(SMALL)
-    plain = bias_variance.predictions
+    plain = decomposing.predictions
 
     def fail(case, fold, seed, chosen=None):
         if (case.dataset.name, case.spec.id, fold.repeat, fold.index) == ("bupa", "hhgdt", 1, 2):
             raise np.linalg.LinAlgError("singular matrix")
         return plain(case, fold, seed, chosen)
 
-    monkeypatch.setattr(bias_variance, "predictions", fail)
+    monkeypatch.setattr(decomposing, "predictions", fail)
     ended = call("bias-variance", "small.yaml")
     assert ended.code == 3
     assert "bupa, HHGDT: repetition 1, fold 2: LinAlgError: singular matrix" in ended.out

@@ -18,7 +18,7 @@ from oblique_cli.cli.fit import fit
 from oblique_cli.data.own.front import chunks
 from oblique_cli.fitting.candidates import candidates
 from oblique_cli.models import Model, load, save
-from oblique_cli.models.tables import ROWS
+from oblique_cli.models.new_rows import ROWS
 
 FILES = Path(__file__).parent.parent / "files"
 PLAIN, WILD = FILES / "plain.csv", FILES / "wild.csv"

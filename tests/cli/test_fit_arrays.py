@@ -14,7 +14,7 @@ from scale_support import same, table
 
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.models.model import load
-from oblique_cli.scale.tables import Division
+from oblique_cli.scale.disk_tables import Division
 
 
 @pytest.fixture(scope="module")

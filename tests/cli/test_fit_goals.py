@@ -198,7 +198,7 @@ def test_a_tree_is_written_beside_a_forest(rare):
     assert tree.facts["leaves"] < 40 and hasattr(tree.estimator, "tree_")
     assert (
         "points of accuracy." in ended.out
-        and f"{tree.algorithm} of {tree.facts['leaves']} leaves, is kept" in ended.out
+        and f"{tree.algorithm} of {tree.facts['leaves']} leaves and {tree.facts['n_terms']} terms, is kept" in ended.out
     )
     assert "Accuracy against size, of models that no smaller one matches:" in ended.out
     assert any(line.startswith("if ") for line in ended.out.splitlines())  # the rules of the tree beside it

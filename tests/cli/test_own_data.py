@@ -261,6 +261,10 @@ def test_tables_fit_a_terminal_of_40_columns(call):
         ),
         ("compare --datasets iris,bup", {"plain,iris,bupa"}),
         ("data show vowe", {"plain,vowel"}),
+        ("compare --cv two", {"plain,two_stage"}),
+        ("fit iris --metric log", {"plain,log_loss"}),
+        ("plot cali", {"plain,calibration"}),
+        ("export model.json --format on", {"plain,onnx"}),
         ("run bupa_hhg", {"file,bupa_hhg", "plain,bupa_hhgdt"}),
     ],
 )

@@ -16,7 +16,7 @@ from model_commands import model_of
 
 from oblique_cli.data.own.front import Chunk
 from oblique_cli.models import Model
-from oblique_cli.models.tables import CSVWriter, Predicted
+from oblique_cli.models.new_rows import CSVWriter, Predicted
 
 __all__ = ["call"]
 

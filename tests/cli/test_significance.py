@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from cli_support import call
 
-from oblique_cli.evaluation import significance
+from oblique_cli.evaluation import significance_tests
 from oblique_cli.evaluation.paired import StoredRun, pair
 from oblique_cli.evaluation.significance_report import judge
 from oblique_cli.experiments.store import Store
@@ -76,7 +76,8 @@ def test_the_numbers_are_those_of_the_stored_folds(call):
     assert float(t["statistic"]) == pytest.approx(d.mean() / np.sqrt((1 / 6 + 1) * d.var(ddof=1)))
     assert t["n"] == "6"
     over = [(folds(name, "hhgdt") - folds(name, "gdt")).mean() for name in SETS]
-    assert float(named(found, "Wilcoxon", first="hhgdt", second="gdt")["p"]) == significance.wilcoxon(over).p == 2 / 64
+    p = float(named(found, "Wilcoxon", first="hhgdt", second="gdt")["p"])
+    assert p == significance_tests.wilcoxon(over).p == 2 / 64
     # Holm: three pairs with the same p.
     assert float(named(found, "Wilcoxon", first="hhgdt", second="gdt")["p_holm"]) == 6 / 64
     assert [r["statistic"] for r in found if r["test"] == "average rank"] == ["1.0", "2.0", "3.0"]

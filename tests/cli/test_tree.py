@@ -13,7 +13,7 @@ from tree_support import tree_of
 from oblique_cli import data, make
 from oblique_cli.cli import _common, _fitting, _showing
 from oblique_cli.experiments import progress as progress_module
-from oblique_cli.fitting import pruning
+from oblique_cli.fitting import default_pruning
 from oblique_cli.ground import seeds
 from oblique_cli.models import load, save
 
@@ -321,7 +321,7 @@ def table(call):
 def test_many_rows_are_pruned_on_a_tenth_of_them_and_it_is_said(table, monkeypatch):
     few = table("tree", "my.csv", "--target", "class")
     assert "# Pruned by cross-validation (smallest tree within 1 SE of the best)" in few.out
-    monkeypatch.setattr(pruning, "MANY_ROWS", 60)
+    monkeypatch.setattr(default_pruning, "MANY_ROWS", 60)
     many = table("tree", "my.csv", "--target", "class")
     assert many.code == 0, many.err
     assert "# Pruned on 10 % of the rows, kept from growth (smallest tree within 1 SE of the best)" in many.out

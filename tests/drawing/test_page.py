@@ -301,7 +301,7 @@ def scored(classes=3, title="A tree"):
     tree = make("lmt", random_state=0, folds=2).fit(X, y).tree_
     if classes == 3:
         model = make(
-            "tao_logistic", random_state=0, refine="none", base="axis_parallel", max_depth=1, doubling_price=0.0
+            "logistic_tree", random_state=0, refine="none", base="axis_parallel", max_depth=1, doubling_price=0.0
         )
         tree = model.fit(X, y).tree_
     names = [*WILD[:2], "c"]
@@ -359,7 +359,7 @@ def test_a_leaf_opens_to_contributions_and_curves(opened, size, classes):
 
 
 def test_a_column_of_words_has_a_curve_by_level(opened, birds):
-    document = birds("tree", "birds.csv", "--target", "species", "--algorithm", "tao_logistic", "--set", "max_depth=0",
+    document = birds("tree", "birds.csv", "--target", "species", "--algorithm", "logistic_tree", "--set", "max_depth=0",
                      "--set", "max_terms=null", "--html", "--output", "page.html")  # fmt: skip
     found = opened(document)
     captions = found.locator("#node figcaption").all_inner_texts()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from oblique_cli.estimators.rows import classes_and_codes
+from oblique_cli.estimators.checked_rows import classes_and_codes
 
 
 @pytest.mark.parametrize(

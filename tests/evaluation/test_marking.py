@@ -11,7 +11,7 @@ from cli_support import call
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.marking import marked, marks
 from oblique_cli.evaluation.paired import pair
-from oblique_cli.evaluation.significance import corrected_resampled_t
+from oblique_cli.evaluation.significance_tests import corrected_resampled_t
 from oblique_cli.evaluation.tables import BEST, SAME, render
 from oblique_cli.experiments.store import Store
 

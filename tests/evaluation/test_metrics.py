@@ -44,7 +44,7 @@ from oblique_cli.evaluation.metrics import (
     Undefined,
     metric,
 )
-from oblique_cli.experiments import jobs, keys, running
+from oblique_cli.experiments import digests, jobs, running
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import Experiment, Row
@@ -427,9 +427,9 @@ def test_without_metrics_rows_keys_and_content_are_those_of_before(tmp_path):
           "pruning_fraction": 0.1}  # fmt: skip
     assert content["cv"] == {**cv, "repeats": 2}
     data = ["iris", real_set("iris").digest, "error", "error"]
-    base = keys.digest([2, 1, cv, ["svm", "svm", {}, {}], data])
+    base = digests.digest([2, 1, cv, ["svm", "svm", {}, {}], data])
     (first,) = [one for one in rows if (one.algorithm, one.repeat, one.fold) == ("svm", 1, 2)]
-    assert first.key == keys.digest([base, 1, 2])
+    assert first.key == digests.digest([base, 1, 2])
 
 
 def test_only_what_a_run_has_to_compute_changes_its_keys():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import integrate, optimize, stats
 
-from oblique_cli.evaluation import significance as s
+from oblique_cli.evaluation import significance_tests as s
 
 # ---- the examples of R's own help pages ------------------------------------------------------------------------------
 

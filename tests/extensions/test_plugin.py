@@ -58,8 +58,8 @@ def installed(tmp_path_factory):
     shutil.copytree(source / "tests", folder / "tests")
     paths = os.pathsep.join(map(str, (site, PACKAGE.parent)))
 
-    def run(*words: str) -> subprocess.CompletedProcess[str]:
-        variables = {**os.environ, "PYTHONPATH": paths, "NO_COLOR": "1"}
+    def run(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
+        variables = {**os.environ, "PYTHONPATH": paths, "NO_COLOR": "1", **more}
         return subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=folder, env=variables)
 
     run.folder = folder  # type: ignore[attr-defined]
@@ -96,6 +96,85 @@ def test_compare_takes_its_algorithms(installed):
     words = ("--datasets", "iris", "--algorithms", "differences,nearest_mean", "--metric", "worst_recall")
     done = installed("oblique_cli", "compare", *words, "--cv", "ordinary", "--folds", "3", "--repeats", "2", "--quiet")
     assert done.returncode == 0 and "nearest mean" in done.stdout, done.stderr
+
+
+FURTHER = """
+import numpy as np
+from oblique_cli.api import FOLDS, Fold, Scheme, exporter, plot, pruning_rows, scheme
+
+@scheme("by_threes")
+class ByThrees(Scheme):
+    \"\"\"Three folds.\"\"\"
+
+    keys = {"folds": FOLDS}
+    fixed = {"folds": 3}
+
+    def places(self, dataset, cv):
+        return [(repeat, k) for repeat in range(cv.repeats) for k in range(cv.folds)]
+
+    def draw(self, dataset, cv, seed, repeat):
+        fold = np.random.default_rng([seed, repeat]).permutation(np.arange(dataset.n) % cv.folds)
+        for k in range(cv.folds):
+            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            yield Fold(repeat, k, train, test, pruning_rows(dataset, cv, train, seed, "pruning", repeat, k))
+
+@exporter("own_language", "A language", ".own")
+def own_language(source):
+    \"\"\"Nothing.\"\"\"
+    return ""
+
+@plot("own_plot")
+def own_plot(material, request):
+    \"\"\"Nothing.\"\"\"
+"""
+
+
+@pytest.fixture(scope="module")
+def extended(installed):
+    """The plugin with a scheme, a format and a plot more."""
+    (module,) = Path(installed.folder, "site").glob("oblique_example.py")
+    before = module.read_text()
+    module.write_text(before + FURTHER)
+    yield installed
+    module.write_text(before)
+
+
+def test_compare_takes_its_scheme_of_a_fixed_number_of_folds(extended):
+    words = ("--datasets", "iris", "--algorithms", "axis_parallel,differences", "--cv", "by_threes", "--repeats", "2")
+    done = extended("oblique_cli", "compare", *words, "--quiet")
+    assert (done.returncode, done.stderr) == (0, "") and "2 x by_threes" in done.stdout
+    refused = extended("oblique_cli", "compare", *words, "--quiet", "--folds", "5")
+    assert refused.returncode == 2 and "cv.folds contradicts scheme by_threes; leave it out." in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("compare --cv by_", "by_threes"),
+        ("compare --algorithms axis_parallel,diff", "axis_parallel,differences"),
+        ("fit iris --metric worst_", "worst_recall"),
+        ("table --metric worst_", "worst_recall"),
+        ("export model.json --format own", "own_language"),
+        ("plot own", "own_plot"),
+    ],
+)
+def test_the_shell_completes_its_names(extended, words, found):
+    typed = f"oblique {words}"
+    asked = {"_OBLIQUE_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+    done = extended("oblique_cli", **asked)
+    assert done.stdout.split() == [f"plain,{found}"], done.stderr
+
+
+def test_a_plugin_that_cannot_be_imported_completes_nothing_and_says_nothing(extended):
+    module = Path(extended.folder, "site", "oblique_example.py")
+    before = module.read_text()
+    module.write_text("raise ZeroDivisionError\n")
+    try:
+        asked = {"_OBLIQUE_COMPLETE": "bash_complete", "COMP_WORDS": "oblique compare --cv two", "COMP_CWORD": "3"}
+        done = extended("oblique_cli", **asked)
+        assert (done.stdout.split(), done.stderr) == (["plain,two_stage"], "")
+    finally:
+        module.write_text(before)
 
 
 def test_fit_splits_by_its_criterion(installed):

@@ -18,9 +18,9 @@ from oblique_cli.fitting import candidates as candidates_module
 from oblique_cli.fitting import estimating, fitting
 from oblique_cli.fitting.candidates import candidates
 from oblique_cli.fitting.choosing import Size, part
+from oblique_cli.fitting.default_pruning import FRACTION, MANY_ROWS, divides_rows, how_pruned, pruned_spec
 from oblique_cli.fitting.estimating import Estimate, Validated, cross_validated, division, folds_of
 from oblique_cli.fitting.goals import Answers, Goal
-from oblique_cli.fitting.pruning import FRACTION, MANY_ROWS, divides_rows, how_pruned, pruned_spec
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
 
 POLICY = DatasetSpec("t", missing="impute", encoding="onehot")
@@ -125,16 +125,19 @@ def test_a_part_of_a_data_set_is_one():
 def test_auto_compares_trees_of_the_task():
     names = {task: [one["name"] for one in candidates(task)] for task in ("classification", "regression")}
     assert names["classification"][:5] == ["axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline"]
-    # What goes beyond the papers: directions of linear classifiers, unions, refined trees, and a forest.
-    assert names["classification"][5:] == ["logistic_split", "union", "tao", "hhgdt_forest"]
+    # What goes beyond the papers: directions of linear classifiers, unions, refined trees, models in leaves, a forest.
+    assert names["classification"][5:] == ["logistic_split", "union", "tao", "logistic_tree", "hhgdt_forest"]
     regression_trees = {name for name, one in ALGORITHMS.items() if one.family.task == "regression"}
     assert set(names["regression"]) == regression_trees - {"tao_regression", "tao_model_tree"}
     for task, listed in names.items():
         assert all(ALGORITHMS[name].family.task == task for name in listed)
 
 
-def test_every_single_tree_of_auto_is_cut_by_the_rule_of_one_standard_error():
+def test_every_single_tree_of_auto_is_cut_by_the_rule_of_one_standard_error_or_has_a_price_on_leaves():
     for one in candidates("classification"):
+        if one["name"] == "logistic_tree":
+            assert ALGORITHMS["logistic_tree"].make().doubling_price > 0.0
+            continue
         of_own = {key: value for key, value in one.items() if key not in ("name", "id")}
         params = pruned_spec(AlgorithmSpec(one["name"], one["id"], of_own)).params
         assert one["name"].endswith("_forest") or params["standard_errors"] == 1
@@ -184,14 +187,15 @@ def test_sizes_by_hand():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, 80)
     tree = ALGORITHMS["hhgdt"].make(max_depth=2).fit(X, y)
-    assert Size.of(tree) == Size(tree.n_leaves_, 3 * (tree.n_leaves_ - 1))
+    assert Size.of(tree) == Size(tree.n_leaves_, tree.n_leaves_ + 3 * (tree.n_leaves_ - 1))
     axis = ALGORITHMS["axis_parallel"].make(max_depth=2).fit(X, y)
-    assert Size.of(axis) == Size(axis.n_leaves_, axis.n_leaves_ - 1)
+    assert Size.of(axis) == Size(axis.n_leaves_, 2 * axis.n_leaves_ - 1)
     forest = ALGORITHMS["hhcart_forest"].make(n_estimators=3, random_state=0).fit(X, y)
     assert Size.of(forest).leaves == sum(forest.tree(k).n_leaves for k in range(3))
     retis = ALGORITHMS["retis"].make().fit(X, X @ [1.0, 2.0, 0.0] + np.abs(X[:, 2]))
     leaves = np.flatnonzero(retis.tree_.left < 0)
-    assert Size.of(retis) == Size(len(leaves), len(leaves) - 1 + np.count_nonzero(retis.tree_.equations.coef[leaves]))
+    in_leaves = np.count_nonzero(retis.tree_.equations.coef[leaves])
+    assert Size.of(retis) == Size(len(leaves), 2 * len(leaves) - 1 + in_leaves)
     assert Size.of(ALGORITHMS["svm"].make().fit(X, y)).key > Size(10**9, 10**9).key
 
 
@@ -372,4 +376,4 @@ def test_terms_are_counted_alike_in_models_of_every_kind():
     forest = make("hhgdt_forest", n_estimators=3, random_state=0).fit(X, two)
     assert n_terms(forest) == sum(one.n_leaves + np.count_nonzero(one.coef_) for one in forest.trees())
     assert n_terms(make("c45", random_state=0).fit(X, two)) >= 2
-    assert n_terms(make("knn").fit(X, two)) == 0
+    assert n_terms(make("svm").fit(X, two)) == 0

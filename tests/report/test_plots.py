@@ -12,8 +12,8 @@ from cli_support import call
 from oblique_cli.drawing import charts
 from oblique_cli.drawing.charts import Point
 from oblique_cli.errors import ConfigError, StoreError
-from oblique_cli.experiments.predictions import Predictions, pack
 from oblique_cli.experiments.store import Store
+from oblique_cli.experiments.stored_predictions import Predictions, pack
 from oblique_cli.ground.nouns import Row
 from oblique_cli.report.material import gather
 from oblique_cli.report.plotting import KINDS, Request, confusions, draw, pareto, summary

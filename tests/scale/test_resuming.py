@@ -13,12 +13,12 @@ from scale_support import same, stored, table
 import oblique_cli.proposers  # noqa: F401
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.scale import fitting
+from oblique_cli.scale import fit_from_disk
 from oblique_cli.scale.asking import Here
 from oblique_cli.scale.checkpoint import Checkpoint
+from oblique_cli.scale.disk_tables import array_table
 from oblique_cli.scale.growing import Plan, grow
 from oblique_cli.scale.store import Store
-from oblique_cli.scale.tables import array_table
 from oblique_cli.tree.splitting import PROPOSERS
 from oblique_cli.tree.stopping import Stopping
 
@@ -85,7 +85,7 @@ def stopped_fit(scratch):
         return asker
 
     with pytest.raises(Stopped):
-        fitting.fit(array_table(X, y), "hhcart_d", params, scratch=scratch, asker=stopping)
+        fit_from_disk.fit(array_table(X, y), "hhcart_d", params, scratch=scratch, asker=stopping)
     return X, y, params
 
 
@@ -93,8 +93,8 @@ def test_a_scratch_folder_is_gone_on_from(tmp_path):
     X, y, params = stopped_fit(tmp_path)
     assert (tmp_path / "oblique-rows" / "rows.json").exists()
     with pytest.raises(DataError, match="holds the rows of another fit"):
-        fitting.fit(array_table(X[:200], y[:200]), "hhcart_d", params, scratch=tmp_path)
-    found = fitting.fit(array_table(X, y), "hhcart_d", params, scratch=tmp_path)
+        fit_from_disk.fit(array_table(X[:200], y[:200]), "hhcart_d", params, scratch=tmp_path)
+    found = fit_from_disk.fit(array_table(X, y), "hhcart_d", params, scratch=tmp_path)
     assert not same(found.estimator.tree_, make("hhcart_d", **params).fit(X, y).tree_)
     assert list(tmp_path.iterdir()) == []
 
@@ -149,7 +149,7 @@ def test_a_damaged_file_of_a_scratch_folder_is_one_sentence(tmp_path):
             shutil.copytree(tmp_path / "whole", folder)
             damage(folder / file, number)
             try:
-                found = fitting.fit(array_table(X, y), "hhcart_d", params, scratch=folder)
+                found = fit_from_disk.fit(array_table(X, y), "hhcart_d", params, scratch=folder)
                 assert not same(found.estimator.tree_, expected), f"{file} {number} gave another tree"
             except DataError as error:
                 assert str(folder) in str(error) and "\n" not in str(error)
@@ -166,5 +166,5 @@ def test_a_full_disk_is_a_sentence_and_leaves_no_half_file(tmp_path, monkeypatch
 
     monkeypatch.setattr("os.replace", full)
     with pytest.raises(DataError, match="the disk is full; --scratch names a folder on another one"):
-        fitting.fit(array_table(X, y), "hhcart_d", {"pruning": "none"}, scratch=tmp_path)
+        fit_from_disk.fit(array_table(X, y), "hhcart_d", {"pruning": "none"}, scratch=tmp_path)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -92,7 +92,7 @@ def test_separable_rows_constant_columns_and_one_class_have_finite_models():
     assert one.predict([[5.0]]).tolist() == [3] and one.leaf_penalty_ == PENALTIES[0]
 
 
-def test_missing_values_are_the_center_and_qualitative_columns_have_no_part():
+def test_missing_values_are_the_center_and_levels_have_coefficients_of_their_own():
     X, codes = rows()
     X[::7, 1] = np.nan
     model = make("hhcart_a", missing="learn", max_depth=1, leaf_models="logistic", leaf_penalty=1.0).fit(X, codes)
@@ -103,6 +103,7 @@ def test_missing_values_are_the_center_and_qualitative_columns_have_no_part():
     X = np.column_stack([rows()[0], np.tile([0, 1, 2], 40)])
     model = ObliqueTreeClassifier(qualitative=[4], max_depth=1, leaf_models="logistic").fit(X, codes)
     assert not model.tree_.leaf_models.coef[:, :, 4].any() and model.tree_.leaf_models.coef[:, :, 0].any()
+    assert model.tree_.leaf_models.level_coef[model.tree_.is_leaf].all()
 
 
 def test_a_row_alone_has_the_bits_that_it_has_among_others():

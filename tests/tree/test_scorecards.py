@@ -119,7 +119,7 @@ def test_of_many_classes_those_with_the_most_rows_are_written():
 
 
 @pytest.mark.parametrize("case", ["one class", "constant", "levels", "missing", "separable", "huge"])
-@pytest.mark.parametrize("name", ["lmt", "tao_logistic"])
+@pytest.mark.parametrize("name", ["lmt", "logistic_tree"])
 def test_degenerate_leaves_have_cards_of_finite_numbers(case, name):
     rng = np.random.default_rng(0)
     X, y, missing, qualitative = rng.normal(size=(60, 3)), np.arange(60) % 2, "error", None

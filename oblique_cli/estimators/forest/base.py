@@ -21,6 +21,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 import oblique_cli._core as _core
 from oblique_cli.drawing.view import TreeView, view_of
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.checked_rows import checked, refuse_negative
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, TrainingRows
 from oblique_cli.estimators.forest.leaf_probabilities import (
     OUT_OF_BAG,
@@ -31,8 +32,7 @@ from oblique_cli.estimators.forest.leaf_probabilities import (
     out_of_bag_shares,
 )
 from oblique_cli.estimators.forest.scores import votes_of
-from oblique_cli.estimators.jobs import LARGEST, N_JOBS, on_workers, threads_of, workers
-from oblique_cli.estimators.rows import checked, refuse_negative
+from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, on_workers, threads_of, workers
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Either, Integer, Optional, Real, Text, check
 from oblique_cli.ground.magnitudes import RATIO
 from oblique_cli.ground.nodes import parents_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.forest.bagged import Heuristics, RowCount, families
 from oblique_cli.estimators.forest.base import (
     MOST_TREES,
@@ -24,28 +25,11 @@ from oblique_cli.estimators.forest.base import (
     some_positive,
 )
 from oblique_cli.estimators.forest.scores import scores_of, shares_of
-from oblique_cli.estimators.jobs import LARGEST, N_JOBS
-from oblique_cli.estimators.rows import checked
+from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS
 from oblique_cli.ground import seeds
-from oblique_cli.ground.constraints import Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.constraints import Integer, Optional, Real, check
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.splitting import Proposer
-
-BOOSTING: Mapping[str, Constraint] = {
-    "proposer": Heuristics(),
-    "n_estimators": Integer(1, MOST_TREES),
-    "learning_rate": Real(0.0, 1.0, open_low=True),
-    "max_depth": Optional(Integer(1, LARGEST)),
-    "l2_regularization": Real(0.0),
-    "min_child_weight": Real(0.0),
-    "max_samples": Optional(RowCount()),
-    "max_features": Optional(FeatureCount()),
-    "max_features_per_tree": Optional(FeatureCount()),
-    "n_iter_no_change": Optional(Integer(1, LARGEST)),
-    "validation_fraction": Real(0.0, 1.0, open_low=True, open_high=True),
-    "tol": Real(0.0),
-    "n_jobs": N_JOBS,
-}
 
 
 class ObliqueBoostingClassifier(Declared, CoreForest, kw_only=True):

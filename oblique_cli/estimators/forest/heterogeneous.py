@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from oblique_cli.estimators.forest.base import Array, ForestClassifier, relative
-from oblique_cli.estimators.jobs import LARGEST
+from oblique_cli.estimators.n_jobs import LARGEST
 from oblique_cli.ground.constraints import Constraint, Integer, Real
 from oblique_cli.parameters import parameter
 

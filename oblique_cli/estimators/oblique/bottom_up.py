@@ -18,10 +18,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.missing_values import refuse_missing
 from oblique_cli.estimators.oblique.clusters import CRITERIA as COMPONENT_CRITERIA
 from oblique_cli.estimators.oblique.clusters import ClassClusters, Clustering
-from oblique_cli.estimators.rows import checked
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real, check

@@ -7,7 +7,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from oblique_cli.estimators.jobs import N_JOBS
+from oblique_cli.estimators.n_jobs import N_JOBS
 from oblique_cli.ground.constraints import Boolean, Choice, ClassWeight, Either, Integer, Optional, Real, Text
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.criteria import CRITERIA

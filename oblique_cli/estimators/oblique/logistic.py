@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.jobs import threads_of
+from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.estimators.oblique.groups import Columns, Growth
 from oblique_cli.estimators.oblique.refined import MULTIWAY, RefinedTreeClassifier, Starts
 from oblique_cli.estimators.oblique.top_down import _Draws, _Start, _Training, shuffled_folds
@@ -26,11 +26,11 @@ from oblique_cli.ground.constraints import (
     check,
 )
 from oblique_cli.parameters import parameter
+from oblique_cli.tree.leaf_models import TERMS
 from oblique_cli.tree.logistic_trees import (
     LOGIT_BOOST,
     MODELS,
     PENALTIES,
-    TERMS,
     How,
     LogisticChoice,
     LogisticFold,
@@ -48,24 +48,35 @@ class LogisticModelTreeClassifier(
     Growth,
     kw_only=True,
     takes=(
-        *("criterion", "min_parent", "max_depth", "base", "leaf_penalty", "refine", "n_penalties", "folds"),
+        *(
+            "criterion",
+            "min_parent",
+            "min_samples_leaf",
+            "max_depth",
+            "base",
+            "leaf_penalty",
+            "refine",
+            "n_penalties",
+            "folds",
+        ),
         *("surrogate", "max_sweeps", "class_weight", *Columns.parameters, "n_jobs", "random_state"),
     ),
 ):
     """A small tree of hyperplanes with a linear-logistic model in every leaf (after Landwehr, Hall & Frank 2005).
 
     Trees are grown by several heuristics. Every node gets a linear model of the classes that goes on from the model of
-    its parent, and a tree is pruned by cost-complexity with the errors of these models. Each tree is also refined as a
-    whole, the models in its leaves (tree alternating optimization). Cross-validation inside the training rows chooses
-    the heuristic, the size, the penalty of the models and whether the tree is refined. A single leaf, which is logistic
-    regression, is among what it chooses from.
+    its parent, and a tree is pruned by cost-complexity with the errors of these models. Cross-validation inside the
+    training rows chooses the heuristic, the size and the penalty of the models. A single leaf, which is logistic
+    regression, is among what it chooses from. With ``refine="tao"`` it may also choose a tree that was refined as a
+    whole, the models in its leaves (tree alternating optimization).
 
     Attributes
     ----------
     tree_, levels_, fill_values_, classes_, n_features_in_, n_leaves_, n_nodes_, depth_
         As in `ObliqueTreeClassifier`; ``tree_.leaf_models`` has the models.
     refinement_ : LogisticChoice
-        All trees that cross-validation compared, what was chosen, and the run of refinement. Model files leave it out.
+        All trees that cross-validation compared, what was chosen, and the run of refinement if there was one. Model
+        files leave it out.
 
     Notes
     -----
@@ -110,18 +121,20 @@ class LogisticModelTreeClassifier(
         "standard deviations from its mean; cross-validation chooses between models with them and without.",
     )
     refine: str = parameter(
-        default="tao", allowed=Choice(REFINEMENTS), help='Whether trees are refined; with "ridge" models only.'
+        default="none",
+        allowed=Choice(REFINEMENTS),
+        help="Whether the two starts that are best once pruned are refined as well, the models in their leaves "
+        '(docs/refinement.md); with "ridge" models only.',
     )
     n_penalties: int = parameter(
         default=6,
         allowed=Integer(1),
-        help="Length of the path of prices of hyperplanes in refinement (docs/refinement.md). The two starts that are "
-        "best once pruned are refined, as they were grown.",
+        help="Length of the path of prices of hyperplanes in refinement.",
     )
     folds: int = parameter(
         default=5,
         allowed=Integer(2),
-        help="Folds of the cross-validation. Each grows, prunes and refines its own trees.",
+        help="Folds of the cross-validation. Each grows and prunes its own trees, and refines them.",
     )
     min_parent: float = parameter(default=10)
     max_depth: int | None = parameter(default=10)
@@ -178,7 +191,9 @@ class LogisticModelTreeClassifier(
         return self
 
     def _of_named(self) -> Mapping[str, Any]:
-        return {name: getattr(self, name) for name in ("criterion", "min_parent", "max_depth", "n_jobs")}
+        return {
+            name: getattr(self, name) for name in ("criterion", "min_parent", "min_samples_leaf", "max_depth", "n_jobs")
+        }
 
     def _chosen(self, starts: Sequence[_Start], rows: _Training, draws: _Draws) -> LogisticChoice:
         """The best of several starts. rows : to grow on"""

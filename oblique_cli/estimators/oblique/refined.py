@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.jobs import threads_of
+from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.estimators.oblique.groups import Columns, Leaves
 from oblique_cli.estimators.oblique.heuristics import classifier_of
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, _Start

@@ -17,11 +17,11 @@ from sklearn.utils.validation import _check_sample_weight, _check_y, check_is_fi
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
-from oblique_cli.estimators.jobs import threads_of
+from oblique_cli.estimators.checked_rows import checked, classes_and_codes, refuse_negative
 from oblique_cli.estimators.missing_values import all_finite, medians, refuse_missing
+from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.estimators.oblique.groups import NO_MODELS, Columns, Growth, Leaves, Pruning, Running
 from oblique_cli.estimators.parts import WithParts
-from oblique_cli.estimators.rows import checked, classes_and_codes, refuse_negative
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Choice, check

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
+from oblique_cli.estimators.checked_rows import refuse_negative, refuse_times
 from oblique_cli.estimators.regression.tree_regressor import ShownRegression
-from oblique_cli.estimators.rows import refuse_negative, refuse_times
 from oblique_cli.ground.constraints import Constraint, Integer, Optional, Real
 from oblique_cli.ground.magnitudes import comparable, refuse_extreme
 from oblique_cli.tree.payloads import Equations

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree import look_ahead
 from oblique_cli.tree.look_ahead import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
 from oblique_cli.tree.structure import Tree
@@ -19,39 +20,66 @@ from oblique_cli.tree.turning_points import turning_points
 
 Array = NDArray[np.float64]
 
-STOPPING: Mapping[str, Constraint] = {
-    "min_node_percent": Real(0.0, 100.0),
-    "min_improvement_percent": Real(0.0, 100.0),
-    "min_child_percent": Optional(Real(0.0, 100.0)),
-    "max_depth": Optional(Integer(0)),
-}
-LOOK_AHEAD: Mapping[str, Constraint] = {
-    "weighting": Choice(look_ahead.WEIGHTINGS),
-    "improvement_by": Optional(Choice(look_ahead.WEIGHTINGS)),
-    "small_children": Choice(look_ahead.SMALL_CHILDREN),
-    "selection": Choice(look_ahead.SELECTIONS),
-    "shortlist": Integer(1),
-}
-TURNING: Mapping[str, Constraint] = {
-    "subset_size": Integer(1),
-    "step": Optional(Integer(1)),
-    "cos_beta": Real(-1.0, 1.0),
-    "max_discrete_values": Integer(0),
-}
 DISCRETE = ("auto", "all", "none")
 
 
-class ModelTreeRegressor(TreeRegressor):
+class LookAhead(Declared, kw_only=True):
+    """How a cut is chosen by the models of both its sides."""
+
+    weighting: str = parameter(
+        default="size",
+        allowed=Choice(look_ahead.WEIGHTINGS),
+        help='"size" weighs the residual sums of the children by their shares of the rows, as the text has it. An even '
+        "cut then halves the sum even where it explains nothing, and trees grow until nodes are small; "
+        '"sum" adds them.',
+    )
+    improvement_by: str | None = parameter(
+        default=None,
+        allowed=Optional(Choice(look_ahead.WEIGHTINGS)),
+        help="The weighting of the chosen cut that `min_improvement_percent` is asked of; None for `weighting`. The "
+        "words of section 2.3.2.1 choose by the RSS, and Table 2.5 stops by the weighted RSS: "
+        '`weighting="sum"` with "size" here.',
+    )
+    small_children: str = parameter(
+        default="avoid",
+        allowed=Choice(look_ahead.SMALL_CHILDREN),
+        help='"avoid" never chooses a cut that leaves a child below `min_child_percent`; "leaf" makes a leaf of a node '
+        "whose chosen cut leaves one.",
+    )
+    selection: str = parameter(
+        default="rss",
+        allowed=Choice(look_ahead.SELECTIONS),
+        help='"leave_one_out", beyond the paper, scores the `shortlist` best cuts again by cross-validation: the error '
+        "of predicting each row from the other rows of its side, in closed form. The stopping rule uses it as well.",
+    )
+    shortlist: int = parameter(default=20, allowed=Integer(1), help='Cuts that "leave_one_out" scores again.')
+
+
+class ModelTreeRegressor(Declared, TreeRegressor, kw_only=True):
     """What the model trees share: rows in an order of their own, growth, prediction, equations."""
 
-    constraints: ClassVar[Mapping[str, Constraint]] = STOPPING
     needs_pruning_rows: ClassVar[bool] = False
-    tree_: Tree
-    # Parameters that the constructor of every subclass sets.
-    min_node_percent: float
-    min_child_percent: float | None
-    min_improvement_percent: float
-    max_depth: int | None
+
+    min_node_percent: float = parameter(
+        default=10,
+        allowed=Real(0.0, 100.0),
+        help="A node with fewer rows, in percent of the training rows, is a leaf.",
+    )
+    min_improvement_percent: float = parameter(
+        default=10,
+        allowed=Real(0.0, 100.0),
+        help="Least part of a node's residual sum of squares that a cut must take away.",
+    )
+    min_child_percent: float | None = parameter(
+        default=None,
+        allowed=Optional(Real(0.0, 100.0)),
+        help="Least rows of a child, in percent of the training rows; None for `min_node_percent`, since Table 2.5 "
+        "calls that the required size of a node. With 0, leaves of a few rows come about, whose models go astray "
+        "between rows.",
+    )
+    max_depth: int | None = parameter(
+        default=None, allowed=Optional(Integer(0)), help="Longest path from the root to a leaf; None for no limit."
+    )
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Grow the tree.
@@ -67,7 +95,7 @@ class ModelTreeRegressor(TreeRegressor):
         return self
 
     def _settings(self, n: int) -> Settings:
-        shared = {name: getattr(self, name) for name in LOOK_AHEAD if hasattr(self, name)}
+        shared = {name: getattr(self, name) for name in LookAhead.parameters if name in self.parameters}
         child = self.min_node_percent if self.min_child_percent is None else self.min_child_percent
         return Settings(
             min_node=self.min_node_percent / 100 * n,
@@ -85,50 +113,12 @@ class ModelTreeRegressor(TreeRegressor):
         return tree
 
 
-class TPRTIRegressor(ModelTreeRegressor):
+class TPRTIRegressor(ModelTreeRegressor, LookAhead, kw_only=True):
     """A regression tree with linear leaves, cut at turning points (TPRTI; Amalaman 2015, chapter 2).
 
     Turning points are found once: along each feature, rows are cut into windows, and a window's centroid is one if the
     line through the centroids in the plane of that feature and y turns there. At a node, variant A scores a cut at
     every turning point it still has; variant B scores the coordinates of the one farthest from the node's model.
-
-    Parameters
-    ----------
-    variant : {"A", "B"}, default "A"
-    subset_size : int, default 5
-        S, rows of a window. Table 2.5 has 3 to 250, chosen for each data set.
-    step : int or None, default None
-        K, by how many rows a window moves on; None for S, windows that do not overlap. The paper gives no value.
-    cos_beta : float in [-1, 1], default 0.8
-        A centroid is a turning point if the cosine of its turn is below this. Angles depend on units; nothing is
-        scaled.
-    discrete : {"auto", "all", "none"} or list of columns, default "auto"
-        Features of which every distinct value is a turning point; "auto" are those with at most `max_discrete_values`.
-    max_discrete_values : int, default 10
-        Of "auto".
-    min_node_percent : float, default 10
-        A node with fewer rows, in percent of the training rows, is a leaf.
-    min_improvement_percent : float, default 10
-        Least part of a node's residual sum of squares that a cut must take away.
-    min_child_percent : float or None, default None
-        Least rows of a child, in percent of the training rows; None for `min_node_percent`, since Table 2.5 calls that
-        the required size of a node. With 0, leaves of a few rows come about, whose models go astray between rows.
-    max_depth : int or None, default None
-        Longest path from the root to a leaf; None for no limit.
-    weighting : {"size", "sum"}, default "size"
-        "size" weighs the residual sums of the children by their shares of the rows, as the text has it. An even cut
-        then halves the sum even where it explains nothing, and trees grow until nodes are small; "sum" adds them.
-    improvement_by : {"size", "sum"} or None, default None
-        The weighting of the chosen cut that `min_improvement_percent` is asked of; None for `weighting`. The words of
-        section 2.3.2.1 choose by the RSS, and Table 2.5 stops by the weighted RSS: `weighting="sum"` with "size" here.
-    small_children : {"avoid", "leaf"}, default "avoid"
-        "avoid" never chooses a cut that leaves a child below `min_child_percent`; "leaf" makes a leaf of a node whose
-        chosen cut leaves one.
-    selection : {"rss", "leave_one_out"}, default "rss"
-        "leave_one_out", beyond the paper, scores the `shortlist` best cuts again by cross-validation: the error of
-        predicting each row from the other rows of its side, in closed form. The stopping rule uses it as well.
-    shortlist : int, default 20
-        Cuts that "leave_one_out" scores again.
 
     Attributes
     ----------
@@ -139,49 +129,37 @@ class TPRTIRegressor(ModelTreeRegressor):
     Nothing is drawn at random, and the order of the training rows does not matter.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "variant": Choice(("A", "B")),
-        **TURNING,
-        **STOPPING,
-        **LOOK_AHEAD,
-    }
     # A configuration cannot know columns by number.
     words: ClassVar[Mapping[str, Constraint]] = {"discrete": Choice(DISCRETE)}
 
-    def __init__(
-        self,
-        variant: str = "A",
-        *,
-        subset_size: int = 5,
-        step: int | None = None,
-        cos_beta: float = 0.8,
-        discrete: Any = "auto",
-        max_discrete_values: int = 10,
-        min_node_percent: float = 10,
-        min_improvement_percent: float = 10,
-        min_child_percent: float | None = None,
-        max_depth: int | None = None,
-        weighting: str = "size",
-        improvement_by: str | None = None,
-        small_children: str = "avoid",
-        selection: str = "rss",
-        shortlist: int = 20,
-    ) -> None:
-        self.variant = variant
-        self.subset_size = subset_size
-        self.step = step
-        self.cos_beta = cos_beta
-        self.discrete = discrete
-        self.max_discrete_values = max_discrete_values
-        self.min_node_percent = min_node_percent
-        self.min_improvement_percent = min_improvement_percent
-        self.min_child_percent = min_child_percent
-        self.max_depth = max_depth
-        self.weighting = weighting
-        self.improvement_by = improvement_by
-        self.small_children = small_children
-        self.selection = selection
-        self.shortlist = shortlist
+    variant: str = parameter(
+        default="A",
+        allowed=Choice(("A", "B")),
+        kw_only=False,
+        help="At a node, A scores a cut at every turning point it still has, B the coordinates of the one farthest "
+        "from the node's model.",
+    )
+    subset_size: int = parameter(
+        default=5, allowed=Integer(1), help="S, rows of a window. Table 2.5 has 3 to 250, chosen for each data set."
+    )
+    step: int | None = parameter(
+        default=None,
+        allowed=Optional(Integer(1)),
+        help="K, by how many rows a window moves on; None for S, windows that do not overlap. The paper gives no "
+        "value.",
+    )
+    cos_beta: float = parameter(
+        default=0.8,
+        allowed=Real(-1.0, 1.0),
+        help="A centroid is a turning point if the cosine of its turn is below this. Angles depend on units; nothing "
+        "is scaled.",
+    )
+    discrete: Any = parameter(
+        default="auto",
+        help='Features of which every distinct value is a turning point: "auto", those with at most '
+        '`max_discrete_values`; "all"; "none"; or a list of columns.',
+    )
+    max_discrete_values: int = parameter(default=10, allowed=Integer(0), help='Of "auto" in `discrete`.')
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
         """Return the sentence for a step that leaves rows out between subsets, or None."""
@@ -215,84 +193,34 @@ class TPRTIRegressor(ModelTreeRegressor):
         )
 
 
-class RETISRegressor(ModelTreeRegressor):
+class RETISRegressor(ModelTreeRegressor, LookAhead, kw_only=True):
     """A regression tree with linear leaves that tries every distinct value of every feature (Karalic 1992).
 
     As Amalaman (2015), section 2.4.2, runs it: TPRTI-A with all features discrete, no pruning. One pass over the sorted
     rows answers all cuts of a feature, so a node costs O(n p^3), not O(n^2 p^3).
-
-    Parameters
-    ----------
-    min_node_percent, min_improvement_percent, min_child_percent, max_depth, weighting, improvement_by, small_children
-        As in `TPRTIRegressor`.
-    selection, shortlist
-        As in `TPRTIRegressor`.
     """
-
-    constraints: ClassVar[Mapping[str, Constraint]] = {**STOPPING, **LOOK_AHEAD}
-
-    def __init__(
-        self,
-        *,
-        min_node_percent: float = 10,
-        min_improvement_percent: float = 10,
-        min_child_percent: float | None = None,
-        max_depth: int | None = None,
-        weighting: str = "size",
-        improvement_by: str | None = None,
-        small_children: str = "avoid",
-        selection: str = "rss",
-        shortlist: int = 20,
-    ) -> None:
-        self.min_node_percent = min_node_percent
-        self.min_improvement_percent = min_improvement_percent
-        self.min_child_percent = min_child_percent
-        self.max_depth = max_depth
-        self.weighting = weighting
-        self.improvement_by = improvement_by
-        self.small_children = small_children
-        self.selection = selection
-        self.shortlist = shortlist
 
     def _proposals(self, X: Array, y: Array) -> Proposals:
         return EveryValue()
 
 
-class M5StyleRegressor(ModelTreeRegressor):
+class M5StyleRegressor(ModelTreeRegressor, kw_only=True):
     """A regression tree grown by the variance of the target, cut at means, with linear leaves, pruned (after M5).
 
     Growth as Amalaman (2015), section 2.1, describes M5; pruning by Quinlan's estimate of the error, mean absolute
     residual times (n + v) / (n - v). Of M5 as Quinlan (1992) and Weka have it, three things are not done: leaving terms
     out of a leaf's model, smoothing along the path, and searching all values of a feature.
-
-    Parameters
-    ----------
-    min_node_percent : float, default 1
-        A node with fewer rows, in percent of the training rows, is a leaf.
-    min_improvement_percent : float, default 0
-        Least part of the sum of squares around the mean that a cut must take away.
-    min_child_percent, max_depth
-        As in `TPRTIRegressor`.
-    pruning : bool, default True
-        Whether a subtree becomes a leaf where the estimated error of the leaf's model is no larger.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {**STOPPING, "pruning": Boolean()}
-
-    def __init__(
-        self,
-        *,
-        min_node_percent: float = 1,
-        min_improvement_percent: float = 0,
-        min_child_percent: float | None = None,
-        max_depth: int | None = None,
-        pruning: bool = True,
-    ) -> None:
-        self.min_node_percent = min_node_percent
-        self.min_improvement_percent = min_improvement_percent
-        self.min_child_percent = min_child_percent
-        self.max_depth = max_depth
-        self.pruning = pruning
+    min_node_percent: float = parameter(default=1)
+    min_improvement_percent: float = parameter(
+        default=0, help="Least part of the sum of squares around the mean that a cut must take away."
+    )
+    pruning: bool = parameter(
+        default=True,
+        allowed=Boolean(),
+        help="Whether a subtree becomes a leaf where the estimated error of the leaf's model is no larger.",
+    )
 
     def _settings(self, n: int) -> Settings:
         shared = super()._settings(n)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,11 +10,12 @@ from sklearn.utils import check_random_state
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
 from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
-from oblique_cli.ground.constraints import Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.constraints import Choice, Integer, Optional, Real, check
 from oblique_cli.ground.seeds import generator, integer
+from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.importances import ranges_of
 from oblique_cli.tree.pruning import chosen_alpha, fixed_alpha
-from oblique_cli.tree.refining import REFINEMENTS, Refined
+from oblique_cli.tree.refining import REFINEMENTS
 from oblique_cli.tree.refining_equations import FOLDS, refined
 from oblique_cli.tree.residual_signs import Settings, grow
 from oblique_cli.tree.splitting import PROPOSERS
@@ -27,34 +27,12 @@ LEAVES = ("constant", "linear")
 PRUNED = ("cv", "none")
 
 
-class ObliqueTreeRegressor(TreeRegressor):
+class ObliqueTreeRegressor(Declared, TreeRegressor, kw_only=True):
     """A regression tree of hyperplanes that a heuristic for classes proposes, beyond the papers.
 
     At a node, the rows above the node's own model are one class and the others are another; the heuristic proposes
     directions for these two classes, HHCART by reflecting along the eigenvectors of each. Among all cuts along all
     directions, the one is taken after which the models of the two sides leave the least residual sum of squares.
-
-    Parameters
-    ----------
-    proposer : str, default "hhcart_a"
-        Name of the heuristic (`oblique list algorithms`), with its default parameters.
-    leaves : {"constant", "linear"}, default "constant"
-        What predicts in a leaf: the mean of its rows, or their least-squares model. Cuts are scored by the same.
-    min_samples_leaf : int or None, default None
-        Least rows of a leaf; None for 5, of linear leaves at least 2 (p + 1).
-    max_depth : int or None, default None
-        Longest path from the root to a leaf; None for no limit.
-    pruning : {"cv", "none"}, default "cv"
-        "cv" is minimal cost-complexity pruning by cross-validation of the training rows (Breiman et al. 1984).
-    pruning_folds : int, default 10
-        Of "cv".
-    standard_errors : float, default 1
-        Of "cv": the smallest tree is taken whose error is within so many standard errors of the least.
-    refine : {"none", "tao"}, default "none"
-        "tao" refines the tree as a whole by alternating optimization (Carreira-Perpinan & Tavallali 2018), at the
-        penalty that 5-fold cross-validation of the training rows chooses.
-    random_state : int, RandomState instance or None, default None
-        Draws the folds of "cv" and of "tao", and what a heuristic draws.
 
     Attributes
     ----------
@@ -66,41 +44,47 @@ class ObliqueTreeRegressor(TreeRegressor):
     """
 
     needs_pruning_rows: ClassVar[bool] = False
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "proposer": Choice(PROPOSERS),
-        "leaves": Choice(LEAVES),
-        "min_samples_leaf": Optional(Integer(1)),
-        "max_depth": Optional(Integer(0)),
-        "pruning": Choice(PRUNED),
-        "pruning_folds": Integer(2),
-        "standard_errors": Real(0.0),
-        "refine": Choice(REFINEMENTS),
-    }
-    tree_: Tree
-    refinement_: Refined
 
-    def __init__(
-        self,
-        proposer: str = "hhcart_a",
-        *,
-        leaves: str = "constant",
-        min_samples_leaf: int | None = None,
-        max_depth: int | None = None,
-        pruning: str = "cv",
-        pruning_folds: int = 10,
-        standard_errors: float = 1.0,
-        refine: str = "none",
-        random_state: Any = None,
-    ) -> None:
-        self.proposer = proposer
-        self.leaves = leaves
-        self.min_samples_leaf = min_samples_leaf
-        self.max_depth = max_depth
-        self.pruning = pruning
-        self.pruning_folds = pruning_folds
-        self.standard_errors = standard_errors
-        self.refine = refine
-        self.random_state = random_state
+    proposer: str = parameter(
+        default="hhcart_a",
+        allowed=Choice(PROPOSERS),
+        kw_only=False,
+        help="Name of the heuristic (`oblique list algorithms`), with its default parameters.",
+    )
+    leaves: str = parameter(
+        default="constant",
+        allowed=Choice(LEAVES),
+        help="What predicts in a leaf: the mean of its rows, or their least-squares model. Cuts are scored by the "
+        "same.",
+    )
+    min_samples_leaf: int | None = parameter(
+        default=None,
+        allowed=Optional(Integer(1)),
+        help="Least rows of a leaf; None for 5, of linear leaves at least 2 (p + 1).",
+    )
+    max_depth: int | None = parameter(
+        default=None, allowed=Optional(Integer(0)), help="Longest path from the root to a leaf; None for no limit."
+    )
+    pruning: str = parameter(
+        default="cv",
+        allowed=Choice(PRUNED),
+        help='"cv" is minimal cost-complexity pruning by cross-validation of the training rows (Breiman et al. 1984).',
+    )
+    pruning_folds: int = parameter(default=10, allowed=Integer(2), help='Folds of "cv".')
+    standard_errors: float = parameter(
+        default=1.0,
+        allowed=Real(0.0),
+        help='Of "cv": the smallest tree is taken whose error is within so many standard errors of the least.',
+    )
+    refine: str = parameter(
+        default="none",
+        allowed=Choice(REFINEMENTS),
+        help='"tao" refines the tree as a whole by alternating optimization (Carreira-Perpinan & Tavallali 2018), at '
+        "the penalty that 5-fold cross-validation of the training rows chooses.",
+    )
+    random_state: Any = parameter(
+        default=None, help='Draws the folds of "cv" and of "tao", and what a heuristic draws.'
+    )
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Grow the tree.
@@ -108,8 +92,7 @@ class ObliqueTreeRegressor(TreeRegressor):
         X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
             1e-140 to 1e140, DataError otherwise. A constant target gives one leaf.
         """
-        parameters = {k: v for k, v in self.get_params(deep=False).items() if k != "random_state"}
-        check(parameters, self.constraints, type(self).__name__)
+        check(self.get_params(deep=False), self.constraints, type(self).__name__)
         rows, targets = self._training_rows(X, y)
         seed = int(check_random_state(self.random_state).randint(2**31))
         settings = self._settings(rows.shape[1])

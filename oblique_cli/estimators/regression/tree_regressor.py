@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from oblique_cli.drawing.diagram import drawn
 from oblique_cli.drawing.view import MOST_TERMS, NodeView, TreeView, unbroken, view_of
 from oblique_cli.errors import DataError
+from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows
-from oblique_cli.estimators.rows import checked
 from oblique_cli.ground.magnitudes import refuse_extreme
 from oblique_cli.ground.nodes import BLANK, pairs_of
 from oblique_cli.tree.describe import export_text, leaf_texts

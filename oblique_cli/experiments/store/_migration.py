@@ -14,14 +14,14 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from oblique_cli.experiments import digests
 from oblique_cli.experiments import environment as environments
-from oblique_cli.experiments import keys
 from oblique_cli.experiments.store._records import ROWS, TUNINGS, Kind, seal, text
 from oblique_cli.experiments.store._schema import INDEXES, TABLES
 
 FROM = (2,)
 
-# The number that layout 2 kept by hand in the content of a run; keys say so now (`keys.FORM`).
+# The number that layout 2 kept by hand in the content of a run; keys say so now (`digests.FORM`).
 _COUNTED = "result_version"
 
 
@@ -53,7 +53,7 @@ def _old_runs(db: sqlite3.Connection) -> list[tuple[Any, ...]]:
 def _runs(db: sqlite3.Connection, name: str, content: str, total: int, created: str) -> dict[str, Any]:
     """Store a run and its sessions; return its content."""
     asked: dict[str, Any] = json.loads(content)
-    if asked.get(_COUNTED) == keys.FORM:
+    if asked.get(_COUNTED) == digests.FORM:
         del asked[_COUNTED]
     token = secrets.token_hex(16)
     db.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (name, token, created, seal("runs", name, token, created)))
@@ -112,7 +112,7 @@ def _asked(
     """Yield the places of a run with the keys that its configuration gives them."""
     try:
         bases = {
-            (dataset["name"], algorithm["id"]): keys.base(content, dataset["name"], algorithm["id"])
+            (dataset["name"], algorithm["id"]): digests.base(content, dataset["name"], algorithm["id"])
             for dataset in content["datasets"]
             for algorithm in content["algorithms"]
         }
@@ -122,4 +122,4 @@ def _asked(
     for place in db.execute(f"SELECT DISTINCT {columns} FROM old_{kind.table} WHERE run = ?", (run,)).fetchall():
         base = bases.get(tuple(place[:2]))
         if base is not None:
-            yield tuple(place), keys.of_tuning(base) if kind is TUNINGS else keys.of_fold(base, *place[2:])
+            yield tuple(place), digests.of_tuning(base) if kind is TUNINGS else digests.of_fold(base, *place[2:])

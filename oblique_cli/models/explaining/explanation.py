@@ -217,9 +217,8 @@ def explain(
     held = tuple(name for j, name in enumerate(names) if not free[j] and j in procedure.used)
     said = str(_said(model, procedure, given))
     deviations = np.array(spread.deviations)
-    number = procedure.tree.number(node)
-    found = Explanation(said, number, leaf.n_rows, dict(zip(procedure.classes, leaf.counts, strict=True)), steps, (), 0.0,
-                        None, held)  # fmt: skip
+    counts = dict(zip(procedure.classes, leaf.counts, strict=False))
+    found = Explanation(said, procedure.tree.number(node), leaf.n_rows, counts, steps, (), 0.0, None, held)
     if leaf.scores is None:
         tree = procedure.tree
         wanted = None if to is None else procedure.classes.index(to)

@@ -10,7 +10,6 @@ from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
 from oblique_cli.models.exporting._tables import Tables, Terms, tables_of
 from oblique_cli.models.exporting._text import added, folded, heading, identifiers, quoted, readable, summands
 from oblique_cli.models.procedure import (
-from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
     CLIPPED,
     HALF_ROOT,
     MAJORITY,
@@ -22,6 +21,7 @@ from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
     Split,
     Term,
 )
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 # Sums must round as in training: no fused multiply-adds, no longer registers, and NaN must be NaN.
 PREAMBLE = """\

@@ -10,7 +10,6 @@ from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
 from oblique_cli.models.exporting._tables import Tables, tables_of
 from oblique_cli.models.exporting._text import added, folded, heading, identifiers, quoted, readable, summands
 from oblique_cli.models.procedure import (
-from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
     CLIPPED,
     HALF_ROOT,
     MAJORITY,
@@ -21,6 +20,7 @@ from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
     Split,
     Term,
 )
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 # Words of the language, and names of the module.
 RESERVED = frozenset({

@@ -19,7 +19,6 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
 from oblique_cli.models.exporting._text import heading
 from oblique_cli.models.procedure import (
-from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
     CLIPPED,
     HALF_ROOT,
     MAJORITY,
@@ -32,6 +31,7 @@ from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
     Steps,
     Term,
 )
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 OPSETS = (("", 17), ("ai.onnx.ml", 3))
 IR_VERSION = 8

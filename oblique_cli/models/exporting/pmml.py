@@ -17,7 +17,6 @@ from oblique_cli.errors import ConfigError, quoted
 from oblique_cli.models.exporting._exporter import CLASSIFICATION, CODED, LOGISTIC, Source, exporter
 from oblique_cli.models.exporting._text import heading
 from oblique_cli.models.procedure import (
-from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
     HALF_ROOT,
     MISSING,
     NUMBER,
@@ -28,6 +27,7 @@ from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
     Split,
     Term,
 )
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 # What XML 1.0 cannot hold, not even as a reference.

@@ -10,7 +10,6 @@ from oblique_cli.errors import ConfigError, cut
 from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
 from oblique_cli.models.exporting._text import added, folded, heading, quoted, readable, summands
 from oblique_cli.models.procedure import (
-from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
     CLIPPED,
     HALF_ROOT,
     MAJORITY,
@@ -25,6 +24,7 @@ from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
     Term,
     square_of,
 )
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 MOST_SPLITS = 1000  # SQLite has at most 2,000 columns in a result
 MOST_SUMMED = 900  # summands: an expression of SQLite is at most 1,000 deep

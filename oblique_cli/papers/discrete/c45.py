@@ -8,55 +8,64 @@ least the average gain less 0.001, and a subtree is replaced if the estimate of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from statistics import NormalDist
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real
+from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real
 from oblique_cli.papers.discrete.discrete_tree import DiscreteTree, DiscreteTreeBuilder
 from oblique_cli.papers.discrete.domain import Array, Domain, Ints
+from oblique_cli.parameters import Declared, parameter
 
 TIE = 1e-9  # scores closer than this are equal, and the first feature is taken
 SLACK = 0.1  # errors that a pruned tree may be estimated worse
 
-CONSTRAINTS: Mapping[str, Constraint] = {
-    "criterion": Choice(("gain_ratio", "gain")),
-    "min_samples_leaf": Real(0.0, open_low=True),
-    "max_depth": Optional(Integer(0)),
-    "pruning": Choice(("pessimistic", "none")),
-    "confidence": Real(0.0, 0.5, open_low=True),
-    "subtree_raising": Boolean(),
-    "max_features": Optional(Integer(1)),
-}
+
+class Growth(Declared):
+    """How a C4.5-style tree is grown and pruned."""
+
+    criterion: str = parameter(
+        default="gain_ratio",
+        allowed=Choice(("gain_ratio", "gain")),
+        help="Information gain over the entropy of the branches' sizes, or information gain alone.",
+    )
+    min_samples_leaf: float = parameter(
+        default=2.0,
+        allowed=Real(0.0, open_low=True),
+        also="min_cases",
+        help="Least number of rows, or their weight, of at least two branches of a test (C4.5's m).",
+    )
+    max_depth: int | None = parameter(
+        default=None, allowed=Optional(Integer(0)), help="Longest path from the root to a leaf; None for no limit."
+    )
+    pruning: str = parameter(
+        default="pessimistic",
+        allowed=Choice(("pessimistic", "none")),
+        help='"pessimistic" replaces a subtree where the upper limit of a leaf\'s error rate is no worse, by the leaf '
+        'or by a branch; "none" keeps the tree as grown.',
+    )
+    confidence: float = parameter(
+        default=0.25,
+        allowed=Real(0.0, 0.5, open_low=True),
+        help="Of the upper limit that replaces an error rate (CF); lower prunes more.",
+    )
+    subtree_raising: bool = parameter(
+        default=True, allowed=Boolean(), help="Whether pruning may replace a subtree by its largest branch."
+    )
 
 
-@dataclass(repr=False, eq=False)  # the text is scikit-learn's, and parameter objects are equal only to themselves
-class C45(BaseEstimator):
-    """How a tree is grown and pruned, as an object with scikit-learn's parameters.
+class C45(Growth, BaseEstimator):
+    """How a tree is grown and pruned, as an object with scikit-learn's parameters."""
 
-    criterion         "gain_ratio", or "gain" for plain information gain
-    min_samples_leaf  least weight of at least two branches of a test (C4.5's m)
-    max_depth         longest path, None for no limit
-    pruning           "pessimistic" replaces subtrees by leaves (and raises branches), "none" keeps the tree as grown
-    confidence        of the upper limit of an error rate (CF); lower prunes more
-    subtree_raising   whether a subtree may be replaced by its largest branch
-    max_features      features drawn at random at each node, as in a random forest; None for all
-    """
-
-    constraints: ClassVar[Mapping[str, Constraint]] = CONSTRAINTS
-
-    criterion: str = "gain_ratio"
-    min_samples_leaf: float = 2.0
-    max_depth: int | None = None
-    pruning: str = "pessimistic"
-    confidence: float = 0.25
-    subtree_raising: bool = True
-    max_features: int | None = None
+    max_features: int | None = parameter(
+        default=None,
+        allowed=Optional(Integer(1)),
+        help="Features drawn at random at each node, as in a random forest; None for all.",
+    )
 
     def grow(
         self,

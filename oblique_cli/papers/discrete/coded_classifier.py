@@ -15,9 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.drawing.diagram import Sketch
 from oblique_cli.drawing.view import TreeView
-from oblique_cli.estimators.aliases import Aliases
+from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, SingleTree, TrainingRows, TreeKind, visits
-from oblique_cli.estimators.rows import checked
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Choice, Constraint, Integer, Real, check
 from oblique_cli.ground.nodes import spread_decreases
@@ -28,12 +27,34 @@ from oblique_cli.papers.discrete.domain import Array, Domain, Ints
 from oblique_cli.papers.discrete.extraction import spectrum_of
 from oblique_cli.papers.discrete.spectrum import Spectrum, combination
 from oblique_cli.papers.discrete.tcfs import TIE, ClassShares
-from oblique_cli.parameters import Alias
+from oblique_cli.parameters import Declared, parameter
 
-MISSING: Mapping[str, Constraint] = {"missing": Choice(("error", "impute"))}
-BAG: Mapping[str, Constraint] = {"n_estimators": Integer(1), "bag_fraction": Real(0.0, 1.0, open_low=True)}
-OF_TREE: Aliases = {"min_samples_leaf": Alias("min_cases")}
-OF_BAG: Aliases = {"n_estimators": Alias("n_trees"), **OF_TREE}
+
+class Rest(Declared):
+    """What all classifiers of discrete features take."""
+
+    missing: str = parameter(
+        default="error",
+        allowed=Choice(("error", "impute")),
+        help='"impute" lets a missing value (NaN) take the column\'s most frequent code among the rows of `fit`.',
+    )
+    random_state: Any = parameter(default=None, help="What is drawn: see the notes.")
+
+
+class Bag(Declared):
+    """How many trees there are."""
+
+    n_estimators: int = parameter(default=40, allowed=Integer(1), also="n_trees", help="Number of trees.")
+
+
+class Samples(Declared):
+    """What each of several trees is grown on."""
+
+    bag_fraction: float = parameter(
+        default=1.0,
+        allowed=Real(0.0, 1.0, open_low=True),
+        help="Rows drawn for each tree, as a share of the training rows.",
+    )
 
 
 class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstimator):
@@ -42,7 +63,7 @@ class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstima
     Two classes are one function, the indicator of the second, as in Kargupta et al. (2006); more are one function each.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {}
+    constraints: ClassVar[Mapping[str, Constraint]]
     needs_pruning_rows: ClassVar[bool] = False
 
     missing: str
@@ -202,8 +223,6 @@ class SeveralDiscreteTrees(SeveralTrees, DiscreteClassifier):
 
 class BaggedTreesClassifier(DiscreteClassifier):
     """Trees that are each grown on rows drawn with replacement, and what they say together."""
-
-    aliases: ClassVar[Aliases] = OF_BAG
 
     n_estimators: int
     bag_fraction: float

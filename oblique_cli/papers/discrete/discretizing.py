@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.ground.constraints import Choice, Constraint, Integer
+from oblique_cli.ground.constraints import Choice, Integer
+from oblique_cli.parameters import Declared, parameter
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -64,25 +63,27 @@ class Column:
         return [f"<= {ends[0]}", *between, f"> {ends[-1]}"]
 
 
-@dataclass(repr=False, eq=False)  # the text is scikit-learn's, and parameter objects are equal only to themselves
-class Discretizer(BaseEstimator):
-    """What columns of numbers become, as an object with scikit-learn's parameters.
+class Bins(Declared):
+    """How columns are coded, whatever cuts them."""
 
-    method      for columns that are not levels: "mdl" cuts by class entropy as long as it pays, "quantile" into bins
-                of equally many training rows, "none" refuses them
-    n_bins      bins of "quantile"; fewer where values repeat
-    max_levels  a column of at most this many different whole numbers is taken as it is, each number a level
-    """
+    n_bins: int = parameter(default=4, allowed=Integer(2), help='Bins of "quantile"; fewer where values repeat.')
+    max_levels: int = parameter(
+        default=10,
+        allowed=Integer(1),
+        help="A column of at most this many different whole numbers is taken as it is, each number a level.",
+    )
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "method": Choice(METHODS),
-        "n_bins": Integer(2),
-        "max_levels": Integer(1),
-    }
 
-    method: str = "mdl"
-    n_bins: int = 4
-    max_levels: int = 10
+class Discretizer(Bins, BaseEstimator, kw_only=True):
+    """What columns of numbers become, as an object with scikit-learn's parameters."""
+
+    method: str = parameter(
+        default="mdl",
+        allowed=Choice(METHODS),
+        kw_only=False,
+        help='For columns that are not levels: "mdl" cuts by class entropy as long as it pays, "quantile" into bins of '
+        'equally many training rows, "none" refuses them. Cuts are learned from the rows of `fit`.',
+    )
 
     def learn(self, X: Array, y: NDArray[np.integer], n_classes: int) -> tuple[Column, ...]:
         """Return how to code each column. X : (n, p), NaN for missing; y : (n,) class codes."""

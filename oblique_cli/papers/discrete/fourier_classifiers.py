@@ -11,31 +11,66 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.parts import WithParts
-from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
-from oblique_cli.papers.discrete.c45 import C45
+from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real, check
+from oblique_cli.papers.discrete.c45 import C45, Growth
 from oblique_cli.papers.discrete.coded_classifier import (
-    BAG,
-    MISSING,
+    Bag,
     BaggedTreesClassifier,
+    Rest,
+    Samples,
     SeveralDiscreteTrees,
     SingleDiscreteTree,
 )
 from oblique_cli.papers.discrete.discrete_tree import DiscreteTree
-from oblique_cli.papers.discrete.discretizing import Discretizer
+from oblique_cli.papers.discrete.discretizing import Bins, Discretizer
 from oblique_cli.papers.discrete.domain import Array, Ints
 from oblique_cli.papers.discrete.extraction import spectrum_of
 from oblique_cli.papers.discrete.principal import Components, gram_of_trees, principal_components
 from oblique_cli.papers.discrete.spectrum import CoefficientMatrix, Spectrum, combination
 from oblique_cli.papers.discrete.tcfs import ClassShares, tree_from_spectrum
+from oblique_cli.parameters import Declared, parameter
 
 Part = TypeVar("Part", C45, Discretizer)
 
-SPECTRA: Mapping[str, Constraint] = {
-    "energy": Real(0.0, 1.0, open_low=True),
-    "max_order": Optional(Integer(1)),
-    "tcfs_depth": Optional(Integer(0)),
-    "min_confidence": Real(0.5, 1.0, open_low=True),
-}
+
+class Spectra(Declared):
+    """What is kept of the spectra of trees, and how trees are made of them."""
+
+    energy: float = parameter(
+        default=0.9,
+        allowed=Real(0.0, 1.0, open_low=True),
+        help="Share of each spectrum's energy to keep, by its largest coefficients; 1 keeps all.",
+    )
+    max_order: int | None = parameter(
+        default=None,
+        allowed=Optional(Integer(1)),
+        help="Coefficients of more features than this are not computed: what keeps spectra of deep trees small.",
+    )
+    tcfs_depth: int | None = parameter(
+        default=None,
+        allowed=Optional(Integer(0)),
+        help="Longest path of a tree made from a spectrum; None for the depth of the deepest bagged tree.",
+    )
+    min_confidence: float = parameter(
+        default=1.0,
+        allowed=Real(0.5, 1.0, open_low=True),
+        help="A schema with at least this share of one class is a leaf.",
+    )
+
+
+class Parts(Declared):
+    """How the bagged trees come about. Both parts are flat in configurations and in `make`."""
+
+    tree: C45 | None = parameter(
+        default=None,
+        help="How the bagged trees are grown and pruned (`oblique_cli.C45`), with parameters ``tree__max_depth`` and "
+        "so on; None is C45(). Flat in configurations and in `make`, as in `C45BaggingClassifier`.",
+    )
+    discretizer: Discretizer | None = parameter(
+        default=None,
+        help="How columns of numbers become codes (`oblique_cli.Discretizer`), with parameters ``discretizer__method`` "
+        "and so on; None is Discretizer(). Flat as `tree` is.",
+    )
 
 
 def _default(made_of: Callable[[], Any]) -> Callable[[Any], Any]:
@@ -43,29 +78,16 @@ def _default(made_of: Callable[[], Any]) -> Callable[[Any], Any]:
     return lambda given: made_of() if given is None else None
 
 
-class FourierTreesClassifier(WithParts, BaggedTreesClassifier):
+class FourierTreesClassifier(Spectra, Bag, Samples, Parts, Rest, WithParts, BaggedTreesClassifier):
     """What the three share: bagged C4.5-style trees and their truncated spectra."""
 
     parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"tree": _default(C45), "discretizer": _default(Discretizer)}
     # Configurations are flat: parameter -> the part that it belongs to, and its name there.
     flat: ClassVar[Mapping[str, tuple[type[C45] | type[Discretizer], str, str]]] = {
-        "criterion": (C45, "tree", "criterion"),
-        "min_samples_leaf": (C45, "tree", "min_samples_leaf"),
-        "max_depth": (C45, "tree", "max_depth"),
-        "pruning": (C45, "tree", "pruning"),
-        "confidence": (C45, "tree", "confidence"),
-        "subtree_raising": (C45, "tree", "subtree_raising"),
+        **{name: (C45, "tree", name) for name in Growth.parameters},
         "discretization": (Discretizer, "discretizer", "method"),
-        "n_bins": (Discretizer, "discretizer", "n_bins"),
-        "max_levels": (Discretizer, "discretizer", "max_levels"),
+        **{name: (Discretizer, "discretizer", name) for name in Bins.parameters},
     }
-
-    tree: C45 | None
-    discretizer: Discretizer | None
-    energy: float
-    max_order: int | None
-    tcfs_depth: int | None
-    min_confidence: float
 
     def _learner(self) -> C45:
         return self._checked_part("tree", C45)
@@ -108,60 +130,10 @@ class FourierTreesClassifier(WithParts, BaggedTreesClassifier):
         return tree_from_spectrum(spectrum, shares, max_depth=limit, min_confidence=sure, decide=decide)
 
 
-class _Rebuilt(FourierTreesClassifier):
-    """Parameters of reconstructed and aggregated trees."""
-
-    constraints: ClassVar[Mapping[str, Constraint]] = {**SPECTRA, **BAG, **MISSING}
-
-    def __init__(
-        self,
-        energy: float = 0.9,
-        max_order: int | None = None,
-        tcfs_depth: int | None = None,
-        min_confidence: float = 1.0,
-        n_estimators: int = 40,
-        bag_fraction: float = 1.0,
-        tree: C45 | None = None,
-        discretizer: Discretizer | None = None,
-        missing: str = "error",
-        random_state: Any = None,
-    ) -> None:
-        self.energy = energy
-        self.max_order = max_order
-        self.tcfs_depth = tcfs_depth
-        self.min_confidence = min_confidence
-        self.n_estimators = n_estimators
-        self.bag_fraction = bag_fraction
-        self.tree = tree
-        self.discretizer = discretizer
-        self.missing = missing
-        self.random_state = random_state
-
-
-class ReconstructedFourierTreeClassifier(SeveralDiscreteTrees, _Rebuilt):
+class ReconstructedFourierTreeClassifier(SeveralDiscreteTrees, FourierTreesClassifier):
     """RFT: each bagged tree goes to the Fourier domain, loses its smallest coefficients, and comes back as a tree.
 
     Kargupta et al. (2006), sections 5 and 7. The trees that come back vote.
-
-    Parameters
-    ----------
-    energy : float in (0, 1], default 0.9
-        Share of each spectrum's energy to keep, by its largest coefficients; 1 keeps all.
-    max_order : int or None, default None
-        Coefficients of more features than this are not computed: what keeps spectra of deep trees small.
-    tcfs_depth : int or None, default None
-        Longest path of a tree made from a spectrum. None: that of the tree it came from, and none at all if every
-        coefficient was kept; then the tree has the labels of its source on every point.
-    min_confidence : float in (0.5, 1], default 1
-        A schema with at least this share of one class is a leaf.
-    tree : C45 or None, default None
-        How the bagged trees are grown and pruned (`oblique_cli.C45`), with parameters ``tree__max_depth`` and so on;
-        None is C45().
-    discretizer : Discretizer or None, default None
-        How columns of numbers become codes (`oblique_cli.Discretizer`), with parameters ``discretizer__method`` and so
-        on; None is Discretizer(). Both parts are flat in configurations and in `make`, as in `C45BaggingClassifier`.
-    n_estimators, bag_fraction, missing, random_state
-        As in `C45BaggingClassifier`.
 
     Attributes
     ----------
@@ -171,6 +143,12 @@ class ReconstructedFourierTreeClassifier(SeveralDiscreteTrees, _Rebuilt):
     columns_, domain_, classes_, n_features_in_
     n_leaves_, n_nodes_, depth_ : sums over the reconstructed trees, and the deepest
     """
+
+    tcfs_depth: int | None = parameter(
+        default=None,
+        help="Longest path of a tree made from a spectrum. None: that of the tree it came from, and none at all if "
+        "every coefficient was kept; then the tree has the labels of its source on every point.",
+    )
 
     def _grow(self, codes: Ints, classes: NDArray[np.integer], seed: int) -> None:
         self.source_trees_ = self._bag(codes, classes, seed)
@@ -201,19 +179,10 @@ class ReconstructedFourierTreeClassifier(SeveralDiscreteTrees, _Rebuilt):
         }
 
 
-class AggregatedFourierTreeClassifier(SingleDiscreteTree, _Rebuilt):
+class AggregatedFourierTreeClassifier(SingleDiscreteTree, FourierTreesClassifier):
     """AFT: the truncated spectra of bagged trees are averaged, and one tree is made of the mean.
 
     Kargupta et al. (2006), sections 4.3, 5 and 7.
-
-    Parameters
-    ----------
-    energy, max_order, min_confidence
-        As in `ReconstructedFourierTreeClassifier`.
-    tcfs_depth : int or None, default None
-        Longest path of the tree; None for the depth of the deepest bagged tree.
-    n_estimators, bag_fraction, tree, discretizer, missing, random_state
-        As in `ReconstructedFourierTreeClassifier`.
 
     Attributes
     ----------
@@ -246,39 +215,54 @@ class AggregatedFourierTreeClassifier(SingleDiscreteTree, _Rebuilt):
         return {**super().extra_measures(X, y), **sizes}
 
 
-class OrthogonalTreesClassifier(SeveralDiscreteTrees, FourierTreesClassifier):
+class _Components(Declared):
+    """Which components there are, and what they say together."""
+
+    n_components: int | None = parameter(
+        default=None,
+        allowed=Optional(Integer(1)),
+        help="Components to keep; None for the fewest that capture more than `variance`. Never more than there are.",
+    )
+    variance: float = parameter(
+        default=0.9,
+        allowed=Real(0.0, 1.0, open_low=True, open_high=True),
+        help="Share of the variance of the bagged trees that the components together exceed.",
+    )
+    center: bool = parameter(
+        default=False,
+        allowed=Boolean(),
+        help="Take covariances instead of inner products, as for functions of mean 0; the paper derives one and says "
+        "nothing of how it computes. Components are then uncorrelated rather than orthogonal.",
+    )
+    weights: str = parameter(
+        default="least_squares",
+        allowed=Choice(("least_squares", "uniform")),
+        help='"least_squares" regresses class indicators of the training rows on what the trees say there (ODT-LR). '
+        'With "uniform" and leaves "average" every bagged tree counts the same: the plain vote, as far as the '
+        "components hold it, scaled so that the shares of the bagged trees sum to 1. With leaves "
+        '"label" every tree has one vote.',
+    )
+    leaves: str = parameter(
+        default="average",
+        allowed=Choice(("average", "label")),
+        help="What a tree says: the average of its function at the leaf, or the indicator of the leaf's class. Only "
+        "averages leave the trees orthogonal (exactly so without `tcfs_depth`); section 7 speaks of "
+        "classifications, and trees of labels are smaller, as leaves of one label are merged.",
+    )
+    paper_protocol: bool = parameter(
+        default=False,
+        allowed=Boolean(),
+        help="The paper fits the least-squares weights on the labels of the test rows. Predictions never do that here. "
+        'With True, `extra_measures` adds "accuracy_weights_fitted_on_test_rows", which is the paper\'s number.',
+    )
+
+
+class OrthogonalTreesClassifier(_Components, SeveralDiscreteTrees, FourierTreesClassifier):
     """ODT: principal components of an ensemble in the Fourier domain, each made a tree (section 6).
 
     The coefficients of m bagged trees are the columns of a matrix W. An eigenvector v of W*W makes a function
     sum_i v_i f_i whose spectrum is W v, and TCFS makes a tree of it. The functions are orthogonal to each other over
     the whole domain. The trees predict together, each with a weight.
-
-    Parameters
-    ----------
-    n_components : int or None, default None
-        Components to keep; None for the fewest that capture more than `variance`. Never more than there are.
-    variance : float in (0, 1), default 0.9
-        Share of the variance of the bagged trees that the components together exceed.
-    center : bool, default False
-        Take covariances instead of inner products, as for functions of mean 0; the paper derives one and says nothing
-        of how it computes. Components are then uncorrelated rather than orthogonal.
-    weights : {"least_squares", "uniform"}, default "least_squares"
-        "least_squares" regresses class indicators of the training rows on what the trees say there (ODT-LR). With
-        "uniform" and leaves "average" every bagged tree counts the same: the plain vote, as far as the components hold
-        it, scaled so that the shares of the bagged trees sum to 1. With leaves "label" every tree has one vote.
-    leaves : {"average", "label"}, default "average"
-        What a tree says: the average of its function at the leaf, or the indicator of the leaf's class. Only averages
-        leave the trees orthogonal (exactly so without `tcfs_depth`); section 7 speaks of classifications, and trees of
-        labels are smaller, as leaves of one label are merged.
-    paper_protocol : bool, default False
-        The paper fits the least-squares weights on the labels of the test rows. Predictions never do that here. With
-        True, `extra_measures` adds "accuracy_weights_fitted_on_test_rows", which is the paper's number.
-    energy, max_order, min_confidence
-        As in `ReconstructedFourierTreeClassifier`.
-    tcfs_depth : int or None, default None
-        Longest path of a tree; None for the depth of the deepest bagged tree.
-    n_estimators, bag_fraction, tree, discretizer, missing, random_state
-        As in `ReconstructedFourierTreeClassifier`.
 
     Attributes
     ----------
@@ -289,54 +273,6 @@ class OrthogonalTreesClassifier(SeveralDiscreteTrees, FourierTreesClassifier):
     source_trees_, energy_kept_, oob_error_, columns_, domain_, classes_, n_features_in_
     n_leaves_, n_nodes_, depth_ : sums over the k trees, and the deepest
     """
-
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "n_components": Optional(Integer(1)),
-        "variance": Real(0.0, 1.0, open_low=True, open_high=True),
-        "center": Boolean(),
-        "weights": Choice(("least_squares", "uniform")),
-        "leaves": Choice(("average", "label")),
-        "paper_protocol": Boolean(),
-        **SPECTRA,
-        **BAG,
-        **MISSING,
-    }
-
-    def __init__(
-        self,
-        n_components: int | None = None,
-        variance: float = 0.9,
-        center: bool = False,
-        weights: str = "least_squares",
-        leaves: str = "average",
-        paper_protocol: bool = False,
-        energy: float = 0.9,
-        max_order: int | None = None,
-        tcfs_depth: int | None = None,
-        min_confidence: float = 1.0,
-        n_estimators: int = 40,
-        bag_fraction: float = 1.0,
-        tree: C45 | None = None,
-        discretizer: Discretizer | None = None,
-        missing: str = "error",
-        random_state: Any = None,
-    ) -> None:
-        self.n_components = n_components
-        self.variance = variance
-        self.center = center
-        self.weights = weights
-        self.leaves = leaves
-        self.paper_protocol = paper_protocol
-        self.energy = energy
-        self.max_order = max_order
-        self.tcfs_depth = tcfs_depth
-        self.min_confidence = min_confidence
-        self.n_estimators = n_estimators
-        self.bag_fraction = bag_fraction
-        self.tree = tree
-        self.discretizer = discretizer
-        self.missing = missing
-        self.random_state = random_state
 
     def _grow(self, codes: Ints, classes: NDArray[np.integer], seed: int) -> None:
         self.source_trees_ = self._bag(codes, classes, seed)

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from oblique_cli.ground.constraints import Choice, Constraint, check
+from oblique_cli.ground.constraints import Choice, check
 from oblique_cli.papers.hierarchy.dissimilarities import METRICS, SCALINGS, Condensed, from_square, pairwise
+from oblique_cli.parameters import Declared, parameter
 
 Array = NDArray[np.float64]
 
 PRECOMPUTED = "precomputed"
-DISTANCE: Mapping[str, Constraint] = {"metric": Choice((*METRICS, PRECOMPUTED)), "scaling": Choice(SCALINGS)}
 
 
-class DistanceEstimator(BaseEstimator):
+class DistanceEstimator(Declared, BaseEstimator, kw_only=True):
     """What estimators share that work on rows and a metric, or on a matrix of distances."""
 
-    constraints: ClassVar[Mapping[str, Constraint]]
-    metric: str
-    scaling: str
+    metric: str = parameter(
+        default="euclidean",
+        allowed=Choice((*METRICS, PRECOMPUTED)),
+        help='Distance between rows, or "precomputed" if X is a square matrix of dissimilarities.',
+    )
+    scaling: str = parameter(
+        default="zscore",
+        allowed=Choice(SCALINGS),
+        help="Columns are brought to mean 0 and variance 1 of the training rows first.",
+    )
 
     def _check_parameters(self) -> None:
         check(self.get_params(deep=False), self.constraints, type(self).__name__)

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.ground import seeds
-from oblique_cli.ground.constraints import Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.constraints import Choice, Integer, Optional, Real, check
 from oblique_cli.papers.hierarchy import editors as editing
 from oblique_cli.papers.hierarchy.dissimilarities import Condensed, from_square, to_square
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
 from oblique_cli.papers.hierarchy.linkage import upgma
 from oblique_cli.papers.hierarchy.measures import purity_thresholds
-from oblique_cli.papers.hierarchy.neighbors import NEIGHBORS, NearestNeighborsClassifier
+from oblique_cli.papers.hierarchy.neighbors import NearestNeighborsClassifier
 from oblique_cli.papers.hierarchy.staxac import GRAPHS, staxac
 from oblique_cli.papers.hierarchy.voting import WEIGHTS, classify
+from oblique_cli.parameters import parameter
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -26,50 +26,36 @@ Ints = NDArray[np.int64]
 TREES = ("staxac", "upgma")
 
 
-class WilsonClassifier(NearestNeighborsClassifier):
-    """Nearest neighbors after Wilson editing: rows that the others' k-NN rule gets wrong are dropped.
+class _Edited(NearestNeighborsClassifier):
+    """What neighbors among edited rows share."""
 
-    Parameters
-    ----------
-    voting : {"uniform", "distance"}, default "uniform"
-        Of the editing: "distance" is WilsonProb (Vazquez, Sanchez & Pla 2005), whose votes are 1 / (1 + d).
-    n_neighbors, weights, metric, scaling
-        As in `NearestNeighborsClassifier`; n_neighbors serves editing and classification.
-    """
+    n_neighbors: int = parameter(default=1, kw_only=True)
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {"voting": Choice(WEIGHTS), **NEIGHBORS}
 
-    def __init__(
-        self,
-        voting: str = "uniform",
-        *,
-        n_neighbors: int = 1,
-        weights: str = "uniform",
-        metric: str = "euclidean",
-        scaling: str = "zscore",
-    ) -> None:
-        super().__init__(n_neighbors, weights=weights, metric=metric, scaling=scaling)
-        self.voting = voting
+class _DrawnEdit(_Edited):
+    """Editing that draws."""
+
+    random_state: Any = parameter(default=None, kw_only=True, help="What is drawn: see the notes.")
+
+
+class WilsonClassifier(_Edited, kw_only=True):
+    """Nearest neighbors after Wilson editing: rows that the others' k-NN rule gets wrong are dropped."""
+
+    voting: str = parameter(
+        default="uniform",
+        allowed=Choice(WEIGHTS),
+        kw_only=False,
+        help='Of the editing: "distance" is WilsonProb (Vazquez, Sanchez & Pla 2005), whose votes are 1 / (1 + d).',
+    )
+    n_neighbors: int = parameter(default=1, help="k of editing and of classification; all rows if fewer are kept.")
 
     def _edit(self, X: Array) -> NDArray[np.bool_]:
         square = to_square(self._condensed(X, "float64"))
         return editing.wilson(square, self._codes, self.n_neighbors, self.voting)
 
 
-class MultiEditClassifier(NearestNeighborsClassifier):
+class MultiEditClassifier(_DrawnEdit, kw_only=True):
     """Nearest neighbors after Multi-edit: random subsets edit each other until nothing is removed.
-
-    Parameters
-    ----------
-    n_subsets : int, default 3
-        Parts that the rows are divided into; each is edited by the next.
-    edit_neighbors : int, default 1
-        k of the editing.
-    quiet_rounds : int, default 1
-        Rounds without a removal after which it ends.
-    n_neighbors, weights, metric, scaling
-        As in `NearestNeighborsClassifier`.
-    random_state : int, RandomState or None, default None
 
     Notes
     -----
@@ -77,30 +63,14 @@ class MultiEditClassifier(NearestNeighborsClassifier):
     it.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "n_subsets": Integer(2),
-        "edit_neighbors": Integer(1),
-        "quiet_rounds": Integer(1),
-        **NEIGHBORS,
-    }
-
-    def __init__(
-        self,
-        n_subsets: int = 3,
-        *,
-        edit_neighbors: int = 1,
-        quiet_rounds: int = 1,
-        n_neighbors: int = 1,
-        weights: str = "uniform",
-        metric: str = "euclidean",
-        scaling: str = "zscore",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(n_neighbors, weights=weights, metric=metric, scaling=scaling)
-        self.n_subsets = n_subsets
-        self.edit_neighbors = edit_neighbors
-        self.quiet_rounds = quiet_rounds
-        self.random_state = random_state
+    n_subsets: int = parameter(
+        default=3,
+        allowed=Integer(2),
+        kw_only=False,
+        help="Parts that the rows are divided into; each is edited by the next.",
+    )
+    edit_neighbors: int = parameter(default=1, allowed=Integer(1), help="k of the editing.")
+    quiet_rounds: int = parameter(default=1, allowed=Integer(1), help="Rounds without a removal after which it ends.")
 
     def _edit(self, X: Array) -> NDArray[np.bool_]:
         square = to_square(self._condensed(X, "float64"))
@@ -108,18 +78,8 @@ class MultiEditClassifier(NearestNeighborsClassifier):
         return editing.multi_edit(square, self._codes, self.edit_neighbors, self.n_subsets, self.quiet_rounds, rng)
 
 
-class SupervisedClusteringEditClassifier(NearestNeighborsClassifier):
+class SupervisedClusteringEditClassifier(_DrawnEdit, kw_only=True):
     """Nearest neighbors over the representatives of a supervised clustering (Eick, Zeidat & Vilalta 2004).
-
-    Parameters
-    ----------
-    penalty : float, default 0.1
-        What a further cluster costs beside impurity.
-    restarts : int, default 5
-        Climbs from random representatives.
-    n_neighbors, weights, metric, scaling
-        As in `NearestNeighborsClassifier`.
-    random_state : int, RandomState or None, default None
 
     Notes
     -----
@@ -127,23 +87,10 @@ class SupervisedClusteringEditClassifier(NearestNeighborsClassifier):
     it.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {"penalty": Real(0.0), "restarts": Integer(1), **NEIGHBORS}
-
-    def __init__(
-        self,
-        penalty: float = 0.1,
-        *,
-        restarts: int = 5,
-        n_neighbors: int = 1,
-        weights: str = "uniform",
-        metric: str = "euclidean",
-        scaling: str = "zscore",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(n_neighbors, weights=weights, metric=metric, scaling=scaling)
-        self.penalty = penalty
-        self.restarts = restarts
-        self.random_state = random_state
+    penalty: float = parameter(
+        default=0.1, allowed=Real(0.0), kw_only=False, help="What a further cluster costs beside impurity."
+    )
+    restarts: int = parameter(default=5, allowed=Integer(1), help="Climbs from random representatives.")
 
     def _edit(self, X: Array) -> NDArray[np.bool_]:
         square = to_square(self._condensed(X, "float64"))
@@ -151,24 +98,8 @@ class SupervisedClusteringEditClassifier(NearestNeighborsClassifier):
         return editing.supervised_clustering(square, self._codes, self.penalty, self.restarts, rng)
 
 
-class HCEditClassifier(NearestNeighborsClassifier):
+class HCEditClassifier(_DrawnEdit, kw_only=True):
     """Nearest neighbors after HC-edit: minority rows of the purest large sub-trees are dropped (section 6.3).
-
-    Parameters
-    ----------
-    tree : {"staxac", "upgma"}, default "staxac"
-    beta : float in (0, 1] or None, default None
-        Purity of the sub-trees. 1 edits nothing. None chooses among the purity thresholds of the tree of all training
-        rows, from its root's up to but without 1 (section 6.3), by cross-validation within the training rows: the most
-        accurate one for the given n_neighbors, of equals the highest. 1 where no purity lies between the root's and 1:
-        the root's alone would drop every row but those of one class.
-    inner_folds : int, default 10
-        Of that cross-validation; one a row if there are fewer rows.
-    graph : {"nearest", "renewed", "gabriel"}, default "nearest"
-        Of STAXAC.
-    n_neighbors, weights, metric, scaling
-        As in `NearestNeighborsClassifier`; n_neighbors serves classification only.
-    random_state : int, RandomState or None, default None
 
     Attributes
     ----------
@@ -184,33 +115,25 @@ class HCEditClassifier(NearestNeighborsClassifier):
     Stochasticity. One integer is drawn from `random_state`; the inner folds come from one stream named after it.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "tree": Choice(TREES),
-        "beta": Optional(Real(0.0, 1.0, open_low=True)),
-        "inner_folds": Integer(2),
-        "graph": Choice(GRAPHS),
-        **NEIGHBORS,
-    }
-
-    def __init__(
-        self,
-        tree: str = "staxac",
-        *,
-        beta: float | None = None,
-        inner_folds: int = 10,
-        graph: str = "nearest",
-        n_neighbors: int = 1,
-        weights: str = "uniform",
-        metric: str = "euclidean",
-        scaling: str = "zscore",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(n_neighbors, weights=weights, metric=metric, scaling=scaling)
-        self.tree = tree
-        self.beta = beta
-        self.inner_folds = inner_folds
-        self.graph = graph
-        self.random_state = random_state
+    tree: str = parameter(
+        default="staxac", allowed=Choice(TREES), kw_only=False, help="What grows the tree of the training rows."
+    )
+    beta: float | None = parameter(
+        default=None,
+        allowed=Optional(Real(0.0, 1.0, open_low=True)),
+        help="Purity of the sub-trees. 1 edits nothing. None chooses among the purity thresholds of the tree of all "
+        "training rows, from its root's up to but without 1 (section 6.3), by cross-validation within the training "
+        "rows: the most accurate one for the given n_neighbors, of equals the highest. 1 where no purity lies "
+        "between the root's and 1: the root's alone would drop every row but those of one class.",
+    )
+    inner_folds: int = parameter(
+        default=10, allowed=Integer(2), help="Of that cross-validation; one a row if there are fewer rows."
+    )
+    graph: str = parameter(
+        default="nearest",
+        allowed=Choice(GRAPHS),
+        help="Which clusters are neighbors to STAXAC, as in `SupervisedTaxonomy`.",
+    )
 
     def _edit(self, X: Array) -> NDArray[np.bool_]:
         condensed = self._condensed(X, "float64")

@@ -13,36 +13,24 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.errors import DataError
+from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import LogProbabilities
-from oblique_cli.estimators.rows import checked
 from oblique_cli.ground.constraints import Choice, Constraint, Integer
 from oblique_cli.papers.hierarchy.dissimilarities import METRICS, between, from_square, spread_of
-from oblique_cli.papers.hierarchy.distance_estimator import DISTANCE, PRECOMPUTED, DistanceEstimator
+from oblique_cli.papers.hierarchy.distance_estimator import PRECOMPUTED, DistanceEstimator
 from oblique_cli.papers.hierarchy.voting import WEIGHTS, nearest, votes, winners
+from oblique_cli.parameters import parameter
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BLOCK = 1000  # rows that are predicted at once, to bound memory
-NEIGHBORS: Mapping[str, Constraint] = {"n_neighbors": Integer(1), "weights": Choice(WEIGHTS), **DISTANCE}
 
 
-class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEstimator):
+class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEstimator, kw_only=True):
     """The k-nearest-neighbor rule over all training rows, or those that an editor keeps (Amalaman 2015, chapter 6).
 
     Of rows at one distance the first is the nearer; of classes with equally many votes that of the nearest row wins.
-
-    Parameters
-    ----------
-    n_neighbors : int, default 1
-        k; all rows if fewer are kept. Wilson and WilsonProb edit with the same k.
-    weights : {"uniform", "distance"}, default "uniform"
-        One vote a neighbor, or 1 / (1 + d).
-    metric : str, default "euclidean"
-        As in `AvalancheClustering`. For "precomputed", X is (n, n) in fit and (m, n) in predict, distances to all
-        training rows.
-    scaling : {"zscore", "none"}, default "zscore"
-        Columns are brought to mean 0 and variance 1 of the training rows first.
 
     Attributes
     ----------
@@ -55,18 +43,19 @@ class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEsti
         Rows kept, the size of the model; `depth_` is 0. The tables of experiments call the size leaves.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = NEIGHBORS
     # A configuration's data set holds rows, so "precomputed" is not for it.
     words: ClassVar[Mapping[str, Constraint]] = {"metric": Choice(METRICS)}
     needs_pruning_rows: ClassVar[bool] = False
 
-    def __init__(
-        self, n_neighbors: int = 1, *, weights: str = "uniform", metric: str = "euclidean", scaling: str = "zscore"
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.metric = metric
-        self.scaling = scaling
+    n_neighbors: int = parameter(
+        default=1, allowed=Integer(1), kw_only=False, help="k of classification; all rows if fewer are kept."
+    )
+    weights: str = parameter(default="uniform", allowed=Choice(WEIGHTS), help="One vote a neighbor, or 1 / (1 + d).")
+    metric: str = parameter(
+        default="euclidean",
+        help='As in `AvalancheClustering`. For "precomputed", X is (n, n) in fit and (m, n) in predict, distances to '
+        "all training rows.",
+    )
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Store the rows that the editor keeps. X : (n, p), or (n, n) for metric "precomputed"; y : (n,) labels."""

@@ -2,38 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 from sklearn.utils.multiclass import check_classification_targets
 
-from oblique_cli.estimators.rows import checked
-from oblique_cli.ground.constraints import Choice, Constraint, Integer, Real
+from oblique_cli.estimators.checked_rows import checked
+from oblique_cli.ground.constraints import Choice, Integer, Real
 from oblique_cli.papers.hierarchy.avalanche import avalanche
 from oblique_cli.papers.hierarchy.dissimilarities import DTYPES
-from oblique_cli.papers.hierarchy.distance_estimator import DISTANCE, DistanceEstimator
+from oblique_cli.papers.hierarchy.distance_estimator import DistanceEstimator
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
 from oblique_cli.papers.hierarchy.measures import extract_clusters
 from oblique_cli.papers.hierarchy.staxac import GRAPHS, staxac
+from oblique_cli.parameters import parameter
 
 
-class AvalancheClustering(ClusterMixin, DistanceEstimator):
+class _Condensed(DistanceEstimator):
+    """What keeps the distances between all rows."""
+
+    dtype: str = parameter(
+        default="float64",
+        allowed=Choice(DTYPES),
+        kw_only=True,
+        help="Of the condensed matrix, n (n - 1) / 2 numbers.",
+    )
+
+
+class AvalancheClustering(ClusterMixin, _Condensed, kw_only=True):
     """Divisive clustering of a dissimilarity matrix (Amalaman 2015, chapter 4).
-
-    Parameters
-    ----------
-    n_clusters : int, default 2
-        Clusters of `labels_`: the highest joins of the tree are undone. The tree itself goes down to single rows.
-    metric : str, default "euclidean"
-        One of euclidean, sqeuclidean, cityblock, chebyshev, cosine, correlation, hamming, or "precomputed" if X is a
-        square matrix of dissimilarities.
-    scaling : {"zscore", "none"}, default "zscore"
-        Columns are brought to mean 0 and variance 1 first.
-    dtype : {"float64", "float32"}, default "float64"
-        Of the condensed matrix, n (n - 1) / 2 numbers.
 
     Attributes
     ----------
@@ -43,15 +42,13 @@ class AvalancheClustering(ClusterMixin, DistanceEstimator):
     n_features_in_ : int
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {"n_clusters": Integer(1), **DISTANCE, "dtype": Choice(DTYPES)}
-
-    def __init__(
-        self, n_clusters: int = 2, *, metric: str = "euclidean", scaling: str = "zscore", dtype: str = "float64"
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.metric = metric
-        self.scaling = scaling
-        self.dtype = dtype
+    n_clusters: int = parameter(
+        default=2,
+        allowed=Integer(1),
+        kw_only=False,
+        help="Clusters of `labels_`: the highest joins of the tree are undone. The tree itself goes down to single "
+        "rows.",
+    )
 
     def fit(self, X: ArrayLike, y: Any = None) -> AvalancheClustering:
         """Grow the tree. X : (n, p) finite numbers, or (n, n) for metric "precomputed"; y is not used."""
@@ -62,18 +59,8 @@ class AvalancheClustering(ClusterMixin, DistanceEstimator):
         return self
 
 
-class SupervisedTaxonomy(DistanceEstimator):
+class SupervisedTaxonomy(_Condensed, kw_only=True):
     """A supervised taxonomy by STAXAC (Amalaman 2015, section 5.3), the ground of EUREKA's measures.
-
-    Parameters
-    ----------
-    graph : {"nearest", "renewed", "gabriel"}, default "nearest"
-        Which clusters are neighbors: those nearest to each other at the beginning, whose union inherits the neighbors
-        of both; those nearest to each other now; or those of the Gabriel graph, inherited too.
-    threshold : float in (0, 1], default 1
-        Purity of the clusters in `labels_`.
-    metric, scaling, dtype
-        As in `AvalancheClustering`.
 
     Attributes
     ----------
@@ -87,27 +74,16 @@ class SupervisedTaxonomy(DistanceEstimator):
     n_features_in_ : int
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "graph": Choice(GRAPHS),
-        "threshold": Real(0.0, 1.0, open_low=True),
-        **DISTANCE,
-        "dtype": Choice(DTYPES),
-    }
-
-    def __init__(
-        self,
-        graph: str = "nearest",
-        *,
-        threshold: float = 1.0,
-        metric: str = "euclidean",
-        scaling: str = "zscore",
-        dtype: str = "float64",
-    ) -> None:
-        self.graph = graph
-        self.threshold = threshold
-        self.metric = metric
-        self.scaling = scaling
-        self.dtype = dtype
+    graph: str = parameter(
+        default="nearest",
+        allowed=Choice(GRAPHS),
+        kw_only=False,
+        help="Which clusters are neighbors: those nearest to each other at the beginning, whose union inherits the "
+        "neighbors of both; those nearest to each other now; or those of the Gabriel graph, inherited too.",
+    )
+    threshold: float = parameter(
+        default=1.0, allowed=Real(0.0, 1.0, open_low=True), help="Purity of the clusters in `labels_`."
+    )
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> SupervisedTaxonomy:
         """Build the taxonomy. X : (n, p) finite numbers, or (n, n) for metric "precomputed"; y : (n,) labels."""

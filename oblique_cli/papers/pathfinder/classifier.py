@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from oblique_cli.drawing.diagram import Sketch, yes_or_no
 from oblique_cli.drawing.view import TreeView
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import LogProbabilities, SingleTree, TrainingRows
-from oblique_cli.estimators.rows import checked
 from oblique_cli.ground.constraints import Constraint, Integer, Real, check
 from oblique_cli.ground.nodes import spread_decreases
 from oblique_cli.papers.pathfinder.grid_clusters import CellGrid
 from oblique_cli.papers.pathfinder.regions import RegionTree, export_text, grow, node_texts
+from oblique_cli.parameters import Declared, parameter
 
 Array = NDArray[np.float64]
 
@@ -40,7 +41,7 @@ class GridSize(Constraint):
         return {"anyOf": [Integer(SMALLEST_GRID, LARGEST_GRID).schema(), {"const": "auto"}]}
 
 
-class PathfinderClassifier(LogProbabilities, SingleTree, ClassifierMixin, BaseEstimator):
+class PathfinderClassifier(Declared, LogProbabilities, SingleTree, ClassifierMixin, BaseEstimator, kw_only=True):
     """A tree whose splits are pieces of lines around clusters, with the option to reject (Amalaman 2015, chapter 3).
 
     At a node, every plane of two features gets a grid over the node's rows, and every ordered pair of classes is
@@ -48,23 +49,6 @@ class PathfinderClassifier(LogProbabilities, SingleTree, ClassifierMixin, BaseEs
     inside a cluster if it lies on the same side as the middle of the rectangle that owns the boundary point nearest to
     it, the line being drawn through that rectangle's two nearest points. The plane and pair whose inside and outside
     have the largest Gini gain split the node. A row that lies inside no cluster of its leaf's class is rejected.
-
-    Parameters
-    ----------
-    grid_size : int or "auto", default 16
-        Cells along an axis, 2 to 1000. "auto" takes, of 2 to `max_grid_size`, the number with the fewest training rows
-        misclassified or rejected, the smallest of equals (the paper, 3.4.2, goes by the error alone, in which a tree
-        that rejects every row is perfect).
-    max_grid_size : int, default 30
-        Largest number that "auto" tries.
-    alpha : float in (0, 100], default 100
-        Least percentage of the pivot class in a row or column of cells that is added to a rectangle; at most `theta`.
-    theta : float in (0, 100], default 100
-        Least percentage of the pivot class in a rectangle.
-    min_node : float, default 5
-        A node with fewer rows, in percent of the training rows, is a leaf.
-    min_gain : float, default 1
-        Least Gini gain of a split, in percent of the node's Gini index.
 
     Attributes
     ----------
@@ -78,34 +62,40 @@ class PathfinderClassifier(LogProbabilities, SingleTree, ClassifierMixin, BaseEs
     drawn at random, and the order of the training rows does not matter.
     """
 
-    constraints: ClassVar[Mapping[str, Constraint]] = {
-        "grid_size": GridSize(),
-        "max_grid_size": Integer(SMALLEST_GRID, LARGEST_GRID),
-        "alpha": Real(0.0, 100.0, open_low=True),
-        "theta": Real(0.0, 100.0, open_low=True),
-        "min_node": Real(0.0, 100.0),
-        "min_gain": Real(0.0, 100.0),
-    }
     needs_pruning_rows: ClassVar[bool] = False
 
-    tree_: RegionTree
-
-    def __init__(
-        self,
-        grid_size: int | str = 16,
-        *,
-        max_grid_size: int = 30,
-        alpha: float = 100.0,
-        theta: float = 100.0,
-        min_node: float = 5.0,
-        min_gain: float = 1.0,
-    ) -> None:
-        self.grid_size = grid_size
-        self.max_grid_size = max_grid_size
-        self.alpha = alpha
-        self.theta = theta
-        self.min_node = min_node
-        self.min_gain = min_gain
+    grid_size: int | str = parameter(
+        default=16,
+        allowed=GridSize(),
+        kw_only=False,
+        help='Cells along an axis. "auto" takes, of 2 to `max_grid_size`, the number with the fewest training rows '
+        "misclassified or rejected, the smallest of equals (the paper, 3.4.2, goes by the error alone, in which a "
+        "tree that rejects every row is perfect).",
+    )
+    max_grid_size: int = parameter(
+        default=30, allowed=Integer(SMALLEST_GRID, LARGEST_GRID), help='Largest number that "auto" tries.'
+    )
+    alpha: float = parameter(
+        default=100.0,
+        allowed=Real(0.0, 100.0, open_low=True),
+        help="Least percentage of the pivot class in a row or column of cells that is added to a rectangle; at most "
+        "`theta`.",
+    )
+    theta: float = parameter(
+        default=100.0,
+        allowed=Real(0.0, 100.0, open_low=True),
+        help="Least percentage of the pivot class in a rectangle.",
+    )
+    min_node: float = parameter(
+        default=5.0,
+        allowed=Real(0.0, 100.0),
+        help="A node with fewer rows, in percent of the training rows, is a leaf.",
+    )
+    min_gain: float = parameter(
+        default=1.0,
+        allowed=Real(0.0, 100.0),
+        help="Least Gini gain of a split, in percent of the node's Gini index.",
+    )
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
         """Return the sentence for limits of purity that are the wrong way round, or None."""
@@ -164,7 +154,8 @@ class PathfinderClassifier(LogProbabilities, SingleTree, ClassifierMixin, BaseEs
         """Return the leaf of each row as a node number of tree_, rejected or not. X : (n, p); returns (n,)."""
         check_is_fitted(self)
         rows = checked(self, X, dtype=np.float64, order="C", reset=False)
-        return self.tree_.apply(self._normalized(rows))[0]
+        leaves: NDArray[np.int32] = self.tree_.apply(self._normalized(rows))[0]
+        return leaves
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return what the reject option does to rows X (n, p) of classes y (n,), in percent.

@@ -58,7 +58,7 @@ def reproduce(
 
     Example: oblique reproduce chapter3 --profile quick
     """
-    from oblique_cli.papers.reproduction.framework import reporting
+    from oblique_cli.papers.reproduction.framework import study_report
     from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest
 
     if name is None:
@@ -101,7 +101,7 @@ def reproduce(
         result = study.run(request)
         if result.is_empty:
             continue
-        report = reporting.of(study, result, request)
+        report = study_report.of(study, result, request)
         texts.append(report.render(format_))
         write("\n".join(texts) if output else "\n" * (len(texts) > 1) + texts[-1], output)
         report.save()

@@ -15,10 +15,10 @@ from sklearn.exceptions import NotFittedError
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators import jobs
+from oblique_cli.estimators import n_jobs
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.estimators.jobs import threads_of
-from oblique_cli.scale.cluster import forests_on
+from oblique_cli.estimators.n_jobs import threads_of
+from oblique_cli.scale.workers import forests_on
 
 
 def same(one, other):
@@ -35,7 +35,7 @@ def test_threads_are_those_of_the_context():
         assert joblib.Parallel(n_jobs=2)(joblib.delayed(threads_of)(estimator) for _ in range(2)) == [1, 1]
         estimator.n_jobs = 2
         assert threads_of(estimator) == 2
-    assert jobs.workers() == 0
+    assert n_jobs.workers() == 0
 
 
 @pytest.fixture(scope="module")
@@ -78,8 +78,8 @@ def test_kept_trees_weights_and_out_of_bag_scores_hold_on_workers(client):
 @pytest.mark.filterwarnings("ignore")
 def test_no_more_workers_are_asked_than_the_context_says(client, monkeypatch):
     asked = []
-    plain = jobs.Parallel
-    monkeypatch.setattr(jobs, "Parallel", lambda n_jobs: asked.append(n_jobs) or plain(n_jobs=n_jobs))
+    plain = n_jobs.Parallel
+    monkeypatch.setattr(n_jobs, "Parallel", lambda n_jobs: asked.append(n_jobs) or plain(n_jobs=n_jobs))
     with joblib.parallel_config("dask", n_jobs=2):
         make("hhgdt_forest", random_state=3, n_estimators=4).fit(*ROWS)
     assert asked == [2]
@@ -94,7 +94,7 @@ def test_an_error_of_the_fit_is_not_called_the_schedulers(client):
 def on_a_worker():
     """How many workers a fit gets that is itself a task of one."""
     with joblib.parallel_config("dask", n_jobs=-1):
-        return jobs.workers()
+        return n_jobs.workers()
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -18,7 +18,7 @@ from oblique_cli.papers.hierarchy import taxonomy_command as command
 from oblique_cli.papers.hierarchy import taxonomy_report as report
 from oblique_cli.papers.hierarchy.dissimilarities import METRICS, SCALINGS, pairwise
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
-from oblique_cli.papers.reproduction.framework import reporting
+from oblique_cli.papers.reproduction.framework import study_report
 from oblique_cli.papers.reproduction.framework.studies import StudyRequest
 from oblique_cli.papers.reproduction.studies import taxonomy as study
 
@@ -158,7 +158,7 @@ def test_the_study_prints_sequences_with_the_direction_of_every_finding(call):
     assert ended.code == 0, ended.err
     assert "purity_threshold" in ended.out and "STAXAC+EUREKA" in ended.out
     assert "Pure clusters of STAXAC by its proximity graph" in ended.out
-    cells = reporting.read_cells(call.folder / "results" / "reproduction" / "taxonomy_quick_only.csv")
+    cells = study_report.read_cells(call.folder / "results" / "reproduction" / "taxonomy_quick_only.csv")
     assert {cell.dataset for cell in cells} == {"iris"}
     first = next(cell for cell in cells if cell.metric == "purity_threshold")
     assert (first.ours, first.published) == (0.333, 0.333)

@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from oblique_cli import config
 from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError
-from oblique_cli.evaluation import significance
+from oblique_cli.evaluation import significance_tests
 from oblique_cli.evaluation.tables import title_of
 from oblique_cli.experiments import running
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.resources import PACKAGE
-from oblique_cli.papers.reproduction.framework.reporting import StudyReport
 from oblique_cli.papers.reproduction.framework.runs import DATABASE, Outcome, outcome
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.study_report import StudyReport
 from oblique_cli.papers.reproduction.studies import field
 from oblique_cli.papers.reproduction.studies.field import (
     CHOSEN_ON,
@@ -69,7 +69,7 @@ def scores(accuracy: list[list[float]], leaves: list[list[float]]) -> Scores:
 
 def test_a_failure_is_ranked_last_and_improves_no_mean():
     found = scores([[90, 80], [10, NAN], [70, 70]], [[2, 8], [1000, NAN], [8, 2]])
-    np.testing.assert_allclose(significance.average_ranks(found.ranked("accuracy")), [3.5 / 3, 5.5 / 3])
+    np.testing.assert_allclose(significance_tests.average_ranks(found.ranked("accuracy")), [3.5 / 3, 5.5 / 3])
     assert found.means("accuracy") == pytest.approx([80.0, 75.0])  # without the second set
     assert found.means("leaves") == pytest.approx([4.0, 4.0])  # geometric
     assert all(np.isnan(found.means("log_loss")))
@@ -243,7 +243,7 @@ def test_relative_errors_by_hand():
     values = {metric: np.ones(errors.shape) for metric in config.load("field_regression").metrics} | {"rmse": errors}
     found = Scores(("a", "b", "c"), ("x", "y", "z"), values, "rmse")
     np.testing.assert_allclose(found.relative(), [[1, 1.5, NAN], [2, 1, 8], [NAN, NAN, NAN]])
-    np.testing.assert_allclose(significance.average_ranks(found.ranked("rmse")), [4 / 3, 5.5 / 3, 8.5 / 3])
+    np.testing.assert_allclose(significance_tests.average_ranks(found.ranked("rmse")), [4 / 3, 5.5 / 3, 8.5 / 3])
     tables = {table.name: table for table in field._regression_tables(found, ())}
     # One set has an error of every method above 0.
     assert [row[:2] for row in tables["means"].rows] == [("b *", "1.000"), ("a", "2.000"), ("c", "8.000")]

@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from oblique_cli.evaluation import published, significance
+from oblique_cli.evaluation import published, significance_tests
 from oblique_cli.papers.reproduction.framework import document
-from oblique_cli.papers.reproduction.framework.reporting import StudyReport
 from oblique_cli.papers.reproduction.framework.runs import outcome
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.study_report import StudyReport
 from oblique_cli.papers.reproduction.studies.mpsvm import (
     FAMILIES,
     MethodScores,
@@ -46,7 +46,7 @@ def test_the_printed_ranks_give_the_printed_statistics(section: str):
         methods = text.split("/")
         assert tuple(methods) in FAMILIES.values()
         mean = {(n.method, n.metric): n.mean for n in numbers}
-        test = significance.friedman([mean[m, "average_rank"] for m in methods], 44)
+        test = significance_tests.friedman([mean[m, "average_rank"] for m in methods], 44)
         assert test.chi2 == pytest.approx(mean[text, "friedman_chi2"], abs=0.01)
         assert test.f == pytest.approx(mean[text, "friedman_F"], abs=0.015)
 

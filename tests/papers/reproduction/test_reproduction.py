@@ -15,10 +15,17 @@ from hypothesis import strategies as st
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.evaluation import published
 from oblique_cli.papers.reproduction import sensitivity
-from oblique_cli.papers.reproduction.framework import document, reporting, runs
-from oblique_cli.papers.reproduction.framework.cells import AGREES, DEVIATES, NOT_PRINTED, NOT_RUN, Cell, agreement
+from oblique_cli.papers.reproduction.framework import document, runs, study_report
 from oblique_cli.papers.reproduction.framework.fold_scores import FoldScore
 from oblique_cli.papers.reproduction.framework.picture import agreement_picture
+from oblique_cli.papers.reproduction.framework.printed_cells import (
+    AGREES,
+    DEVIATES,
+    NOT_PRINTED,
+    NOT_RUN,
+    Cell,
+    agreement,
+)
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult
 from oblique_cli.papers.reproduction.studies import chapter3, chapter5, tprti
 
@@ -67,7 +74,7 @@ def test_agreement_counts_only_cells_with_both_numbers():
 
 def test_tables_without_cells_become_one_csv_under_the_columns_of_all():
     tables = (ExtraTable("one", "One", ("a", "b"), (("1", "2"),)), ExtraTable("two", "Two", ("b", "c"), (("3", "4"),)))
-    text = reporting.of(STUDIES["sensitivity"](), StudyResult((), tables), REQUEST).render("csv")
+    text = study_report.of(STUDIES["sensitivity"](), StudyResult((), tables), REQUEST).render("csv")
     assert list(csv.reader(text.splitlines())) == [
         ["table", "a", "b", "c"],
         ["one", "1", "2", ""],
@@ -80,15 +87,15 @@ def test_tables_without_cells_become_one_csv_under_the_columns_of_all():
 
 def test_a_deviation_shows_its_reason_or_that_there_is_none():
     away = replace(CELL, ours=90.0)
-    assert reporting.verdict_text(away, {}) == "deviates: unexplained"
-    assert reporting.verdict_text(away, {away.key: "why (measured)"}) == "deviates: why (measured)"
-    assert reporting.verdict_text(replace(away, qualifier="fold=1"), {away.key: "why"}) == "deviates: unexplained"
+    assert study_report.verdict_text(away, {}) == "deviates: unexplained"
+    assert study_report.verdict_text(away, {away.key: "why (measured)"}) == "deviates: why (measured)"
+    assert study_report.verdict_text(replace(away, qualifier="fold=1"), {away.key: "why"}) == "deviates: unexplained"
 
 
 def test_every_reason_carries_a_measurement_and_names_a_printed_cell():
-    with open(reporting.REASONS, encoding="utf-8", newline="") as handle:
+    with open(study_report.REASONS, encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
-    assert len(reporting.reasons()) == len(rows), "a cell has two reasons"
+    assert len(study_report.reasons()) == len(rows), "a cell has two reasons"
     for row in rows:
         assert row["reason"] and any(char.isdigit() for char in row["measurement"]), row
         source, table = row["table"].split(":")
@@ -105,16 +112,16 @@ def test_every_reason_carries_a_measurement_and_names_a_printed_cell():
 
 def test_readings_were_tried_on_every_cell_without_a_reason_and_on_no_other():
     cells = [cell for found in document.studied(RESULTS).values() for cell in found]
-    left = [cell.key for cell in cells if cell.verdict == DEVIATES and cell.key not in reporting.reasons()]
-    assert sorted(left) == sorted(reporting.tried())
+    left = [cell.key for cell in cells if cell.verdict == DEVIATES and cell.key not in study_report.reasons()]
+    assert sorted(left) == sorted(study_report.tried())
     assert len(left) <= 60
-    texts = reporting.tried().values()
+    texts = study_report.tried().values()
     assert all(any(char.isdigit() for char in text) or text.startswith("no other reading") for text in texts)
 
 
 def test_reasons_are_of_cells_that_deviate():
     cells = {cell.key: cell for found in document.studied(RESULTS).values() for cell in found}
-    assert [key for key in reporting.reasons() if cells[key].verdict != DEVIATES] == []
+    assert [key for key in study_report.reasons() if cells[key].verdict != DEVIATES] == []
 
 
 def test_reasons_of_counts_hold_for_their_own_cells():
@@ -127,9 +134,9 @@ def test_reasons_of_counts_hold_for_their_own_cells():
     for number in published.numbers("amalaman2015", "2.6"):
         versus = number.qualifiers["versus"]
         cell = ("amalaman2015:2.6", "all 12", number.method, number.metric, f"versus={versus}")
-        if cell not in reporting.reasons():
+        if cell not in study_report.reasons():
             continue
-        reason = reporting.reasons()[cell]
+        reason = study_report.reasons()[cell]
         counts = tprti.wins_ties_losses(errors[number.method], errors[versus])
         recounted = counts[tprti.OUTCOMES.index(number.metric)]
         assert f"printed {number.mean:.0f}, recounted from the printed errors {recounted}," in reason, cell
@@ -162,24 +169,24 @@ def test_the_unit_of_an_error_is_chosen_by_the_other_methods_of_its_row():
     ],
 )
 def test_a_regression_is_a_cell_that_agreed_and_moved_beyond_its_noise(before, now, count):
-    found = reporting.regressions([replace(CELL, **before)], [replace(CELL, **now)], complete=True)
+    found = study_report.regressions([replace(CELL, **before)], [replace(CELL, **now)], complete=True)
     assert len(found) == count
     assert all("accuracy_percent of HHCART(A) on bupa" in sentence for sentence in found)
 
 
 def test_a_cell_that_is_left_out_is_a_regression_of_a_complete_run_only():
-    assert len(reporting.regressions([CELL], [], complete=True)) == 1
-    assert reporting.regressions([CELL], [], complete=False) == []
+    assert len(study_report.regressions([CELL], [], complete=True)) == 1
+    assert study_report.regressions([CELL], [], complete=False) == []
 
 
 def test_cells_come_back_from_their_file(tmp_path):
     cells = (CELL, replace(CELL, ours=None, ours_sd=None, note='not run, "why"'), replace(CELL, qualifier="fold=1"))
     path = tmp_path / "cells.csv"
-    path.write_text(reporting.write_cells(cells))
-    assert reporting.read_cells(path) == cells
+    path.write_text(study_report.write_cells(cells))
+    assert study_report.read_cells(path) == cells
     path.write_text("a,b\n1,2\n")
     with pytest.raises(DataError, match="no table of cells"):
-        reporting.read_cells(path)
+        study_report.read_cells(path)
 
 
 # -- tables ------------------------------------------------------------------------------------------------------------
@@ -290,7 +297,7 @@ def test_a_document_says_how_many_cells_agree_and_lists_those_that_do_not(tmp_pa
     folder.mkdir()
     away = replace(CELL, ours=90.0, dataset="wine")
     not_run = replace(CELL, ours=None, metric="n_leaves")
-    (folder / "chapter3.csv").write_text(reporting.write_cells([CELL, away, not_run]))
+    (folder / "chapter3.csv").write_text(study_report.write_cells([CELL, away, not_run]))
     made = document.blocks(tmp_path)
     assert made["summary"].startswith("1 of 2 cells agree; of the others 0 have a measured reason and 1 are")
     assert made["deviations-chapter3"] == (
@@ -339,11 +346,11 @@ def test_a_study_of_a_small_part_prints_every_cell_and_resumes(call):
     first = call(*words)
     assert first.code == 0, first.err
     assert "wine" in first.out and "HHCART(D)" in first.out and "HHCART(A)" not in first.out
-    cells = reporting.read_cells(call.folder / "results" / "reproduction" / "chapter3_quick_only.csv")
+    cells = study_report.read_cells(call.folder / "results" / "reproduction" / "chapter3_quick_only.csv")
     assert {cell.dataset for cell in cells} == {"wine"}
     again = call(*words)
     assert "10 of 10 folds, 0 of them now" in again.err
-    assert reporting.read_cells(call.folder / "results" / "reproduction" / "chapter3_quick_only.csv") == cells
+    assert study_report.read_cells(call.folder / "results" / "reproduction" / "chapter3_quick_only.csv") == cells
 
 
 def test_a_file_in_the_place_of_the_folder_of_cells_is_one_sentence(call):
@@ -367,12 +374,12 @@ def test_a_regression_ends_with_6_and_names_the_cell(call, monkeypatch):
     words = ("reproduce", "chapter3", "--profile", "quick", "--only", "dataset=wine", "--only", "algorithm=hhcart_d")
     call(*words)
     folder = call.folder / "results"
-    cells = reporting.read_cells(folder / "reproduction" / "chapter3_quick_only.csv")
+    cells = study_report.read_cells(folder / "reproduction" / "chapter3_quick_only.csv")
     baseline = folder / "baseline_quick_chapter3.csv"
-    baseline.write_text(reporting.write_cells(cells))
+    baseline.write_text(study_report.write_cells(cells))
     assert call(*words).code == 0
     monkeypatch.setattr(Cell, "noise", 0.0)  # nothing agrees any more
-    baseline.write_text(reporting.write_cells([replace(cells[0], ours=0.0, published=0.0)]))
+    baseline.write_text(study_report.write_cells([replace(cells[0], ours=0.0, published=0.0)]))
     ended = call(*words)
     assert ended.code == 6
     assert "accuracy_percent of HHCART(D) on wine agreed in the baseline" in ended.err

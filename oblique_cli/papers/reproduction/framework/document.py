@@ -10,9 +10,9 @@ from pathlib import Path
 from textwrap import wrap
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.papers.reproduction.framework.cells import AGREES, DEVIATES, Cell, agreement
-from oblique_cli.papers.reproduction.framework.reporting import UNEXPLAINED, read_cells, reasons, verdicts
+from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell, agreement
 from oblique_cli.papers.reproduction.framework.studies import STUDIES
+from oblique_cli.papers.reproduction.framework.study_report import UNEXPLAINED, read_cells, reasons, verdicts
 
 # The text between these marks is generated; NAME is a key of `blocks`.
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)

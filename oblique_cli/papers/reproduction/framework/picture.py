@@ -7,8 +7,8 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from oblique_cli.drawing.canvas import blank, color, marker
-from oblique_cli.papers.reproduction.framework.cells import AGREES, DEVIATES, Cell
-from oblique_cli.papers.reproduction.framework.reporting import reasons
+from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell
+from oblique_cli.papers.reproduction.framework.study_report import reasons
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

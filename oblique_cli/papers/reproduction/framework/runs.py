@@ -12,12 +12,12 @@ from oblique_cli.data import catalogue
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
-from oblique_cli.evaluation.tables import Line, ResultTable, summarize
+from oblique_cli.evaluation.tables import Line, ResultTable, method_titles, summarize
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import Experiment, Row, Tuning
-from oblique_cli.papers.reproduction.framework.cells import Cell
+from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.studies import Cost, StudyRequest
 
 QUICK_REPEATS = 2
@@ -108,7 +108,7 @@ def outcome(
         f"{name}: {summary.done} of {summary.total} folds, {cost.trees} of them now, {len(summary.failures)} failed, "
         f"{seconds:.1f} s"
     )
-    titles = {key: algorithm.title for key, algorithm in ALGORITHMS.items()}
+    titles = method_titles()
     if summary.stopped:
         raise KeyboardInterrupt
     return Outcome(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK
-from oblique_cli.experiments import keys
+from oblique_cli.experiments import digests
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
 from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.progress import Progress
@@ -33,7 +33,7 @@ class Steps:
 
 def step(study: str, dataset: str, algorithm: str, repeat: int, seed: int, *decides: Any) -> Job:
     """Return the job of a step. `decides` is what else decides its result, as plain data."""
-    key = keys.digest([keys.FORM, study, dataset, algorithm, repeat, seed, *decides])
+    key = digests.digest([digests.FORM, study, dataset, algorithm, repeat, seed, *decides])
     return Job(key, dataset, algorithm, repeat, 0, seed)
 
 
@@ -48,7 +48,7 @@ def take(request: StudyRequest, study: str, calls: Sequence[Call]) -> Steps:
     """
     started = time.perf_counter()
     by_key = {job.key: (job, function, arguments) for job, function, arguments in calls}
-    name = f"reproduce/{study}-{keys.digest(sorted(by_key))[:16]}"
+    name = f"reproduce/{study}-{digests.digest(sorted(by_key))[:16]}"
     progress = Progress(quiet=not sys.stderr.isatty(), closing=False)
     code = EXIT_OK
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from oblique_cli.foreign import told
 from oblique_cli.ground.registry import Registry, fault_of_texts, misfit
-from oblique_cli.papers.reproduction.framework.cells import Cell
+from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 
 PROFILES = ("quick", "full")
 

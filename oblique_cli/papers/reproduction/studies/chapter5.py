@@ -8,7 +8,7 @@ from statistics import fmean, stdev
 
 from oblique_cli.evaluation.published import Published, numbers
 from oblique_cli.ground.nouns import Row
-from oblique_cli.papers.reproduction.framework.cells import Cell
+from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import Number, Outcome, cells, lines_of, of_lines, outcome, total
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, Study, StudyRequest, StudyResult
 

@@ -19,7 +19,7 @@ import numpy as np
 from oblique_cli import config
 from oblique_cli.data import catalogue, files
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.evaluation import significance
+from oblique_cli.evaluation import significance_tests
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.evaluation.tables import MISSING, Line, task_of_experiment, title_of
 from oblique_cli.ground.nouns import AlgorithmSpec
@@ -389,11 +389,11 @@ def _rank_tables(part: str, scores: Scores, name: str = "") -> list[ExtraTable]:
     if n < 2 or k < 2:
         return []
     others = [metric for metric in scores.values if METRICS[metric] in (LOSS, SIZE)]
-    by = {metric: significance.average_ranks(scores.ranked(metric)) for metric in (scores.main, *others)}
+    by = {metric: significance_tests.average_ranks(scores.ranked(metric)) for metric in (scores.main, *others)}
     ranks = [float(rank) for rank in by[scores.main]]
-    critical = significance.critical_difference(k, n)
-    groups = significance.cliques(ranks, critical)
-    test = significance.friedman(ranks, n)
+    critical = significance_tests.critical_difference(k, n)
+    groups = significance_tests.cliques(ranks, critical)
+    test = significance_tests.friedman(ranks, n)
     rows = tuple(
         (
             scores.methods[m],
@@ -424,8 +424,8 @@ def _bayesian(part: str, scores: Scores, reference: str) -> list[ExtraTable]:
         if method == reference or both.sum() < 2:
             continue
         d = np.round(first[both] - accuracy[both, m], 9)
-        sign, ranks = significance.sign_test(d.tolist()), significance.wilcoxon(d.tolist())
-        found = significance.bayesian_signed_rank(d.tolist(), ROPE)
+        sign, ranks = significance_tests.sign_test(d.tolist()), significance_tests.wilcoxon(d.tolist())
+        found = significance_tests.bayesian_signed_rank(d.tolist(), ROPE)
         rows.append(
             (
                 method, f"{d.mean():+.2f}", f"{sign.wins}/{sign.losses}", f"{ranks.p:.3f}",

@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from oblique_cli.estimators.algorithms import ALGORITHMS, FOREST
-from oblique_cli.evaluation import published, significance
+from oblique_cli.evaluation import published, significance_tests
 from oblique_cli.evaluation.published import Published
-from oblique_cli.experiments import bias_variance
+from oblique_cli.experiments import decomposing
 from oblique_cli.experiments.running import load_datasets
-from oblique_cli.papers.reproduction.framework.cells import Cell
+from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import Outcome, outcome, qualifier, total
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
 
@@ -63,21 +63,21 @@ class MethodScores(NamedTuple):
 
     def ranks(self) -> np.ndarray:
         """Average rank of each method, 1 the best."""
-        return significance.average_ranks(self.values)
+        return significance_tests.average_ranks(self.values)
 
     def rank_errors(self) -> np.ndarray:
         """Standard error of each average rank, over data sets."""
-        ranks = np.array([significance.average_ranks(row[None, :]) for row in self.values])
+        ranks = np.array([significance_tests.average_ranks(row[None, :]) for row in self.values])
         return np.asarray(ranks.std(axis=0, ddof=1) / sqrt(len(ranks)))
 
     def better(self, first: str, second: str, test: str) -> bool:
         """Return whether the first method is significantly better: by "sign", or by Nemenyi's test."""
         i, j = self.methods.index(first), self.methods.index(second)
         if test == "sign":
-            found = significance.sign_test((self.values[:, i] - self.values[:, j]).tolist())
+            found = significance_tests.sign_test((self.values[:, i] - self.values[:, j]).tolist())
             return found.wins >= found.needed
         ranks = self.ranks()
-        critical = significance.critical_difference(len(self.methods), len(self.datasets))
+        critical = significance_tests.critical_difference(len(self.methods), len(self.datasets))
         return bool(ranks[j] - ranks[i] >= critical)
 
 
@@ -181,8 +181,8 @@ def _rank_tables(accuracies: Mapping[tuple[str, str], float]) -> list[ExtraTable
         ours, family_name = scores.ranks(), "/".join(methods)
         for method, rank in zip(methods, ours, strict=True):
             ranks.append((section, method, f"{rank:.2f}", printed.get((method, "average_rank"), "-")))
-        test = significance.friedman(list(ours), len(scores.datasets))
-        critical = significance.critical_difference(len(methods), len(scores.datasets))
+        test = significance_tests.friedman(list(ours), len(scores.datasets))
+        critical = significance_tests.critical_difference(len(methods), len(scores.datasets))
         theirs = ("friedman_chi2", "friedman_F", "nemenyi_critical_difference")
         tests.append(
             (
@@ -253,7 +253,7 @@ def _signs(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
         scores = MethodScores.of(accuracies, (first, second))
         if len(scores.datasets) < 2:
             continue
-        found = significance.sign_test((scores.values[:, 0] - scores.values[:, 1]).tolist())
+        found = significance_tests.sign_test((scores.values[:, 0] - scores.values[:, 1]).tolist())
         verdict = "yes" if found.wins >= found.needed else "no"
         rows.append((f"{first} over {second}", str(found.wins), str(found.losses), str(found.needed), verdict))
     header = ("pair", "wins", "losses", "needed", "significant")
@@ -310,7 +310,7 @@ def _minleaf(runs: Sequence[Outcome | None]) -> list[ExtraTable]:
     for title in (*family("RaF"), *family("RRoF")):
         scores = MethodScores.of(found, [f"{title} {value}" for value in (1, 2, 3)])
         if len(scores.datasets) >= 2:
-            test = significance.friedman(list(scores.ranks()), len(scores.datasets))
+            test = significance_tests.friedman(list(scores.ranks()), len(scores.datasets))
             rows.append((title, *(f"{rank:.2f}" for rank in scores.ranks()), f"{test.p:.3f}"))
     caption = f"Average ranks of minleaf 1, 2 and 3 (Table X), {repeats} repetitions"
     return [ExtraTable("minleaf", caption, ("method", "1", "2", "3", "Friedman p"), tuple(rows))]
@@ -341,7 +341,7 @@ def _bias_variance(request: StudyRequest, run: Outcome) -> list[ExtraTable]:
         if len(specs) < 2:
             continue
         experiment = replace(run.experiment, algorithms=specs)
-        grids = bias_variance.decompose(experiment, datasets).sheet().grids
+        grids = decomposing.decompose(experiment, datasets).sheet().grids
         for grid in grids[1:]:
             found.append(ExtraTable(f"bias_variance_{base.lower()}", grid.caption, grid.header, grid.rows))
     return found

@@ -23,8 +23,8 @@ from threadpoolctl import threadpool_limits
 from oblique_cli.data import catalogue
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.evaluation.published import Published
+from oblique_cli.experiments.digests import digest
 from oblique_cli.experiments.dispatching import Call
-from oblique_cli.experiments.keys import digest
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import DatasetSpec, Job, Row
 from oblique_cli.papers.reproduction.framework.runs import Number, cells

@@ -33,7 +33,7 @@ from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
 from oblique_cli.papers.hierarchy.linkage import neighbor_joining, upgma
 from oblique_cli.papers.hierarchy.sequences import labels_by_poles, p_distances, random_sequences
 from oblique_cli.papers.hierarchy.staxac import GRAPHS, staxac
-from oblique_cli.papers.reproduction.framework.cells import Cell
+from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import Number, cells
 from oblique_cli.papers.reproduction.framework.steps import step, take
 from oblique_cli.papers.reproduction.framework.studies import (

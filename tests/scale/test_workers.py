@@ -13,7 +13,8 @@ from scale_support import same, stored, table
 import oblique_cli._core as _core
 import oblique_cli.proposers  # noqa: F401
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.scale import cluster, growing, partition
+from oblique_cli.scale import growing, sharing
+from oblique_cli.scale import workers as of_dask
 from oblique_cli.scale.asking import Here
 from oblique_cli.scale.checkpoint import Checkpoint
 from oblique_cli.scale.growing import Plan, grow
@@ -29,7 +30,7 @@ STOPPING = Stopping(2, 0.0, 3)
 @pytest.fixture(scope="module")
 def workers():
     """Two worker processes, for which nodes of more than 40 rows are large."""
-    with cluster.workers_of(None, 2) as made:
+    with of_dask.workers_of(None, 2) as made:
         made.client.register_worker_callbacks(setup=lower)
         yield made
 
@@ -70,10 +71,10 @@ def test_workers_divide_cells_as_one_process_does(workers, tmp_path, monkeypatch
         assert not same(found, grow_top_down(X, y, 3, PROPOSERS[name](), criterion="gini", stopping=STOPPING))
 
 
-@pytest.mark.parametrize("cut", [partition.Cut(2, 1), partition.Cut(1, 2), partition.Cut(2, 3)])
+@pytest.mark.parametrize("cut", [sharing.Cut(2, 1), sharing.Cut(1, 2), sharing.Cut(2, 3)])
 @pytest.mark.usefixtures("here")
 def test_cuts_by_rows_and_by_directions_are_alike(workers, cut, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "cut", lambda *_: cut)
+    monkeypatch.setattr(workers, "cut", lambda *_: cut)
     X, y = table(2)
     store = stored(tmp_path / "rows", X, y, blocks=5)
     asker = workers(store)
@@ -84,8 +85,8 @@ def test_cuts_by_rows_and_by_directions_are_alike(workers, cut, tmp_path, monkey
 
 @pytest.mark.usefixtures("here")
 def test_large_requests_and_many_answers_give_the_same_tree(workers, tmp_path, monkeypatch):
-    monkeypatch.setattr(cluster, "SMALL_REQUEST", 0)
-    monkeypatch.setattr(cluster, "FAN_IN", 2)
+    monkeypatch.setattr(workers, "SMALL_REQUEST", 0)
+    monkeypatch.setattr(workers, "FAN_IN", 2)
     X, y = table(2)
     store = stored(tmp_path / "rows", X, y, blocks=5)
     asker = workers(store)
@@ -104,10 +105,10 @@ def test_a_worker_is_told_the_same_chunks_in_every_pass():
     class Rows:
         sizes = [10] * 7
 
-    asker = cluster.Workers(Client(), Rows())
+    asker = of_dask.Workers(Client(), Rows())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(cluster.Folder, "of", lambda _: None)
-        assert asker._blocks(["a", "b"], 4, cluster.answered) == [[0], [1, 2], [3, 4], [5, 6]]
+        patch.setattr(of_dask.Folder, "of", lambda _: None)
+        assert asker._blocks(["a", "b"], 4, of_dask.answered) == [[0], [1, 2], [3, 4], [5, 6]]
     assert told == [(["a"], [[0], [1, 2]]), (["b"], [[3, 4], [5, 6]])]
 
 
@@ -187,7 +188,7 @@ def test_a_scheduler_that_is_lost_is_told_and_the_fit_goes_on(tmp_path, monkeypa
     plan = Plan(PROPOSERS["hhcart_d"](), "gini", STOPPING, finish_rows=0)
     checkpoint = Checkpoint(tmp_path / "state.npz")
     local = distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None)
-    with cluster.workers_of(local.scheduler_address) as company:
+    with of_dask.workers_of(local.scheduler_address) as company:
         asker = company(store)
 
         class Losing:
@@ -213,36 +214,36 @@ def test_nobody_at_an_address_is_told(monkeypatch):
     monkeypatch.setattr("oblique_cli.experiments.cluster.SECONDS", 0.5)
     with (
         pytest.raises(ConfigError, match="no Dask scheduler with workers answers"),
-        cluster.workers_of("tcp://127.0.0.1:9"),
+        of_dask.workers_of("tcp://127.0.0.1:9"),
     ):
         pass
 
 
 def test_the_cost_model_cuts_as_it_says():
     # Small tables: rows. Tables larger than what the rows take to be read: directions.
-    assert partition.cut(8, 100, 1000, 1e10, 1e6) == partition.Cut(8, 1)
-    assert partition.cut(8, 100, 1000, 1e6, 1e9) == partition.Cut(1, 8)
-    assert partition.cut(8, 2, 1000, 1e10, 1e6) == partition.Cut(2, 4)  # two chunks cannot be cut into eight
+    assert sharing.cut(8, 100, 1000, 1e10, 1e6) == sharing.Cut(8, 1)
+    assert sharing.cut(8, 100, 1000, 1e6, 1e9) == sharing.Cut(1, 8)
+    assert sharing.cut(8, 2, 1000, 1e10, 1e6) == sharing.Cut(2, 4)  # two chunks cannot be cut into eight
     for rows, tables in ((1e9, 1e8), (1e8, 1e8)):
-        best = partition.cut(8, 100, 1000, rows, tables)
-        others = [partition.Cut(8 // d, d) for d in (1, 2, 4, 8)]
-        assert partition.seconds(best, rows, tables) == min(partition.seconds(one, rows, tables) for one in others)
+        best = sharing.cut(8, 100, 1000, rows, tables)
+        others = [sharing.Cut(8 // d, d) for d in (1, 2, 4, 8)]
+        assert sharing.seconds(best, rows, tables) == min(sharing.seconds(one, rows, tables) for one in others)
 
 
 def test_directions_cut_apart_are_all_there():
     request = {"place": np.array([-1, 0, 1, 2, 3]), "low": np.arange(4.0), "scale": np.ones(4)}
-    parts = cluster._by_directions(request, 3)
+    parts = of_dask._by_directions(request, 3)
     assert [part["place"].tolist() for part in parts] == [[-1, 0, -1, -1, -1], [-1, -1, 0, -1, -1], [-1, -1, -1, 0, 1]]
     assert np.concatenate([part["low"] for part in parts]).tolist() == [0, 1, 2, 3]
 
 
 def test_loads_go_to_the_worker_with_the_least():
-    assert cluster._evenly([5, 9, 4, 3], ["a", "b"]) == [(1, "a"), (0, "b"), (2, "b"), (3, "a")]
+    assert of_dask._evenly([5, 9, 4, 3], ["a", "b"]) == [(1, "a"), (0, "b"), (2, "b"), (3, "a")]
 
 
 def test_errors_are_told_once():
     seen = logging.getLogger("distributed.client")
     before = seen.getEffectiveLevel()
-    with cluster._quiet():
+    with of_dask._quiet():
         assert not seen.isEnabledFor(logging.CRITICAL)
     assert seen.getEffectiveLevel() == before

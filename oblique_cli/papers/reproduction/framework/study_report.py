@@ -18,7 +18,7 @@ from oblique_cli.data.csv_file import csv_text
 from oblique_cli.errors import DataError, StoreError
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid, render
-from oblique_cli.papers.reproduction.framework.cells import (
+from oblique_cli.papers.reproduction.framework.printed_cells import (
     AGREES,
     DEVIATES,
     NOT_RUN,

@@ -15,8 +15,8 @@ import numpy as np
 
 from oblique_cli import schemes
 from oblique_cli.errors import ConfigError
-from oblique_cli.evaluation import significance
-from oblique_cli.evaluation.significance import BiasVariance
+from oblique_cli.evaluation import significance_tests
+from oblique_cli.evaluation.significance_tests import BiasVariance
 from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.running import Case, first_line, predictions, tune
@@ -82,9 +82,9 @@ class Decompositions:
             return []
         # Rounded, so that sums of the same shares in another order are ties.
         values = np.round([[(v.bias, v.variance) for v in found if v] for found in whole], 12)
-        ranks = [significance.average_ranks(-values[:, :, metric]) for metric in (0, 1)]
-        tests = [significance.friedman(list(r), len(whole)) for r in ranks]
-        critical = significance.critical_difference(len(labels), len(whole))
+        ranks = [significance_tests.average_ranks(-values[:, :, metric]) for metric in (0, 1)]
+        tests = [significance_tests.friedman(list(r), len(whole)) for r in ranks]
+        critical = significance_tests.critical_difference(len(labels), len(whole))
         said = ", ".join(f"{n} F {t.f:.2f}, p {t.p:.3f}" for n, t in zip(("bias^2", "variance"), tests, strict=True))
         return [
             TextGrid(
@@ -157,7 +157,7 @@ def _decompose(experiment: Experiment, case: Case, seeds: dict[tuple[str, int, i
                 votes[fold.test, predictions(case, fold, seed, shared)] += 1
     except Exception as error:  # as in a run: any exception belongs to this algorithm and data set
         return Decomposition(dataset.name, spec.id, label, None, f"{place}: {first_line(error)}")
-    return Decomposition(dataset.name, spec.id, label, significance.kohavi_wolpert(votes, dataset.y))
+    return Decomposition(dataset.name, spec.id, label, significance_tests.kohavi_wolpert(votes, dataset.y))
 
 
 def _cells(found: BiasVariance | None) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from oblique_cli.experiments.predictions import Labels, Predictions, pack, pack_labels, unpack, unpack_labels
 from oblique_cli.experiments.store import Store
+from oblique_cli.experiments.stored_predictions import Labels, Predictions, pack, pack_labels, unpack, unpack_labels
 from oblique_cli.ground.nouns import Row
 
 

@@ -16,8 +16,8 @@ import numpy as np
 
 from oblique_cli.errors import ConfigError, DataError, ObliqueError
 from oblique_cli.experiments.cluster import Cluster
-from oblique_cli.scale.partition import cut
 from oblique_cli.scale.passes import Answer, Fetched, Finish, ask, together
+from oblique_cli.scale.sharing import cut
 from oblique_cli.scale.store import MANIFEST, Store
 
 TASKS_A_WORKER = 2  # so that a slow worker holds up half of its share only; more would be more to hand out

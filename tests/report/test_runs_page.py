@@ -13,7 +13,7 @@ from oblique_cli.drawing.painter import painted
 from oblique_cli.drawing.ranks import Ranks, critical_differences
 from oblique_cli.errors import ConfigError, DataError, StoreError
 from oblique_cli.experiments.store import Store
-from oblique_cli.report import page as report
+from oblique_cli.report import runs_page as report
 from oblique_cli.report.material import gather
 from oblique_cli.report.plotting import Request
 

@@ -11,7 +11,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from oblique_cli.evaluation import significance as s
+from oblique_cli.evaluation import significance_tests as s
 
 # J. Demsar (2006), Statistical comparisons of classifiers over multiple data sets, JMLR 7. Table 6: AUC of C4.5,
 # C4.5+m, C4.5+cf and C4.5+m+cf on 14 data sets. It and the numbers of the tests below (sections 3.1.3, 3.1.4 and 3.2.2)

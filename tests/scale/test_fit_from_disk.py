@@ -10,8 +10,8 @@ from oblique_cli import HHCARTClassifier
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.ground import seeds
-from oblique_cli.scale import fitting
-from oblique_cli.scale.tables import Division, array_table, convert, parquet_table, store
+from oblique_cli.scale import fit_from_disk
+from oblique_cli.scale.disk_tables import Division, array_table, convert, parquet_table, store
 
 pytestmark = pytest.mark.usefixtures("large_from_40_rows")
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'oblique-trees[parquet]'")
@@ -23,13 +23,13 @@ def parts(n: int, prune: float, test: float = 0.0) -> np.ndarray:
     return Division(prune, test, 1).drawn()(n)
 
 
-@pytest.mark.parametrize("pruning", fitting.PRUNED_HERE)
+@pytest.mark.parametrize("pruning", fit_from_disk.PRUNED_HERE)
 @pytest.mark.parametrize("algorithm", ["hhcart_a", "gdt"])
 def test_a_fit_is_the_one_in_memory(algorithm, pruning):
     X, y = table(1, n=400)
     labels = np.array(["a", "b", "c"])[y]
     params = {"pruning": pruning, "max_depth": 5, "class_weight": "balanced"}
-    found = fitting.fit(array_table(X, labels), algorithm, params, memory=1 << 21)
+    found = fit_from_disk.fit(array_table(X, labels), algorithm, params, memory=1 << 21)
     kept = np.flatnonzero(parts(400, 0.1) == 1) if pruning == "cost_complexity" else None
     expected = make(algorithm, random_state=1, **params)
     expected.fit(X, labels, pruning_rows=kept)
@@ -42,7 +42,7 @@ def test_weights_and_limits_count():
     X, y = table(2, n=400)
     weights = np.random.default_rng(2).integers(0, 4, len(X)).astype(float)
     params = {"min_samples_leaf": 3, "min_weight_fraction_leaf": 0.02, "max_misrate": 0.1, "pruning": "none"}
-    found = fitting.fit(array_table(X, y, weights), "hhcart_d", params)
+    found = fit_from_disk.fit(array_table(X, y, weights), "hhcart_d", params)
     expected = make("hhcart_d", random_state=1, **params).fit(X, y, weights)
     assert not same(found.estimator.tree_, expected.tree_)
 
@@ -50,14 +50,14 @@ def test_weights_and_limits_count():
 def test_misrate_of_parent_counts():
     X, y = table(2, n=400)
     params = {"misrate_of": "parent", "epsilon": 0.1, "pruning": "none"}
-    found = fitting.fit(array_table(X, y), "hhgdt", params)
+    found = fit_from_disk.fit(array_table(X, y), "hhgdt", params)
     assert not same(found.estimator.tree_, make("hhgdt", random_state=1, **params).fit(X, y).tree_)
 
 
 def test_the_test_is_of_rows_that_growth_has_not_seen():
     X, y = table(3, n=500)
     params = {"pruning": "none", "max_depth": 4, "class_weight": {0: 2.0}}
-    found = fitting.fit(array_table(X, y), "hhcart_d", params, test=0.2)
+    found = fit_from_disk.fit(array_table(X, y), "hhcart_d", params, test=0.2)
     kept = parts(500, 0.0, 0.2) == 2
     assert found.tested == kept.sum() > 50
     expected = make("hhcart_d", random_state=1, **params).fit(X[~kept], y[~kept])
@@ -68,7 +68,7 @@ def test_the_test_is_of_rows_that_growth_has_not_seen():
 def test_single_precision_is_kept_so_on_the_disk(tmp_path):
     X, y = table(4)
     X = X.astype(np.float32)
-    found = fitting.fit(array_table(X, y), "axis_parallel", {"pruning": "none"}, scratch=tmp_path)
+    found = fit_from_disk.fit(array_table(X, y), "axis_parallel", {"pruning": "none"}, scratch=tmp_path)
     assert not same(found.estimator.tree_, make("axis_parallel", pruning="none").fit(X, y).tree_)
     made = store(array_table(X, y), tmp_path)
     assert made.dtype == "<f4" and made.file(0).stat().st_size == 300 * (3 * 4 + 4 + 1)
@@ -80,7 +80,7 @@ def test_mapped_arrays_are_tables(tmp_path):
     np.save(tmp_path / "X.npy", X)
     np.save(tmp_path / "y.npy", y)
     mapped = array_table(*(np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in "Xy"))
-    found = fitting.fit(mapped, "hhcrv", {"pruning": "none"})
+    found = fit_from_disk.fit(mapped, "hhcrv", {"pruning": "none"})
     assert not same(found.estimator.tree_, make("hhcrv", pruning="none").fit(X, y).tree_)
 
 
@@ -92,7 +92,7 @@ def test_parquet_with_texts_is_scored_as_in_memory(tmp_path):
     pq.write_table(pa.table(columns), tmp_path / "t.parquet", row_group_size=70)
     looked = parquet_table(tmp_path / "t.parquet", "y")
     assert looked.levels == (0, 3, 0) and looked.classes == ("0", "1", "2")
-    found = fitting.fit(looked, "hhcart_a", {"pruning": "none"}).estimator
+    found = fit_from_disk.fit(looked, "hhcart_a", {"pruning": "none"}).estimator
     # Codes of levels are in the order of their texts.
     codes = np.searchsorted(["blue", "green", "red"], colors).astype(float)
     rows = np.column_stack([X[:, 0], codes, X[:, 1].astype(np.float32)])
@@ -102,7 +102,7 @@ def test_parquet_with_texts_is_scored_as_in_memory(tmp_path):
 
 def test_the_scratch_copy_goes_away(tmp_path):
     X, y = table(1)
-    fitting.fit(array_table(X, y), "hhcart_d", {"pruning": "none"}, scratch=tmp_path)
+    fit_from_disk.fit(array_table(X, y), "hhcart_d", {"pruning": "none"}, scratch=tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -123,7 +123,7 @@ def test_the_scratch_copy_goes_away(tmp_path):
 def test_what_cannot_grow_from_a_disk_is_refused(algorithm, params, message):
     X, y = table(1)
     with pytest.raises(ConfigError, match=message):
-        fitting.fit(array_table(X, y), algorithm, params)
+        fit_from_disk.fit(array_table(X, y), algorithm, params)
 
 
 def test_weights_that_cannot_be_added_exactly_are_refused():
@@ -131,7 +131,7 @@ def test_weights_that_cannot_be_added_exactly_are_refused():
     weights = np.full(len(X), 1.0)
     weights[0] = 1e12
     with pytest.raises(ConfigError, match="cannot be added up exactly"):
-        fitting.fit(array_table(X, y, weights), "hhcart_d", {"pruning": "none"})
+        fit_from_disk.fit(array_table(X, y, weights), "hhcart_d", {"pruning": "none"})
 
 
 @pytest.mark.parametrize(

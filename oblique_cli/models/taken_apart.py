@@ -17,7 +17,7 @@ from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.ground.constraints import violation
 from oblique_cli.models.codecs import Arrays, Scope, fields_of, resolved
 from oblique_cli.models.kinds import KINDS, kind_of
-from oblique_cli.models.parameters import parameters_of, plain_parameters
+from oblique_cli.models.parameter_values import parameters_of, plain_parameters
 from oblique_cli.models.predicting import Predictor
 
 

@@ -21,9 +21,9 @@ from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN, make
 from oblique_cli.models.model import Model
 from oblique_cli.scale.asking import Here
 from oblique_cli.scale.checkpoint import Checkpoint
+from oblique_cli.scale.disk_tables import Division, Table, store
 from oblique_cli.scale.growing import Asker, Level, Plan, grow
 from oblique_cli.scale.store import GROW, MANIFEST, PRUNE, TEST, Store, writing
-from oblique_cli.scale.tables import Division, Table, store
 from oblique_cli.tree.pruning import KEPT_ROWS, cost_complexity_path, smallest_within
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.stopping import Stopping
@@ -230,6 +230,7 @@ def model_of(fitted: Fitted, table: Table, algorithm: str, seed: int) -> Model:
         "rows": table.n_rows,
         "seed": seed,
         "leaves": tree.n_leaves,
+        "n_terms": tree.n_terms,
         "depth": tree.depth,
         "class_counts": dict(zip(classes, table.counts.tolist(), strict=True)),
         "units": Units.deviations(fitted.X, tree.levels).to_plain(),

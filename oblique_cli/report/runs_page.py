@@ -79,10 +79,10 @@ def page(
     body = "\n".join(
         f'<section id="{anchor}"><h2>{escape(title)}</h2>\n{content}</section>' for anchor, title, content in sections
     )
-    script = _file("page.js")
-    return Template(_file("page.html")).substitute(
+    script = _file("runs_page.js")
+    return Template(_file("runs_page.html")).substitute(
         title=escape(material.title),
-        style=_file("page.css"),
+        style=_file("runs_page.css"),
         script=script,
         script_digest=f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}",
         body=f'{_head(material)}\n<nav aria-label="Sections">{links}</nav>\n<main>\n{body}\n</main>',
