@@ -364,7 +364,7 @@ def test_a_threshold_moves_the_border():
 
 def test_one_class_has_nothing_to_be_compared_with():
     X = np.random.default_rng(1).normal(size=(20, 2))
-    found = explain(make("tao_logistic").fit(X, np.zeros(20)), X[0], reference=X)
+    found = explain(make("logistic_tree").fit(X, np.zeros(20)), X[0], reference=X)
     assert (found.against, found.equation, found.change, found.at_least) == ("", (), None, math.inf)
 
 
@@ -375,6 +375,6 @@ def test_codes_of_levels_are_not_explained_and_bins_are():
     assert found.node == case.model.apply(case.X[:1])[0]
     case = support.mixed("c45", Policy("keep", "ordinal"), missing="impute", awkward=False)
     with pytest.raises(
-        ConfigError, match=r"^c45 cannot be explained where it takes the numbers of a column for levels"
+        ConfigError, match=r"^c45 cannot be explained where it takes the numbers of a column"
     ):
         explain(case.model, case.X[0], reference=case.X)

@@ -44,7 +44,7 @@ CASES = {
     "model tree": lambda: support.mixed("retis", Policy("impute"), regression=True),
     "CART regression": lambda: support.mixed("cart_regression", Policy("impute"), regression=True, max_depth=5),
     "CART regression, gaps": lambda: support.mixed("cart_regression", Policy("keep"), regression=True),
-    "logistic leaves, squares": lambda: support.iris("tao_logistic"),
+    "logistic leaves, squares": lambda: support.iris("logistic_tree"),
     "logistic leaves, gaps": lambda: support.mixed(
         "hhcart_a", Policy("keep"), missing="learn", max_depth=2, leaf_models="logistic", leaf_penalty=1.0
     ),
@@ -134,7 +134,7 @@ def pmml_folder(tmp_path_factory) -> Path:
 @pytest.mark.parametrize("name", [name for name in CASES if "forest" not in name and "regress" not in name])
 def test_a_pmml_model_says_what_predict_says(name, pmml_folder):
     if name not in pmml_says(pmml_folder) and case_of(name).procedure.threshold:
-        with pytest.raises(ConfigError, match="^format pmml says the class of the largest probability, and this model"):
+        with pytest.raises(ConfigError, match=r"^format pmml says the class of the largest probability, and this"):
             export(case_of(name).model, "pmml")
         return
     if name not in pmml_says(pmml_folder):

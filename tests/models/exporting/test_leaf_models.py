@@ -91,7 +91,7 @@ def _hard() -> dict[str, tuple[np.ndarray, np.ndarray]]:
     }
 
 
-@pytest.mark.parametrize("algorithm", ["tao_logistic", "lmt", "hhcart_a"])
+@pytest.mark.parametrize("algorithm", ["logistic_tree", "lmt", "hhcart_a"])
 @pytest.mark.parametrize("rows", list(_hard()))
 def test_rows_that_are_hard_to_fit_are_exported_with_finite_numbers(rows, algorithm, tmp_path):
     X, y = _hard()[rows]
