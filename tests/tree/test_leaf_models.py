@@ -16,7 +16,6 @@ from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.models import Model, load, save
-from oblique_cli.models.exporting import export
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
 from oblique_cli.tree.payloads import LeafModels, softmax, standardized
 from oblique_cli.tree.probabilities import with_probabilities
@@ -173,8 +172,6 @@ def test_terms_are_values_squares_and_levels_of_which_a_score_is_the_sum(tmp_pat
 
 def test_what_such_a_tree_cannot_do_is_one_sentence():
     model = make("hhgdt", leaf_models="logistic", leaf_penalty=1.0).fit(GLASS.X, GLASS.y)
-    with pytest.raises(ConfigError, match=r"^hhgdt with logistic leaves cannot be exported or explained, only its"):
-        export(Model.of(model, algorithm="hhgdt"), "python")
     with pytest.raises(ConfigError, match=r"^a path over max_misrate needs leaf_models 'none'\. Got 'logistic'\.$"):
         model.predict_path(GLASS.X, [0.1])
     with pytest.raises(ConfigError, match=r"^leaf_penalty of hhgdt must be a number in \(0, inf\), or 'cv'\. Got 0\.$"):

@@ -137,7 +137,7 @@ class Leaves(Declared, BaseEstimator, kw_only=True):
         allowed=Choice((NO_MODELS, "logistic")),
         help='"logistic" puts a multinomial logistic regression into each leaf, which starts from the leaf\'s '
         "probabilities (logistic model trees, Landwehr et al. 2005, simplified). It decides the predicted class "
-        "too. Such a tree is saved and loaded, and not exported. Qualitative columns have no part in it.",
+        "too. Qualitative columns have no part in it.",
     )
     leaf_penalty: float | str = parameter(
         default="cv",
