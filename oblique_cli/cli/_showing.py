@@ -119,7 +119,7 @@ class Shown:
             rows = "training rows more are" if weights is None else "weight of the training rows more is"
             kept = f"at most {100 * tolerance:g} % of the {rows} wrong"
         remark = (
-            f"--sparse: terms {found.terms_before} -> {found.terms_after}, leaves {self.tree.n_leaves} -> "
+            f"--sparse: terms of splits {found.terms_before} -> {found.terms_after}, leaves {self.tree.n_leaves} -> "
             f"{found.tree.n_leaves}, training rows right {right[0]} -> {right[1]} of {len(self.y)}; {kept}"
         )
         return replace(self, tree=found.tree, kept_light=None, remarks=(*self.remarks, remark))
@@ -137,7 +137,7 @@ class Shown:
                 "now, by the name of the table in place of the model's."
             )
         before, after = (int((tree.coef_ != 0.0).sum()) for tree in (self.tree, self.light))
-        remark = f"--sparse: terms {before} -> {after}; no training row changes its side of a split"
+        remark = f"--sparse: terms of splits {before} -> {after}; no training row changes its side of a split"
         return replace(self, tree=self.light, kept_light=None, remarks=(*self.remarks, remark))
 
     def with_hint(self) -> Shown:

@@ -147,7 +147,7 @@ def test_fewer_terms_of_planes_leave_the_models_of_leaves(call):
         "--sparse",
     )
     ended = call(*asked)
-    assert ended.code == 0 and "--sparse: terms 4 -> 1; no training row changes its side of a split" in ended.out
+    assert ended.code == 0 and "--sparse: terms of splits 4 -> 1; no training row changes its side of a split" in ended.out
     assert "largest score" in ended.out
     ended = call(*asked, "--tolerance", "0.01")
     assert (
@@ -275,7 +275,7 @@ def test_a_model_file_shows_the_rules_of_its_fit_and_can_be_made_sparse(birds):
     assert rules_of(shown.out) == rules_of(fitted.out) and "are not shown: --full shows them" in shown.out
     sparse = birds("tree", "m.json", "--sparse")
     before, after = map(
-        int, re.search(r"# --sparse: terms (\d+) -> (\d+); no training row changes", sparse.out).groups()
+        int, re.search(r"# --sparse: terms of splits (\d+) -> (\d+); no training row changes", sparse.out).groups()
     )
     assert after < before and rules_of(sparse.out) == rules_of(shown.out)
     tree = tree_of(json.loads(birds("tree", "m.json", "--sparse", "--format", "json").out))
