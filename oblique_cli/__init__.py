@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         SVMSplitClassifier,
         UnionClassifier,
     )
+    from oblique_cli.estimators.oblique.groups import Growth, Leaves, Refinement
     from oblique_cli.estimators.oblique.logistic import LogisticModelTreeClassifier
     from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
     from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
@@ -183,6 +184,9 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "ObliqueTreeClassifier",
     "PathfinderClassifier",
     "Tree",
+    "Growth",
+    "Leaves",
+    "Refinement",
 ]
 
 
