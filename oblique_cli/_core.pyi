@@ -76,6 +76,7 @@ def search(
     without: list[str] = ...,
 ) -> tuple[Doubles, float, float, int] | None: ...
 def tactics() -> list[str]: ...
+def axis_tactics() -> list[str]: ...
 def criteria() -> list[str]: ...
 def give_criterion(
     name: str, values: Callable[[Doubles, Doubles], Doubles], gain: Callable[[float, Doubles], float] | None
@@ -227,6 +228,7 @@ class Forest:
         n_trees: int,
         n_threads: int,
         families: list[tuple[str, dict[str, Any]]] = [],
+        without: list[str] = [],
     ) -> None: ...
     def boost(
         self,
@@ -337,6 +339,37 @@ class Block:
         below: Doubles,
         above: Doubles,
     ) -> None: ...
+
+class LevelGrower:
+    def __init__(
+        self,
+        n_features: int,
+        n_classes: int,
+        n_scores: int,
+        min_parent: float,
+        max_misrate: float,
+        max_depth: int,
+    ) -> None: ...
+    def begin(self, rows: NDArray[np.int64], weight: Doubles) -> None: ...
+    def resume(self, arrays: dict[str, Any], open: NDArray[np.int64]) -> None: ...
+    @property
+    def open(self) -> NDArray[np.int64]: ...
+    def work(
+        self, rows: NDArray[np.int64], weight: Doubles, in_memory: int, at_once: int
+    ) -> tuple[list[Codes], Codes]: ...
+    def graft(self, slot: int, below: dict[str, Any]) -> None: ...
+    def divide(
+        self,
+        slots: Codes,
+        splits: list[tuple[Doubles, float, float, bool]],
+        scores: Doubles,
+        below: Doubles,
+        above: Doubles,
+        rows: NDArray[np.int64],
+        weight: Doubles,
+    ) -> None: ...
+    def arrays(self) -> dict[str, Any]: ...
+    def finish(self) -> dict[str, Any]: ...
 
 class BlockNode:
     def __init__(

@@ -30,6 +30,7 @@ KINDS = {
     "a metric",
     "an algorithm",
     "a forest of a heuristic that the core grows",
+    "a forest with a split of its own, in C++",
     "how an estimator of a new kind lies in a model file",
     "a format of `oblique export`",
     "a plot of stored runs",

@@ -287,7 +287,6 @@ CORE_FLOORS = {
     "split": 2,
     "refinement": 2,
     "model_tree": 3,
-    "forest": 3,
     "rows": 4,
     "heuristic": 5,
     "grow": 6,

@@ -11,11 +11,18 @@ from typing import Any
 import numpy as np
 
 from oblique_cli.errors import DataError
-from oblique_cli.scale.growing import Plan, State
+from oblique_cli.scale.growing import STATS, Plan, State
 from oblique_cli.scale.store import Store, writing
-from oblique_cli.tree.structure import TreeBuilder
 
-STATS = ("rows", "weight", "heaviest", "low", "high", "tables")
+# Arrays of a tree as the core names them: their names in a file, where `tree_children` holds those of left and right.
+ARRAYS = {
+    "weights": "tree_coef",
+    "thresholds": "tree_threshold",
+    "gains": "tree_gain",
+    "level_scores": "tree_level_scores",
+    "counts": "tree_counts",
+    "n_rows": "tree_n_rows",
+}
 
 
 @dataclass(frozen=True)
@@ -26,13 +33,15 @@ class Checkpoint:
 
     def save(self, state: State, plan: Plan) -> None:
         """Write down a state."""
-        arrays = {f"tree_{name}": value for name, value in state.builder.to_arrays().items()}
+        tree = state.grower.arrays()
+        arrays = {ARRAYS[name]: value for name, value in tree.items() if name in ARRAYS}
+        arrays["tree_children"] = np.stack([tree["left"], tree["right"]], axis=1).astype(np.int64)
         arrays |= {f"stats_{name}": value for name, value in state.stats.items()}
-        arrays["nodes"] = np.array(state.nodes, dtype=np.int64).reshape(-1, 2)
+        arrays["nodes"] = state.grower.open
         arrays["level"] = np.array(state.level)
         arrays["plan"] = np.array(digest_of(plan))
         with writing(self.path) as stream:
-            np.savez(stream, **arrays)  # type: ignore[arg-type]
+            np.savez(stream, **arrays)
 
     def load(self, store: Store, plan: Plan) -> State | None:
         """Return the state to go on from, None if there is none. DataError if it is of another fit."""
@@ -45,11 +54,12 @@ class Checkpoint:
                 raise DataError(
                     f"{self.path}: is of a fit with other parameters; give the same ones, or name another --scratch"
                 )
-            tree = {name.removeprefix("tree_"): v for name, v in arrays.items() if name.startswith("tree_")}
-            builder = TreeBuilder.from_arrays(tree, store.levels or None)
-            nodes = [(int(node), int(depth)) for node, depth in arrays["nodes"]]
+            tree = {name: arrays[in_file] for name, in_file in ARRAYS.items()}
+            left, right = arrays["tree_children"].T.astype(np.int32)
+            grower = plan.grower(store)
+            grower.resume(tree | {"left": left.copy(), "right": right.copy()}, arrays["nodes"])
             stats = {name: arrays[f"stats_{name}"] for name in STATS if f"stats_{name}" in arrays}
-            return State(builder, int(arrays["level"]), nodes, stats)
+            return State(grower, int(arrays["level"]), stats)
         except DataError:
             raise
         except Exception as error:  # an archive may be damaged in as many ways as it has parts

@@ -14,13 +14,15 @@ import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.scale.passes import FETCHED, Answer, Finish, counted_or_weighed
 from oblique_cli.scale.store import Store, parts_of_levels
+from oblique_cli.tree.growing import tree_of
 from oblique_cli.tree.splitting import Proposer
 from oblique_cli.tree.stopping import Stopping
-from oblique_cli.tree.structure import Tree, TreeBuilder
+from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
 
 KEPT_ROW_BYTES = 120  # of a row of a bin that is looked into, while rows of all chunks are put in order
+STATS = ("rows", "weight", "heaviest", "low", "high", "tables")  # of the pass `boxes`
 FEW_ROWS = 0.25  # of the rows of a node: so many are fetched rather than counted once more, which takes a pass
 
 
@@ -71,6 +73,17 @@ class Plan:
             )
         return native
 
+    def grower(self, store: Store) -> _core.LevelGrower:
+        """Return what grows the tree by the answers of passes over the rows of a store."""
+        return _core.LevelGrower(
+            store.n_features,
+            store.n_classes,
+            sum(store.levels),
+            float(self.stopping.min_parent),
+            float(self.stopping.max_misrate),
+            -1 if self.stopping.max_depth is None else int(self.stopping.max_depth),
+        )
+
     def in_memory_rows(self, store: Store, workers: int = 1) -> tuple[int, int]:
         """Return up to how many rows a node is finished in memory, and how many rows all nodes at work may have.
 
@@ -117,14 +130,13 @@ class Grown:
 
 @dataclass
 class State:
-    """All there is between two levels: the tree so far, and its open nodes by the slots of `level`.
+    """All there is between two levels: the tree so far and its open nodes, by the slots of `level`.
 
     stats : by slot of the level, as the pass `boxes` gives them
     """
 
-    builder: TreeBuilder
+    grower: _core.LevelGrower
     level: int
-    nodes: list[tuple[int, int]]  # of each slot: node, depth
     stats: Answer
 
 
@@ -136,8 +148,6 @@ class Slot:
     directions : of the node that are searched, as `_core.BlockNode.directions` gives them
     """
 
-    node: int
-    depth: int
     rows: int
     found: _core.BlockNode
     directions: tuple[Array, NDArray[np.int64], Array, Array] | None = None
@@ -158,16 +168,16 @@ def grow(
     state = checkpoint.load(store, plan) if checkpoint is not None else None
     if state is None:
         stats = asker.ask("boxes", 0, {"n_slots": 1})
+        stats = {name: stats[name] for name in STATS}
         if not stats["rows"].sum():
             raise ConfigError("there must be rows to grow a tree on. All are kept for pruning or for the test.")
-        builder = TreeBuilder(store.n_features, store.n_classes, store.levels or None)
-        root = builder.add(stats["weight"][0], int(stats["rows"][0].sum()))
-        state = State(builder, 0, [(root, 0)], stats)
+        state = State(plan.grower(store), 0, stats)
+        state.grower.begin(stats["rows"], stats["weight"])
     done: list[Level] = []
-    while state.nodes:
+    while len(state.grower.open):
         before = time.perf_counter()
         grower.passes = grower.finished = 0
-        level = Level(state.level, len(state.nodes))
+        level = Level(state.level, len(state.grower.open))
         state = grower.advance(state)
         level.passes, level.finished = grower.passes, grower.finished
         level.seconds = time.perf_counter() - before
@@ -179,7 +189,7 @@ def grow(
             store.forget_level(state.level - 2)
     store.forget_level(state.level - 1)
     store.forget_level(state.level)
-    return Grown(state.builder.finish(), done)
+    return Grown(tree_of(state.grower.finish(), store.levels or None), done)
 
 
 class _Grower:
@@ -197,41 +207,31 @@ class _Grower:
 
     def advance(self, state: State) -> State:
         """Finish the small nodes of a level, split the large ones, and return what the next level begins with."""
-        small: list[int] = []
-        large: list[int] = []
-        for slot, (_, depth) in enumerate(state.nodes):
-            if self.plan.stopping.is_leaf(state.stats["weight"][slot], depth):
-                continue
-            rows = int(state.stats["rows"][slot].sum())
-            if rows < 2 or (state.stats["rows"][slot] > 0).sum() < 2:
-                continue
-            (small if rows <= self.in_memory else large).append(slot)
-        self._finish(state, small)
-        slots = [self._slot(state, slot) for slot in large]
+        stats, self.depths = state.stats, state.grower.open[:, 1].tolist()
+        batches, large = state.grower.work(stats["rows"], stats["weight"], self.in_memory, self.rows_at_once)
+        for batch in batches:
+            self._finish(state, batch)
+        slots = [self._slot(state, slot) for slot in large.tolist()]
         return self._divide(state, slots, large, self._splits(state, slots, large) if slots else [])
+
+    def _place(self, some: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the place of every slot of the level among some of them, -1 for the others."""
+        place = np.full(len(self.depths), -1, np.int32)
+        place[some] = np.arange(len(some), dtype=np.int32)
+        return place
 
     # ---- small nodes -------------------------------------------------------------------------------------------------
 
-    def _finish(self, state: State, small: list[int]) -> None:
-        """Grow the trees below nodes that fit into memory, as many nodes at once as do."""
-        rows_of = [int(state.stats["rows"][slot].sum()) for slot in small]
-        at = 0
-        while at < len(small):
-            end, total = at, 0
-            while end < len(small) and (end == at or total + rows_of[end] <= self.rows_at_once):
-                total += rows_of[end]
-                end += 1
-            batch = small[at:end]
-            place = np.full(len(state.nodes), -1, np.int32)
-            place[batch] = np.arange(len(batch), dtype=np.int32)
-            request = {"slots": place, "n_slots": len(batch)}
-            options = [self._options(state.nodes[slot][1]) for slot in batch]
-            self.passes += 1
-            some = Finish(state.level, request, rows_of[at:end], self.family, options)
-            for slot, arrays in zip(batch, self._asker.finish(some), strict=True):
-                _graft(state.builder, state.nodes[slot][0], arrays)
-            self.finished += len(batch)
-            at = end
+    def _finish(self, state: State, batch: NDArray[np.int32]) -> None:
+        """Grow the trees below nodes that fit into memory together."""
+        rows = [int(state.stats["rows"][slot].sum()) for slot in batch]
+        request = {"slots": self._place(batch), "n_slots": len(batch)}
+        options = [self._options(self.depths[slot]) for slot in batch]
+        self.passes += 1
+        some = Finish(state.level, request, rows, self.family, options)
+        for slot, arrays in zip(batch.tolist(), self._asker.finish(some), strict=True):
+            state.grower.graft(slot, arrays)
+        self.finished += len(batch)
 
     def _options(self, depth: int) -> dict[str, Any]:
         """What `_core.grow` takes for a node at a depth."""
@@ -254,18 +254,16 @@ class _Grower:
 
     def _slot(self, state: State, slot: int) -> Slot:
         stats, store = state.stats, self.store
-        facts = {name: stats[name][slot] for name in ("rows", "weight", "heaviest", "low", "high", "tables")}
-        options, levels = self._options(state.nodes[slot][1]), parts_of_levels(store.levels)
+        facts = {name: stats[name][slot] for name in STATS}
+        options, levels = self._options(self.depths[slot]), parts_of_levels(store.levels)
         found = _core.BlockNode(self.family, options, **facts, levels=levels, weighted=store.weighted)
-        return Slot(*state.nodes[slot], int(facts["rows"].sum()), found)
+        return Slot(int(facts["rows"].sum()), found)
 
-    def _splits(self, state: State, slots: list[Slot], large: list[int]) -> list[Split | None]:
+    def _splits(self, state: State, slots: list[Slot], large: NDArray[np.int32]) -> list[Split | None]:
         """The split of each slot; None for a leaf."""
 
         def base(some: Sequence[int]) -> dict[str, Any]:
-            place = np.full(len(state.nodes), -1, np.int32)
-            place[[large[i] for i in some]] = np.arange(len(some), dtype=np.int32)
-            return self._base(place, [slots[i] for i in some])
+            return self._base(self._place(large[list(some)]), [slots[i] for i in some])
 
         self._find_moments(state.level, base(range(len(slots))), slots)
         for slot in slots:
@@ -390,68 +388,25 @@ class _Grower:
 
     # ---- the next level ----------------------------------------------------------------------------------------------
 
-    def _divide(self, state: State, slots: list[Slot], large: list[int], splits: list[Split | None]) -> State:
+    def _divide(self, state: State, slots: list[Slot], large: NDArray[np.int32], splits: list[Split | None]) -> State:
         """Send the rows of split nodes to their children, and count them there."""
         done = [i for i, split in enumerate(splits) if split is not None]
-        if not done:
-            return State(state.builder, state.level + 1, [], {})
-        place = np.full(len(state.nodes), -1, np.int32)
-        place[[large[i] for i in done]] = np.arange(len(done), dtype=np.int32)
         chosen = [split for split in splits if split is not None]
-        numbers = np.arange(len(done), dtype=np.int32)
-        request = {
-            **self._base(place, [slots[i] for i in done]),
-            "normals": np.stack([split[0] for split in chosen]),
-            "thresholds": np.array([split[1] for split in chosen]),
-            "left": 2 * numbers,
-            "right": 2 * numbers + 1,
-            "n_next": 2 * len(done),
-        }
-        stats = self._ask("route", state.level, request)
-        nodes, kept = [], []
-        for i, (which, (normal, threshold, gain, given)) in enumerate(zip(done, chosen, strict=True)):
-            slot = slots[which]
-            below, above = float(stats["below"][i]), float(stats["above"][i])
-            if not (np.isfinite(below) and np.isfinite(above)):
-                continue  # one side is empty: a leaf
-            if not given:
-                threshold = middle_of_gap(below, above)
-            children = []
-            for side in (2 * i, 2 * i + 1):
-                children.append(state.builder.add(stats["weight"][side], int(stats["rows"][side].sum())))
-                nodes.append((children[-1], slot.depth + 1))
-                kept.append(side)
-            state.builder.split(slot.node, normal, threshold, gain, children[0], children[1], slot.found.scores)
-        stats = {name: stats[name] for name in ("rows", "weight", "heaviest", "low", "high", "tables")}
-        if len(kept) < 2 * len(done):  # slots stay as the rows have them; those of leaves hold no node
-            by_side = dict(zip(kept, nodes, strict=True))
-            for side in set(range(2 * len(done))) - set(kept):
-                stats["rows"][side] = 0
-                stats["weight"][side] = 0.0
-            nodes = [by_side.get(side, (-1, 0)) for side in range(2 * len(done))]
-        return State(state.builder, state.level + 1, nodes, stats)
-
-
-def middle_of_gap(low: float, high: float) -> float:
-    """Return the middle of two numbers, or the lower one where the middle rounds to the upper."""
-    middle = 0.5 * low + 0.5 * high
-    return middle if low <= middle < high else low
-
-
-def _graft(builder: TreeBuilder, node: int, arrays: Mapping[str, Any]) -> None:
-    """Put a tree that was grown in memory in the place of a node."""
-    left, right = np.asarray(arrays["left"]), np.asarray(arrays["right"])
-    ids = [node]
-    counts, n_rows = np.asarray(arrays["counts"]), np.asarray(arrays["n_rows"])
-    for i in range(1, len(left)):
-        ids.append(builder.add(counts[i], int(n_rows[i])))
-    for i in np.flatnonzero(left >= 0).tolist():
-        builder.split(
-            ids[i],
-            np.asarray(arrays["weights"])[i],
-            float(arrays["thresholds"][i]),
-            float(arrays["gains"][i]),
-            ids[left[i]],
-            ids[right[i]],
-            np.asarray(arrays["level_scores"])[i],
-        )
+        here, n_scores = large[done], sum(self.store.levels)
+        scores = np.array([slots[i].found.scores for i in done]).reshape(len(done), n_scores)
+        if done:
+            numbers = np.arange(len(done), dtype=np.int32)
+            request = {
+                **self._base(self._place(here), [slots[i] for i in done]),
+                "normals": np.stack([split[0] for split in chosen]),
+                "thresholds": np.array([split[1] for split in chosen]),
+                "left": 2 * numbers,
+                "right": 2 * numbers + 1,
+                "n_next": 2 * len(done),
+            }
+            stats = self._ask("route", state.level, request)
+        else:
+            nobody = np.empty((0, self.store.n_classes))
+            stats = {"below": nobody[:, 0], "above": nobody[:, 0], "rows": nobody.astype(np.int64), "weight": nobody}
+        state.grower.divide(here, chosen, scores, *(stats[name] for name in ("below", "above", "rows", "weight")))
+        return State(state.grower, state.level + 1, {name: stats[name] for name in STATS if done})

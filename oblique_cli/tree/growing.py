@@ -6,7 +6,7 @@ residuals (residual_signs.py), or a look-ahead (look_ahead.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -147,7 +147,13 @@ def grow_top_down(
         levels=np.array(levels, dtype=np.int32) if qualitative else None,
         n_threads=n_threads,
     )
-    tree = Tree(
+    tree = tree_of(arrays, levels)
+    return tree.with_missing_to_the_heavier() if missing else tree
+
+
+def tree_of(arrays: Mapping[str, NDArray[Any]], levels: Sequence[int] | None) -> Tree:
+    """Return the tree whose arrays the core has grown, by their names there."""
+    return Tree(
         arrays["left"],
         arrays["right"],
         arrays["weights"],
@@ -158,7 +164,6 @@ def grow_top_down(
         levels,
         arrays["level_scores"],
     )
-    return tree.with_missing_to_the_heavier() if missing else tree
 
 
 def _grow_reference(

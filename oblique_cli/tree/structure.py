@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, TypeGuard
 
@@ -376,23 +376,6 @@ class TreeBuilder:
                 array[i] = node.get(name) if node.get(name) is not None else nothing[name]
             found[name] = array
         return found
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], levels: Sequence[int] | None = None) -> TreeBuilder:
-        """Return the inverse of `to_arrays`. ValueError if the arrays do not go together."""
-        n = len(arrays["n_rows"])
-        if any(len(array) != n for array in arrays.values()) or not (arrays["children"] < n).all():
-            raise ValueError("arrays of a tree must have one entry per node")
-        made = cls(arrays["coef"].shape[1], arrays["counts"].shape[1], levels)
-        for i in range(n):
-            made.add(arrays["counts"][i], int(arrays["n_rows"][i]))
-        for i in range(n):
-            left, right = arrays["children"][i].tolist()
-            if left >= 0:
-                hyperplane = (arrays["coef"][i], float(arrays["threshold"][i]), float(arrays["gain"][i]))
-                further = (arrays["level_scores"][i], bool(arrays["missing_left"][i]))
-                made.split(i, *hyperplane, left, right, *further)
-        return made
 
     def finish(self, root: int = 0, payload: Payload = SHARES) -> Tree:
         """Return the tree below `root`, numbered as `numbered` says. payload : of the nodes as they were appended"""

@@ -1,4 +1,4 @@
-"""A native heuristic is one C++ file and its proposer, a criterion its value and its gain: both added to a copy."""
+"""Added to a copy of the core: a heuristic and its proposer, the split of a forest and its class, a criterion."""
 
 from __future__ import annotations
 
@@ -60,6 +60,60 @@ CRITERION = """struct Distance : CriterionOf<Distance> {
 
 """
 
+# The split of a forest: across the means of two classes of the node.
+FOREST = """// The direction from the mean of the first class of a node to that of the last.
+#include <cstddef>
+
+#include "heuristic/forest_split.hpp"
+
+namespace oblique {
+namespace {
+
+class MeansForest final : public ForestHeuristic {
+ public:
+  explicit MeansForest(const ForestTraits& traits) : share_(traits.options.number("share")) {}
+
+  void propose(const BagNode& node, Proposal& proposal) override {
+    Plane plane;
+    plane.w.assign(node.x.m, 0.0);
+    const ClassRun &first = node.bag.runs->front(), &last = node.bag.runs->back();
+    for (std::size_t j = 0; j < node.x.m; ++j) {
+      double low = 0.0, high = 0.0;
+      for (std::size_t i = 0; i < first.n; ++i) low += node.bag.weight[i] * node.x.column(j)[i] / first.weight;
+      for (std::size_t i = node.bag.n - last.n; i < node.bag.n; ++i)
+        high += node.bag.weight[i] * node.x.column(j)[i] / last.weight;
+      plane.w[j] = high - low;
+      plane.t += plane.w[j] * (low + share_ * (high - low));
+    }
+    proposal.given = false;
+    proposal.planes.push_back(plane);
+  }
+
+ private:
+  const double share_;
+};
+
+const RegisteredSplit means("means", {number("share")}, make_forest<MeansForest>);
+
+}  // namespace
+}  // namespace oblique
+"""
+
+ITS_CLASS = """
+from oblique_cli.estimators.forest.base import ForestClassifier
+from oblique_cli.ground.constraints import Real
+from oblique_cli.parameters import parameter
+
+
+class MeansForestClassifier(ForestClassifier, kw_only=True):
+    \"\"\"A forest that splits nodes across the means of two classes.\"\"\"
+
+    share: float = parameter(default=0.5, allowed=Real(0.0, 1.0), help="Where between the means a node is cut.")
+
+    def _options(self, p):
+        return {"split": "means", "share": float(self.share)}
+"""
+
 # Runs with the core that was built in place of the package's own.
 COMPARISON = """
 import importlib.util, sys
@@ -110,6 +164,19 @@ except ValueError as error:
     assert str(error).startswith("family 'principal_axes' needs the option 'criterion'"), error
 else:
     raise AssertionError("options are not asked for")
+
+import means_forest
+from oblique_cli.estimators.algorithms import _forest
+
+algorithm = _forest("means_forest", "means forest", "an example", means_forest.MeansForestClassifier)
+for name in ("iris", "glass"):
+    data = real_set(name)
+    forest, other, again = (
+        algorithm.make(n_estimators=20, random_state=0, share=share).fit(data.X, data.y) for share in (0.5, 0.9, 0.5)
+    )
+    assert forest.score(data.X, data.y) > 0.95 and forest.forest_.n_oblique().sum() > 50
+    assert all((a["coef"] == b["coef"]).all() for a, b in zip(forest.forest_.state(), again.forest_.state()))
+    assert any((a["coef"][:9] != b["coef"][:9]).any() for a, b in zip(forest.forest_.state(), other.forest_.state()))
 print("equal trees")
 """
 
@@ -124,11 +191,13 @@ def documented_family() -> str:
 
 
 @pytest.mark.skipif(missing_tool() is not None, reason=f"the core cannot be built here: {missing_tool()} is missing")
-def test_a_native_heuristic_is_one_cpp_file_and_its_proposer_and_a_criterion_its_value_and_gain(tmp_path: Path):
+def test_a_heuristic_and_the_split_of_a_forest_are_one_cpp_file_and_a_criterion_its_value_and_gain(tmp_path: Path):
     shutil.copytree(CORE, tmp_path / "core")
     family = tmp_path / "core" / "heuristic" / "families" / "principal_axes.cpp"
     assert not family.exists()
     family.write_text("// The principal axes of all rows of a node.\n" + documented_family(), encoding="utf-8")
+    (tmp_path / "core" / "heuristic" / "forests" / "means.cpp").write_text(FOREST, encoding="utf-8")
+    (tmp_path / "means_forest.py").write_text(ITS_CLASS, encoding="utf-8")
     criteria = tmp_path / "core" / "split" / "criteria.hpp"
     listed = "template <class... Each>\nstruct CriterionList"
     text = (

@@ -4,6 +4,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 #include <vector>
 
 #include <optional>
@@ -52,13 +53,16 @@ std::vector<FamilyChoice> choices(const nb::list& given) {
 }
 
 void grow_forest(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights,
-                 const nb::dict& given, std::size_t n_trees, int n_threads, const nb::list& families) {
+                 const nb::dict& given, std::size_t n_trees, int n_threads, const nb::list& families,
+                 const std::vector<std::string>& without) {
   const std::size_t n = x.shape(0), p = x.shape(1);
   require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
   check_rows(x, y, weights, forest.n_classes);
-  const ForestOptions options = forest_options(option_values("a forest", given), choices(families));
+  ForestOptions options = forest_options(option_values("a forest", given), choices(families));
+  options.without = without;
   const Released released;
-  TrainingRows data(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, forest.n_classes, options.rotated());
+  TrainingRows data(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, forest.n_classes, options.rotated(),
+                    options.ranked());
   forest.grow(data, options, n_trees, n_threads);
 }
 
@@ -244,6 +248,9 @@ void restore(Forest& forest, const nb::list& trees) {
 }  // namespace
 
 void bind_forest(nb::module_& m) {
+  m.def(
+      "axis_tactics", [] { return std::vector<std::string>(AxisSearch::kTactics.begin(), AxisSearch::kTactics.end()); },
+      "Names of the tactics of the search along axes.");
   nb::class_<Forest>(m, "Forest", "Trees of one forest. Tree number t depends on the data, the seed and t alone.")
       .def(
           "__init__",
@@ -255,9 +262,11 @@ void bind_forest(nb::module_& m) {
           "first_number is that of the first tree; above 0 for a part of a forest, whose `state` is put together with "
           "those of other parts.")
       .def("grow", &grow_forest, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "options"_a,
-           "n_trees"_a, "n_threads"_a, "families"_a = nb::list(),
+           "n_trees"_a, "n_threads"_a, "families"_a = nb::list(), "without"_a = std::vector<std::string>(),
            "Add trees. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, positive, or None, "
-           "smallest 1 with families, which are (name, options) as `families` lists them, without those of growth.")
+           "smallest 1 with families, which are (name, options) as `families` lists them, without those of growth. "
+           "without: "
+           "tactics of the search along axes to leave out, which changes no tree.")
       .def("boost", &boost_forest, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
            "kept_X"_a.noconvert(), "kept_y"_a.noconvert(), "kept_weights"_a.noconvert().none(), "options"_a,
            "families"_a, "boosting"_a,

@@ -13,12 +13,13 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "bindings/grown_tree.hpp"
 #include "bindings/option_values.hpp"
 #include "bindings/release.hpp"
 #include "common/random.hpp"
 #include "common/team.hpp"
 #include "grow/finish.hpp"
-#include "grow/grower.hpp"
+#include "grow/tree_growth.hpp"
 #include "heuristic/heuristic.hpp"
 #include "split/node.hpp"
 #include "tree/levels.hpp"
@@ -39,16 +40,7 @@ Options read_options(const Family& family, const std::vector<Option>& common, co
 }
 
 nb::dict as_dict(GrownTree&& tree, const SearchCounts& searched) {
-  const std::size_t nodes = tree.size();
-  nb::dict out;
-  out["left"] = array(std::move(tree.left), {nodes});
-  out["right"] = array(std::move(tree.right), {nodes});
-  out["weights"] = array(std::move(tree.weights), {nodes, tree.n_features});
-  out["thresholds"] = array(std::move(tree.thresholds), {nodes});
-  out["counts"] = array(std::move(tree.counts), {nodes, tree.n_classes});
-  out["gains"] = array(std::move(tree.gains), {nodes});
-  out["n_rows"] = array(std::move(tree.n_rows), {nodes});
-  out["level_scores"] = array(std::move(tree.level_scores), {nodes, tree.n_scores});
+  nb::dict out = arrays_of(std::move(tree));
   out["directions"] = searched.directions;
   out["refined"] = searched.refined;
   out["bins"] = searched.bins;
@@ -68,7 +60,7 @@ nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& we
   if (is_quantitative(family, options) && levels.any())
     throw nb::value_error(("family '" + family.name + "' takes quantitative features only").c_str());
   GrownTree tree;
-  SearchCounts searched;
+  SearchTally searched;
   {
     const Released released;
     std::optional<Interruptible> stoppable;
@@ -79,13 +71,9 @@ nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& we
       });
     const Training data{x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), n_classes, levels};
     Team team(n_threads);
-    team.run([&] {
-      Grower grower(data, family, options, team);
-      tree = grower.grow();
-      searched = grower.searched();
-    });
+    team.run([&] { tree = grow_tree(data, family, options, team, searched); });
   }
-  return as_dict(std::move(tree), searched);
+  return as_dict(std::move(tree), searched.all());
 }
 
 nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
@@ -98,11 +86,16 @@ nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
   bool found = false;
   {
     const Released released;
-    const Training data{x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), n_classes, levels};
     Team alone(1);
-    WorkingRows rows(data.x, data.y, data.weights, data.n, levels, family.adds_up || data.weights);
-    const auto block = rows.copy(0, data.n, alone);
-    found = Splitter(rows, family, options, {}, alone).split(0, data.n, block.get(), path, out);
+    SearchTally searched;
+    const std::size_t n = x.shape(0);
+    MemoryRows rows(x.data(), y.data(), weights ? weights->data() : nullptr, n, n_classes, levels,
+                    family.adds_up || weights, n);
+    const auto splitter = tree_splitter(rows, family, options, {}, alone, searched);
+    OpenNode<MemoryRows::Place> all{.place = rows.root(alone), .path = path};
+    MemoryRows::Place left, right;
+    found = splitter->split(all, false, left, right);
+    out = splitter->found;
   }
   if (!found) return nb::none();
   const std::size_t p = out.normal.size();

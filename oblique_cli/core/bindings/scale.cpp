@@ -4,6 +4,7 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,17 +13,21 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "bindings/grown_tree.hpp"
 #include "bindings/option_values.hpp"
 #include "bindings/release.hpp"
+#include "grow/level_grower.hpp"
 #include "heuristic/block_moments.hpp"
 #include "heuristic/sums_proposer.hpp"
 #include "rows/block.hpp"
 #include "rows/exact_moments.hpp"
 #include "split/slot_search.hpp"
+#include "tree/in_order.hpp"
 #include "tree/levels.hpp"
 
 namespace oblique {
@@ -389,6 +394,86 @@ class HeldNode {
   std::unique_ptr<SlotSearch> search_;
 };
 
+// The tree under way, whose rows lie in blocks.
+class HeldLevels {
+ public:
+  using Counts = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+  HeldLevels(std::size_t n_features, std::size_t n_classes, std::size_t n_scores, double min_parent, double max_misrate,
+             std::int64_t max_depth)
+      : p_(n_features), n_classes_(n_classes), n_scores_(n_scores),
+        grower_(n_features, n_classes, n_scores, {min_parent, max_misrate, max_depth}) {}
+
+  void begin(const Counts& rows, const Matrix& weight) { grower_.begin(checked(rows, weight, 1)); }
+
+  void resume(const nb::dict& arrays, const Counts& open) {
+    GrownTree tree = tree_of(arrays, p_, n_classes_, n_scores_);
+    std::vector<LevelGrower::Slot> slots;
+    require(open.shape(1) == 2, "open nodes are pairs of a node and its depth");
+    for (std::size_t i = 0; i < open.shape(0); ++i) {
+      require(open(i, 0) >= -1 && open(i, 0) < static_cast<std::int64_t>(tree.size()), "an open node is of the tree");
+      slots.push_back({static_cast<std::int32_t>(open(i, 0)), open(i, 1)});
+    }
+    grower_.resume(std::move(tree), std::move(slots));
+  }
+
+  nb::object open() const {
+    std::vector<std::int64_t> out;
+    for (const LevelGrower::Slot& slot : grower_.open()) out.insert(out.end(), {slot.node, slot.depth});
+    return array(std::move(out), {grower_.open().size(), 2});
+  }
+
+  nb::tuple work(const Counts& rows, const Matrix& weight, std::int64_t in_memory, std::int64_t at_once) const {
+    LevelGrower::Work found = grower_.work(checked(rows, weight, grower_.open().size()), in_memory, at_once);
+    const auto slots = [](std::vector<std::int32_t>&& some) {
+      const std::size_t n = some.size();
+      return array(std::move(some), {n});
+    };
+    nb::list batches;
+    for (std::vector<std::int32_t>& batch : found.batches) batches.append(slots(std::move(batch)));
+    return nb::make_tuple(batches, slots(std::move(found.searched)));
+  }
+
+  void graft(std::size_t slot, const nb::dict& below) {
+    require(slot < grower_.open().size() && grower_.open()[slot].node >= 0, "no such open node");
+    grower_.graft(slot, tree_of(below, p_, n_classes_, n_scores_));
+  }
+
+  // splits : of every slot (normal, threshold, gain, whether the threshold is final)
+  void divide(const Codes& slots, const nb::list& splits, const Matrix& scores, const Doubles& below,
+              const Doubles& above, const Counts& rows, const Matrix& weight) {
+    const std::size_t n = slots.shape(0);
+    require_size(nb::len(splits) == n && scores.shape(0) == n && scores.shape(1) == n_scores_ && below.shape(0) == n &&
+                 above.shape(0) == n);
+    std::vector<LevelGrower::Divided> divided;
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto slot = static_cast<std::size_t>(slots(i));
+      require(slot < grower_.open().size() && grower_.open()[slot].node >= 0, "no such open node");
+      const auto [normal, threshold, gain, given] = nb::cast<std::tuple<Doubles, double, double, bool>>(splits[i]);
+      require_size(normal.shape(0) == p_);
+      divided.push_back({slot,
+                         {Vector(normal.data(), normal.data() + p_), threshold, gain, given, 0},
+                         below(i),
+                         above(i),
+                         scores.data() + i * n_scores_});
+    }
+    grower_.divide(divided, checked(rows, weight, 2 * n));
+  }
+
+  nb::dict arrays() const { return arrays_of(GrownTree(grower_.tree())); }
+  nb::dict finish() const { return arrays_of(in_order(grower_.tree())); }
+
+ private:
+  SlotCounts checked(const Counts& rows, const Matrix& weight, std::size_t n_slots) const {
+    require_size(rows.shape(0) == n_slots && rows.shape(1) == n_classes_ && weight.shape(0) == n_slots &&
+                 weight.shape(1) == n_classes_);
+    return {rows.data(), weight.data(), n_slots, n_classes_};
+  }
+
+  const std::size_t p_, n_classes_, n_scores_;
+  LevelGrower grower_;
+};
+
 // The families that can be grown from blocks.
 nb::list from_sums() {
   nb::list out;
@@ -512,6 +597,27 @@ void bind_scale(nb::module_& m) {
       .def("class_moments", &HeldNode::class_moments, "k"_a,
            "(covariance, mean) of a class present; None if its rows "
            "are the same.");
+  nb::class_<HeldLevels>(
+      m, "LevelGrower",
+      "A tree under way whose rows lie in blocks, and its open nodes by slots (core/grow/level_grower.hpp).")
+      .def(nb::init<std::size_t, std::size_t, std::size_t, double, double, std::int64_t>(), "n_features"_a,
+           "n_classes"_a, "n_scores"_a, "min_parent"_a, "max_misrate"_a, "max_depth"_a)
+      .def("begin", &HeldLevels::begin, "rows"_a.noconvert(), "weight"_a.noconvert(),
+           "Open the root. rows (1, C), weight (1, C) of each class.")
+      .def("resume", &HeldLevels::resume, "arrays"_a, "open"_a.noconvert(),
+           "Go on with what `arrays` and `open` were; ValueError if they do not go together.")
+      .def_prop_ro("open", &HeldLevels::open,
+                   "Node and depth of every slot, (n, 2) int64; node -1 for one that is done.")
+      .def("work", &HeldLevels::work, "rows"_a.noconvert(), "weight"_a.noconvert(), "in_memory"_a, "at_once"_a,
+           "What the level is to do with rows and weight (n, C) of its slots: batches of slots that are grown to their "
+           "end in memory, up to in_memory rows each and at_once together, and the slots that are searched.")
+      .def("graft", &HeldLevels::graft, "slot"_a, "below"_a, "Put a tree, as `grow` gives it, in the place of a slot.")
+      .def("divide", &HeldLevels::divide, "slots"_a.noconvert(), "splits"_a, "scores"_a.noconvert(),
+           "below"_a.noconvert(), "above"_a.noconvert(), "rows"_a.noconvert(), "weight"_a.noconvert(),
+           "Make the next level: the children of split i stand in slots 2 i and 2 i + 1. splits: as `BlockNode.split` "
+           "gives them; below, above: projections next to the threshold; rows, weight (2 n, C) of the children.")
+      .def("arrays", &HeldLevels::arrays, "The tree so far, its nodes in the order in which they were opened.")
+      .def("finish", &HeldLevels::finish, "The tree, its nodes in their order.");
   m.def("from_sums", &from_sums,
         "The families that can be grown from blocks, because sums over rows are all they need.");
   m.def(

@@ -130,7 +130,8 @@ Boosted boost(Forest& forest, const LabeledRows& rows, const LabeledRows& valida
   out.baseline = baseline_of(rows, n_classes);
   Scored scored(rows, n_classes, out.baseline), kept(validation, n_classes, out.baseline);
   const std::vector<double> ones(rows.n, 1.0);
-  TrainingRows data(rows.x, rows.y, ones.data(), rows.n, forest.n_features, n_classes, options.rotated());
+  TrainingRows data(rows.x, rows.y, ones.data(), rows.n, forest.n_features, n_classes, options.rotated(),
+                    options.ranked());
   ForestTreeGrower grower(data, options);
   std::vector<double> values;
   double least = validation.n > 0 ? kept.loss() : 0.0;

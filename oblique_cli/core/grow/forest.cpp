@@ -27,9 +27,9 @@ void Forest::grow(TrainingRows& data, const ForestOptions& options, std::size_t 
   trees.resize(first + more);
   try {
     on_threads(more, n_threads, [&]() {
-      return [&, grower = ForestTreeGrower(data, options)](std::size_t i) mutable {
+      return [&, grower = std::make_unique<ForestTreeGrower>(data, options)](std::size_t i) {
         const std::size_t number = first_number + first + i;
-        trees[first + i] = grower.grow(seed_of_tree(seed, number), number);
+        trees[first + i] = grower->grow(seed_of_tree(seed, number), number);
       };
     });
   } catch (...) {

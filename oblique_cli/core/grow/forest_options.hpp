@@ -13,6 +13,7 @@
 #include "heuristic/forest_split.hpp"
 #include "rows/rotation.hpp"
 #include "rows/row_draw.hpp"
+#include "split/axis_search.hpp"
 
 namespace oblique {
 
@@ -31,7 +32,9 @@ struct ForestOptions {
   Options options;
   // Families of heuristics: tree number t has number t modulo their count.
   std::vector<FamilyChoice> families;
+  std::vector<std::string> without = {};  // tactics of the search along axes left out, for tests
 
+  bool ranked() const { return AxisSearch(without).ranked(); }
   std::optional<Scaling> rotated() const { return group_size > 0 ? std::optional(scaling) : std::nullopt; }
   // nullptr where nodes are cut along axes only
   std::unique_ptr<ForestHeuristic> heuristic(bool unweighted) const {

@@ -1,115 +1,193 @@
-// Whole trees grown without Python, by any registered family.
+// The grower of every tree: Grower(rows, sampler, heuristic, stopping).
+//
+// A tree is grown on rows, wherever they are; a sampler takes what of a node is looked at, all of it or some rows and
+// features that are drawn; a heuristic finds the split of that; a rule says when a node is a leaf without a search. A
+// tree of a forest is grown by another sampler than a tree that is grown alone, and by nothing else.
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
-#include "common/input_rows.hpp"
+#include "common/random.hpp"
 #include "common/team.hpp"
-#include "grow/finish.hpp"
-#include "grow/top_down.hpp"
-#include "heuristic/heuristic.hpp"
-#include "rows/working_rows.hpp"
-#include "split/node.hpp"
-#include "split/node_search.hpp"
-#include "split/spread.hpp"
-#include "tree/levels.hpp"
-#include "tree/plane_tree.hpp"
+#include "rows/held.hpp"
 
 namespace oblique {
 
-StoppingRule stopping_of(const Options& options);
+// When a node is a leaf without a search.
+struct StoppingRule {
+  double min_parent = 2.0;      // split only if the node holds more than this
+  double max_misrate = 0.0;     // split only if the misclassification rate is above this
+  std::int64_t max_depth = -1;  // -1: no limit
 
-// The bytes up to which a table is copied as a whole. Tests lower it, to see rows read from a small table.
-std::size_t copied_whole_up_to();
-void set_copied_whole_up_to(std::size_t bytes);
-
-// Training rows as the caller has them, see WorkingRows.
-struct Training {
-  InputRows x;
-  const std::int32_t* y;
-  const double* weights;
-  std::size_t n, n_classes;
-  const Levels& levels;
+  bool is_leaf(const Held& held, std::int64_t depth) const {
+    if (max_depth >= 0 && depth >= max_depth) return true;
+    return !(held.amount > min_parent && held.misrate > max_misrate);
+  }
 };
 
-// Splits nodes of one tree by a heuristic; each thread has its own.
-class Splitter {
- public:
-  Splitter(const WorkingRows& rows, const Family& family, const Options& options, const Finishing& finishing,
-           Team& team);
-
-  // Finds the split of rows [first, last), its threshold final; false if there is none with rows on both sides. After
-  // it, `goes_left` says where every row of the node goes. block : where the rows are copied to, or nullptr, for one
-  // node only: to divide so many rows, the room of their search is given back.
-  bool split(std::size_t first, std::size_t last, const RowBlock* block, std::uint64_t path, Split& out);
-
-  const Vector& level_scores() const { return view_.level_scores(); }
-  const std::vector<unsigned char>& goes_left() const { return goes_left_; }
-  // For whoever moves the rows then.
-  std::vector<std::byte>& room() { return room_; }
-  // The work of all searches so far.
-  const SearchCounts& counts() const { return counts_; }
-
- private:
-  bool divides(const Node& node, Split& split);
-
-  NodeView view_;
-  Team& team_;
-  const SearchOptions options_;
-  const std::uint64_t seed_;
-  std::unique_ptr<Heuristic> heuristic_;
-  Finish finish_;
-  std::unique_ptr<NodeSearch> search_;
-  Spread spread_;
-  Vector projection_;
-  std::vector<unsigned char> goes_left_;
-  std::vector<std::byte> room_;
-  SearchCounts counts_;
+// A node that waits. place : of its rows; given_up : whether a heuristic that may give up has done so above
+template <class Place>
+struct OpenNode {
+  Place place{};
+  std::int32_t node = 0;
+  std::int64_t depth = 0;
+  std::uint64_t path = kRootPath;
+  bool given_up = false;
 };
 
-// Grows one tree on the threads of a team: subtrees apart from each other, and the directions of a large node. Every
-// array of the tree is the same for any number of threads.
+// Rows of a tree. `Place` says where those of a node are.
+template <class R>
+concept GrowingRows = requires(R& rows, typename R::Place& place, Team* team) {
+  { rows.size(place) } -> std::convertible_to<std::size_t>;
+  { rows.begin(place) } -> std::same_as<Held>;       // turns to a node
+  rows.take(place, team);                            // before the node is searched
+  { rows.is_passing(place) } -> std::same_as<bool>;  // whether buffers of the search are too large to be kept
+  rows.leave(place);                                 // when the node is done
+};
+
+// What of a node is looked at. Each thread has its own.
+template <class S, class Place>
+concept NodeSampler = requires(S& sampler, Place& place, typename S::Found& found) {
+  { sampler.take(place, std::uint64_t{}) } -> std::same_as<bool>;  // false if there is nothing to choose from
+  sampler.end_search(bool{});                                      // whether for good: buffers are given back
+  // Divides all rows of the node: the places of the left and the right child; false if one has no rows.
+  { sampler.divide(place, found, place, place) } -> std::same_as<bool>;
+};
+
+// Finds the split of what a sampler took. Each thread has its own.
+template <class H, class Sampler>
+concept NodeSplitter = requires(H& heuristic, Sampler& sampler, typename Sampler::Found& found, bool& given_up) {
+  { heuristic.find(sampler, found, given_up) } -> std::same_as<bool>;
+  heuristic.end_search(bool{});
+};
+
+// What splits the nodes that one thread comes to. Sampler, Heuristic : by value or by reference
+template <class Sampler, class Heuristic>
+struct SplitterOf {
+  Sampler sampler;
+  Heuristic heuristic;
+  typename std::remove_reference_t<Sampler>::Found found{};
+
+  // The split of a node, and the places of its children, if it has one.
+  template <class Place>
+  bool split(OpenNode<Place>& open, bool for_good, Place& left, Place& right) {
+    if (!sampler.take(open.place, open.path)) return false;
+    const bool is_found = heuristic.find(sampler, found, open.given_up);
+    sampler.end_search(for_good);
+    heuristic.end_search(for_good);
+    return is_found && sampler.divide(open.place, found, left, right);
+  }
+};
+
+// Grows a tree on the threads of a team, or alone: subtrees apart from each other.
+//
+// Tree : what is grown; add(rows, place) appends a node, leaf(open, rows) and split(open, rows, sampler, found, left,
+//        right) say what becomes of it, nodes being visited as they were opened last, a left child before its sibling
+// Make : makes the SplitterOf of a thread
+template <GrowingRows Rows, class Make, class Tree>
 class Grower {
  public:
-  Grower(const Training& data, const Family& family, const Options& options, Team& team);
-  GrownTree grow();
-  // The work of all searches.
-  const SearchCounts& searched() const { return searched_; }
+  using Place = typename Rows::Place;
+  using Open = OpenNode<Place>;
+  using Splitter = typename decltype(std::declval<Make&>()())::element_type;
+  using Sampler = std::remove_reference_t<decltype(Splitter::sampler)>;
+  static_assert(NodeSampler<Sampler, Place>);
+  static_assert(NodeSplitter<std::remove_reference_t<decltype(Splitter::heuristic)>, Sampler>);
+
+  Grower(Rows& rows, const StoppingRule& stopping, Tree& tree, Make make, Team* team)
+      : rows_(rows), stopping_(stopping), tree_(tree), make_(std::move(make)), team_(team) {}
+
+  // Grows the tree whose rows are all at `root`.
+  void grow(Open root) {
+    root.node = tree_.add(rows_, root.place);
+    grow_below(std::move(root));
+  }
 
  private:
-  struct Open {
-    std::int32_t node;
-    std::size_t first, last;
-    std::int64_t depth;
-    std::uint64_t path;
-    std::vector<double> counts;       // weight of each class
-    std::shared_ptr<RowBlock> block;  // where its rows are copied to, if they are
-  };
+  static constexpr std::size_t kApart = 512;  // rows that are worth a thread of their own
 
-  bool is_leaf(const Open& open) const;
-  void grow_below(Open root);
-  bool visit(Open& open, Splitter& kept, Open& left, Open& right);
-  std::size_t most_copied() const;
-  std::vector<double> counts_of(std::size_t first, std::size_t last) const;
-  std::int32_t add_node(const std::vector<double>& counts, std::size_t n_rows);
-  std::unique_ptr<Splitter> take_splitter();
-  void give_back(std::unique_ptr<Splitter> splitter);
+  void grow_below(Open root) {
+    std::unique_ptr<Splitter> splitter = take_splitter();
+    std::vector<Open> waiting;
+    waiting.push_back(std::move(root));
+    while (!waiting.empty()) {
+      Open open = std::move(waiting.back());
+      waiting.pop_back();
+      Open left, right;
+      const bool is_split = visit(open, *splitter, left, right);
+      rows_.leave(open.place);
+      if (!is_split) continue;
+      if (team_ && team_->size() > 1 && std::min(rows_.size(left.place), rows_.size(right.place)) >= kApart) {
+        give_back(std::move(splitter));
+        team_->share(2, Team::Meanwhile::kHelp,
+                     [&](std::size_t side) { grow_below(std::move(side == 0 ? left : right)); });
+        splitter = take_splitter();
+        continue;
+      }
+      waiting.push_back(std::move(right));
+      waiting.push_back(std::move(left));
+    }
+    give_back(std::move(splitter));
+  }
 
-  const Training data_;
-  const Family& family_;
-  const Options& options_;
+  // Splits a node and its rows; false if the node is a leaf.
+  bool visit(Open& open, Splitter& kept, Open& left, Open& right) {
+    const Held held = rows_.begin(open.place);
+    std::unique_ptr<Splitter> once;
+    bool is_split = !stopping_.is_leaf(held, open.depth);
+    if (is_split) {
+      rows_.take(open.place, team_);
+      const bool is_passing = rows_.is_passing(open.place);
+      if (is_passing) once = make_();
+      is_split = (once ? *once : kept).split(open, is_passing, left.place, right.place);
+    }
+    const std::lock_guard lock(guard_);
+    if (!is_split) {
+      tree_.leaf(open, rows_);
+      return false;
+    }
+    for (const bool goes_right : {false, true}) {
+      Open& child = goes_right ? right : left;
+      child.node = tree_.add(rows_, child.place);
+      child.depth = open.depth + 1;
+      child.path = child_path(open.path, goes_right);
+      child.given_up = open.given_up;
+    }
+    const Splitter& used = once ? *once : kept;
+    tree_.split(open, rows_, used.sampler, used.found, left, right);
+    return true;
+  }
+
+  std::unique_ptr<Splitter> take_splitter() {
+    {
+      const std::lock_guard lock(guard_);
+      if (!splitters_.empty()) {
+        std::unique_ptr<Splitter> splitter = std::move(splitters_.back());
+        splitters_.pop_back();
+        return splitter;
+      }
+    }
+    return make_();
+  }
+  void give_back(std::unique_ptr<Splitter> splitter) {
+    const std::lock_guard lock(guard_);
+    splitters_.push_back(std::move(splitter));
+  }
+
+  Rows& rows_;
   const StoppingRule stopping_;
-  const Finishing finishing_;
-  Team& team_;
-  WorkingRows rows_;
-  const std::size_t most_copied_;
-  std::mutex guard_;  // of what follows
-  GrownTree tree_;
-  SearchCounts searched_;
+  Tree& tree_;
+  Make make_;
+  Team* const team_;
+  std::mutex guard_;                                  // of the tree and of what follows
   std::vector<std::unique_ptr<Splitter>> splitters_;  // those that no thread uses just now
 };
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "forest/axis_search.hpp"
+#include "split/bag.hpp"
 
 namespace oblique {
 

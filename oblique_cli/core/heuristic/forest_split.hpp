@@ -16,10 +16,10 @@
 
 #include "common/options.hpp"
 #include "common/random.hpp"
-#include "forest/axis_search.hpp"
 #include "heuristic/clustering_planes.hpp"
 #include "heuristic/heuristic.hpp"
 #include "rows/gathered.hpp"
+#include "split/bag.hpp"
 
 namespace oblique {
 

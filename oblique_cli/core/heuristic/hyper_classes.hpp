@@ -10,10 +10,10 @@
 
 #include "common/eigen.hpp"
 #include "common/kernels.hpp"
-#include "forest/axis_search.hpp"
 #include "heuristic/clustering_planes.hpp"
 #include "heuristic/small_matrices.hpp"
 #include "rows/gathered.hpp"
+#include "split/bag.hpp"
 
 namespace oblique {
 

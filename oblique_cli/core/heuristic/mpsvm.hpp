@@ -10,11 +10,11 @@
 
 #include "common/eigen.hpp"
 #include "common/interrupt.hpp"
-#include "forest/axis_search.hpp"
 #include "heuristic/clustering_planes.hpp"
 #include "heuristic/hyper_classes.hpp"
 #include "heuristic/small_matrices.hpp"
 #include "rows/gathered.hpp"
+#include "split/bag.hpp"
 #include "split/spread.hpp"
 
 namespace oblique {

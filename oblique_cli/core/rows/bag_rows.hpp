@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "forest/axis_search.hpp"
 #include "rows/gathered.hpp"
+#include "split/bag.hpp"
 #include "split/node_rows.hpp"
 
 namespace oblique {

@@ -6,12 +6,15 @@
 #include <vector>
 
 #include "common/divide.hpp"
+#include "common/interrupt.hpp"
 #include "common/random.hpp"
-#include "forest/axis_search.hpp"
-#include "forest/columns.hpp"
-#include "forest/sorted_rows.hpp"
+#include "common/team.hpp"
+#include "rows/columns.hpp"
+#include "rows/held.hpp"
 #include "rows/row_draw.hpp"
+#include "rows/sorted_rows.hpp"
 #include "rows/training_rows.hpp"
+#include "split/bag.hpp"
 
 namespace oblique {
 
@@ -19,9 +22,13 @@ namespace oblique {
 // of the nodes that wait are stacked in an arena in the order in which the nodes wait.
 class BaggedRows {
  public:
-  // Draws the rows of a tree. x : its features, rotated or not; all_searched : whether all features are searched along
-  // their axes at every node
-  void draw(const TrainingRows& data, Columns& x, const RowDraw& how, bool all_searched, std::uint64_t tree_seed) {
+  struct Place {
+    std::size_t first = 0, last = 0, first_run = 0;  // rows, and where the runs lie in the arena
+  };
+
+  // Draws the rows of a tree. x : its features, rotated or not; in_order : whether rows are put into the order of every
+  // feature, where they can be
+  void draw(const TrainingRows& data, Columns& x, const RowDraw& how, bool in_order, std::uint64_t tree_seed) {
     how.draw(tree_seed, x.n, draws_of_row_);
     row_.clear();
     weight_.clear();
@@ -41,7 +48,7 @@ class BaggedRows {
       weight_.push_back(w);
       if (weighted) draws_.push_back(draws);
     }
-    presorted_ = counts_ && all_searched;
+    presorted_ = counts_ && in_order;
     if (presorted_) {
       sorted_.sort(x, row_);
       facts_.resize(x.n);
@@ -52,41 +59,36 @@ class BaggedRows {
   }
 
   std::size_t size() const { return row_.size(); }
+  Place root() const { return {0, size(), 0}; }
 
-  // Takes the runs of the node that waits last off the arena.
-  void begin(std::size_t first_run) {
-    runs_.assign(arena_.begin() + static_cast<std::ptrdiff_t>(first_run), arena_.end());
-    arena_.resize(first_run);
+  // As GrowingRows has them (grow/grower.hpp).
+  std::size_t size(const Place& place) const { return place.last - place.first; }
+  Held begin(const Place& place) {
+    checkpoint(size(place));
+    // The runs of the node that waits last.
+    runs_.assign(arena_.begin() + static_cast<std::ptrdiff_t>(place.first_run), arena_.end());
+    arena_.resize(place.first_run);
+    // All that is asked of the rate is whether there is any.
+    return {samples(place.first, place.last), runs_.size() == 1 ? 0.0 : 1.0};
   }
+  void take(const Place&, Team*) const {}
+  bool is_passing(const Place&) const { return false; }
+  void leave(const Place&) const {}
+
   // The classes of the node at hand.
   const std::vector<ClassRun>& runs() const { return runs_; }
-  Bag bag(std::size_t first, std::size_t last) const {
-    return {row_.data() + first, weight_.data() + first, last - first, &runs_, counts_};
+  Bag bag(const Place& place) const {
+    return {row_.data() + place.first, weight_.data() + place.first, size(place), &runs_, counts_};
   }
 
-  // Rows drawn into the node at hand, repeats counted.
-  double samples(std::size_t first, std::size_t last) const {
-    double sum = 0.0;
-    if (draws_.empty()) {
-      for (const ClassRun& run : runs_) sum += run.weight;
-      return sum;
-    }
-    for (std::size_t i = first; i < last; ++i) sum += draws_[i];
-    return sum;
-  }
-
-  // Whether the rows of every node stand in the order of every feature, as AxisSearch::sorted_feature takes them.
+  // Whether the rows of every node stand in the order of every feature, as AxisFeature has them.
   bool presorted() const { return presorted_; }
   const std::uint64_t* sorted_keys(std::size_t feature, std::size_t first) const { return sorted_.of(feature, first); }
   const std::uint32_t* facts() const { return facts_.data(); }
 
-  // The children of a node: the left one stands in [first, middle); each has its first run in the arena.
-  struct Children {
-    std::size_t middle, left_run, right_run;
-  };
-
   // Divides the node at hand, side being 1 for the rows that go right. The runs of the left child come to lie on top.
-  Children divide(std::size_t first, std::size_t last, const unsigned char* side) {
+  void divide(const Place& place, const unsigned char* side, Place& left, Place& right) {
+    const std::size_t first = place.first;
     left_runs_.clear();
     right_runs_.clear();
     std::size_t i = first, n_left = 0;
@@ -101,7 +103,7 @@ class BaggedRows {
       if (r.n) right_runs_.push_back(r);
       n_left += l.n;
     }
-    const std::size_t n = last - first;
+    const std::size_t n = size(place);
     // Children that are leaves are not searched.
     if (presorted_ && (left_runs_.size() > 1 || right_runs_.size() > 1))
       sorted_.divide(first, n, row_.data() + first, side);
@@ -112,10 +114,21 @@ class BaggedRows {
     arena_.insert(arena_.end(), right_runs_.begin(), right_runs_.end());
     const std::size_t left_run = arena_.size();
     arena_.insert(arena_.end(), left_runs_.begin(), left_runs_.end());
-    return {first + n_left, left_run, right_run};
+    left = {first, first + n_left, left_run};
+    right = {first + n_left, place.last, right_run};
   }
 
  private:
+  // Rows drawn into the node at hand, repeats counted.
+  double samples(std::size_t first, std::size_t last) const {
+    double sum = 0.0;
+    if (draws_.empty()) {
+      for (const ClassRun& run : runs_) sum += run.weight;
+      return sum;
+    }
+    for (std::size_t i = first; i < last; ++i) sum += draws_[i];
+    return sum;
+  }
   template <class T>
   void divide(T* values, std::size_t n, const unsigned char* side) {
     divide_in_order(values, n, reinterpret_cast<T*>(spare_.data()),

@@ -9,7 +9,7 @@
 
 #include "common/eigen.hpp"
 #include "common/random.hpp"
-#include "forest/columns.hpp"
+#include "rows/columns.hpp"
 
 namespace oblique {
 

@@ -8,7 +8,7 @@
 
 #include "common/eigen.hpp"
 #include "common/random.hpp"
-#include "forest/columns.hpp"
+#include "rows/columns.hpp"
 #include "rows/row_draw.hpp"
 #include "tree/rotation.hpp"
 

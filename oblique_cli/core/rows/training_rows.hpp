@@ -10,7 +10,7 @@
 
 #include "common/eigen.hpp"
 #include "common/kernels.hpp"
-#include "forest/columns.hpp"
+#include "rows/columns.hpp"
 #include "rows/rotation.hpp"
 
 namespace oblique {
@@ -24,9 +24,9 @@ struct TrainingRows {
   Vector inverse_scale;                 // of each feature, where trees rotate them
   std::size_t n_classes = 0;
 
-  // rotated : by what features are divided before trees rotate them, if they do
+  // rotated : by what features are divided before trees rotate them, if they do; ranked : whether ranks are asked for
   TrainingRows(const double* rows, const std::int32_t* codes, const double* w, std::size_t n, std::size_t p,
-               std::size_t classes, std::optional<Scaling> rotated)
+               std::size_t classes, std::optional<Scaling> rotated, bool ranked)
       : y(codes, codes + n), n_classes(classes) {
     x.resize(n, p);
     for (std::size_t i = 0; i < n; ++i)
@@ -39,7 +39,7 @@ struct TrainingRows {
     for (std::size_t j = 0; j < p; ++j) {
       const Range r = range_of(x.column(j), n);
       half_range.push_back(0.5 * r.high - 0.5 * r.low);
-      if (!rotated) x.rank(j);
+      if (!rotated && ranked) x.rank(j);
     }
     if (rotated) inverse_scale = inverse_scales(x, w, *rotated);
   }

@@ -14,6 +14,13 @@
 
 namespace oblique {
 
+// Whether the threads of a team are to share work: if one is free and it is worth a call, or is so much that one will
+// be.
+inline bool shares_work(const Team& team, std::size_t work) {
+  constexpr std::size_t kWorthACall = std::size_t{1} << 18, kMuchWork = std::size_t{1} << 24;
+  return team.size() > 1 && (work >= kMuchWork || (work >= kWorthACall && team.has_idle()));
+}
+
 // All that a heuristic may see of a node.
 struct Node {
   const NodeRows& rows;          // by columns, grouped by class, levels replaced by scores
@@ -25,17 +32,10 @@ struct Node {
   Team* team = nullptr;          // whose threads may take part, where the node is large enough to be worth it
 
   std::size_t n_features() const { return rows.columns.size(); }
-  // Whether to share work of `steps` over all rows: if a thread is free and it is worth a call, or is so much that one
-  // will be.
-  bool is_shared(std::size_t steps) const {
-    if (!team || team->size() < 2) return false;
-    const std::size_t work = rows.n * steps;
-    return work >= kMuchWork || (work >= kWorthACall && team->has_idle());
-  }
+  // Whether to share work of `steps` over all rows.
+  bool is_shared(std::size_t steps) const { return team && shares_work(*team, rows.n * steps); }
   // Random numbers of this node alone; a heuristic numbers the streams it takes.
   Stream stream(std::uint64_t number) const { return Stream(seed, path, number); }
-
-  static constexpr std::size_t kWorthACall = std::size_t{1} << 18, kMuchWork = std::size_t{1} << 24;
 };
 
 // A row goes left if normal'x <= threshold.

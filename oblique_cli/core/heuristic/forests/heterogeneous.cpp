@@ -9,13 +9,13 @@
 
 #include "common/eigen.hpp"
 #include "common/interrupt.hpp"
-#include "forest/axis_search.hpp"
 #include "heuristic/forest_split.hpp"
 #include "heuristic/hyper_classes.hpp"
 #include "heuristic/mpsvm.hpp"
 #include "heuristic/small_matrices.hpp"
 #include "linear/linear_solver.hpp"
 #include "rows/gathered.hpp"
+#include "split/bag.hpp"
 
 namespace oblique {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "common/eigen.hpp"
 #include "common/random.hpp"
-#include "forest/axis_search.hpp"
 #include "heuristic/class_moments.hpp"
 #include "heuristic/forest_split.hpp"
 #include "rows/bag_rows.hpp"
 #include "rows/gathered.hpp"
+#include "split/bag.hpp"
 #include "split/node_rows.hpp"
 #include "split/node_search.hpp"
 #include "split/spaces.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/divide.hpp"
-#include "forest/columns.hpp"
+#include "rows/columns.hpp"
 
 namespace oblique {
 

@@ -1,0 +1,100 @@
+#include "grow/best_proposal.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "common/interrupt.hpp"
+#include "split/node_rows.hpp"
+
+namespace oblique {
+
+namespace {
+
+// Whether a normal is that of an axis, and which of the features drawn it is.
+bool along_axis(const Vector& normal, std::size_t& feature) {
+  std::size_t terms = 0;
+  for (std::size_t j = 0; j < normal.size(); ++j)
+    if (normal[j] != 0.0) {
+      ++terms;
+      feature = j;
+    }
+  return terms == 1 && normal[feature] == 1.0;
+}
+
+}  // namespace
+
+bool BestProposal::find(DrawnNodes& node, DrawnSplit& found, bool& given_up) {
+  if (!given_up && node.n_features() > 0) {
+    const Gathered& columns = node.gather_drawn();
+    proposal_.clear();
+    heuristic_->propose({node.bag(), columns, node.stream(), node.path()}, proposal_);
+    if (take_best(node, columns, found)) return true;
+    given_up = proposal_.axes_below;
+  }
+  if (!is_orderly()) return find_axis(node, found);
+  node.drawn().take_all();
+  const Gathered& columns = node.gather(node.drawn().size());
+  proposal_.clear();
+  if (heuristic_->propose_axis({node.bag(), columns, node.stream(), node.path()}, proposal_))
+    return take_best(node, columns, found);
+  if (!find_axis(node, found)) return false;
+  double left = 0.0, right = 0.0;
+  for (std::size_t i = 0; i < node.bag().n; ++i) (node.sides().best()[i] ? right : left) += node.bag().weight[i];
+  return std::min(left, right) >= heuristic_->min_leaf();
+}
+
+// The best cut of the features drawn; if none of them varies, of the next that does.
+bool BestProposal::find_axis(DrawnNodes& node, DrawnSplit& found) {
+  const Bag& bag = node.bag();
+  FeatureDraw& drawn = node.drawn();
+  axis_.begin(bag);
+  for (std::size_t at = 0; at < drawn.total(); ++at) {
+    if (at >= drawn.size()) {
+      if (axis_.best().feature >= 0) break;
+      drawn.draw(node.stream());
+    }
+    checkpoint(4 * bag.n);
+    axis_.feature(drawn[at], node.axis(drawn[at]));
+  }
+  const AxisCut& best = axis_.best();
+  if (best.feature < 0) return false;
+  found.feature = best.feature;
+  found.value = best.value;
+  const AxisFeature of = node.axis(best.feature);
+  unsigned char* side = node.sides().best();
+  double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < bag.n; ++i) {
+    const std::uint32_t row = bag.row[i];
+    side[i] = best.goes_right(of, row);
+    if (side[i])
+      high = std::min(high, of.x[row]);
+    else
+      low = std::max(low, of.x[row]);
+  }
+  found.threshold = middle_of_gap(low, high);
+  return true;
+}
+
+// The plane of greatest value among those proposed, the first on a tie. False if none has rows on both sides.
+bool BestProposal::take_best(DrawnNodes& node, const Gathered& columns, DrawnSplit& found) const {
+  const Bag& bag = node.bag();
+  bool is_found = false;
+  for (const Plane& plane : proposal_.planes) {
+    std::size_t axis = 0;
+    const bool is_axis = proposal_.keeps_axes && along_axis(plane.w, axis);
+    const double* z = is_axis ? columns.column(axis) : node.projections();
+    if (!is_axis) columns.project(plane.w.data(), node.projections());
+    double value = 0.0, threshold = plane.t;
+    if (!proposal_.given && !settle(z, bag.n, threshold)) continue;
+    if (!node.sides().try_cut(bag, z, threshold, value) || (is_found && !(value > found.value * kBeats))) continue;
+    node.sides().keep(bag.n);
+    found.value = value;
+    found.threshold = threshold;
+    found.feature = is_axis ? node.drawn()[axis] : -1;
+    if (!is_axis) found.normal = plane.w;
+    is_found = true;
+  }
+  return is_found;
+}
+
+}  // namespace oblique

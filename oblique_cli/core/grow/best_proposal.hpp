@@ -1,0 +1,37 @@
+// The split of a node of a forest's tree: what its heuristic proposes, or the best cut along an axis.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "common/eigen.hpp"
+#include "grow/drawn_nodes.hpp"
+#include "heuristic/forest_split.hpp"
+#include "split/axis_search.hpp"
+
+namespace oblique {
+
+// Gives a node, and all below it, up to cuts along axes where the heuristic says so.
+class BestProposal {
+ public:
+  // heuristic : nullptr for cuts along axes only; without : tactics of the search left out
+  BestProposal(std::unique_ptr<ForestHeuristic> heuristic, const std::vector<std::string>& without)
+      : heuristic_(std::move(heuristic)), axis_(without) {}
+
+  ForestHeuristic* heuristic() { return heuristic_.get(); }
+  bool is_orderly() const { return heuristic_ && heuristic_->is_orderly(); }
+  const AxisSearch& axis_search() const { return axis_; }
+
+  bool find(DrawnNodes& node, DrawnSplit& found, bool& given_up);
+  void end_search(bool) {}
+
+ private:
+  bool find_axis(DrawnNodes& node, DrawnSplit& found);
+  bool take_best(DrawnNodes& node, const Gathered& columns, DrawnSplit& found) const;
+
+  std::unique_ptr<ForestHeuristic> heuristic_;
+  Proposal proposal_;
+  AxisSearch axis_;
+};
+
+}  // namespace oblique

@@ -1,0 +1,121 @@
+// Whole trees grown without Python, by any registered family.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "common/input_rows.hpp"
+#include "common/team.hpp"
+#include "grow/finish.hpp"
+#include "grow/grower.hpp"
+#include "heuristic/heuristic.hpp"
+#include "rows/memory_rows.hpp"
+#include "split/node.hpp"
+#include "split/node_search.hpp"
+#include "split/spread.hpp"
+#include "tree/levels.hpp"
+#include "tree/plane_tree.hpp"
+
+namespace oblique {
+
+StoppingRule stopping_of(const Options& options);
+
+// The bytes up to which a table is copied as a whole. Tests lower it, to see rows read from a small table.
+std::size_t copied_whole_up_to();
+void set_copied_whole_up_to(std::size_t bytes);
+
+// Training rows as the caller has them, see WorkingRows.
+struct Training {
+  InputRows x;
+  const std::int32_t* y;
+  const double* weights;
+  std::size_t n, n_classes;
+  const Levels& levels;
+};
+
+// The work of all searches of a tree.
+class SearchTally {
+ public:
+  void add(const SearchCounts& counts) {
+    const std::lock_guard lock(guard_);
+    all_ += counts;
+  }
+  const SearchCounts& all() const { return all_; }
+
+ private:
+  std::mutex guard_;
+  SearchCounts all_;
+};
+
+// A sampler that takes all rows and all features of every node.
+class WholeNodes {
+ public:
+  using Place = MemoryRows::Place;
+  using Found = Split;
+
+  WholeNodes(MemoryRows& rows, const Options& options, Team& team, SearchTally& tally);
+  ~WholeNodes() { tally_.add(counts_); }
+  WholeNodes(const WholeNodes&) = delete;
+  WholeNodes& operator=(const WholeNodes&) = delete;
+
+  bool take(const Place& place, std::uint64_t path);
+  // The node that was taken, whose search has begun.
+  Node node() { return {*rows_, spread_, view_.predicted(), *search_, options_, seed_, path_, &team_}; }
+  void end_search(bool for_good);
+  // Sends the rows of the node to their sides, by the arithmetic of prediction. A threshold that is not given is first
+  // moved to the middle of its gap, measured in that arithmetic.
+  bool divide(const Place& place, Split& split, Place& left, Place& right);
+
+  const Vector& level_scores() const { return view_.level_scores(); }
+
+ private:
+  MemoryRows& all_;
+  NodeView view_;
+  Team& team_;
+  SearchTally& tally_;
+  const SearchOptions options_;
+  const std::uint64_t seed_;
+  std::unique_ptr<NodeSearch> search_;
+  const NodeRows* rows_ = nullptr;
+  std::uint64_t path_ = kRootPath;
+  Spread spread_;
+  Vector projection_;
+  std::vector<unsigned char> goes_left_;
+  std::vector<std::byte> room_;
+  SearchCounts counts_;
+};
+
+// A heuristic, and what growth makes of the splits that it finds.
+class FinishedSplits {
+ public:
+  FinishedSplits(const Family& family, const Options& options, const Finishing& finishing)
+      : heuristic_(family.make(options)), finish_(search_of(options), finishing) {}
+
+  bool find(WholeNodes& nodes, Split& split, bool& /* given_up */) {
+    const Node node = nodes.node();
+    split = Split{};
+    if (!heuristic_->split(node, split)) return false;
+    finish_.apply(node, split);
+    return true;
+  }
+  void end_search(bool for_good) {
+    if (for_good) heuristic_.reset();
+  }
+
+ private:
+  std::unique_ptr<Heuristic> heuristic_;
+  Finish finish_;
+};
+
+using TreeSplitter = SplitterOf<WholeNodes, FinishedSplits>;
+std::unique_ptr<TreeSplitter> tree_splitter(MemoryRows& rows, const Family& family, const Options& options,
+                                            const Finishing& finishing, Team& team, SearchTally& tally);
+
+// Grows one tree on the threads of a team: subtrees apart from each other, and the directions of a large node. Every
+// array of the tree is the same for any number of threads. searched : raised by the work of all searches
+GrownTree grow_tree(const Training& data, const Family& family, const Options& options, Team& team, SearchTally& tally);
+
+}  // namespace oblique

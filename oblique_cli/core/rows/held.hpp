@@ -1,0 +1,21 @@
+// What a node holds, as the rule to stop takes it.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+
+namespace oblique {
+
+struct Held {
+  double amount;   // in weight or in rows
+  double misrate;  // share that is not of the largest class
+};
+
+// counts : weight of each class
+inline Held held_of(const double* counts, std::size_t n_classes) {
+  const double total = std::accumulate(counts, counts + n_classes, 0.0);
+  return {total, (total - *std::max_element(counts, counts + n_classes)) / total};
+}
+
+}  // namespace oblique

@@ -1,0 +1,118 @@
+// The cuts of a node along its features: the best so far, and a sweep along one feature.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "split/bag.hpp"
+
+namespace oblique {
+
+// A feature as it is searched. rank : nullptr unless ranks are asked for; keys : the node's rows in order, as in
+// SortedRows, or nullptr; facts : of every training row, its class in the upper 16 bits and its weight in the lower
+struct AxisFeature {
+  const double* x;
+  const std::uint32_t* rank;
+  const std::uint64_t* keys;
+  const std::uint32_t* facts;
+};
+
+// Rows of this rank and lower go left, or those of values up to `last` where the cut was found without ranks.
+struct AxisCut {
+  int feature = -1;  // -1: no feature varies
+  double value = 0.0;
+  bool by_rank = false;
+  std::uint32_t rank = 0;
+  double last = 0.0;
+
+  void set(std::uint32_t of_rank) {
+    by_rank = true;
+    rank = of_rank;
+  }
+  void set(double value_of_last) {
+    by_rank = false;
+    last = value_of_last;
+  }
+  bool goes_right(const AxisFeature& of, std::uint32_t row) const {
+    return by_rank ? of.rank[row] > rank : of.x[row] > last;
+  }
+};
+
+class AxisCuts {
+ public:
+  void begin(const Bag& bag) {
+    counts_ = bag.counts;
+    best = AxisCut{};
+    total_ = squares_ = 0.0;
+    totals_.clear();
+    for (const ClassRun& run : *bag.runs) {
+      totals_.push_back(run.weight);
+      total_ += run.weight;
+      squares_ += run.weight * run.weight;
+    }
+    left_.resize(totals_.size());
+  }
+  // Puts all rows to the right of the cut; classes are places in the runs of the bag, or codes.
+  void start() { std::fill(left_.begin(), left_.end(), 0.0); }
+  void start_by_code(const std::vector<ClassRun>& runs) {
+    const auto most = static_cast<std::size_t>(runs.back().code) + 1;  // runs are in the order of their classes
+    if (left_.size() < most) {
+      left_.resize(most);
+      totals_.resize(most);
+    }
+    for (const ClassRun& run : runs) {
+      left_[static_cast<std::size_t>(run.code)] = 0.0;
+      totals_[static_cast<std::size_t>(run.code)] = run.weight;
+    }
+  }
+
+  // Both sides of a cut that moves to the right. A local object, so that its sums stay in registers.
+  class Sweep {
+   public:
+    explicit Sweep(AxisCuts& cuts)
+        : cuts_(cuts), left_of_(cuts.left_.data()), totals_(cuts.totals_.data()), right_squares_(cuts.squares_),
+          right_(cuts.total_), beats_(cuts.beats()) {}
+    void move(std::size_t k, double w) {
+      const double l = left_of_[k];
+      left_squares_ += w * (2.0 * l + w);
+      right_squares_ -= w * (2.0 * (totals_[k] - l) - w);
+      left_of_[k] = l + w;
+      left_ += w;
+      right_ -= w;
+    }
+    // Divides only where products say that the cut may be better: they tell to 1e-15 or so, and beats_ leaves more.
+    // last : rank or value of the last row on the left
+    template <class Last>
+    void consider(Last last) {
+      if (left_squares_ * right_ + right_squares_ * left_ < beats_ * (left_ * right_)) return;
+      if (!(left_ > 0.0 && right_ > 0.0)) return;  // weights too small to be seen beside the others
+      const double value = gini_value(left_squares_, left_, right_squares_, right_);
+      if (cuts_.best.feature >= 0 && !(value > cuts_.best.value * kBeats)) return;
+      cuts_.best.feature = cuts_.feature;
+      cuts_.best.value = value;
+      cuts_.best.set(last);
+      beats_ = cuts_.beats();
+    }
+
+   private:
+    AxisCuts& cuts_;
+    double* left_of_;
+    const double* totals_;
+    double left_squares_ = 0.0, left_ = 0.0, right_squares_, right_, beats_;
+  };
+
+  AxisCut best;
+  int feature = 0;  // at hand
+
+ private:
+  // A value that is surely not enough; of real weights nothing is said, as products of them may overflow or vanish.
+  double beats() const { return best.feature >= 0 && counts_ ? best.value : 0.0; }
+
+  bool counts_ = false;
+  double total_ = 0.0, squares_ = 0.0;
+  std::vector<double> totals_, left_;
+};
+
+}  // namespace oblique

@@ -1,0 +1,45 @@
+// The order of the nodes of a tree.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tree/plane_tree.hpp"
+
+namespace oblique {
+
+// The same tree with its nodes numbered in the order in which one thread finds them: pairs of children as their parents
+// are visited, left first.
+inline GrownTree in_order(const GrownTree& found) {
+  GrownTree out;
+  out.n_features = found.n_features;
+  out.n_classes = found.n_classes;
+  out.n_scores = found.n_scores;
+  const auto copy = [&](std::size_t node) {
+    const std::int32_t id = out.add_node();
+    out.add_facts(found.counts.data() + node * found.n_classes, found.n_rows[node]);
+    const std::size_t to = static_cast<std::size_t>(id);
+    out.set_plane(to, found.plane(node), found.thresholds[node]);
+    out.set_split_facts(to, found.gains[node], found.level_scores.data() + node * found.n_scores);
+    return id;
+  };
+  struct Pair {
+    std::size_t old;
+    std::int32_t id;
+  };
+  std::vector<Pair> stack{{0, copy(0)}};
+  while (!stack.empty()) {
+    const Pair here = stack.back();
+    stack.pop_back();
+    if (found.is_leaf(here.old)) continue;
+    const std::size_t left = found.left_of(here.old), right = found.right_of(here.old);
+    const std::int32_t left_id = copy(left), right_id = copy(right);
+    out.set_children(static_cast<std::size_t>(here.id), left_id, right_id);
+    stack.push_back({right, right_id});
+    stack.push_back({left, left_id});
+  }
+  return out;
+}
+
+}  // namespace oblique
