@@ -39,7 +39,7 @@ from oblique_cli.estimators.outside import known
 from oblique_cli.estimators.outside.algorithm import algorithm_of, is_outside
 from oblique_cli.estimators.outside.limited import LimitedEstimator
 from oblique_cli.evaluation import metrics as metrics_of
-from oblique_cli.evaluation.metrics import LABELS, METRICS, SHOWN, Metric, Scored, Undefined
+from oblique_cli.evaluation.metrics import LABELS, METRICS, READ, SHOWN, Metric, Scored, Undefined
 from oblique_cli.experiments import environment as environments
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
@@ -172,7 +172,7 @@ def _measures(case: Case, scored: Scored) -> dict[str, Any]:
     """The metrics that a row holds by name. ValueError if predicted numbers are not finite."""
     if case.dataset.task == "regression" and not np.isfinite(scored.predicted).all():
         raise ValueError("the predictions are not finite")
-    always = [name for name in SHOWN[case.dataset.task] if METRICS[name].measured]
+    always = [name for name in (*SHOWN[case.dataset.task], *READ) if METRICS[name].measured]
     return metrics_of.measure(always, scored, case.metrics)
 
 
