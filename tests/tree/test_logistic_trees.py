@@ -7,6 +7,7 @@ import pytest
 from contracts import grow, real_set
 
 import oblique_cli._core as _core
+from oblique_cli import LogisticModelTreeClassifier
 from oblique_cli.tree.leaf_models import LINEAR, SQUARES, ModelColumns
 from oblique_cli.tree.logistic_trees import How, ModelRows, NodeModels, refined_path
 from oblique_cli.tree.refining import PlaneSpace, Settings, penalties_of
@@ -65,6 +66,18 @@ def test_the_returned_tree_is_the_one_whose_objective_was_lowered(case, terms):
         assert run.objective[-1] == pytest.approx(objective_of(tree, rows, space, how, run.penalty), abs=1e-9)
         if case == "levels":
             assert tree.leaf_models.level_coef.any()
+
+
+def test_an_estimator_keeps_the_models_of_the_run():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    y = np.where(X[:, 0] > 0, X[:, 1] + X[:, 2] > 0, X[:, 1] - X[:, 2] > 0).astype(np.int32)
+    how = {"refine": "tao", "max_terms": None, "leaf_penalty": 1.0, "random_state": 0}
+    model = LogisticModelTreeClassifier("hhgdt", **how).fit(X, y)
+    found, rows, space = model.refinement_, ModelRows(X, y, 2), PlaneSpace(X, y, 2)
+    assert found.chosen.member == -1 and found.tree is model.tree_
+    expected = objective_of(model.tree_, rows, space, found.chosen.how, found.run.penalty)
+    assert found.run.objective[-1] == pytest.approx(expected, abs=1e-9)
 
 
 def test_columns_are_features_squares_and_indicators_of_levels():
