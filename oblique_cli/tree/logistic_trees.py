@@ -225,8 +225,8 @@ class LogisticChoice:
     """A logistic model tree and how it was chosen.
 
     tree : with models in its leaves; chosen : what it is; candidates : all that cross-validation compared
-    start : the tree as grown; run : the last run of refinement, None without. Where `chosen` says that models have fewer
-        terms, its objective is still that of the tree with all of them.
+    start : the tree as grown; run : the last run of refinement, None without. Where `chosen` says that models have
+        fewer terms, its objective is still that of the tree with all of them.
     penalties : of the planes, along the path of refinement
     """
 
