@@ -142,6 +142,14 @@ def _refuse(procedure: Procedure) -> None:
         )
 
 
+def _own(procedure: Procedure) -> str:
+    """What the names of columns begin with that no column of the table may be taken for."""
+    found = "row_"
+    while any(cell.name.lower().startswith(found) for cell in procedure.cells):
+        found += "_"
+    return found
+
+
 def _asked(chosen: str, inner: str) -> str:
     """A value for one row, from columns that are made of the row's own and stay out of the result."""
     return f"(SELECT {chosen}\n  FROM {inner})"
@@ -160,18 +168,18 @@ def _layer(columns: Sequence[tuple[str, str]], inner: str, name: str, depth: int
 
 def _scored(procedure: Procedure, leaf: str, depth: int) -> str:
     """The scores s0, s1, ... of a row, and the largest of them."""
-    tree, scaled = procedure.tree, procedure.scaled
+    tree, scaled, o = procedure.tree, procedure.scaled, _own(procedure)
     held = [(node, own) for node in tree.leaf_nodes if (own := tree.leaf(node).scores) is not None]
     place = {column: j for j, column in enumerate(scaled)}
     bent = {place[part.column] for _, own in held for part in own.parts if part.curve}
-    of_rows = [(leaf, "leaf"), *((_deviations(one, procedure), f"z{j}") for j, one in enumerate(scaled))]
+    of_rows = [(leaf, f"{o}leaf"), *((_deviations(one, procedure), f"{o}z{j}") for j, one in enumerate(scaled))]
     found = _layer(of_rows, "", "scaled", depth + 3)
     if bent:
         outer = number(square_of(FARTHEST_SQUARED))
-        columns = [("leaf", "leaf"), *((f"z{j}", f"z{j}") for j in range(len(scaled)))]
+        columns = [(f"{o}leaf", f"{o}leaf"), *((f"{o}z{j}", f"{o}z{j}") for j in range(len(scaled)))]
         for j in sorted(bent):
-            square = f"(z{j} * z{j} - 1.0) * {number(HALF_ROOT)}"
-            columns.append((f"CASE WHEN ABS(z{j}) < {FARTHEST_SQUARED} THEN {square} ELSE {outer} END", f"q{j}"))
+            square = f"({o}z{j} * {o}z{j} - 1.0) * {number(HALF_ROOT)}"
+            columns.append((f"CASE WHEN ABS({o}z{j}) < {FARTHEST_SQUARED} THEN {square} ELSE {outer} END", f"{o}q{j}"))
         found = _layer(columns, found, "bent", depth + 2)
     scores = []
     for k in range(len(procedure.scored)):
@@ -182,13 +190,13 @@ def _scored(procedure: Procedure, leaf: str, depth: int) -> str:
                 for values, name in ((part.coef, "z"), (part.curve, "q")):
                     if values and values[k]:
                         sign = "-" if values[k] < 0 else "+"
-                        pieces.append(f"{sign} {number(abs(values[k]))} * {name}{place[part.column]}")
+                        pieces.append(f"{sign} {number(abs(values[k]))} * {o}{name}{place[part.column]}")
             cases.append(f"WHEN {node} THEN {folded(pieces, '  ' * (depth + 3))}")
         indent = "  " * (depth + 2)
-        scores.append((f"CASE leaf\n{indent}" + f"\n{indent}".join(cases) + f"\n{indent}END", f"s{k}"))
+        scores.append((f"CASE {o}leaf\n{indent}" + f"\n{indent}".join(cases) + f"\n{indent}END", f"{o}s{k}"))
     found = _layer(scores, found, "scored", depth + 1)
     names = [name for _, name in scores]
-    return _layer([*((name, name) for name in names), (_largest(names), "top")], found, "compared", depth)
+    return _layer([*((name, name) for name in names), (_largest(names), f"{o}top")], found, "compared", depth)
 
 
 def _deviations(one: Scaled, procedure: Procedure) -> str:
@@ -213,12 +221,15 @@ def _largest(names: Sequence[str]) -> str:
 
 def _of_scores(procedure: Procedure, leaf: str) -> tuple[str, str]:
     """Prediction and its probability, of scores s0, s1, ... and the largest of them."""
-    scored = procedure.scored
-    powers = [f"CASE WHEN s{k} - top < {LEAST_POWER} THEN 0.0 ELSE EXP(s{k} - top) END" for k in range(len(scored))]
+    scored, o = procedure.scored, _own(procedure)
+    powers = [
+        f"CASE WHEN {o}s{k} - {o}top < {LEAST_POWER} THEN 0.0 ELSE EXP({o}s{k} - {o}top) END"
+        for k in range(len(scored))
+    ]
     total = folded(["(" + powers[0], *(f"+ {power}" for power in powers[1:])], "    ") + ")"
     labels = [text(procedure.classes[code]) for code in scored]
     if procedure.threshold is None:
-        return _first(labels, [f"s{k} = top" for k in range(len(scored))], leaf), f"1.0 / {total}"
+        return _first(labels, [f"{o}s{k} = {o}top" for k in range(len(scored))], leaf), f"1.0 / {total}"
     code, share = procedure.threshold
     mine, other = scored.index(code), 1 - scored.index(code)
     reached = f"{powers[mine]} >= {number(share)} * {total}"
@@ -235,24 +246,24 @@ def _first(values: Sequence[str], conditions: Sequence[str], leaf: str = "") -> 
 
 def _voted(procedure: Procedure, depth: int) -> str:
     """The shares p0, p1, ... of a row in a forest, and the largest of them."""
-    n = len(procedure.classes)
+    n, o = len(procedure.classes), _own(procedure)
     found, decisions, leaves = "", [], []
-    codes = {j: f"c{j}" for j in range(len(procedure.cells), len(procedure.columns))}
+    codes = {j: f"{o}c{j}" for j in range(len(procedure.cells), len(procedure.columns))}
     rotated = [(_cell(procedure, j), name) for j, name in codes.items()]
     for t, tree in enumerate(procedure.trees):
-        names = codes | {len(procedure.columns) + q: f"r{t}_{q}" for q in range(len(tree.rotated))}
+        names = codes | {len(procedure.columns) + q: f"{o}r{t}_{q}" for q in range(len(tree.rotated))}
         rotated += [
             (_joined([_summands(lane, procedure, {})]), name)
             for lane, name in zip(tree.rotated, [*names.values()][len(codes) :], strict=True)
         ]
         for node in tree.inner:
             decision = _goes_left(tree.split(node), procedure, "  " * (depth + 5), names)
-            decisions.append((decision, f"l{t}_{node}"))
+            decisions.append((decision, f"{o}l{t}_{node}"))
         cases = [
             f"WHEN {' AND '.join(path) or '1 = 1'} THEN {node}"
-            for node, path in _paths(tree, {node: f"l{t}_{node}" for node in tree.inner}).items()
+            for node, path in _paths(tree, {node: f"{o}l{t}_{node}" for node in tree.inner}).items()
         ]
-        leaves.append((f"CASE {' '.join(cases)} END", f"leaf{t}"))
+        leaves.append((f"CASE {' '.join(cases)} END", f"{o}leaf{t}"))
     if rotated:
         found = _layer(rotated, found, "rotated", depth + 5)
     if decisions:
@@ -266,18 +277,18 @@ def _voted(procedure: Procedure, depth: int) -> str:
             share = {v: float(o.label == k) if procedure.voting == MAJORITY else o.shares[k] for v, o in own.items()}
             cases = [f"WHEN {node} THEN {number(value)}" for node, value in share.items() if value]
             if cases:
-                pieces.append(f"CASE leaf{t} {' '.join(cases)} ELSE 0.0 END")
+                pieces.append(f"CASE {o}leaf{t} {' '.join(cases)} ELSE 0.0 END")
         votes.append((folded([*pieces[:1], *(f"+ {piece}" for piece in pieces[1:])], "  " * (depth + 3)) or "0.0", k))
     if procedure.voting == CLIPPED:
-        found = _layer([(value, f"v{k}") for value, k in votes], found, "voted", depth + 2)
-        votes = [(f"CASE WHEN v{k} > 0.0 THEN v{k} ELSE 0.0 END", k) for k in range(n)]
-    found = _layer([(value, f"w{k}") for value, k in votes], found, "weighed", depth + 1)
+        found = _layer([(value, f"{o}v{k}") for value, k in votes], found, "voted", depth + 2)
+        votes = [(f"CASE WHEN {o}v{k} > 0.0 THEN {o}v{k} ELSE 0.0 END", k) for k in range(n)]
+    found = _layer([(value, f"{o}w{k}") for value, k in votes], found, "weighed", depth + 1)
     total = number(float(len(procedure.trees)))
-    shares = [(f"w{k} / {total}", f"p{k}") for k in range(n)]
+    shares = [(f"{o}w{k} / {total}", f"{o}p{k}") for k in range(n)]
     if procedure.voting == CLIPPED:
-        total = " + ".join(f"w{k}" for k in range(n))
+        total = " + ".join(f"{o}w{k}" for k in range(n))
         shares = [
-            (f"CASE WHEN {total} > 0.0 THEN w{k} / ({total}) ELSE {number(procedure.even[k])} END", f"p{k}")
+            (f"CASE WHEN {total} > 0.0 THEN {o}w{k} / ({total}) ELSE {number(procedure.even[k])} END", f"{o}p{k}")
             for k in range(n)
         ]
     return _layer(shares, found, "said", depth)
@@ -285,7 +296,8 @@ def _voted(procedure: Procedure, depth: int) -> str:
 
 def _of_shares(procedure: Procedure) -> tuple[str, str]:
     """Prediction and its share, of the shares p0, p1, ...: the first of the largest."""
-    names = [f"p{k}" for k in range(len(procedure.classes))]
+    o = _own(procedure)
+    names = [f"{o}p{k}" for k in range(len(procedure.classes))]
     top, tie = _largest(names), f" - {number(TIE)}" if procedure.voting == CLIPPED else ""
     tests = [f"{name} >= {top}{tie}" for name in names]
     return _first([text(label) for label in procedure.classes], tests), _first(names, tests)
