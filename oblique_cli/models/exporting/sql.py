@@ -305,11 +305,18 @@ def _of_shares(procedure: Procedure) -> tuple[str, str]:
 
 def _paths(tree: Steps, names: Mapping[int, str]) -> dict[int, list[str]]:
     """Of each leaf what holds on the way to it. names : columns that are 1 where a row goes left at an inner node"""
-    paths: dict[int, list[str]] = {0: []}
-    for node in tree.inner:
-        for child, side in ((tree.left[node], 1), (tree.right[node], 0)):
-            paths[child] = [*paths[node], f"{names[node]} = {side}"]
-    return {node: paths[node] for node in tree.leaf_nodes}
+    found: dict[int, list[str]] = {}
+    stack: list[tuple[int, list[str]]] = [(0, [])]
+    while stack:  # from the root, as a forest may have nodes that no row comes to
+        node, path = stack.pop()
+        if tree.left[node] < 0:
+            found[node] = path
+        else:
+            stack += [
+                (tree.right[node], [*path, f"{names[node]} = 0"]),
+                (tree.left[node], [*path, f"{names[node]} = 1"]),
+            ]
+    return found
 
 
 def _by_leaf(at: str, values: Sequence[tuple[int, str]]) -> str:
