@@ -46,11 +46,15 @@ sanitize: $(INSTALLED)  ## tests of the core under the address, undefined-behavi
 	$(BIN)/python tools/sanitize.py
 	$(BIN)/python tools/sanitize.py --thread
 
-lint: $(INSTALLED) $(STUB) $(VENV)/.lint  ## style and types of Python, style of C++, and a C++ build with warnings as errors
+lint: $(INSTALLED) $(STUB) $(VENV)/.lint  ## style, types, forms of metadata, and a C++ build with warnings as errors
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/[!c]*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	$(PIP) wheel --no-deps --wheel-dir build/strict \
 	  --config-settings=cmake.define.OBLIQUE_WARNINGS_AS_ERRORS=ON --config-settings=build-dir=build/strict/cmake .
 

@@ -1,6 +1,6 @@
 """All benchmarks in turn: growth, bottom_up, commands, eigenvectors, ensembles, forests, OC1, fourier, hierarchy, model
-trees, models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory, startup, threads and
-wide data."""
+trees, models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory, startup, threads,
+WEKA and wide data."""
 
 from __future__ import annotations
 
@@ -28,6 +28,7 @@ from benchmarks import (
     runner,
     startup,
     threads,
+    weka,
     wide,
 )
 from benchmarks.measuring import main
@@ -54,6 +55,7 @@ BENCHMARKS = {
     "roofline": roofline.run,
     "startup": startup.run,
     "threads": threads.run,
+    "weka": weka.run,
     "wide": wide.run,
 }
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         SVMSplitClassifier,
         UnionClassifier,
     )
+    from oblique_cli.estimators.oblique.groups import Growth, Leaves, Refinement
     from oblique_cli.estimators.oblique.logistic import LogisticModelTreeClassifier
     from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
     from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
@@ -80,6 +81,9 @@ _PLACES = {
     "save": "oblique_cli.models.model",
     "export": "oblique_cli.models.exporting",
     "explain": "oblique_cli.models.explaining.explanation",
+    "Growth": "oblique_cli.estimators.oblique.groups",
+    "Leaves": "oblique_cli.estimators.oblique.groups",
+    "Refinement": "oblique_cli.estimators.oblique.groups",
     "BaggedForestClassifier": "oblique_cli.estimators.forest.bagged",
     "ObliqueBoostingClassifier": "oblique_cli.estimators.forest.boosting",
     "HeterogeneousForestClassifier": "oblique_cli.estimators.forest.heterogeneous",
@@ -180,6 +184,9 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "ObliqueTreeClassifier",
     "PathfinderClassifier",
     "Tree",
+    "Growth",
+    "Leaves",
+    "Refinement",
 ]
 
 

@@ -157,6 +157,7 @@ def refine(
     leaf_prior: Doubles | None = None,
     leaf_x: Doubles | None = None,
     leaf_penalty: float = 1.0,
+    models: Doubles | None = None,
 ) -> dict[str, Any]: ...
 def prefix_rss(rows: Doubles, cuts: NDArray[np.int64], zero: float) -> Doubles: ...
 def cuts_along(

@@ -62,6 +62,7 @@ _PLACES = {
     "oblique_cli.estimators.algorithms": ("heuristic", "algorithm", "ModelFamily"),
     "oblique_cli.tree.splitting": ("Proposer", "Node", "Candidates"),
     "oblique_cli.tree.criteria": ("criterion",),
+    "oblique_cli.parameters": ("parameter", "Declared"),
     "oblique_cli.ground.constraints": (
         "Boolean", "Choice", "Constraint", "Integer", "Optional", "Real", "Text", "check",
     ),

@@ -27,7 +27,10 @@ from oblique_cli import Model, data, make
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.estimators.encoding import fold_encoder, prepared
+from oblique_cli.models.exporting._text import quoted
+from oblique_cli.models.model import Threshold
 from oblique_cli.models.procedure import NUMBER, Procedure, Split, procedure_of
+from oblique_cli.tree.payloads import LeafModels
 
 N_ROWS = 10_000
 
@@ -125,7 +128,7 @@ def mixed(
     return Case(model, procedure_of(model), X)
 
 
-def awkward(names: tuple[str, ...] = AWKWARD) -> Case:
+def awkward(names: tuple[str, ...] = AWKWARD, **parameters: Any) -> Case:
     """A tree over columns of all the awkward names."""
     rng = np.random.default_rng(5)
     X = rng.normal(size=(400, len(names)))
@@ -136,8 +139,72 @@ def awkward(names: tuple[str, ...] = AWKWARD) -> Case:
         task="classification",
         classes=LABELS,
     )
-    estimator = make("hhcart_a", random_state=1, max_depth=4).fit(X, y)
+    estimator = make("hhcart_a", **{"random_state": 1, "max_depth": 4, **parameters}).fit(X, y)
     model = Model.of(estimator, algorithm="hhcart_a", classes=LABELS, feature_names=names, columns=columns)
+    return Case(model, procedure_of(model), X)
+
+
+def leaf_models(
+    seed: int,
+    n_features: int = 3,
+    n_classes: int = 3,
+    depth: int = 2,
+    *,
+    squares: bool = True,
+    levels: bool = False,
+    gaps: bool = False,
+    threshold: float | None = None,
+) -> Case:
+    """A tree with random models in its leaves, which no fit has made: some coefficients 0, some large.
+
+    levels : the last column has four levels, which the tree and the models score; threshold : of the first class
+    """
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, n_features)) * 10.0 ** rng.integers(-3, 4, n_features) + rng.normal(size=n_features)
+    y = rng.integers(0, n_classes, 120)
+    y[:n_classes] = range(n_classes)
+    last = n_features - 1
+    if levels:
+        X[:, last] = rng.integers(0, 4, 120)
+        X[:4, last] = range(4)
+    further: dict[str, Any] = {"missing": "learn"} if gaps else {}
+    estimator = make("hhcart_a", random_state=1, max_depth=depth, leaf_models="logistic", leaf_penalty=1.0, **further)
+    if levels:
+        estimator.set_params(qualitative=[last])
+    estimator.fit(X, y)
+    tree = estimator.tree_
+
+    def drawn(width: int = n_features) -> np.ndarray:
+        size, shape = 10.0 ** rng.integers(-2, 2), (tree.n_nodes, n_classes, width)
+        return rng.normal(size=shape) * size * (rng.random(shape) < 0.7) * tree.is_leaf[:, None, None]
+
+    coef, curve, intercept = drawn(), drawn(), rng.normal(size=(tree.n_nodes, n_classes))
+    center, scale = X.mean(axis=0), X.std(axis=0)
+    if levels:
+        coef[:, :, last] = curve[:, :, last] = center[last] = 0.0
+        scale[last] = 1.0
+    own = {"level_coef": drawn(4), "levels": tree.levels} if levels else {}
+    models = LeafModels(center, scale, coef, intercept, curve if squares else None, **own)
+    estimator.tree_ = tree.with_leaf_models(models)
+    labels = tuple(f"class {k}" for k in range(n_classes))
+    names = tuple(f"x{j + 1}" for j in range(n_features))
+    words = ("a", "b", "c", "d")
+    columns = Columns(
+        (
+            *(
+                Column(name, "levels", levels=words) if levels and j == last else Column(name, "number")
+                for j, name in enumerate(names)
+            ),
+            Column("y", "target"),
+        ),
+        target="y",
+        task="classification",
+        classes=labels,
+    )
+    least = None if threshold is None else Threshold(labels[0], threshold)
+    model = Model.of(
+        estimator, algorithm="hhcart_a", classes=labels, feature_names=names, columns=columns, threshold=least
+    )
     return Case(model, procedure_of(model), X)
 
 
@@ -257,6 +324,36 @@ def _shares(shares: list[Any], case: Case) -> np.ndarray | None:
     return np.array([nothing if share is None else share for share in shares], dtype=np.float64)
 
 
+RUN_JAVASCRIPT = """
+import { readFileSync } from "node:fs";
+import * as model from "./model.mjs";
+const [rows, names] = JSON.parse(readFileSync(0, "utf-8"));
+const answers = rows.map(model.predict);
+rows.slice(0, 50).forEach((row, i) => {
+  const named = Object.create(null);
+  names.forEach((name, j) => { named[name] = row[j]; });
+  if (model.predict(named) !== answers[i]) throw new Error(`row ${i} by names`);
+});
+const shares = model.predictProba ? rows.map(model.predictProba) : [];
+process.stdout.write(JSON.stringify([answers, shares]));
+"""
+
+
+def say_javascript(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
+    """What Node says."""
+    if shutil.which("node") is None:
+        pytest.skip("needs Node 18 or newer to run JavaScript: install nodejs")
+    (folder / "model.mjs").write_text(source, encoding="utf-8")
+    (folder / "main.mjs").write_text(RUN_JAVASCRIPT, encoding="utf-8")
+    given = json.dumps([as_cells(case.procedure, X), [cell.name for cell in case.procedure.cells]])
+    done = subprocess.run(
+        ["node", "main.mjs"], cwd=folder, input=given, capture_output=True, text=True, check=False, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    answers, shares = json.loads(done.stdout)
+    return answers, _shares(shares, case)
+
+
 STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wmissing-prototypes", "-Wstrict-prototypes")
 
 MAIN = """
@@ -310,8 +407,8 @@ def say_c(
     return [None if code < 0 else classes[int(code)] for code in table[:, 0]], table[:, 1:]
 
 
-def say_sql(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, None]:
-    """What SQLite says."""
+def say_sql(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
+    """What SQLite says: predictions, and the share of each, (n,)."""
     names = ['"' + (cell.name.replace('"', '""')) + '"' for cell in case.procedure.cells]
     with sqlite3.connect(":memory:") as base:
         columns = ", ".join(
@@ -321,10 +418,12 @@ def say_sql(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answe
         marks = ", ".join("?" * (1 + len(names)))
         given = [[i, *row] for i, row in enumerate(as_cells(case.procedure, X))]
         base.executemany(f'INSERT INTO "data" VALUES ({marks})', given)
-        answers = base.execute(
-            f"SELECT prediction FROM ({source.rstrip().removesuffix(';')}) ORDER BY number"
-        ).fetchall()
-    return [answer for (answer,) in answers], None
+        wanted = "prediction" if case.procedure.is_regression else "prediction, share"
+        found = base.execute(f"SELECT {wanted} FROM ({source.rstrip().removesuffix(';')}) ORDER BY number").fetchall()
+    answers = [row[0] for row in found]
+    if case.procedure.is_regression:
+        return answers, None
+    return answers, np.array([math.nan if row[1] is None else row[1] for row in found])
 
 
 def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
@@ -341,21 +440,60 @@ def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answ
             answers.append(None)
             shares.append(None)
             continue
+        for one in model.get("codes", ()):
+            value = cells[one["column"]]
+            if "level" in one:
+                value = float(value != value if one["level"] is None else value == one["level"])
+            cells.append(float(one["values"].index(value) if value in one["values"] else one["usual"]))
         leaves = [_leaf_of(tree, cells) for tree in model["trees"]]
         if model["task"] == "regression":
             (leaf,) = leaves
             answers.append(_total(leaf["terms"], cells, []) + leaf["intercept"])
             continue
         n_classes = len(model["classes"])
+        if "scored" in leaves[0]:
+            label, of_row = _by_scores(leaves[0], cells, model)
+            answers.append(label)
+            shares.append(of_row)
+            continue
         votes = [0.0] * n_classes
         for leaf in leaves:
-            majority = [float(k == leaf["class"]) for k in range(n_classes)]
+            majority = [float(k == leaf.get("class")) for k in range(n_classes)]
             for k, share in enumerate(majority if model["voting"] == "majority" else leaf["shares"]):
                 votes[k] += share
+        if model["voting"] == "clipped":
+            positive = [max(vote, 0.0) for vote in votes]
+            shares.append([vote / sum(positive) for vote in positive] if any(positive) else model["even"])
+            top = max(shares[-1])
+            answers.append(next(name for name, s in zip(model["classes"], shares[-1], strict=True) if s >= top - 1e-9))
+            continue
         code = votes.index(max(votes)) if model["voting"] else leaves[0]["class"]
         answers.append(model["classes"][code])
         shares.append([vote / len(leaves) for vote in votes])
     return answers, _shares(shares, case)
+
+
+def _by_scores(leaf: dict[str, Any], cells: list[float], model: dict[str, Any]) -> tuple[str, list[float]]:
+    scores = list(leaf["intercepts"])
+    for part in leaf["parts"]:
+        x = cells[part["column"]]
+        if "level" in part:
+            x = float(x != x if part["level"] is None else x == part["level"])
+        z = 0.0 if x != x else min(max((x - part["center"]) / part["scale"], -1e100), 1e100)
+        near = min(max(z, -3.0), 3.0)
+        for k in range(len(scores)):
+            scores[k] += part["coefficients"][k] * z
+            if "squares" in part:
+                scores[k] += part["squares"][k] * (near * near - 1.0) / math.sqrt(2.0)
+    powers = [math.exp(score - max(scores)) for score in scores]
+    shares = [0.0] * len(model["classes"])
+    for code, power in zip(leaf["scored"], powers, strict=True):
+        shares[code] = power / sum(powers)
+    code = leaf["scored"][scores.index(max(scores))]
+    if "threshold" in model:
+        first = model["threshold"]["class"]
+        code = first if shares[first] >= model["threshold"]["share"] else 1 - first
+    return model["classes"][code], shares
 
 
 def _leaf_of(tree: dict[str, Any], cells: list[float]) -> dict[str, Any]:
@@ -499,8 +637,8 @@ class RuleReader:
             if denied:
                 self.next()
             kind, level = self.next()
-            (j,) = (j for j, cell in enumerate(self.procedure.cells) if cell.name == name)
-            cell, values = self.procedure.cells[j], self.X[:, j]
+            (j,) = (j for j, cell in enumerate(self.procedure.columns) if cell.name == name)
+            cell, values = self.procedure.columns[j], self.X[:, j]
             if cell.fill is not None:
                 values = np.where(np.isnan(values), cell.fill, values)
             there = np.isnan(values) if kind == "word" else values == cell.levels.index(level)
@@ -540,8 +678,8 @@ class RuleReader:
 
     def reference(self, name: str) -> np.ndarray:
         """Return a column, or what its levels count."""
-        (j,) = (j for j, cell in enumerate(self.procedure.cells) if cell.name == name)
-        cell, values = self.procedure.cells[j], self.X[:, j]
+        (j,) = (j for j, cell in enumerate(self.procedure.columns) if cell.name == name)
+        cell, values = self.procedure.columns[j], self.X[:, j]
         if cell.fill is not None:
             values = np.where(np.isnan(values), cell.fill, values)
         if self.peek() != "[":
@@ -559,15 +697,63 @@ class RuleReader:
         return total
 
 
+def _said_deviations(lines: list[str], procedure: Procedure, X: np.ndarray) -> dict[str, np.ndarray]:
+    """What the head of the rules says of the columns of scores: "z("age")" -> (n,)."""
+    found = {}
+    known = {f"z({quoted(cell.name)})": (j, None) for j, cell in enumerate(procedure.cells)}
+    for j, cell in enumerate(procedure.cells):
+        known |= {f"z({quoted(cell.name)} is {quoted(v)})": (j, code) for code, v in enumerate(cell.levels)}
+        known[f"z({quoted(cell.name)} is missing)"] = (j, -2)
+    for name, (j, code) in known.items():
+        for line in lines:
+            if not line.startswith(f"#   {name}: "):
+                continue
+            said = line.removeprefix(f"#   {name}: ")
+            if code is None:
+                text = said.removeprefix(f"({quoted(procedure.cells[j].name)} ").partition(";")[0]
+                sign, center, _, scale = text.replace(")", "").split(" ")
+                z = (X[:, j] - (-1.0 if sign == "+" else 1.0) * float(center)) / float(scale)
+                assert not np.isnan(z).any() or "; 0 where it is missing" in said or procedure.needed
+                found[name] = np.clip(np.nan_to_num(z, nan=0.0), -1e100, 1e100)
+            else:
+                there, other = map(float, said.split(", else "))
+                is_there = np.isnan(X[:, j]) if code == -2 else X[:, j] == code
+                found[name] = np.where(is_there, there, other)
+    assert len(found) == len(procedure.scaled)
+    return found
+
+
+def _by_said_scores(lines: list[str], rule: str, deviations: dict[str, np.ndarray], procedure: Procedure) -> np.ndarray:
+    """The classes that the scores below a rule prefer."""
+    n = len(next(iter(deviations.values())))
+    scores, codes = [], []
+    for line in lines[: lines.index("")]:
+        (code,) = (k for k, v in enumerate(procedure.classes) if line.startswith(f"    score of {quoted(v)} = "))
+        text = line.removeprefix(f"    score of {quoted(procedure.classes[code])} = ")
+        for name in sorted(deviations, key=len, reverse=True):
+            place = f"D[{list(deviations).index(name)}]"
+            text = text.replace(name, place).replace(f"square{name[1:]}", f"S({place})")
+        square = lambda z: (np.clip(z, -3, 3) ** 2 - 1) / np.sqrt(2)  # noqa: E731
+        scores.append(np.zeros(n) + eval(text, {"D": list(deviations.values()), "S": square}))
+        codes.append(code)
+    assert rule.endswith(" then the class of the largest score")
+    return np.array(procedure.classes, dtype=object)[np.array(codes)[np.argmax(scores, axis=0)]]
+
+
 def say_rules(source: str, case: Case, X: np.ndarray) -> tuple[Answers, np.ndarray]:
     """What the rules say, and which rows are within rounding of a hyperplane: rules are for reading."""
     procedure = case.procedure
-    lines = [line for line in source.splitlines() if line.startswith("if ")]
+    lines = source.splitlines()
     found = np.full(len(X), None, dtype=object)
     times, close = np.zeros(len(X), dtype=int), np.zeros(len(X), dtype=bool)
-    for line in lines:
+    fills = [np.nan if cell.fill is None else cell.fill for cell in procedure.cells]
+    filled = np.array([procedure.with_codes(row) for row in np.where(np.isnan(X), fills, X).tolist()])
+    deviations = _said_deviations(lines, procedure, filled)
+    for i, line in enumerate(lines):
+        if not line.startswith("if "):
+            continue
         text, _, _ = line.rpartition("  [")
-        reader = RuleReader(text, case, X)
+        reader = RuleReader(text, case, filled)
         holds = reader.holds()
         times += holds
         close |= reader.close
@@ -575,6 +761,8 @@ def say_rules(source: str, case: Case, X: np.ndarray) -> tuple[Answers, np.ndarr
             assert reader.next() == ("name", procedure.target)
             reader.next("=")
             found[holds] = reader.sum()[0][holds]
+        elif procedure.has_scores:
+            found[holds] = _by_said_scores(lines[i + 1 :], text, deviations, procedure)[holds]
         else:
             reader.next("class")
             found[holds] = reader.next()[1]
@@ -585,4 +773,11 @@ def say_rules(source: str, case: Case, X: np.ndarray) -> tuple[Answers, np.ndarr
 
 
 Say = Callable[[Any, Case, np.ndarray, Path], tuple[Answers, "np.ndarray | None"]]
-SAY: dict[str, Say] = {"python": say_python, "c": say_c, "sql": say_sql, "json": say_json, "onnx": say_onnx}
+SAY: dict[str, Say] = {
+    "python": say_python,
+    "c": say_c,
+    "javascript": say_javascript,
+    "sql": say_sql,
+    "json": say_json,
+    "onnx": say_onnx,
+}

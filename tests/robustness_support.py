@@ -49,7 +49,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "sadt": {"patience": 60},
     "supervised_clustering_edit": {"restarts": 1},
     "tao": {"n_penalties": 4, "folds": 2},
-    "tao_logistic": {"n_penalties": 2, "folds": 2},
+    "logistic_tree": {"n_penalties": 2, "folds": 2},
     "lmt": {"folds": 2},
     "hhbut": {"max_components": 2},
     "butif_svm": {"max_components": 2},

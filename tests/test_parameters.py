@@ -5,14 +5,16 @@ from __future__ import annotations
 import inspect
 import json
 import pickle
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import jsonschema
 import pytest
 from sklearn.base import BaseEstimator, clone
 
-from oblique_cli.estimators.algorithms import ALGORITHMS, BOOSTED, FOREST
+from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
 from oblique_cli.estimators.oblique.heuristics import classifier_of
 from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
@@ -21,6 +23,8 @@ from oblique_cli.ground.constraints import Choice, Integer, Real
 from oblique_cli.parameters import Alias, Declared, parameter
 from oblique_cli.tree.pruning import PRUNINGS
 from oblique_cli.tree.splitting import PROPOSERS
+
+PACKAGE = Path(__file__).resolve().parent.parent / "oblique_cli"
 
 
 class Base(Declared, BaseEstimator):
@@ -165,10 +169,48 @@ def test_a_line_in_one_file_is_in_signature_help_stub_schema_list_and_table(tmp_
     assert seen["alias"] == 1.5
 
 
-def test_every_heuristic_rule_tree_and_forest_declares_its_parameters():
-    own = [one for one in (*PROPOSERS.values(), *PRUNINGS.values()) if one.__module__.startswith("oblique_cli.")]
-    trees = [classifier_of("hhcart_a"), ObliqueTreeClassifier, RefinedTreeClassifier, BottomUpTreeClassifier]
-    forests = [one.estimator for one in ALGORITHMS.values() if one.family in (FOREST, BOOSTED)]
-    for cls in (*own, *trees, *forests):
-        assert not cls.parameters or hasattr(cls.__init__, "declared"), cls
-        assert all(one.help for name, one in cls.parameters.items() if name != "random_state"), cls
+OURS = sorted(
+    {one.estimator for one in ALGORITHMS.values() if one.estimator.__module__.startswith("oblique_cli.")}
+    | {ObliqueTreeClassifier, RefinedTreeClassifier, BottomUpTreeClassifier, *map(classifier_of, PROPOSERS)},
+    key=lambda cls: cls.__name__,
+)
+OF_OTHERS = {"CARTRegressor"}  # scikit-learn's constructor
+
+
+@pytest.mark.parametrize("cls", [cls for cls in OURS if cls.__name__ not in OF_OTHERS], ids=lambda cls: cls.__name__)
+def test_an_algorithm_says_the_same_of_its_parameters_everywhere(cls):
+    names = list(inspect.signature(cls).parameters)
+    assert hasattr(cls.__init__, "declared") and all(one.help for one in cls.parameters.values() if one.allowed)
+    assert sorted(names) == sorted(cls().get_params(deep=False)) == sorted(cls.parameters)
+    for name, one in cls.parameters.items():
+        assert f"{one.heading(name)}\n" in f"{inspect.getdoc(cls)}\n", name
+        assert inspect.signature(cls).parameters[name].default == one.default
+    assert dict(cls.constraints) == {name: one.allowed for name, one in cls.parameters.items() if one.allowed}
+
+
+def test_every_heuristic_and_rule_declares_its_parameters():
+    for cls in (*PROPOSERS.values(), *PRUNINGS.values()):
+        if cls.__module__.startswith("oblique_cli."):
+            assert not cls.parameters or hasattr(cls.__init__, "declared"), cls
+            assert all(one.help for one in cls.parameters.values()), cls
+
+
+# Where the name of a parameter of a heuristic stands: its line, the dictionary that the core reads, and what reads it.
+PLACES = 3
+
+
+@pytest.mark.parametrize("parameter_name", ["tau", "patience", "restarts"])
+def test_a_parameter_of_a_heuristic_takes_at_most_three_places(parameter_name):
+    """Declare it, hand it to the core, use it in the reference: nothing outside the heuristic's own files."""
+    declares = re.compile(rf"^    {parameter_name}: \w.* = parameter\(", re.MULTILINE)
+    hands = re.compile(rf'"{parameter_name}": ')
+    uses = re.compile(rf"self\.{parameter_name}\b")
+    found = {path: path.read_text(encoding="utf-8") for path in sorted((PACKAGE / "proposers").glob("*.py"))}
+    homes = [path for path, text in found.items() if declares.search(text)]
+    assert homes, parameter_name
+    for path in homes:
+        kinds = [bool(kind.search(found[path])) for kind in (declares, hands, uses)]
+        assert len(declares.findall(found[path])) == 1 and sum(kinds) <= PLACES
+    heuristics = PACKAGE / "estimators" / "oblique" / "heuristics.py"
+    for path in (heuristics, PACKAGE / "estimators" / "algorithms.py", PACKAGE / "config" / "keys.py"):
+        assert not re.search(rf"\b{parameter_name}\b", path.read_text(encoding="utf-8")), path

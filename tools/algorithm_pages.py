@@ -1,4 +1,4 @@
-"""Fill in what the pages of docs/algorithms/ take from the code and the results, and draw their pictures.
+"""Fill in what the pages of docs/algorithms/ and docs/export.md take from code and results, and draw their pictures.
 
 python -m tools.algorithm_pages               tables of parameters and of agreement, and pictures
 python -m tools.algorithm_pages --text        the tables alone
@@ -45,7 +45,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "union": ("union",),
     "linear_splits": ("svm_split", "logistic_split"),
     "tao": ("tao",),
-    "lmt": ("lmt", "tao_logistic"),
+    "lmt": ("lmt", "logistic_tree"),
     "bottom_up": ("hhbut", "butif_svm"),
     "mpsvm_forests": (
         *("raf", "mpraf_t", "mpraf_p", "mpraf_n"),
@@ -73,6 +73,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "gepsvm": ("gepsvm",),
     "svm": ("svm",),
 }
+EXPORTING = ROOT / "docs" / "export.md"
 # The page of what all top-down trees share.
 SHARED_PAGE = "top_down"
 
@@ -109,6 +110,20 @@ def blocks(page: str) -> dict[str, str]:
 def text_of(page: str) -> str:
     """Return the page as it has to be: the text it has, with its blocks made anew."""
     return filled((FOLDER / f"{page}.md").read_text(encoding="utf-8"), blocks(page))
+
+
+def text_of_formats() -> str:
+    """Return the page on exporting as it has to be: with the table of which format holds what."""
+    from oblique_cli.models.exporting import FORMATS
+    from oblique_cli.models.exporting._exporter import KINDS
+
+    rows = []
+    for name, form in FORMATS.items():
+        held = ("yes" if kind in form.kinds else "no" for kind in KINDS)
+        numbers = f"{form.digits} digits, or `--precision`" if form.digits else "exact"
+        rows.append((f"`{name}`", form.title, *held, numbers))
+    made = _table(("format", "what is written", *KINDS, "numbers"), rows)
+    return filled(EXPORTING.read_text(encoding="utf-8"), {"formats": made})
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
@@ -307,6 +322,8 @@ def _algorithms_of(study: str, method: str) -> tuple[str, ...]:
 def main(pages: list[str], text_only: bool) -> None:
     for page in pages or [SHARED_PAGE, *PAGES]:
         (FOLDER / f"{page}.md").write_text(text_of(page), encoding="utf-8")
+    if not pages:
+        EXPORTING.write_text(text_of_formats(), encoding="utf-8")
     if not text_only:
         from tools import algorithm_pictures
 

@@ -32,7 +32,7 @@ LETTERS = 34  # in a line of a title
 SETTINGS: dict[str, dict[str, Any]] = {
     "cart_regression": {"max_leaf_nodes": 6},
     "m5_style": {"min_node_percent": 10},
-    "tao_logistic": {"squares": False},  # a square and one leaf are enough for these rows
+    "logistic_tree": {"squares": False},  # a square and one leaf are enough for these rows
     "tprti_a": {"subset_size": 20},
     "tprti_b": {"subset_size": 20},
     "knn": {"n_neighbors": 5},

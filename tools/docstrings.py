@@ -1,11 +1,14 @@
 """An extension of griffe, which reads the docstrings for the site: parameters become lists.
 
-Public classes have numpydoc sections, which griffe knows. Functions have a line for each parameter instead.
+Public classes have numpydoc sections, which griffe knows. That of parameters is made of their declarations
+(`oblique_cli.parameters`) when the class is, so it is taken from there. Functions have a line for each parameter.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
+from importlib import import_module
 from typing import Any
 
 try:
@@ -23,7 +26,15 @@ class ShortForm(Extension):
     def on_object(self, *, obj: Any, **_: Any) -> None:
         """Called by griffe for every object that it has read."""
         if obj.docstring:
-            obj.docstring.value = listed(obj.docstring.value)
+            doc = declared(obj.path) if obj.is_class else None
+            obj.docstring.value = listed(doc or obj.docstring.value)
+
+
+def declared(path: str) -> str | None:
+    """Return the docstring of a class that declares its parameters, None for any other. path : dotted"""
+    module, _, name = path.rpartition(".")
+    found = getattr(import_module(module), name, None) if module.startswith("oblique_cli.") else None
+    return inspect.getdoc(found) if getattr(found, "parameters", None) else None
 
 
 def listed(doc: str) -> str:

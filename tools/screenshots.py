@@ -75,6 +75,8 @@ def draw() -> None:
         page = oblique("tree", "tests/files/plain.csv", "--target", "variety", "--algorithm", "hhgdt", "--html")
         shoot("tree_page", page, 1280, 800, clicks=('[data-node="1"]',))
         shoot("tree_page_dark", page, 1280, 800, dark=True, clicks=('[data-node="1"]', "tr[data-row]"))
+        scorecard = oblique("tree", "iris", "--algorithm", "logistic_tree", "--set", "max_depth=0", "--html")
+        shoot("tree_scorecard", scorecard, 1280, 800)
         shoot("tree_partition", oblique("tree", "five_regions", "--format", "svg"), 900, 800)
 
 

@@ -85,6 +85,17 @@ metric_option = click.option(
 )
 
 
+def part_options(command: Command) -> Command:
+    """Add --dataset and --algorithm, which leave out the other parts of a run."""
+    for option, name, metavar, what in (
+        ("--algorithm", "algorithms", "ID", "An algorithm"),
+        ("--dataset", "datasets", "NAME", "A data set"),
+    ):
+        said = f"{what}; may be repeated.  [default: all]"
+        command = click.option(option, name, metavar=metavar, multiple=True, help=said)(command)
+    return command
+
+
 allow_code_option = click.option(
     "--allow-code", is_flag=True, help="Let a configuration import files of Python, and classes of any library."
 )

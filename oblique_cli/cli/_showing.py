@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 LONG = 4  # terms of a sum that is easy to read
 DRAWN = ("png", "pdf")  # by matplotlib, into files
-LEAVES_HAVE_MODELS = "the class of a row is that of its leaf's logistic model; the rules name the largest class"
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +100,13 @@ class Shown:
         """Return the same with a sparser tree; ConfigError for a tree of another kind, or that nothing is known for."""
         if not self.is_hyperplanes:
             raise ConfigError("--sparse drops terms of hyperplanes, and this tree has none.")
-        if self.X is None:
-            return self._of_stored_terms(tolerance)
+        if self.tree.leaf_models is not None and tolerance > 0.0:
+            raise ConfigError(
+                "--tolerance drops terms of planes, and these leaves have models of their own: leave it out, or set "
+                "max_terms of logistic_tree."
+            )
+        if self.X is None or self.tree.leaf_models is not None:  # whose rows may not move
+            return self._of_needed_terms(tolerance)
         import numpy as np
 
         weights = None
@@ -115,14 +119,14 @@ class Shown:
             rows = "training rows more are" if weights is None else "weight of the training rows more is"
             kept = f"at most {100 * tolerance:g} % of the {rows} wrong"
         remark = (
-            f"--sparse: terms {found.terms_before} -> {found.terms_after}, leaves {self.tree.n_leaves} -> "
+            f"--sparse: terms of splits {found.terms_before} -> {found.terms_after}, leaves {self.tree.n_leaves} -> "
             f"{found.tree.n_leaves}, training rows right {right[0]} -> {right[1]} of {len(self.y)}; {kept}"
         )
         return replace(self, tree=found.tree, kept_light=None, remarks=(*self.remarks, remark))
 
-    def _of_stored_terms(self, tolerance: float) -> Shown:
-        """The same with what a model file leaves out."""
-        if self.kept_light is None or self.light is None:
+    def _of_needed_terms(self, tolerance: float) -> Shown:
+        """The same without the terms that move no training row."""
+        if self.light is None:
             raise ConfigError(
                 "--sparse needs to know which terms move no training row, and the model file does not say: "
                 "fit it again."
@@ -133,12 +137,12 @@ class Shown:
                 "now, by the name of the table in place of the model's."
             )
         before, after = (int((tree.coef_ != 0.0).sum()) for tree in (self.tree, self.light))
-        remark = f"--sparse: terms {before} -> {after}; no training row changes its side of a split"
+        remark = f"--sparse: terms of splits {before} -> {after}; no training row changes its side of a split"
         return replace(self, tree=self.light, kept_light=None, remarks=(*self.remarks, remark))
 
     def with_hint(self) -> Shown:
         """Return the same, with a word on --sparse if sums are long whatever is left out."""
-        if self.X is None or self.light is None:
+        if self.X is None or self.light is None or self.tree.leaf_models is not None:
             return self
         longest = int((self.light.coef_ != 0).sum(axis=1).max())
         if longest <= LONG:
@@ -203,14 +207,17 @@ class Shown:
     def heading(self) -> str:
         """Return the first lines of the text: what was fitted, its size, and how right it is."""
         n_leaves, depth = int(self.tree.n_leaves), int(self.tree.depth)
-        size = f"{n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}, depth {depth}"
+        size = f"{n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}, {self._terms()}depth {depth}"
         # Only a model fitted just now has it, and to make the estimator of a file takes long.
         refinement = None if self.X is None else getattr(self.estimator, "refinement_", None)
         remarks = self.remarks if refinement is None else (*self.remarks, refinement.summary())
-        if getattr(self.tree, "leaf_models", None) is not None:
-            remarks = (*remarks, LEAVES_HAVE_MODELS)
         lines = [f"{printable(self.title)}: {size}{self._found()}", *map(sentence, map(printable, remarks))]
         return "".join(f"# {line}\n" for line in lines)
+
+    def _terms(self) -> str:
+        """The other size of the tree: what there is to read."""
+        count = self.tree.n_terms if isinstance(self.tree, Tree) else int(self.tree.n_nodes)
+        return f"{count} term{'' if count == 1 else 's'}, "
 
     def _found(self) -> str:
         """How right the tree is about its training rows."""

@@ -29,7 +29,7 @@ BLOCK = 16_384  # rows read at once
 )
 @click.option("--fix", multiple=True, metavar="COLUMN", help="Leave this column as it is; may be repeated.")
 @click.option("--to", metavar="CLASS", help="The class to reach.  [default: the nearest other one]")
-@click.option("--terms", type=click.IntRange(1), default=5, show_default=True, help="Columns shown of a split.")
+@click.option("--terms", type=click.IntRange(1), default=5, show_default=True, help="Columns shown of a sum.")
 @form_option(("text", "json"))
 @output_option
 def explain(
@@ -46,9 +46,10 @@ def explain(
     """Explain what MODEL, a file of oblique fit, says of one row of the table NEW, or of a row that is typed.
 
     Shown are the splits on the way down, how far the row is from each and which columns count most, the training rows
-    of its leaf, and the nearest change of the row that leads to another class: exact, in standard deviations of the
-    training columns, checked by predicting the changed row. Columns of levels and missing cells stay as they are.
-    docs/explain.md says how it is found.
+    of its leaf, what each column adds to the log odds where the leaf has a model, and the nearest change of the row
+    that leads to another class, in standard deviations of the training columns, checked by predicting the changed row.
+    It is exact, but for models with squares, where a bound says how near any change can be. Columns of levels and
+    missing cells stay as they are. docs/explain.md says how it is found.
 
     \b
     Example: oblique explain model.json new.csv --row 3

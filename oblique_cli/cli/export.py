@@ -16,6 +16,8 @@ SUFFIXES = {
     ".c": "c",
     ".h": "c",
     ".cpp": "c",
+    ".mjs": "javascript",
+    ".js": "javascript",
     ".sql": "sql",
     ".onnx": "onnx",
     ".pmml": "pmml",
@@ -46,14 +48,15 @@ def export(model: str, format_: str | None, name: str, precision: int | None, ou
     """Write the fitted model in the file MODEL in another language.
 
     What is written needs neither oblique nor, in most cases, anything else, and predicts what `oblique predict`
-    predicts: to the bit, also for rows that lie on a hyperplane. docs/export.md has the limits of each format.
+    predicts: to the bit, also for rows that lie on a hyperplane (probabilities of models in leaves to 1e-12).
+    docs/export.md has the limits of each format, and which takes which trees and forests.
 
     \b
-    python  a module without imports              rules  a rule for each leaf, in words
-    c       C99 and C++, without allocation       dot    a drawing for Graphviz
-    sql     a SELECT of standard SQL              latex  a drawing for LaTeX (TikZ)
-    onnx    for onnxruntime and others            json   the steps, to write an exporter of one's own
-    pmml    for scoring engines
+    python      a module without packages         rules  a rule for each leaf, in words
+    c           C99 and C++, without allocation   dot    a drawing for Graphviz
+    javascript  a module for Node and browsers    latex  a drawing for LaTeX (TikZ)
+    sql         a SELECT of standard SQL          json   the steps, to write an exporter of one's own
+    onnx        for onnxruntime and others        pmml   for scoring engines
 
     Plugins may add formats (docs/extending.md).
 

@@ -143,9 +143,10 @@ def fit(
     """Fit a model to DATA, a file of your own with --target or the name of a data set, and say what to expect of it.
 
     auto compares an axis-parallel tree, HHCART(A), HHGDT, FDT, Cline, trees of logistic regressions (logistic_split)
-    and of several heuristics (union), a tree refined as a whole (tao) and a bagged forest (hhgdt_forest) on the same
-    folds, for numbers regression trees, and takes the one of fewest leaves, then of fewest coefficients, whose error
-    is within one standard error of the least; it says what it compared. What the budget (--time) does not pay for on
+    and of several heuristics (union), a tree refined as a whole (tao), a small tree with linear models in its leaves
+    (logistic_tree) and a bagged forest (hhgdt_forest) on the same folds, for numbers regression trees, and takes the
+    one of fewest terms (leaves and coefficients, added up) whose error is within one standard error of the least; it
+    says what it compared. What the budget (--time) does not pay for on
     all rows is compared on few rows first, and dropped by halves. Where the smallest model is no single tree, the best
     tree is kept beside it (model.tree.json). Trees are pruned with the rule of one standard error, by
     cross-validation or, of 20,000 rows and more, on a tenth of them, unless --set pruning=none says otherwise.
@@ -316,8 +317,12 @@ def _document(outcome: Outcome, written: list[str]) -> dict[str, Any]:
 def _beside(tree: Model) -> dict[str, Any]:
     facts = tree.facts
     return {
-        "algorithm": tree.algorithm, "estimate": facts["estimate"], "leaves": facts["leaves"], "depth": facts["depth"]
-    }  # fmt: skip
+        "algorithm": tree.algorithm,
+        "estimate": facts["estimate"],
+        "leaves": facts["leaves"],
+        "n_terms": facts["n_terms"],
+        "depth": facts["depth"],
+    }
 
 
 def _asked(

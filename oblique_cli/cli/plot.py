@@ -11,6 +11,7 @@ from oblique_cli.cli._common import (
     database,
     off_terminal,
     offline_option,
+    part_options,
     results_option,
     say_missing,
     writable,
@@ -51,12 +52,7 @@ FORMS = ("svg", "pdf", "png")
     show_default=True,
     help="The other metric of a scatter.",
 )
-@click.option(
-    "--dataset", "datasets", metavar="NAME", multiple=True, help="A data set; may be repeated.  [default: all]"
-)
-@click.option(
-    "--algorithm", "algorithms", metavar="ID", multiple=True, help="An algorithm; may be repeated.  [default: all]"
-)
+@part_options
 @click.option("--parameter", metavar="NAME", default="", help="The parameter of a tuning curve.")
 @click.option("--features", metavar="A,B", default="", help="The two features of decision regions.")
 @click.option(

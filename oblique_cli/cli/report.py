@@ -13,6 +13,7 @@ from oblique_cli.cli._common import (
     data_dir_option,
     database,
     offline_option,
+    part_options,
     results_option,
     say_missing,
     writable,
@@ -38,12 +39,7 @@ WHOLE, FIRST = 40, 4  # leaves of a tree whose rules are all there; of a larger 
     default="",
     help="What the plots show.  [default: accuracy, or RMSE]",
 )
-@click.option(
-    "--dataset", "datasets", metavar="NAME", multiple=True, help="A data set; may be repeated.  [default: all]"
-)
-@click.option(
-    "--algorithm", "algorithms", metavar="ID", multiple=True, help="An algorithm; may be repeated.  [default: all]"
-)
+@part_options
 @click.option(
     "--trees",
     type=click.IntRange(0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from oblique_cli.errors import EXIT_CONFIG, EXIT_DATA, EXIT_OK, ConfigError, Dat
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
-    from oblique_cli.ground.nouns import DatasetSpec
+    from oblique_cli.ground.nouns import DatasetSpec, Experiment
 
 
 @click.command()
@@ -30,32 +31,16 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
 
     Example: oblique validate bupa_hhgdt my.yaml
     """
-    from oblique_cli import config, schemes
+    from oblique_cli import config
     from oblique_cli.config import composing, outside
-    from oblique_cli.data import at_hand, catalogue
-    from oblique_cli.experiments import jobs
-    from oblique_cli.experiments.running import csv_task
-
-    @functools.cache
-    def dataset(spec: DatasetSpec, place: str | None, task: str, groups: str) -> Dataset | None:
-        """The data, or None for a set of the catalogue that is still to be fetched or put in its place."""
-        if at_hand.is_at_hand(spec) and not at_hand.is_there(spec):
-            return None
-        if spec.csv is None and not at_hand.is_at_hand(spec):
-            known = catalogue.entry(spec.name)
-            # `load` moves a damaged file of the cache aside; `verify` changes nothing.
-            seen = catalogue.verify(spec.name, place)
-            if seen.status == "absent" and not known.bundled:
-                return None
-            if seen.status == "bad":
-                raise DataError(f"{seen.message}. Put a good copy in its place")
-        return catalogue.load(spec, place, offline=True, task=task, groups=groups)
+    from oblique_cli.data import catalogue
 
     codes = {EXIT_OK}
     for fault in catalogue.faults().values():  # shown always; an error for a configuration that uses the set
         click.echo(fault, err=True)
     if catalogue.faults() and not configs:
         codes.add(EXIT_DATA)
+    dataset = functools.cache(_dataset)
     for name in configs or composing.bundled():
         try:
             experiment = config.load(name, overrides, allow_outside, outside.ALLOW if imports else outside.LEAVE)
@@ -69,30 +54,62 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
                 f"{name}: ok as far as can be said without running {files} (--import runs it and checks the rest)"
             )
             continue
-        faults: list[ObliqueError] = []
-        scheme = schemes.SCHEMES[experiment.cv.scheme]
-        folds: set[int] = set()
-        for spec in experiment.datasets:
-            try:
-                groups = scheme.group_column(experiment.cv)
-                data = dataset(spec, experiment.data_dir, csv_task(experiment), groups)
-                if data is not None:
-                    jobs.check(experiment, spec, data, imports)
-                    folds.add(len(schemes.places(experiment.cv, data)))
-            except (ConfigError, DataError) as error:
-                # A fault of an algorithm comes back with every data set.
-                if str(error) not in map(str, faults):
-                    click.echo(f"{name}: {error}", err=True)
-                faults.append(error)
-        if faults:
-            codes |= {fault.exit_code for fault in faults}
-            continue
-        if not folds and not scheme.places_from_data:  # no data is at hand
-            folds.add(len(schemes.places(experiment.cv)))
-        counts = [(len(experiment.datasets), "data set"), (len(experiment.algorithms), "algorithm")]
-        if len(folds) == 1:  # else the data sets differ, or none is at hand to tell
-            counts.append((min(folds), "fold"))
-        size = " x ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
-        size += f" x {min(folds)} to {max(folds)} folds" if len(folds) > 1 else ""
-        click.echo(f"{name}: ok ({size})")
+        faults, folds = _conflicts(experiment, dataset, imports)
+        for said in dict.fromkeys(map(str, faults)):  # a fault of an algorithm comes back with every data set
+            click.echo(f"{name}: {said}", err=True)
+        codes |= {fault.exit_code for fault in faults}
+        if not faults:
+            click.echo(f"{name}: ok ({_size(experiment, folds)})")
     raise SystemExit(EXIT_CONFIG if EXIT_CONFIG in codes else max(codes))
+
+
+def _dataset(spec: DatasetSpec, place: str | None, task: str, groups: str) -> Dataset | None:
+    """Return the data, or None for a set of the catalogue that is still to be fetched or put in its place."""
+    from oblique_cli.data import at_hand, catalogue
+
+    if at_hand.is_at_hand(spec) and not at_hand.is_there(spec):
+        return None
+    if spec.csv is None and not at_hand.is_at_hand(spec):
+        known = catalogue.entry(spec.name)
+        # `load` moves a damaged file of the cache aside; `verify` changes nothing.
+        seen = catalogue.verify(spec.name, place)
+        if seen.status == "absent" and not known.bundled:
+            return None
+        if seen.status == "bad":
+            raise DataError(f"{seen.message}. Put a good copy in its place")
+    return catalogue.load(spec, place, offline=True, task=task, groups=groups)
+
+
+def _conflicts(
+    experiment: Experiment, dataset: Callable[..., Dataset | None], imports: bool
+) -> tuple[list[ObliqueError], set[int]]:
+    """Return what is wrong with an experiment on its data sets, and how many folds these have."""
+    from oblique_cli import schemes
+    from oblique_cli.experiments import jobs
+    from oblique_cli.experiments.running import csv_task
+
+    faults: list[ObliqueError] = []
+    folds: set[int] = set()
+    for spec in experiment.datasets:
+        try:
+            groups = schemes.SCHEMES[experiment.cv.scheme].group_column(experiment.cv)
+            data = dataset(spec, experiment.data_dir, csv_task(experiment), groups)
+            if data is not None:
+                jobs.check(experiment, spec, data, imports)
+                folds.add(len(schemes.places(experiment.cv, data)))
+        except (ConfigError, DataError) as error:
+            faults.append(error)
+    return faults, folds
+
+
+def _size(experiment: Experiment, folds: set[int]) -> str:
+    """Return how large an experiment is, in words. folds : numbers of folds of the data sets that are at hand"""
+    from oblique_cli import schemes
+
+    if not folds and not schemes.SCHEMES[experiment.cv.scheme].places_from_data:  # no data is at hand
+        folds = {len(schemes.places(experiment.cv))}
+    counts = [(len(experiment.datasets), "data set"), (len(experiment.algorithms), "algorithm")]
+    if len(folds) == 1:  # else the data sets differ, or none is at hand to tell
+        counts.append((min(folds), "fold"))
+    size = " x ".join(f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts)
+    return size + (f" x {min(folds)} to {max(folds)} folds" if len(folds) > 1 else "")

@@ -318,9 +318,12 @@ class _Checking:
         if not isinstance(name, str) or name not in table:
             self.problems.add(given.place, f"algorithm {given.shown()} is not known.{_near(name, sorted(table))}")
             return None
-        algorithm = table[name]
+        algorithm, name = table[name], table.current(name)
         constraints = keys.named_parameters(algorithm)
-        entries = self.entries(value, f"algorithm {name}", ("name", "id", "limits", *constraints), algorithm.hints)
+        groups = keys.groups_of(algorithm)
+        known_keys = dict.fromkeys(("name", "id", "limits", *constraints, *groups))
+        entries = self.entries(value, f"algorithm {name}", tuple(known_keys), algorithm.hints)
+        self.ungroup(entries, groups, constraints, name)
         for current, alias in algorithm.aliases.items():
             if current in entries and alias.name in entries:
                 message = f"{alias.name} and {current} of {name} are the same parameter; give one of them."
@@ -353,6 +356,30 @@ class _Checking:
         elif clash := next(filter(None, map(algorithm.clash, filter(_is_whole, spec.candidates()))), None):
             self.problems.add(value.place, clash)
         return spec
+
+    def ungroup(
+        self,
+        entries: dict[str, YamlValue],
+        groups: Mapping[str, Mapping[str, str]],
+        constraints: Mapping[str, Constraint],
+        name: str,
+    ) -> None:
+        """Put the entries of mappings such as `growth` in the place of these. groups : see `keys.groups_of`"""
+        for part in [part for part in groups if part in entries]:
+            owner, given = f"{part} of {name}", entries[part]
+            if not isinstance(given.data, dict) or set(given.data) == {"grid"}:
+                if part not in constraints:
+                    self.problems.add(entries.pop(part).place, f"{owner} must be a mapping of its parameters.")
+                continue
+            inner = self.entries(entries.pop(part), owner, tuple(groups[part]))
+            if part in constraints and "name" not in inner:
+                self.problems.add(given.place, f"{owner} needs a name, as in {{name: cv}}.")
+            for key, entry in inner.items():
+                flat = groups[part][key]
+                if flat in entries:
+                    self.problems.add(entry.key, f"{flat} of {name} is given in {part} as well; give it once.")
+                else:
+                    entries[flat] = entry
 
     def grid(self, value: YamlValue, owner: str, constraint: Constraint) -> tuple[Any, ...]:
         """Return the values of {grid: [...]} or {grid: {from, to, step}}, both ends included."""

@@ -74,15 +74,19 @@ def _dataset_schema() -> dict[str, Any]:
 
 def _algorithm_schema() -> dict[str, Any]:
     table = keys.algorithm_table()
-    forms: list[dict[str, Any]] = [{"enum": sorted(table)}]
+    forms: list[dict[str, Any]] = [{"enum": sorted((*table, *table.former))}]
     limits = outside.limits_schema()
-    for name in sorted(table):
+    for name in sorted((*table, *table.former)):
         named = keys.named_parameters(table[name])
         own = {alias.name: current for current, alias in table[name].aliases.items()}
         parameters = {
             key: _parameter_schema(constraint, table[name].meaning(own.get(key, key)))
             for key, constraint in named.items()
         }
+        for part, flat in keys.groups_of(table[name]).items():
+            inner = {key: parameters[there] for key, there in flat.items()}
+            grouped = {"type": "object", "properties": inner, "additionalProperties": False}
+            parameters[part] = {"anyOf": [parameters[part], grouped]} if part in parameters else grouped
         forms.append({**_mapping({"id": ID}, name={"const": name}, limits=limits, **parameters), "required": ["name"]})
     return {"anyOf": [*forms, outside.schema(ID.schema())]}
 

@@ -11,6 +11,7 @@ from oblique_cli.data.handed import FURTHER
 from oblique_cli.data.own.numbers import DATES, NAMED_MARKS, NAMED_SIGNS
 from oblique_cli.data.own.rows import HEADERS
 from oblique_cli.ground.constraints import Choice, Constraint, Integer, Real, Text
+from oblique_cli.ground.registry import Registry
 from oblique_cli.schemes import SCHEMES
 
 
@@ -68,7 +69,7 @@ def cv() -> dict[str, Constraint]:
     return found
 
 
-def algorithm_table() -> Mapping[str, Any]:
+def algorithm_table() -> Registry[Any]:
     """Return the algorithms by name; each has `parameters`, a table of constraints."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
 
@@ -93,6 +94,20 @@ def named_parameters(algorithm: Any) -> dict[str, Constraint]:
     """Return what the parameters of an algorithm may be, under each of their names."""
     own: dict[str, Constraint] = dict(algorithm.parameters)
     return own | {alias.name: own[name] for name, alias in algorithm.aliases.items()}
+
+
+def groups_of(algorithm: Any) -> dict[str, dict[str, str]]:
+    """Return the parameters that an algorithm also takes in one mapping: its key -> name there -> flat name."""
+    made_by: Any = getattr(algorithm, "estimator", None)
+    if not hasattr(made_by, "group_names"):
+        return {}
+    found: dict[str, dict[str, str]] = made_by().group_names()
+    if found:
+        from oblique_cli.tree.pruning import PRUNINGS
+
+        of_rules = {name for rule in PRUNINGS.values() for name in rule.parameters}
+        found["pruning"] = {"name": "pruning", **{name: name for name in ("pruning_fraction", *sorted(of_rules))}}
+    return found
 
 
 def dataset_names() -> Sequence[str]:

@@ -9,7 +9,7 @@ import functools
 import os
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -197,25 +197,9 @@ def reading(spec: DatasetSpec, algorithms: str = "", groups: str = "") -> Readin
     """Return what a request says of reading a file of the user's own. algorithms : what the algorithms predict"""
     from oblique_cli.data.own.front import Reading
 
-    return Reading(
-        target=spec.target,
-        task=spec.task,
-        algorithms=algorithms,
-        drop=spec.drop,
-        keep=spec.keep,
-        features=spec.features,
-        qualitative=spec.qualitative,
-        missing=spec.missing,
-        encoding=spec.encoding,
-        delimiter=spec.delimiter,
-        decimal=spec.decimal,
-        thousands=spec.thousands,
-        charset=spec.charset,
-        marks=spec.missing_marks,
-        dates=spec.dates,
-        header=spec.header,
-        groups=groups,
-    )
+    own = {one.name for one in fields(DatasetSpec)}
+    shared: dict[str, Any] = {one.name: getattr(spec, one.name) for one in fields(Reading) if one.name in own}
+    return Reading(**shared, algorithms=algorithms, marks=spec.missing_marks, groups=groups)
 
 
 def _content(known: Entry, part: str, data_dir: str | Path | None, offline: bool) -> bytes:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from oblique_cli.drawing.palette import COLORS, N_COLORS
 from oblique_cli.drawing.view import BLANK, NodeView, TreeView, number_of
+from oblique_cli.tree.scorecards import Score, more
 
 MOST_TERMS = 8
+MOST_SCORES = 4  # classes of a leaf whose scores are drawn
 
 
 def dot(view: TreeView) -> str:
@@ -33,6 +35,10 @@ def label_of(node: NodeView, view: TreeView, most_terms: int = MOST_TERMS) -> st
     lines = [node.text]
     if node.hidden:
         lines = [f"{node.hidden} leaves", *([f"mostly {node.text}"] if node.text else [])]
+    elif node.scores:
+        lines = [line for score in node.largest_scores(MOST_SCORES) for line in _score_lines(score, most_terms)]
+        if len(node.scores) > MOST_SCORES:
+            lines.append(f"and {len(node.scores) - MOST_SCORES} more classes")
     elif len(node.terms) > 1:
         lines = [f"{number_of(term.weight)} {term.name}" for term in node.terms[:most_terms]]
         if len(node.terms) > most_terms:
@@ -40,6 +46,14 @@ def label_of(node: NodeView, view: TreeView, most_terms: int = MOST_TERMS) -> st
     if counts := counts_of(node, view):
         lines.append(counts)
     return "\n".join(line.replace(BLANK, " ") for line in lines)
+
+
+def _score_lines(score: Score, most_terms: int) -> list[str]:
+    """A score, a line a term."""
+    lines = [f"{score.name}: {number_of(score.intercept)}"]
+    lines += [f"{number_of(term.weight)} {term.name}" for term in score.terms[:most_terms]]
+    rest = more(len(score.terms) - most_terms) if len(score.terms) > most_terms else ""
+    return [*lines, *([rest.strip()] if rest else [])]
 
 
 def counts_of(node: NodeView, view: TreeView) -> str:

@@ -1,7 +1,7 @@
 "use strict";
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const { nodes, classes, features, fields, rows, units } = data;
+  const { nodes, classes, features, fields, rows, units, models } = data;
   const SVG = "http://www.w3.org/2000/svg";
   const picture = document.getElementById("picture");
   const tree = picture.querySelector("svg");
@@ -43,10 +43,11 @@
   const plural = (count, noun) => count + " " + noun + (count === 1 ? "" : "s");
 
   // ---- a node in full ----
-  const termTable = (node) => {
+  // Rows of a name, a number and the bar of it about an axis; levels with what they add stand below a name.
+  const barTable = (terms, head, what) => {
     const body = element("tbody");
-    const largest = Math.max(...node.g.map((term) => Math.abs(term[1]))) || 1;
-    for (const [feature, weight, levels] of node.g) {
+    const largest = Math.max(...terms.map((term) => Math.abs(term[1]))) || 1;
+    for (const [name, weight, levels] of terms) {
       const bar = shape("svg", { width: 88, height: 12, "aria-hidden": "true" });
       const length = 43 * Math.abs(weight) / largest;
       bar.append(shape("rect", { x: weight < 0 ? 44 - length : 44, y: 2, width: Math.max(length, 0.6), height: 8, rx: 1,
@@ -54,7 +55,7 @@
       bar.append(shape("path", { d: "M44 0V12", class: "axis" }));
       const cell = element("td", { class: "bar" });
       cell.append(bar);
-      body.append(element("tr", {}, element("td", { class: "wrap" }, features[feature].n), cell,
+      body.append(element("tr", {}, element("td", { class: "wrap" }, name), cell,
         element("td", {}, levels ? "levels" : number(weight))));
       for (const [names, add] of levels || []) {
         body.append(element("tr", {}, element("td", { class: "wrap soft" }, "· " + names.join(", ")),
@@ -62,8 +63,132 @@
       }
     }
     return element("div", { class: "scroll" }, element("table", {},
-      element("thead", {}, element("tr", {}, element("th", {}, "Feature"), element("th", {}, ""),
-        element("th", {}, data.standard ? "per SD" : "weight"))), body));
+      element("thead", {}, element("tr", {}, element("th", {}, head), element("th", {}, ""), element("th", {}, what))),
+      body));
+  };
+  const termTable = (node) => barTable(node.g.map(([feature, ...rest]) => [features[feature].n, ...rest]), "Feature",
+    data.standard ? "per SD" : "weight");
+
+  // ---- the model of a leaf ----
+  const within = (value, far) => Math.min(Math.max(value, -far), far);
+  const termOf = ([kind, j, level, weight], row) => {
+    if (kind === 2) return row[j] === level ? weight : 0;
+    const z = row[j] === null ? 0 : within((row[j] - models.center[j]) / models.scale[j], 1e100) || 0;
+    return weight * (kind === 1 ? within(z, models.far) ** 2 : z);
+  };
+  // Scores of a row in a leaf, in the order of its models.
+  const scoresOf = (place, row) => nodes[place].m.map(([, , start, terms]) =>
+    terms.reduce((sum, term) => sum + termOf(term, row), start));
+  window.obliqueScores = scoresOf;
+  // What a row gets in a leaf: the class, the one that comes next, and the share of each, by class.
+  const answerOf = (place, row) => {
+    const scores = scoresOf(place, row), [first, against] = nodes[place].m[0];
+    const of = new Array(classes.length).fill(0);
+    if (against < 0) nodes[place].m.forEach(([label], k) => { of[label] = scores[k]; });
+    else of[first] = scores[0];
+    const order = of.map((_, k) => k).sort((a, b) => of[b] - of[a] || a - b);
+    const powers = of.map((score) => Math.exp(score - of[order[0]]));
+    const total = powers.reduce((sum, power) => sum + power, 0);
+    return { label: order[0], next: order[1], shares: powers.map((power) => power / total) };
+  };
+  window.obliqueAnswer = answerOf;
+  // The model that tells a class from another one: start and terms.
+  const difference = (place, label, rival) => {
+    const scores = nodes[place].m;
+    if (scores[0][1] >= 0) {
+      const sign = scores[0][0] === label ? 1 : -1;
+      return [sign * scores[0][2], scores[0][3].map(([a, b, c, weight]) => [a, b, c, sign * weight])];
+    }
+    const [own, other] = [label, rival].map((code) => scores.find((score) => score[0] === code));
+    return [own[2] - other[2], [...own[3], ...other[3].map(([a, b, c, weight]) => [a, b, c, -weight])]];
+  };
+  const fieldOf = new Map(fields.flatMap((field, k) => [...field.j, ...(field.e === undefined ? [] : [field.e])].map((j) => [j, k])));
+
+  const contributions = (place, cells, row, { label, next }) => {
+    const [start, terms] = difference(place, label, next), parts = new Map();
+    for (const term of terms) parts.set(fieldOf.get(term[1]), (parts.get(fieldOf.get(term[1])) || 0) + termOf(term, row));
+    const said = (k) => {
+      const value = cells[k] ?? fields[k].u ?? null;
+      return value === null ? "missing" : fields[k].l ? fields[k].l[value] ?? "any other" : number(value);
+    };
+    const sorted = [...parts].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+    const total = sorted.reduce((sum, part) => sum + part[1], start);
+    return [element("h3", {}, `The typed row: why ${classes[label]}, not ${classes[next]}`),
+      barTable([["start", start], ...sorted.map(([k, part]) => [`${fields[k].n} = ${said(k)}`, part]), ["together", total]],
+        "Part", "log odds")];
+  };
+
+  // The part of each score that a column has, by its value, all on one scale.
+  const curves = (place) => {
+    const scores = nodes[place].m, used = new Set(scores.flatMap((score) => score[3].map((term) => fieldOf.get(term[1]))));
+    const cells = inputs.length ? typed() : [], width = 170, height = 84;
+    const drawn = [...used].sort((a, b) => a - b).map((k) => {
+      const field = fields[k];
+      const parts = (value) => {
+        const row = new Array(features.length).fill(null);
+        placeIn(row, field, value);
+        return scores.map((score) => score[3].filter((term) => fieldOf.get(term[1]) === k)
+          .reduce((sum, term) => sum + termOf(term, row), 0));
+      };
+      if (field.l) return { k, values: field.l.map((_, code) => code), parts };
+      const [c, s] = [models.center[field.j[0]], models.scale[field.j[0]]];
+      const known = rows ? rows.x.map((row) => row[k]).filter((value) => value !== null) : [];
+      const low = known.reduce((a, b) => Math.min(a, b), known.length ? Infinity : c - 3 * s);
+      const high = known.reduce((a, b) => Math.max(a, b), known.length ? -Infinity : c + 3 * s);
+      return { k, values: Array.from({ length: 61 }, (_, i) => low + (high - low) * i / 60), parts };
+    }).filter(({ k, values }) => fields[k].l ? values.length <= 12 : values[60] > values[0]);
+    if (!drawn.length) return [];
+    const all = drawn.flatMap(({ values, parts }) => values.flatMap(parts));
+    const low = Math.min(0, ...all), high = Math.max(0, ...all), y = (part) => 4 + (height - 8) * (high - part) / (high - low || 1);
+    const grid = element("div", { class: "curves" });
+    for (const { k, values, parts } of drawn) {
+      const field = fields[k], made = shape("svg", { viewBox: `0 0 ${width} ${height + 15}`, class: "chart", role: "img",
+        "aria-label": `What ${field.n} adds to the score, by its value` });
+      const x = (value) => field.l ? width * (value + 0.5) / values.length : width * (value - values[0]) / (values[60] - values[0]);
+      const found = values.map(parts), half = field.l ? 0.35 * width / values.length : 0;
+      made.append(shape("path", { d: `M0 ${y(0)}H${width}`, class: "axis" }));
+      scores.forEach(([label], c) => {
+        const d = field.l ? values.map((value) => `M${x(value) - half} ${y(found[value][c])}H${x(value) + half}`).join("")
+          : "M" + values.map((value, i) => `${x(value).toFixed(1)} ${y(found[i][c]).toFixed(1)}`).join("L");
+        made.append(shape("path", { d, class: "curve dk" + (label % N_COLORS) }));
+      });
+      const at = cells[k] ?? field.u ?? null;
+      if (at !== null && at !== undefined && x(at) >= 0 && x(at) <= width) {
+        parts(at).forEach((part, c) => made.append(shape("circle", { cx: x(at), cy: y(part), r: 3.5, class: "k" + (scores[c][0] % N_COLORS) })));
+      }
+      const label = (place, text, anchor) => {
+        const words = shape("text", { x: place, y: height + 12, "font-size": 10, "text-anchor": anchor, class: "muted" });
+        words.textContent = text;
+        made.append(words);
+      };
+      if (field.l) {
+        const room = Math.floor(width / values.length / 5.5);
+        values.forEach((value) => label(x(value), field.l[value].length > room ? field.l[value].slice(0, Math.max(room - 1, 1)) + "…" : field.l[value], "middle"));
+      } else { label(0, number(values[0]), "start"); label(width, number(values[60]), "end"); }
+      grid.append(element("figure", {}, element("figcaption", {}, field.n), made));
+    }
+    return [element("h3", {}, "What each column adds, by its value"),
+      element("p", { class: "soft" }, `Every curve from ${number(low)} to ${number(high)}; dots are the row that is typed.`), grid];
+  };
+
+  // The contributions of the typed row, in the leaf that it comes to.
+  const typedHere = (place) => {
+    const cells = inputs.length ? typed() : [undefined];
+    if (cells.includes(undefined)) return [];
+    const row = encoded(cells);
+    return follow(row).at(-1).place === place ? contributions(place, cells, row, answerOf(place, row)) : [];
+  };
+
+  const scorecard = (place) => {
+    const scores = nodes[place].m, parts = [];
+    scores.forEach(([label, against, start, terms]) => {
+      const name = against < 0 ? classes[label] : `${classes[label]} against ${classes[against]}`;
+      const one = element("details", { class: "score" }, element("summary", {}, swatch(label), `${name}: starts at ${number(start)}, ${plural(terms.length, "term")}`));
+      if (terms.length) one.append(barTable(terms.map((term) => [term[4], term[3]]), "Term", "weight"));
+      one.open = scores.length <= 3;
+      parts.push(one);
+    });
+    return [...typedHere(place), ...curves(place), element("h3", {}, "Scores"), ...parts];
   };
 
   const chart = (node) => {
@@ -114,7 +239,7 @@
       document.getElementById("tab-" + one).setAttribute("aria-selected", String(one === name));
     }
   };
-  document.getElementById("tab-node").addEventListener("click", () => tab("node"));
+  document.getElementById("tab-node").addEventListener("click", () => { tab("node"); if (nodes[chosen].m) show(chosen); });
   document.getElementById("tab-try").addEventListener("click", () => tab("try"));
 
   const rowTable = (place) => {
@@ -150,7 +275,7 @@
   const show = (place) => {
     const node = nodes[place], panel = document.getElementById("node");
     const parts = [];
-    const title = node.leaf ? (classes.length ? "Leaf: " + classes[node.k] : "Leaf") : node.h ? plural(node.h, "leaf").replace("leafs", "leaves") + ", not shown" : "Split";
+    const title = node.leaf ? (node.m ? "Leaf: " + node.t : classes.length ? "Leaf: " + classes[node.k] : "Leaf") : node.h ? plural(node.h, "leaf").replace("leafs", "leaves") + ", not shown" : "Split";
     parts.push(element("h2", {}, title));
     if (node.q) parts.push(element("p", { class: "condition" }, node.q));
     else if (node.leaf && !classes.length) parts.push(element("p", { class: "condition" }, node.t));
@@ -159,6 +284,7 @@
     }
     if (node.x) parts.push(element("h3", {}, node.g ? "Training rows along the sum" : "Training rows along " + node.t), chart(node));
     if (node.g) parts.push(element("h3", {}, "Terms"), termTable(node));
+    if (node.m) parts.push(...scorecard(place));
     if (node.i) parts.push(element("p", { class: "soft" }, `${plural(node.i, "term")} that ${node.i === 1 ? "moves" : "move"} no training row ${node.i === 1 ? "is" : "are"} not shown.`));
     if (classes.length && node.c) {
       const total = node.c.reduce((sum, count) => sum + count, 0);
@@ -253,14 +379,15 @@
     return value;
   });
   // The same in the features of the tree.
+  const placeIn = (row, field, cell) => {
+    const value = cell ?? field.u ?? null;
+    if (field.o) field.j.forEach((j, code) => { row[j] = Number(code === value); });
+    else row[field.j[0]] = value;
+    if (field.e !== undefined) row[field.e] = Number(value === null);
+  };
   const encoded = (cells) => {
     const row = new Array(features.length).fill(0);
-    fields.forEach((field, k) => {
-      const value = cells[k] ?? field.u ?? null;
-      if (field.o) field.j.forEach((j, code) => { row[j] = Number(code === value); });
-      else row[field.j[0]] = value;
-      if (field.e !== undefined) row[field.e] = Number(value === null);
-    });
+    fields.forEach((field, k) => placeIn(row, field, cells[k]));
     return row;
   };
   window.obliqueEncoded = encoded;
@@ -298,6 +425,15 @@
     if (leaf.leaf || leaf.h) {
       const item = element("li", {}, leaf.h ? "below here the tree is not shown" : "leaf");
       list.append(item);
+      if (leaf.m) {
+        const answer = answerOf(last.place, row), shares = element("p", { class: "soft" });
+        verdict.append(swatch(answer.label), `${classes[answer.label]} (${(100 * answer.shares[answer.label]).toFixed(0)} %)`);
+        const others = answer.shares.map((share, k) => [share, k]).filter(([share, k]) => k !== answer.label && share >= 0.005)
+          .sort((a, b) => b[0] - a[0]).slice(0, 3);
+        shares.append(others.map(([share, k]) => `${classes[k]} ${(100 * share).toFixed(0)} %`).join(", "));
+        out.replaceChildren(list, verdict, shares, ...contributions(last.place, cells, row, answer));
+        return;
+      }
       if (classes.length && leaf.k >= 0) {
         verdict.append(swatch(leaf.k), (leaf.h ? "mostly " : "") + classes[leaf.k]);
         const total = (leaf.c || []).reduce((sum, count) => sum + count, 0);

@@ -25,7 +25,9 @@ from oblique_cli.drawing.scene import scene_of, style_of
 from oblique_cli.drawing.svg import FONTS, drawing, style_sheet
 from oblique_cli.drawing.view import BINS, BLANK, NodeView, TreeView, printable
 from oblique_cli.ground.nodes import Indicator
+from oblique_cli.tree.payloads import FARTHEST_SQUARED, LEVEL, SQUARE, VALUE
 from oblique_cli.tree.reading import Units
+from oblique_cli.tree.scorecards import scores_of
 
 HERE = Path(__file__).parent
 MOST_CELLS = 20_000  # of training rows on the page
@@ -145,7 +147,8 @@ def _plain(view: TreeView, data: PageData, sideways: bool) -> dict[str, Any]:
         "bins": BINS,
         "sideways": sideways,
         "follows": all(node.rule for node in inner),
-        "nodes": [_node(node) for node in view.nodes],
+        "models": _models(view),
+        "nodes": [_node(node) | _scores(node, view, data) for node in view.nodes],
         "rows": _rows(view, data),
     }
 
@@ -210,6 +213,33 @@ def _node(node: NodeView) -> dict[str, Any]:
             },
         }
     return plain
+
+
+def _models(view: TreeView) -> dict[str, Any] | None:
+    """What the scores of leaves have in common: the units of features, and how far a square goes."""
+    if view.models is None:
+        return None
+    return {"center": view.models.center.tolist(), "scale": view.models.scale.tolist(), "far": FARTHEST_SQUARED}
+
+
+def _scores(node: NodeView, view: TreeView, data: PageData) -> dict[str, Any]:
+    """The scores of a leaf to the bit, in standard deviations whatever the picture has; {} for a leaf without."""
+    if view.models is None or not node.scores:
+        return {}
+    names = [name if isinstance(name, Indicator) else printable(name) for name in data.feature_names]
+    of = scores_of(
+        view.models, node.number, names, view.classes, first=node.scores[0].label, level_names=data.level_names
+    )
+    kinds = {VALUE: 0, SQUARE: 1, LEVEL: 2}
+    terms = [
+        [[kinds[term.kind], term.feature, term.level, term.weight, _said(term.name)] for term in one.terms]
+        for one in of
+    ]
+    return {"m": [[one.label, one.against, one.intercept, own] for one, own in zip(of, terms, strict=True)]}
+
+
+def _said(name: str) -> str:
+    return printable(name).replace(BLANK, " ")
 
 
 def _rows(view: TreeView, data: PageData) -> dict[str, Any] | None:

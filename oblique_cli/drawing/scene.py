@@ -16,6 +16,7 @@ from oblique_cli.drawing.layout import tidy
 from oblique_cli.drawing.palette import N_COLORS
 from oblique_cli.drawing.polygons import divide
 from oblique_cli.drawing.view import BLANK, Histogram, NodeView, Plane, TreeView, number_of
+from oblique_cli.tree.scorecards import more
 
 SIZE = 11.0  # of text
 SMALL = 9.5
@@ -186,33 +187,20 @@ def style_of(code: int) -> str:
 
 def card_of(node: NodeView, view: TreeView, most_terms: int = MOST_TERMS) -> Card:
     """Return the card of a node: what it says, its histogram, its classes as a bar and as counts."""
+    if node.scores:
+        return _scorecard(node, view, most_terms)
     return _leaf(node, view) if node.is_leaf or node.hidden else _split(node, view, most_terms)
 
 
 def _split(node: NodeView, view: TreeView, most_terms: int) -> Card:
     shapes: list[Shape] = []
     y = PAD
-    sums = len(node.terms) > 1
-    if sums:
+    if len(node.terms) > 1:
         shown = node.terms if len(node.terms) <= most_terms + 1 else node.terms[:most_terms]
-        names = [term.name for term in shown]
-        widest = max(width_of(name) for name in names)
-        bars, numbers = 44.0, 40.0
-        across = min(widest, WIDEST - 2 * PAD - bars - numbers - 12)
-        width = max(across + bars + numbers + 12 + 2 * PAD, 168.0)
-        across = width - bars - numbers - 12 - 2 * PAD + 1e-6  # that rounding cuts no name
+        width = max(_width_of_bars([term.name for term in shown]), 168.0)
         largest = max(abs(term.weight) for term in node.terms) or 1.0
-        middle = PAD + across + 6 + bars / 2
-        shapes.append(Line([(middle, y + 1), (middle, y + LINE * len(shown) - 1)], "axis"))
-        for term in shown:
-            length = bars / 2 * abs(term.weight) / largest
-            left = middle - length if term.weight < 0 else middle
-            shapes += [
-                Label(PAD, y + 11, shortened(term.name, across)),
-                Rectangle(left, y + 3.5, max(length, 0.6), 8, "minus" if term.weight < 0 else "plus", 1.0),
-                Label(width - PAD, y + 11, _weight(term.weight, largest), "text", "end"),
-            ]
-            y += LINE
+        shapes += _bars([(term.name, term.weight) for term in shown], y, width, largest)
+        y += LINE * len(shown)
         if len(shown) < len(node.terms):
             more = len(node.terms) - len(shown)
             shapes.append(Label(PAD, y + 10, f"and {more} smaller terms", "muted", size=SMALL))
@@ -228,6 +216,62 @@ def _split(node: NodeView, view: TreeView, most_terms: int) -> Card:
         shapes += histogram_shapes(node.histogram, PAD, y, width - 2 * PAD, HISTOGRAM)
         y += HISTOGRAM + 4
     return _finished(node, view, shapes, width, y, "card")
+
+
+BARS, NUMBERS = 44.0, 40.0  # across
+
+
+def _width_of_bars(names: Sequence[str]) -> float:
+    widest = max((width_of(name) for name in names), default=0.0)
+    return min(widest, WIDEST - 2 * PAD - BARS - NUMBERS - 12) + BARS + NUMBERS + 12 + 2 * PAD
+
+
+def _bars(weights: Sequence[tuple[str, float]], y: float, width: float, largest: float) -> list[Shape]:
+    """Names with their weights as bars about an axis, a line each; largest : the weight of the longest bar"""
+    across = width - BARS - NUMBERS - 12 - 2 * PAD + 1e-6  # that rounding cuts no name
+    middle = PAD + across + 6 + BARS / 2
+    shapes: list[Shape] = [Line([(middle, y + 1), (middle, y + LINE * len(weights) - 1)], "axis")]
+    for name, weight in weights:
+        length = BARS / 2 * abs(weight) / largest
+        left = middle - length if weight < 0 else middle
+        shapes += [
+            Label(PAD, y + 11, shortened(name, across)),
+            Rectangle(left, y + 3.5, max(length, 0.6), 8, "minus" if weight < 0 else "plus", 1.0),
+            Label(width - PAD, y + 11, _weight(weight, largest), "text", "end"),
+        ]
+        y += LINE
+    return shapes
+
+
+def _scorecard(node: NodeView, view: TreeView, most_terms: int) -> Card:
+    """A leaf that answers by scores: of each class the intercept and the largest terms."""
+    shown = node.largest_scores(MOST_COUNTS)
+    most = most_terms if len(shown) < MOST_COUNTS else min(most_terms, FEWER_TERMS)
+    parts = [score.terms if len(score.terms) <= most + 1 else score.terms[:most] for score in shown]
+    width = max(_width_of_bars([term.name for terms in parts for term in terms]), 168.0)
+    largest = max((abs(term.weight) for terms in parts for term in terms), default=1.0)
+    shapes: list[Shape] = []
+    y = PAD
+    for score, terms in zip(shown, parts, strict=True):
+        start = number_of(score.intercept, 3)
+        room = width - 2 * PAD - 16 - width_of(start)
+        shapes += [
+            Rectangle(PAD, y + 3, 8, 8, style_of(score.label), 1.5),
+            Label(PAD + 13, y + 11, shortened(score.name, room, bold=True), bold=True),
+            Label(width - PAD, y + 11, start, "text", "end"),
+        ]
+        y += LINE
+        if terms:
+            shapes += _bars([(term.name, term.weight) for term in terms], y, width, largest)
+            y += LINE * len(terms)
+        if rest := more(len(score.terms) - len(terms)):
+            shapes.append(Label(PAD, y + 10, rest.strip(), "muted", size=SMALL))
+            y += LINE
+        y += 3
+    if len(shown) < len(node.scores):
+        shapes.append(Label(PAD, y + 10, f"and {len(node.scores) - len(shown)} more classes", "muted", size=SMALL))
+        y += LINE
+    return _finished(node, view, shapes, width, y, "leaf")
 
 
 def _weight(weight: float, largest: float) -> str:
@@ -488,7 +532,8 @@ def _tooltip(node: NodeView, view: TreeView) -> str:
     else:
         counts = f"{node.n_rows} rows" if node.n_rows >= 0 else ""
     hidden = f"{node.hidden} leaves, not shown" if node.hidden else ""
-    said = "; ".join(part for part in (node.condition or node.text, hidden, counts) if part)
+    scores = [one.said if len(node.scores) == 1 else f"{one.name}: {one.said}" for one in node.scores]
+    said = "; ".join(part for part in (node.condition or node.text, *scores, hidden, counts) if part)
     return said.replace(BLANK, " ")
 
 

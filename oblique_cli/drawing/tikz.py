@@ -30,6 +30,7 @@ _ESCAPES = {
     "'": r"\textquotesingle{}",
     "-": "{-}",  # no dashes of two or three
     "−": r"\ensuremath{-}",
+    "²": r"\textsuperscript{2}",
     "≤": r"\ensuremath{\le}",
     "≥": r"\ensuremath{\ge}",
     "…": r"\dots{}",

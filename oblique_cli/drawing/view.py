@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 
 from oblique_cli.ground.nodes import BLANK as BLANK
 from oblique_cli.ground.nodes import Indicator, spoken
+from oblique_cli.tree.payloads import LeafModels
 from oblique_cli.tree.reading import LevelNames, Reading, Term, Units, number, read, turned
+from oblique_cli.tree.scorecards import MOST_SCORES, Score, notes_of, scores_of
 from oblique_cli.tree.sparse import arrivals, scored
 from oblique_cli.tree.structure import Tree
 
@@ -20,6 +22,7 @@ Array = NDArray[np.float64]
 
 BINS = 24
 MOST_TERMS = 7  # of a sum in a line of text
+LARGEST = "largest score"  # what a leaf answers by
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,7 @@ class NodeView:
     terms      of a sum of several features, or of levels: the largest first
     brief      the equation of a leaf with its largest terms alone, "" where all of them are few
     idle       terms of the split that move no training row and are in none of this
+    scores     of a leaf with a model: what it says of the classes, () without
     condition  when a row goes to the first child, in one line
     rule       how a row is sent on, as plain data for the page: see `page.py`; {} if the page cannot
     """
@@ -70,6 +74,14 @@ class NodeView:
     rule: Mapping[str, Any] = field(default_factory=dict)
     brief: str = ""
     idle: int = 0
+    scores: tuple[Score, ...] = ()
+
+    def largest_scores(self, most: int) -> tuple[Score, ...]:
+        """Return the scores of the classes with the most rows here, at most so many, in the order of the classes."""
+        if len(self.scores) <= most:
+            return self.scores
+        first = sorted(self.scores, key=lambda one: (-self.counts[one.label], one.label))[:most]
+        return tuple(sorted(first, key=lambda one: one.label))
 
 
 @dataclass(frozen=True)
@@ -88,6 +100,7 @@ class TreeView:
 
     classes : names, () in regression; notes : lines below the title
     toward  : class that lies at the second child of splits; "" if no such rule holds
+    models  : of the leaves, for the page; None without
     """
 
     title: str
@@ -96,6 +109,7 @@ class TreeView:
     notes: tuple[str, ...] = ()
     plane: Plane | None = None
     toward: str = ""
+    models: LeafModels | None = None
 
     def direction(self, where: str) -> str:
         """Return what `toward` means, in a sentence, "" if nothing. where : of the second child, as "The right" """
@@ -198,6 +212,9 @@ def view_of(
     flipped = turned(tree)
     arrived = None if rows is None else arrivals(tree, rows[0])
     nodes: list[NodeView] = []
+    models, toward = tree.leaf_models, int(tree.labels[0])
+    cards: dict[str, Any] = {"first": toward, "raw": not units.standard, "precision": precision, "most": most}
+    cards["level_names"] = level_names or {}
     summed = False
     stack: list[tuple[int, int, str]] = [(0, -1, "")]
     while stack:
@@ -206,7 +223,8 @@ def view_of(
         label, n_rows = int(tree.labels[node]), int(tree.n_rows[node])
         place = len(nodes)
         if tree.is_leaf[node]:
-            nodes.append(NodeView(node, parent, classes[label], way, label, True, 0, counts, n_rows))
+            leaf = NodeView(node, parent, classes[label], way, label, True, 0, counts, n_rows)
+            nodes.append(leaf if models is None else _scored(leaf, models, names, classes, **cards))
             continue
         found = read(light, node, bool(flipped[node]), names, units, precision, levels, most)
         shows_terms = len(found.terms) > 1 or bool(found.terms[0].levels)
@@ -239,11 +257,29 @@ def view_of(
     said = list(notes)
     if summed and units.standard:
         said.append("Weights are per standard deviation: in a sum, a name stands for (value - mean) / SD.")
+    if models is not None and any(node.scores for node in nodes):
+        said += notes_of(models, classes, toward, not units.standard)
     plane = None
-    if rows is not None and tree.n_features == 2 and not any(tree.levels) and np.isfinite(rows[0]).all():
+    if (
+        rows is not None
+        and models is None
+        and tree.n_features == 2
+        and not any(tree.levels)
+        and np.isfinite(rows[0]).all()
+    ):
         plane = Plane(tree, rows[0], rows[1], (names[0], names[1]))
-    toward = classes[int(tree.labels[0])] if len(nodes) > 1 else ""
-    return TreeView(printable(title), tuple(nodes), classes, tuple(said), plane, toward)
+    side = classes[toward] if len(nodes) > 1 else ""
+    return TreeView(printable(title), tuple(nodes), classes, tuple(said), plane, side, models)
+
+
+def _scored(leaf: NodeView, models: LeafModels, names: Sequence[str], classes: Sequence[str], **how: Any) -> NodeView:
+    """A leaf that answers by its model; where no term makes a difference, by the class that always wins."""
+    node = leaf.number
+    scores = scores_of(models, node, names, classes, **how)
+    if not any(one.terms for one in scores):
+        label = int(models.intercept[node].argmax())
+        return replace(leaf, text=classes[label], label=label)
+    return replace(leaf, text=scores[0].name if len(scores) == 1 else LARGEST, label=-1, scores=scores)
 
 
 def _histogram(
@@ -352,8 +388,15 @@ def text_of(view: TreeView, precision: int = 3, width: int = 100) -> str:
             lines.append(indent + entry)
             continue
         node = view.nodes[entry]
-        if node.is_leaf:
+        if node.is_leaf and len(node.scores) == 1:
+            lines += broken(f"{node.text}: {node.scores[0].said}{counted(node)}", indent, width)
+        elif node.is_leaf:
             lines += broken(f"{node.brief or node.text}{counted(node)}", indent, width)
+            shown = node.largest_scores(MOST_SCORES)
+            for one in shown:
+                lines += broken(f"{unbroken(one.name)}: {one.said}", f"{indent}    ", width)
+            if len(shown) < len(node.scores):
+                lines.append(f"{indent}    and {len(node.scores) - len(shown)} more classes")
         elif node.hidden:
             mostly = f", mostly {node.text}" if node.text else ""
             lines.append(f"{indent}...  {node.hidden} leaves{mostly}{counted(node)}")

@@ -405,21 +405,22 @@ _LOGISTIC = (
         "Landwehr, Hall & Frank (2005)",
         LogisticModelTreeClassifier,
         compiled=True,
-        unused=("leaf_penalty", "squares", "n_penalties", "surrogate", "max_sweeps"),
+        unused=("leaf_penalty", "squares", "max_terms", "all_terms_price", "n_penalties", "surrogate", "max_sweeps"),
         base="gain_ratio",
         models="logit_boost",
         refine="none",
         criterion="entropy",
         min_parent=14,
+        min_samples_leaf=15,
         max_depth=None,
         log_loss_weight=0.0,
         doubling_price=0.0,
     ),
     ready(
         REFINED,
-        "tao_logistic",
-        "TAO with logistic leaves",
-        "Landwehr, Hall & Frank (2005); Carreira-Perpinan & Tavallali (2018)",
+        "logistic_tree",
+        "Logistic tree",
+        "after Landwehr, Hall & Frank (2005)",
         LogisticModelTreeClassifier,
         compiled=True,
         unused=("steps",),
@@ -631,6 +632,7 @@ def _table() -> Registry[Algorithm]:
     models = (*_BOTTOM_UP, _TAO, *_LOGISTIC, *_FORESTS, _BOOSTED, *_REGRESSION)
     for algorithm in (*models, *_MACHINES):
         table.register(algorithm.name)(algorithm)
+    table.former["tao_logistic"] = "logistic_tree"
     table.wait_for(doors.ALGORITHMS)
     return table
 

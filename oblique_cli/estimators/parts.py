@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 from sklearn.base import BaseEstimator
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.aliases import current_names
+from oblique_cli.ground.registry import close_matches
+from oblique_cli.parameters import Declared
 
 
 class WithParts(BaseEstimator):
@@ -56,3 +59,116 @@ class WithParts(BaseEstimator):
             else f"set {part} to an object that has the parameter"
         )
         raise ConfigError(f"{part}__{parameter} of {owner} cannot be set while {part} is {value!r}; {advice}.")
+
+
+class Grouped(WithParts):
+    """An estimator whose parameters can be given in groups as well, each an object or a mapping.
+
+    `groups` tells for each parameter that may hold a group the class whose parameters are the estimator's flat names.
+    Where it is None the flat names hold. `ungrouped` brings an estimator to its flat names, which is what `fit` works
+    on; a parameter that is given both ways, with two values, is a ConfigError. ``growth__max_depth`` is the flat
+    `max_depth` where `growth` is None, and an entry of the mapping or an attribute of the object where there is one.
+    """
+
+    groups: ClassVar[Mapping[str, type[Declared]]] = {}
+
+    def ungrouped(self) -> Self:
+        """Return the estimator itself if no parameter is given in a group, else an equal one with flat names alone."""
+        own = self.get_params(deep=False)
+        found = self._ungrouped_parameters(own)
+        return type(self)(**{**own, **found}) if found else self
+
+    def _ungrouped_parameters(self, own: Mapping[str, Any]) -> dict[str, Any]:
+        """What is different without groups. own : the parameters"""
+        found: dict[str, Any] = {}
+        for part, kind in self.groups.items():
+            value = own.get(part)
+            if value is None:
+                continue
+            owner = f"{part} of {type(self).__name__}"
+            if type(value) is kind:
+                said = value.get_params(deep=False)  # type: ignore[attr-defined]
+            elif isinstance(value, Mapping):
+                said = current_names(value, kind.aliases, owner)
+                refuse_unknown(said, kind.parameters, owner)
+            else:
+                raise ConfigError(
+                    f"{owner} must be a {kind.__name__}, a mapping of its parameters, or None. Got {value!r}."
+                )
+            flat = {self._flat_name(name): one for name, one in said.items()}
+            self._refuse_twice(part, flat, own)
+            found |= {part: None, **flat}
+        return found
+
+    def _refuse_twice(self, part: str, flat: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+        defaults = type(self)().get_params(deep=False)
+        for name, value in flat.items():
+            if own[name] not in (defaults[name], value):
+                raise ConfigError(
+                    f"{name} of {type(self).__name__} is {own[name]!r}, and {value!r} in {part}; give it once."
+                )
+
+    def _flat_name(self, name: str) -> str:
+        """What a parameter of a group is called here."""
+        return name
+
+    def _group_of(self, part: str, value: Any) -> Iterable[str]:
+        """The parameters that a plain value of a part has here, or a mapping."""
+        plain = value is None or isinstance(value, Mapping)
+        return self.groups[part].parameters if part in self.groups and plain else ()
+
+    def group_names(self) -> dict[str, dict[str, str]]:
+        """Return the flat name of every parameter of every group, by the names of both, older ones too."""
+        own = self.get_params(deep=False)
+        return {
+            part: {name: self._flat_name(name) for name in kind.parameters}
+            | {other.name: other.name for other in kind.aliases.values()}
+            for part, kind in self.groups.items()
+            if part in own
+        }
+
+    def _learned_by(self, other: Self) -> Self:
+        """Take over what another estimator has learned."""
+        names = self.get_params(deep=False).keys()
+        for name in vars(self).keys() - names - vars(other).keys():
+            delattr(self, name)
+        vars(self).update({name: value for name, value in vars(other).items() if name not in names})
+        return self
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name; with `deep` those of parts and groups as well, as part__name."""
+        params = super().get_params(deep=deep)
+        if deep:
+            own = super().get_params(deep=False)
+            for part, value in own.items():
+                said = value if isinstance(value, Mapping) else {}
+                for name in self._group_of(part, value):
+                    flat = self._flat_name(name)
+                    if name in said or flat in own:
+                        params[f"{part}__{name}"] = said.get(name, own.get(flat))
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of parts and groups as part__name; ValueError for one that does not exist."""
+        own = super().get_params(deep=False)
+        for key in list(params):
+            part, inside, name = key.partition("__")
+            value = params.get(part, own.get(part))
+            if not inside or name not in self._group_of(part, value):
+                continue
+            given = params.pop(key)
+            if isinstance(value, Mapping):
+                params[part] = {**value, name: given}
+            elif self._flat_name(name) in own:
+                params[self._flat_name(name)] = given
+            else:
+                params[part] = {"name": value, name: given}
+        super().set_params(**params)
+        return self
+
+
+def refuse_unknown(said: Iterable[str], known: Iterable[str], owner: str) -> None:
+    """Raise ConfigError for the first name that is not known, with those that are close."""
+    for name in said:
+        if name not in known:
+            raise ConfigError(f"{owner} has no parameter {name!r}.{close_matches(str(name), known)}")

@@ -254,6 +254,7 @@ def metric(name: str, **about: Any) -> Callable[[Callable[..., Any]], Callable[.
 
 # What a run has unless it is asked for something else: the columns of its table, and what its methods are tested by.
 SHOWN = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("mse", "rmse", "r2", "leaves")}
+READ = ("n_terms",)  # sizes that every run measures, and shows beside the leaves
 TESTED = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("rmse", "leaves")}
 # What a model is scored by on rows with known answers.
 SCORED = {CLASSIFICATION: ("accuracy", "balanced_accuracy"), REGRESSION: ("rmse", "mae", "r2")}
@@ -263,7 +264,7 @@ TOLD_OF_TWO = (*TOLD, "roc_auc")  # and of one of two classes
 
 def to_measure(asked: Sequence[str]) -> tuple[str, ...]:
     """Return those of the metrics asked for that a run computes only if asked, in the order of the registry."""
-    always = set(SHOWN[CLASSIFICATION]) | set(SHOWN[REGRESSION])
+    always = {*SHOWN[CLASSIFICATION], *SHOWN[REGRESSION], *READ}
     return tuple(name for name in METRICS if name in asked and METRICS[name].measured and name not in always)
 
 
@@ -691,6 +692,34 @@ def mean_path(model: Any, X: NDArray[Any]) -> float:
         trees = [(tree.left, tree.right)]
     ends = np.asarray(model.apply(X)).reshape(len(X), -1)
     return float(np.mean([depths_of(*children)[ends[:, k]].mean() for k, children in enumerate(trees)]))
+
+
+def n_terms(model: Any) -> int:
+    """Return how many terms a person has to read in a fitted model of any kind, 0 for one that is no tree.
+
+    Leaves, coefficients of hyperplanes and coefficients of models in leaves that are not 0, together, of all trees. A
+    test of one feature has one coefficient; a leaf counts once for what it says or where its models start, and
+    models of two classes have the coefficients of their difference.
+    """
+    tree: Any = getattr(model, "tree_", None)
+    if isinstance(tree, Tree):
+        return tree.n_terms
+    if hasattr(model, "forest_"):
+        return sum(one.n_terms for one in model.trees())
+    leaves = int(getattr(model, "n_leaves_", 0))
+    return max(int(getattr(model, "n_nodes_", 0)), leaves) if leaves else 0
+
+
+@metric(
+    "n_terms", title="terms", unit="terms", larger_is_better=False, task=ANY_TASK, needs=MODEL, aggregate=MEAN,
+    ratio=True, decimals=1,
+)  # fmt: skip
+def terms(model: Any, X: NDArray[Any]) -> float:
+    """Leaves, coefficients of hyperplanes and of models in leaves, together, of all trees of an ensemble."""
+    found = n_terms(model)
+    if not found:
+        raise Undefined("the model is no tree")
+    return float(found)
 
 
 @metric(

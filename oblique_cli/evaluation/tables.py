@@ -30,7 +30,7 @@ from oblique_cli.data.csv_file import csv_text
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
 from oblique_cli.evaluation import published
-from oblique_cli.evaluation.metrics import METRICS, SHOWN, NotMeasured, Undefined, check_scheme
+from oblique_cli.evaluation.metrics import METRICS, READ, SHOWN, NotMeasured, Undefined, check_scheme
 from oblique_cli.evaluation.metrics import chosen as checked
 from oblique_cli.evaluation.published import Published
 from oblique_cli.ground.nouns import NO_INFORMATION_ERROR, AlgorithmSpec, Experiment, Row
@@ -259,7 +259,7 @@ def _matrix_grid(line: Line, name: str) -> TextGrid:
 
 def method_titles() -> dict[str, str]:
     """Return how tables call each algorithm: "hhgdt" -> "HHGDT"."""
-    return {name: algorithm.title for name, algorithm in ALGORITHMS.items()}
+    return {name: ALGORITHMS[name].title for name in (*ALGORITHMS, *ALGORITHMS.former)}
 
 
 def table_of(
@@ -335,10 +335,14 @@ def task_of_experiment(experiment: Experiment) -> str:
 def _default_columns(
     metrics: Sequence[str], added: Sequence[str], cells: Iterable[Mapping[Any, Row]]
 ) -> tuple[str, ...]:
-    """Metrics, before the last of them, the size, what estimators say of themselves; then those that are added."""
+    """Metrics, before the last of them, the size, what estimators say of themselves; then the terms, if folds that were
+    run know them, and those that are added.
+    """
     found = {name for done in cells for row in done.values() for name in row.measures}
     own = sorted(found - set(METRICS) - {NO_INFORMATION_ERROR})
-    return tuple(dict.fromkeys((*metrics[:-1], *own, metrics[-1], *added)))
+    rows = [row for done in cells for row in done.values() if row.status == "ok"]
+    sizes = [name for name in READ if rows and all(name in row.measures for row in rows)]
+    return tuple(dict.fromkeys((*metrics[:-1], *own, metrics[-1], *sizes, *added)))
 
 
 def _line(

@@ -39,7 +39,7 @@ from oblique_cli.estimators.outside import known
 from oblique_cli.estimators.outside.algorithm import algorithm_of, is_outside
 from oblique_cli.estimators.outside.limited import LimitedEstimator
 from oblique_cli.evaluation import metrics as metrics_of
-from oblique_cli.evaluation.metrics import LABELS, METRICS, SHOWN, Metric, Scored, Undefined
+from oblique_cli.evaluation.metrics import LABELS, METRICS, READ, SHOWN, Metric, Scored, Undefined
 from oblique_cli.experiments import environment as environments
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
@@ -172,7 +172,7 @@ def _measures(case: Case, scored: Scored) -> dict[str, Any]:
     """The metrics that a row holds by name. ValueError if predicted numbers are not finite."""
     if case.dataset.task == "regression" and not np.isfinite(scored.predicted).all():
         raise ValueError("the predictions are not finite")
-    always = [name for name in SHOWN[case.dataset.task] if METRICS[name].measured]
+    always = [name for name in (*SHOWN[case.dataset.task], *READ) if METRICS[name].measured]
     return metrics_of.measure(always, scored, case.metrics)
 
 
@@ -228,70 +228,109 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
 
     Stochasticity: pair i is fitted with the seed named (seed, "tuning", i), for every candidate.
     """
-    grid, metric = case.spec.grid, case.tune_metric
-    # The tree of a larger limit is no part of a refined one, and its leaves have no models.
-    whole = all(case.spec.params.get(name, "none") == "none" for name in ("refine", "leaf_models"))
-    path = "" if not whole else case.algorithm.path_parameter or ""
-    path_values: Sequence[Any] = grid.get(path, ()) if metric is None or metric.needs == LABELS else ()
-    fitted_names = sorted(name for name in grid if not (path_values and name == path))
-    fitted = [dict(zip(fitted_names, v, strict=True)) for v in itertools.product(*(grid[n] for n in fitted_names))]
-    steps = max(1, len(path_values))
-    regression = case.dataset.task == "regression"
-    n_correct = np.zeros((len(fitted), steps), dtype=np.float64 if regression else np.int64)  # or minus squared errors
-    n_leaves = np.zeros((len(fitted), steps), dtype=np.int64)
-    scores: dict[int, list[Fraction]] = {}
-    sizes: list[int] = []
-    n_rows = n_trees = 0
+    tried = _Tried.of(case)
     for i, pair in enumerate(pairs):
-        pair_seed = seeds.integer(seed, "tuning", i)
-        y = case.dataset.y[pair.valid]
-        n_rows += len(y)
-        n_trees += 1
-        sizes.append(len(y))
-        for j, params in enumerate(fitted):
-            if path and path_values:
-                params = {**params, path: min(path_values)}
-            estimator, encoder = fit_on(case, pair.train, pair.pruning, pair_seed, params, case.spec.limits)
-            X = columns_of(case, encoder, pair.valid)
-            if path_values:
-                predictions = estimator.predict_path(X, path_values)
-                n_correct[j] += (predictions == y[:, None]).sum(axis=0)
-                n_leaves[j] += estimator.n_leaves_path(path_values)
-            else:
-                predictions = estimator.predict(X)[:, None]
-                errors = -((predictions - y[:, None]) ** 2).sum() if regression else int((predictions[:, 0] == y).sum())
-                n_correct[j, 0] += errors
-                n_leaves[j, 0] += _leaves(estimator)
-            if metric:
-                for k, predicted in enumerate(predictions.T):
-                    score = _tuning_score(metric, _scored(case, estimator, X, y, predicted))
-                    scores.setdefault(j * steps + k, []).append(score)
-    if not n_trees:
+        tried.add(pair, seeds.integer(seed, "tuning", i))
+    if not tried.sizes:
         raise ConfigError(
             f"{case.spec.id} has a grid, and there are no tuning pairs to choose by; use a scheme that tunes."
         )
-    candidates = [{**f, **({path: v} if path_values else {})} for f in fitted for v in (path_values or (None,))]
-    correct, leaves = n_correct.ravel().tolist(), n_leaves.ravel().tolist()
-    found, sign = correct, 1
-    if metric:
+    return tried.best(), tried.table()
+
+
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """The candidates of a grid, and what their fits on the training rows of pairs say of the validation rows.
+
+    path        the path parameter, and path_values those of its values that one fit serves; "" and () without
+    fitted      what is fitted on each training set: the other parameters
+    n_correct, n_leaves   (fitted, path values); minus squared errors for regression
+    scores      of a metric, by the number of the candidate; sizes : validation rows of each pair
+    """
+
+    case: Case
+    path: str
+    path_values: Sequence[Any]
+    fitted: Sequence[Mapping[str, Any]]
+    n_correct: np.ndarray
+    n_leaves: np.ndarray
+    scores: dict[int, list[Fraction]] = field(default_factory=dict)
+    sizes: list[int] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, case: Case) -> _Tried:
+        grid, metric = case.spec.grid, case.tune_metric
+        # The tree of a larger limit is no part of a refined one, and its leaves have no models.
+        whole = all(case.spec.params.get(name, "none") == "none" for name in ("refine", "leaf_models"))
+        path = case.algorithm.path_parameter or "" if whole else ""
+        path_values = grid.get(path, ()) if metric is None or metric.needs == LABELS else ()
+        names = sorted(name for name in grid if not (path_values and name == path))
+        fitted = [dict(zip(names, v, strict=True)) for v in itertools.product(*(grid[n] for n in names))]
+        shape, regression = (len(fitted), max(1, len(path_values))), case.dataset.task == "regression"
+        n_correct = np.zeros(shape, dtype=np.float64 if regression else np.int64)
+        return cls(case, path, path_values, fitted, n_correct, np.zeros(shape, dtype=np.int64))
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        """All parameters, those of the path last."""
+        values = self.path_values or (None,)
+        return [{**f, **({self.path: v} if self.path_values else {})} for f in self.fitted for v in values]
+
+    def add(self, pair: TuningPair, seed: int) -> None:
+        """Fit on the training rows of a pair, and count on its validation rows."""
+        case = self.case
+        y = case.dataset.y[pair.valid]
+        self.sizes.append(len(y))
+        for j, params in enumerate(self.fitted):
+            if self.path_values:
+                params = {**params, self.path: min(self.path_values)}
+            estimator, encoder = fit_on(case, pair.train, pair.pruning, seed, params, case.spec.limits)
+            X = columns_of(case, encoder, pair.valid)
+            if self.path_values:
+                predictions = estimator.predict_path(X, self.path_values)
+                self.n_correct[j] += (predictions == y[:, None]).sum(axis=0)
+                self.n_leaves[j] += estimator.n_leaves_path(self.path_values)
+            else:
+                predictions = estimator.predict(X)[:, None]
+                regression = case.dataset.task == "regression"
+                errors = -((predictions - y[:, None]) ** 2).sum() if regression else int((predictions[:, 0] == y).sum())
+                self.n_correct[j, 0] += errors
+                self.n_leaves[j, 0] += _leaves(estimator)
+            if case.tune_metric:
+                for k, predicted in enumerate(predictions.T):
+                    score = _tuning_score(case.tune_metric, _scored(case, estimator, X, y, predicted))
+                    self.scores.setdefault(j * self.n_correct.shape[1] + k, []).append(score)
+
+    def found(self) -> list[Any]:
+        """What decides of each candidate, larger is better."""
+        metric = self.case.tune_metric
+        if not metric:
+            return self.n_correct.ravel().tolist()
         sign = 1 if metric.larger_is_better else -1
-        found = [sign * metric.combined(scores[c], sizes) for c in range(len(candidates))]
-    best = max(
-        range(len(candidates)),
-        key=lambda c: (found[c], -leaves[c], candidates[c][path] if path in grid else 0, c),
-    )
-    table = [
-        {
-            "params": params,
-            **({"squared_error": -c} if regression else {"n_correct": c}),
-            **({"score": float(sign * score)} if metric else {}),
-            "n_rows": n_rows,
-            "n_leaves": size,
-            "n_trees": n_trees,
-        }
-        for params, c, score, size in zip(candidates, correct, found, leaves, strict=True)
-    ]
-    return candidates[best], table
+        return [sign * metric.combined(self.scores[c], self.sizes) for c in range(self.n_correct.size)]
+
+    def best(self) -> dict[str, Any]:
+        """The candidate that the rule of `tune` chooses."""
+        candidates, found, leaves = self.candidates, self.found(), self.n_leaves.ravel().tolist()
+        ties = [one[self.path] if self.path in self.case.spec.grid else 0 for one in candidates]
+        return candidates[max(range(len(candidates)), key=lambda c: (found[c], -leaves[c], ties[c], c))]
+
+    def table(self) -> list[dict[str, Any]]:
+        """What is stored of each candidate."""
+        metric, regression = self.case.tune_metric, self.case.dataset.task == "regression"
+        sign = 1 if metric is None or metric.larger_is_better else -1
+        counted = (self.n_correct.ravel().tolist(), self.found(), self.n_leaves.ravel().tolist())
+        return [
+            {
+                "params": params,
+                **({"squared_error": -c} if regression else {"n_correct": c}),
+                **({"score": float(sign * score)} if metric else {}),
+                "n_rows": sum(self.sizes),
+                "n_leaves": size,
+                "n_trees": len(self.sizes),
+            }
+            for params, c, score, size in zip(self.candidates, *counted, strict=True)
+        ]
 
 
 def _tuning_score(metric: Metric, scored: Scored) -> Fraction:

@@ -34,7 +34,6 @@ from oblique_cli.fitting.estimating import (
 )
 from oblique_cli.fitting.goals import Answers, Goal
 from oblique_cli.ground import seeds
-from oblique_cli.tree.structure import Tree, of_classes
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -47,29 +46,24 @@ HELD_OUT_FROM = 5000  # rows from which a part is held out once in place of a cr
 
 @dataclass(frozen=True)
 class Size:
-    """How large a model is: fewer leaves are smaller, and of as many leaves fewer coefficients.
+    """How large a model is: fewer terms are smaller, and of as many terms fewer leaves.
 
-    leaves        of the tree, of all trees of a forest; 0 for what is no tree, which is larger than any tree
-    coefficients  that are not 0: of the hyperplanes, and of the linear models in leaves; a cut in one feature has one
+    leaves   of the tree, of all trees of a forest; 0 for what is no tree, which is larger than any tree
+    n_terms  leaves, coefficients of planes and coefficients of models in leaves, together (`metrics.n_terms`)
     """
 
     leaves: int = 0
-    coefficients: int = 0
+    n_terms: int = 0
 
     @classmethod
     def of(cls, estimator: Any) -> Size:
         """Return the size of a fitted estimator."""
-        leaves = int(getattr(estimator, "n_leaves_", 0))
-        tree: Any = getattr(estimator, "tree_", None)
-        if of_classes(tree) or hasattr(estimator, "forest_"):
-            return cls(leaves, int(metrics.non_zero(estimator, np.zeros((0, 0)))))
-        in_leaves = int(np.count_nonzero(tree.equations.coef[tree.is_leaf])) if isinstance(tree, Tree) else 0
-        return cls(leaves, int(getattr(estimator, "n_nodes_", leaves)) - leaves + in_leaves)
+        return cls(int(getattr(estimator, "n_leaves_", 0)), metrics.n_terms(estimator))
 
     @property
     def key(self) -> tuple[float, int]:
         """What sizes are compared by."""
-        return (self.leaves or np.inf, self.coefficients)
+        return (self.n_terms or np.inf, self.leaves)
 
 
 @dataclass(frozen=True)
@@ -138,7 +132,7 @@ class Choice:
             {
                 "algorithm": c.algorithm,
                 "leaves": c.size.leaves,
-                "coefficients": c.size.coefficients,
+                "n_terms": c.size.n_terms,
                 **({"failure": c.failure} if c.estimate is None else c.estimate.plain()),
                 "compared_on": c.rows,
                 "dropped": c.dropped,

@@ -16,7 +16,7 @@ from oblique_cli.errors import ConfigError, DataError, ObliqueError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.encoding import encoded_names, own_labels
 from oblique_cli.estimators.oblique.heuristics import LIMIT
-from oblique_cli.evaluation.metrics import Undefined
+from oblique_cli.evaluation.metrics import Undefined, n_terms
 from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.budget import Budget, cost_of
@@ -377,6 +377,7 @@ class _About:
             "metric": self.task.goal.metric.name,
             "estimate": self.estimate.plain(),
             "leaves": int(getattr(estimator, "n_leaves_", 0)),
+            "n_terms": n_terms(estimator),
             "depth": int(getattr(estimator, "depth_", 0)),
             "chosen": dict(fitted.chosen),
             "notes": list(dataset.notes),

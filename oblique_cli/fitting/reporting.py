@@ -153,8 +153,8 @@ def price(outcome: Outcome) -> str:
             else f"{goal.metric.title} by {lost:.3g}"
         )
     return (
-        f"A tree that can be read, {tree.algorithm} of {outcome.tree.facts['leaves']} leaves, is kept beside it; on "
-        f"the same rows it is worse by {told}."
+        f"A tree that can be read, {tree.algorithm} of {outcome.tree.facts['leaves']} leaves and "
+        f"{outcome.tree.facts['n_terms']} terms, is kept beside it; on the same rows it is worse by {told}."
     )
 
 
@@ -165,19 +165,20 @@ def size_curve(outcome: Outcome) -> list[str]:
     found = []
     if outcome.choice is not None:
         ranked = sorted(outcome.choice.last, key=lambda c: c.size.key)
-        found += [(c.size.leaves, c.estimate.score, c.algorithm) for c in ranked if c.estimate]
+        found += [(c.size.n_terms, c.estimate.score, c.algorithm) for c in ranked if c.estimate]
     front: list[tuple[int, float, str]] = []
     for one in found:
         if not front or sign * one[1] > sign * front[-1][1]:
             front.append(one)
     cuts = [(cut.leaves, cut.score, "cut") for cut in reversed(outcome.curve)]
     if len(front) > 1:
-        lines += ["", f"{_heading(goal)} against size, of models that no smaller one matches:", *_curve(front, goal)]
+        lines += ["", f"{_heading(goal)} against size, of models that no smaller one matches:"]
+        lines += _curve(front, goal, "term")
     if len(cuts) > 2:
         kept = [cuts[i] for i in np.unique(np.linspace(0, len(cuts) - 1, min(8, len(cuts))).round().astype(int))]
         best = outcome.choice.best_tree if outcome.choice else None
         name = best.algorithm if best is not None else outcome.case.spec.id
-        lines += ["", f"{_heading(goal)} of {name} cut to fewer leaves (5 folds):", *_curve(kept, goal)]
+        lines += ["", f"{_heading(goal)} of {name} cut to fewer leaves (5 folds):", *_curve(kept, goal, "leaf")]
     return lines
 
 
@@ -189,13 +190,16 @@ def _heading(goal: Goal) -> str:
 BAR = 30  # characters of the longest bar
 
 
-def _curve(points: Sequence[tuple[int, float, str]], goal: Goal) -> list[str]:
+PLURALS = {"leaf": "leaves", "term": "terms"}
+
+
+def _curve(points: Sequence[tuple[int, float, str]], goal: Goal, unit: str) -> list[str]:
     scores = [score for _, score, _ in points]
     low, high = min(scores), max(scores)
     rows = []
-    for leaves, score, name in points:
+    for count, score, name in points:
         length = 1 + round((BAR - 1) * (score - low) / (high - low)) if high > low else BAR
-        size = f"{leaves} leaves" if leaves != 1 else "1 leaf"
+        size = f"{count} {PLURALS[unit] if count != 1 else unit}"
         rows.append((size, _number(score, goal), "#" * length, "" if name == "cut" else name))
     return _aligned(rows, left={2, 3})
 
@@ -222,7 +226,7 @@ def comparison(choice: Choice, goal: Goal, budget: Budget, n: int) -> list[str]:
     accuracy = goal.metric.name == "accuracy"
     measure = "% right" if accuracy else str(goal.metric.title)
     halved = any(c.rows not in (0, n) for c in choice.candidates)
-    rows: list[tuple[str, ...]] = [("algorithm", measure, "std. error", "leaves", "coefficients", "rows", "")]
+    rows: list[tuple[str, ...]] = [("algorithm", measure, "std. error", "leaves", "terms", "rows", "")]
     errors = [c.estimate.error for c in choice.candidates if c.estimate and c.estimate.error > 0]
     # Two digits of the smallest error of the table; no two numbers of a column with their points apart.
     fine = max(0, 1 - floor(log10(min(errors)))) if errors else 1
@@ -238,7 +242,7 @@ def comparison(choice: Choice, goal: Goal, budget: Budget, n: int) -> list[str]:
             if c.algorithm == choice.chosen
             else c.failure or (f"dropped at {c.rows:,} rows" if c.dropped else good)
         )
-        rows.append((c.algorithm, *shown, str(c.size.leaves), str(c.size.coefficients), f"{c.rows:,}", mark))
+        rows.append((c.algorithm, *shown, str(c.size.leaves), str(c.size.n_terms), f"{c.rows:,}", mark))
     kept = [i for i in range(6) if i != 5 or halved]
     widths = [max(len(row[i]) for row in rows) for i in range(6)]
     table = [
@@ -246,7 +250,8 @@ def comparison(choice: Choice, goal: Goal, budget: Budget, n: int) -> list[str]:
         for row in rows
     ]
     rule = (
-        "Chosen: fewest leaves, then fewest coefficients, of all with an error within one standard error of the least. "
+        "Chosen: fewest terms of all with an error within one standard error of the least. Terms are leaves, "
+        "coefficients of planes and coefficients of models in leaves, added up. "
         "The figures of the table flatter what is chosen from it; the nested estimate below does not."
     )
     if halved:

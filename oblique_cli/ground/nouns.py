@@ -31,7 +31,7 @@ class DatasetSpec:
     missing: str = "error"  # error | drop | impute | keep: for algorithms that take missing values themselves
     encoding: str = "error"  # error | onehot | ordinal | crimcoord: what to do with qualitative columns
     qualitative: tuple[str, ...] = ()  # columns to treat as qualitative even if they look numeric
-    # How a file of the user's own is read, as in `data.columns.Reading`; what is left open is found out from the file.
+    # How a file of the user's own is read, as in `data.own.look.Reading`; what is left open is found out from the file.
     task: str = ""
     drop: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()

@@ -95,6 +95,7 @@ class Registry(Mapping[str, T]):
         self.listed_by = listed_by
         self.fault = fault
         self._things: dict[str, T] = {}
+        self.former: dict[str, str] = {}  # names that things had before -> those they have
         self._doors: tuple[str, ...] = ()
         self._opening = False
         self._lock = threading.RLock()
@@ -127,8 +128,8 @@ class Registry(Mapping[str, T]):
             if not isinstance(name, str) or not re.fullmatch(r"[\w.+-]+", name):
                 needed = "needs a name of letters, digits, '_', '.', '+' and '-', without blanks"
                 raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} {needed}.")
-            if name in self._all():
-                taken = f"registered twice (first in {source_of(self._things[name])})"
+            if name in self:
+                taken = f"registered twice (first in {source_of(self[name])})"
                 raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} is {taken}.")
             if fault := self._fault_of(thing):
                 raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} {fault}.")
@@ -136,6 +137,10 @@ class Registry(Mapping[str, T]):
             return thing
 
         return keep
+
+    def current(self, name: str) -> str:
+        """Return the name of a thing that may be given by a former one, which is found and not listed."""
+        return self.former.get(name, name)
 
     def _fault_of(self, thing: T) -> str | None:
         """What is wrong with a thing; one that cannot even be looked at is broken."""
@@ -146,7 +151,7 @@ class Registry(Mapping[str, T]):
 
     def __getitem__(self, name: str) -> T:
         try:
-            return self._all()[name]
+            return self._all()[self.current(name)]
         except KeyError:
             hint = close_matches(str(name), self._all()) or f" Known: {', '.join(sorted(self._all()))}."
             listed = f" ({self.listed_by})" if self.listed_by else ""
@@ -154,11 +159,11 @@ class Registry(Mapping[str, T]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the thing or `default`; Mapping.get expects KeyError, and __getitem__ raises UnknownName."""
-        return self._all().get(name, default)
+        return self._all().get(self.current(name), default)
 
     def __contains__(self, name: object) -> bool:
         # Mapping.__contains__ expects KeyError, and __getitem__ raises UnknownName.
-        return name in self._all()
+        return name in self._all() or name in self.former
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())

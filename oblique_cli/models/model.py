@@ -39,7 +39,7 @@ class Model:
     classes        labels as text, in the order of class codes; () for regression
     feature_names  of the columns of X, as `predict` takes them
     encoder        what happens to X before the estimator sees it, None if nothing
-    columns        how a table of the user's own becomes X (`data.columns.Columns`), None for a model of arrays
+    columns        how a table of the user's own becomes X (`data.own.columns.Columns`), None for a model of arrays
     facts          plain data on the training: rows, seed, versions, estimates, digest of the data, ...
     threshold      decides between two classes; None for the largest share
     """

@@ -19,6 +19,9 @@ from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nodes import depths_of
+from oblique_cli.models.codecs import resolved
+from oblique_cli.models.kinds import KINDS
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED, LEVEL, SQUARE
 
 if TYPE_CHECKING:
     from oblique_cli.models.model import Model
@@ -26,7 +29,12 @@ if TYPE_CHECKING:
 NUMBER = -1  # the `level` of a term that takes the number in its cell
 MISSING = -2  # the `level` of a term that asks whether the cell is missing
 
-EXPORTABLE = "trees of hyperplanes, forests and regression trees"
+# What `Procedure.voting` may be.
+MAJORITY, MEAN, CLIPPED = "majority", "mean", "clipped"
+TIE = 1e-9  # shares of a CLIPPED vote that are closer than this are equal
+
+HALF_ROOT = math.sqrt(0.5)
+EXPORTABLE = "trees of all kinds but taxonomies and PATHFINDER, and their forests"
 
 
 @dataclass(frozen=True)
@@ -48,7 +56,7 @@ class Cell:
 class Term:
     """One summand: `coef` times the number in a cell, or `coef` where the cell has a level and 0 elsewhere.
 
-    cell    index into `Procedure.cells`; those from len(cells) on are the rotated features of the tree
+    cell    index into `Procedure.columns`; those from len(columns) on are the rotated features of the tree
     level   NUMBER, the code of a level, or MISSING
     """
 
@@ -96,14 +104,90 @@ class Split:
 
 
 @dataclass(frozen=True)
+class Scaled:
+    """A column in standard deviations: (x - center) / scale, moved to the nearest number within FARTHEST of 0.
+
+    x is the number in a cell; with a level it is 1 where the cell has that level and 0 elsewhere. 0 stands for a number
+    that is missing.
+    """
+
+    cell: int
+    level: int
+    center: float
+    scale: float
+
+    @cached_property
+    def by_level(self) -> tuple[float, float]:
+        """What it is in rows with the level, and in all others."""
+        return self._within((1.0 - self.center) / self.scale), self._within((0.0 - self.center) / self.scale)
+
+    def of(self, value: float) -> float:
+        """Return what it is for the value of the cell."""
+        if self.level != NUMBER:
+            return self.by_level[0 if Term(1.0, self.cell, self.level).holds(value) else 1]
+        return 0.0 if value != value else self._within((value - self.center) / self.scale)
+
+    @staticmethod
+    def _within(z: float) -> float:
+        return min(max(z, -FARTHEST), FARTHEST)
+
+
+def square_of(z: float) -> float:
+    """Return the square of a `Scaled` as scores have it: (z^2 - 1) / sqrt(2), where z is at most FARTHEST_SQUARED."""
+    bounded = min(max(z, -FARTHEST_SQUARED), FARTHEST_SQUARED)
+    return (bounded * bounded - 1.0) * HALF_ROOT
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a column adds to the scores: coef[k] * z + curve[k] * square_of(z) to that of class `Scores.classes[k]`.
+
+    curve : () where there are no squares
+    """
+
+    column: Scaled
+    coef: tuple[float, ...]
+    curve: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The model in a leaf: a score for each class, the intercept plus what the columns add.
+
+    The class of the largest score is predicted, the first of equal ones. Probabilities are exp(score), divided by their
+    sum.
+
+    classes        codes of the classes that have a score, rising; any other has probability 0 and is never predicted
+    takes_missing  whether a number may be missing, which then adds nothing; otherwise such a row has no prediction
+    """
+
+    classes: tuple[int, ...]
+    intercept: tuple[float, ...]
+    parts: tuple[Part, ...]
+    takes_missing: bool = False
+
+    def of(self, cells: Sequence[float]) -> list[float]:
+        """Return the scores of a row, in the order of `classes`. cells : values of `Procedure.columns`"""
+        found = list(self.intercept)
+        for part in self.parts:
+            z = part.column.of(float(cells[part.column.cell]))
+            for k, coef in enumerate(part.coef):
+                found[k] += coef * z
+            for k, curve in enumerate(part.curve):
+                found[k] += curve * square_of(z)
+        return found
+
+
+@dataclass(frozen=True)
 class Leaf:
     """What a row gets in a leaf, or would get in an inner node.
 
     label    class code, -1 in regression
-    shares   probability of each class, () in regression
+    shares   probability of each class, () in regression; in a forest of CLIPPED votes what is added up
     counts   weight of each class among the training rows, () if unknown
     n_rows   training rows, 0 if unknown
     terms    linear model of a regression tree: the sum of the terms from the first on, plus `intercept`
+    scores   linear models of the classes, which decide in place of `label` and `shares`; None without
     """
 
     label: int = -1
@@ -112,6 +196,7 @@ class Leaf:
     n_rows: int = 0
     terms: Lane = ()
     intercept: float = 0.0
+    scores: Scores | None = None
 
 
 @dataclass(frozen=True)
@@ -121,7 +206,8 @@ class Steps:
     left, right  children by node, -1 at leaves
     splits       of inner nodes, None at leaves
     leaves       of every node; in a forest None at inner nodes
-    rotated      sums that `Term.cell` refers to from len(cells) on, each added up from its first term on
+    rotated      sums that `Term.cell` refers to behind the columns, each added up from its first term on
+    numbers      of the nodes in the model, where it counts them otherwise; () where it does not
     """
 
     left: tuple[int, ...]
@@ -129,6 +215,7 @@ class Steps:
     splits: tuple[Split | None, ...]
     leaves: tuple[Leaf | None, ...]
     rotated: tuple[Lane, ...] = ()
+    numbers: tuple[int, ...] = ()
 
     @property
     def n_nodes(self) -> int:
@@ -155,6 +242,10 @@ class Steps:
         """Parent of every node but the root."""
         return {child: node for node in self.inner for child in (self.left[node], self.right[node])}
 
+    def number(self, node: int) -> int:
+        """Return the number of a node in the model, as `apply` gives it."""
+        return self.numbers[node] if self.numbers else node
+
     def leaf(self, node: int) -> Leaf:
         """Return the leaf of a node that has one."""
         found = self.leaves[node]
@@ -169,14 +260,40 @@ class Steps:
 
 
 @dataclass(frozen=True)
+class Coded:
+    """A column of codes that trees over discrete features see in place of a number.
+
+    term           the number, or the indicator of a level: a `Term` of coefficient 1
+    values         rising; the place of a number among them is its code
+    usual          the code of any other number, and of a missing one
+    takes_missing  whether the number may be missing; otherwise such a row has no prediction
+    """
+
+    term: Term
+    values: tuple[float, ...]
+    usual: int
+    takes_missing: bool = False
+
+    def of(self, value: float) -> float:
+        """Return the code for the value of the cell."""
+        x = value if self.term.level == NUMBER else float(self.term.holds(value))
+        return float(self.values.index(x) if x in self.values else self.usual)
+
+
+@dataclass(frozen=True)
 class Procedure:
     """Everything needed to predict.
 
-    cells    columns of a row, in their order
-    trees    one, or those of a forest
-    classes  labels by class code; () in regression
-    voting   None for a single tree; "majority" (every tree one vote) or "mean" (class shares are added up)
-    title    the algorithm in words
+    cells      columns of a row, in their order
+    trees      one, or those of a forest
+    classes    labels by class code; () in regression
+    voting     None for a single tree; MAJORITY (every tree one vote), MEAN (class shares are added up) or CLIPPED
+               (they are added up, negative sums become 0, and the rest is divided by its sum; of shares within TIE the
+               first wins)
+    title      the algorithm in words
+    coded      columns of codes, which terms refer to behind the cells
+    threshold  of two classes with scores: a class code, and the probability from which on it is predicted
+    even       shares where all sums of a CLIPPED vote are negative
     """
 
     cells: tuple[Cell, ...]
@@ -185,6 +302,48 @@ class Procedure:
     voting: str | None = None
     title: str = ""
     target: str = "target"
+    coded: tuple[Coded, ...] = ()
+    threshold: tuple[int, float] | None = None
+    even: tuple[float, ...] = ()
+
+    @cached_property
+    def columns(self) -> tuple[Cell, ...]:
+        """The cells, and behind them the columns of codes."""
+        taken, found = {cell.name for cell in self.cells}, list(self.cells)
+        for one in self.coded:
+            cell = self.cells[one.term.cell]
+            level = (
+                ""
+                if one.term.level == NUMBER
+                else " is " + cell.levels[one.term.level]
+                if one.term.level >= 0
+                else " is missing"
+            )
+            stem = name = f"code of {cell.name}{level}"
+            count = 2
+            while name in taken:
+                name, count = f"{stem} {count}", count + 1
+            taken.add(name)
+            found.append(Cell(name))
+        return tuple(found)
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether leaves have linear models of the classes."""
+        return any(leaf is not None and leaf.scores is not None for leaf in self.trees[0].leaves)
+
+    @property
+    def scored(self) -> tuple[int, ...]:
+        """Codes of the classes that have scores."""
+        found = self.trees[0].leaf(self.trees[0].leaf_nodes[0]).scores
+        assert found is not None
+        return found.classes
+
+    @cached_property
+    def scaled(self) -> tuple[Scaled, ...]:
+        """All columns in standard deviations that scores are made of, each once."""
+        parts = (leaf.scores.parts for leaf in self.trees[0].leaves if leaf is not None and leaf.scores is not None)
+        return tuple(dict.fromkeys(part.column for own in parts for part in own))
 
     @property
     def is_forest(self) -> bool:
@@ -205,23 +364,41 @@ class Procedure:
     @cached_property
     def used(self) -> frozenset[int]:
         """Cells that some term of the model takes."""
-        return frozenset(term.cell for term in self._terms() if term.cell < len(self.cells))
+        return frozenset(cell for cell, _ in self._taken())
 
     @cached_property
     def needed(self) -> tuple[int, ...]:
         """Numbers without which a row has no prediction: a term takes them and nothing says what to do without."""
-        bare = {term.cell for term in self._terms(without_a_side=True) if term.level == NUMBER}
-        return tuple(j for j in sorted(bare) if j < len(self.cells) and self.cells[j].fill is None)
+        bare = {cell for cell, level in self._taken(without_a_side=True) if level == NUMBER}
+        return tuple(j for j in sorted(bare) if self.cells[j].fill is None)
 
-    def _terms(self, without_a_side: bool = False) -> Iterable[Term]:
-        for tree in self.trees:
-            yield from chain.from_iterable(tree.rotated)
-            for split in tree.splits:
-                if split is not None and not (without_a_side and split.missing_left is not None):
-                    yield from split.terms
-            for leaf in tree.leaves:
-                if leaf is not None:
-                    yield from leaf.terms
+    def with_codes(self, cells: Sequence[float]) -> list[float]:
+        """Return the values of all columns. cells : those of the cells, what is missing filled"""
+        return [*cells, *(one.of(float(cells[one.term.cell])) for one in self.coded)]
+
+    def _taken(self, without_a_side: bool = False) -> Iterable[tuple[int, int]]:
+        """Cell and level of all that sums and models take; without_a_side : only where a missing number stops."""
+        for cell, level, stops in chain.from_iterable(map(self._of_tree, self.trees)):
+            if cell < len(self.cells):
+                if stops or not without_a_side:
+                    yield cell, level
+            elif cell < len(self.columns):
+                one = self.coded[cell - len(self.cells)]
+                if not (without_a_side and one.takes_missing):
+                    yield one.term.cell, one.term.level
+
+    @staticmethod
+    def _of_tree(tree: Steps) -> Iterable[tuple[int, int, bool]]:
+        for term in chain.from_iterable(tree.rotated):
+            yield term.cell, term.level, True
+        for split in tree.splits:
+            if split is not None:
+                yield from ((term.cell, term.level, split.missing_left is None) for term in split.terms)
+        for leaf in tree.leaves:
+            if leaf is not None:
+                yield from ((term.cell, term.level, True) for term in leaf.terms)
+                if (own := leaf.scores) is not None:
+                    yield from ((p.column.cell, p.column.level, not own.takes_missing) for p in own.parts)
 
 
 def procedure_of(model: Model) -> Procedure:
@@ -237,32 +414,26 @@ def procedure_of(model: Model) -> Procedure:
     title = model.algorithm or model.fitted.cls
     target = "target" if model.columns is None else str(model.columns.target)
     known = state["classes_"].tolist() if model.has_codes else list(range(len(model.classes)))
-    classes = _Classes(tuple(int(code) for code in known), len(model.classes))
+    classes = Classes(tuple(int(code) for code in known), len(model.classes))
+    if own := KINDS[model.fitted.kind].steps:
+        found: Procedure = resolved(own)(model, tuple(cells), columns, classes)
+        if model.threshold is not None:
+            _refuse_threshold(found, title)
+            found = _at_threshold(found, model)
+        return replace(found, title=title, target=target)
     forest, tree = state.get("forest_"), state.get("tree_")
     if forest is not None and hasattr(forest, "state") and "leaf_values_" not in state:
-        if model.threshold is not None:
-            raise ConfigError(
-                f"{title} with a threshold cannot be exported or explained, only its predictions can be had (oblique "
-                "predict); fit it without --threshold, or take a tree."
-            )
         given, first, trees, voting = state.get("leaf_probabilities_"), 0, [], str(model.parameters["voting"])
         for one in forest.state():
             last = first + len(one["label"])
             trees.append(_forest_tree(one, columns, len(cells), classes, None if given is None else given[first:last]))
             first = last
         if given is not None:
-            voting = "mean"  # of these probabilities, whatever leaves without them would give
-        return Procedure(tuple(cells), tuple(trees), model.classes, voting, title, target)
-    if getattr(tree, "leaf_models", None) is not None:
-        if "leaf_models" in model.parameters:
-            raise ConfigError(
-                f"{title} with logistic leaves cannot be exported or explained, only its predictions can be had "
-                "(oblique predict); fit it with leaf_models none for that."
-            )
-        raise ConfigError(
-            f"{title} cannot be exported or explained, only its predictions can be had (oblique predict): its leaves "
-            "have linear models; fit tao for that."
-        )
+            voting = MEAN  # of these probabilities, whatever leaves without them would give
+        found = Procedure(tuple(cells), tuple(trees), model.classes, voting, title, target)
+        if model.threshold is not None:
+            _refuse_threshold(found, title)
+        return found
     if hasattr(tree, "coef_"):
         steps = _hyperplanes(tree, columns, scored, classes)
     elif hasattr(tree, "children_left"):
@@ -272,15 +443,28 @@ def procedure_of(model: Model) -> Procedure:
             f"{title} cannot be exported or explained, only its predictions can be had (oblique predict); {EXPORTABLE} "
             "can."
         )
-    if model.threshold is not None:
-        steps = _at_threshold(steps, model.classes.index(model.threshold.label), model.threshold.share)
-    return Procedure(tuple(cells), (steps,), model.classes, None, title, target)
+    found = Procedure(tuple(cells), (steps,), model.classes, None, title, target)
+    return found if model.threshold is None else _at_threshold(found, model)
 
 
-def _at_threshold(steps: Steps, code: int, share: float) -> Steps:
-    """Leaves that say a class of two from a share of it on, and the other class below it."""
-    leaves = (leaf and replace(leaf, label=code if leaf.shares[code] >= share else 1 - code) for leaf in steps.leaves)
-    return replace(steps, leaves=tuple(leaves))
+def _refuse_threshold(procedure: Procedure, title: str) -> None:
+    if procedure.is_forest:
+        raise ConfigError(
+            f"{title} with a threshold cannot be exported or explained, only its predictions can be had (oblique "
+            "predict); fit it without --threshold, or take a tree."
+        )
+
+
+def _at_threshold(procedure: Procedure, model: Model) -> Procedure:
+    """The same with a class of two that is said from a share of it on, and the other class below it."""
+    assert model.threshold is not None
+    code, share = model.classes.index(model.threshold.label), model.threshold.share
+    if procedure.has_scores:
+        return replace(procedure, threshold=(code, share))
+    leaves = (
+        leaf and replace(leaf, label=code if leaf.shares[code] >= share else 1 - code) for leaf in procedure.tree.leaves
+    )
+    return replace(procedure, trees=(replace(procedure.tree, leaves=tuple(leaves)),))
 
 
 def columns_of(model: Model) -> list[tuple[int, int]]:
@@ -289,7 +473,7 @@ def columns_of(model: Model) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class _Classes:
+class Classes:
     """known : codes of the model for the classes that the estimator knows, in its order; n : classes of the model"""
 
     known: tuple[int, ...]
@@ -348,7 +532,7 @@ def codes_of_scores(model: Model) -> dict[int, tuple[int, ...]]:
 
 
 def _hyperplanes(
-    tree: Any, columns: Sequence[tuple[int, int]], codes: dict[int, tuple[int, ...]], classes: _Classes
+    tree: Any, columns: Sequence[tuple[int, int]], codes: dict[int, tuple[int, ...]], classes: Classes
 ) -> Steps:
     """A tree of `tree/structure.py`, whose sums have four lanes: feature j is in lane j mod 4."""
 
@@ -373,11 +557,35 @@ def _hyperplanes(
 
     def leaf(node: int) -> Leaf:
         label, counts = classes.known[int(tree.labels[node])], classes.spread(tree.counts[node])
-        return Leaf(label, classes.spread(shares[node]), counts, int(tree.n_rows[node]))
+        found = Leaf(label, classes.spread(shares[node]), counts, int(tree.n_rows[node]))
+        if tree.leaf_models is None or tree.left[node] >= 0:
+            return found
+        return replace(found, scores=_scores(tree, node, columns, codes, classes))
 
     if tree.is_regression:
         return _steps(tree.left, tree.right, split, lambda node: _equation(tree, node, columns))
     return _steps(tree.left, tree.right, split, leaf)
+
+
+def _scores(
+    tree: Any, node: int, columns: Sequence[tuple[int, int]], codes: dict[int, tuple[int, ...]], classes: Classes
+) -> Scores:
+    """The model of a leaf, in the order of the columns that the estimator sees; those without a coefficient are left
+    out."""
+    models = tree.leaf_models
+    coefs: dict[Scaled, list[Any]] = {}
+    for term, weights in zip(models.terms, models.weights(node).T, strict=True):
+        if weights.any():
+            j = term.feature
+            if term.kind == LEVEL:
+                column = Scaled(columns[j][0], codes[j][term.level], 0.0, 1.0)
+            else:
+                cell, level = columns[j]
+                column = Scaled(cell, level, float(models.center[j]), float(models.scale[j]))
+            coefs.setdefault(column, [None, None])[term.kind == SQUARE] = tuple(weights.tolist())
+    none = (0.0,) * len(classes.known)
+    parts = tuple(Part(column, coef or none, curve or ()) for column, (coef, curve) in coefs.items())
+    return Scores(classes.known, tuple(models.intercept[node].tolist()), parts, tree.missing_left is not None)
 
 
 def _equation(tree: Any, node: int, columns: Sequence[tuple[int, int]]) -> Leaf:
@@ -424,7 +632,7 @@ def double_of_single(threshold: float) -> float:
 
 
 def _forest_tree(
-    state: Any, columns: Sequence[tuple[int, int]], n_cells: int, classes: _Classes, given: Any = None
+    state: Any, columns: Sequence[tuple[int, int]], n_cells: int, classes: Classes, given: Any = None
 ) -> Steps:
     """A tree of `Forest.state()`; its sums begin with their first term. given : probabilities of its leaves, or None"""
     left = np.asarray(state["left"])

@@ -68,7 +68,8 @@ class Fitted:
                 f"cannot save {owner}: model files have no form for it; register a kind for it in "
                 "oblique_cli/models/kinds/."
             )
-        params = estimator.get_params(deep=False)
+        bare = estimator.ungrouped() if hasattr(estimator, "ungrouped") else estimator
+        params = bare.get_params(deep=False)
         plain = plain_parameters(params, Scope(f"cannot save {owner}: parameter", Arrays(), reading=False))
         own = KINDS[kind]
         made = vars(type(estimator)(**params)).keys()

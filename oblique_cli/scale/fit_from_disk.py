@@ -230,6 +230,7 @@ def model_of(fitted: Fitted, table: Table, algorithm: str, seed: int) -> Model:
         "rows": table.n_rows,
         "seed": seed,
         "leaves": tree.n_leaves,
+        "n_terms": tree.n_terms,
         "depth": tree.depth,
         "class_counts": dict(zip(classes, table.counts.tolist(), strict=True)),
         "units": Units.deviations(fitted.X, tree.levels).to_plain(),

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from oblique_cli.ground.nodes import Indicator, nested_rules
+from oblique_cli.ground.nodes import BLANK, Indicator, nested_rules
+from oblique_cli.tree.scorecards import scores_of
 from oblique_cli.tree.structure import EVERYTHING, Tree
 
 
@@ -24,7 +25,8 @@ def export_text(
     precision     : significant digits of coefficients and thresholds; 17 give them to the bit
     level_names   : qualitative feature -> a name for each level code; the codes themselves without it
 
-    A leaf of a regression tree says its equation: "y = 100 - 1 x1  (180 rows, RMSE 0)". One split, with four training
+    A leaf with a model of the classes says their scores, of two classes the log odds of the second against the first. A
+    leaf of a regression tree says its equation: "y = 100 - 1 x1  (180 rows, RMSE 0)". One split, with four training
     rows of class a on its left, one of a and three of b on its right:
 
         if 0.6 height - 0.8 width <= 1.5:
@@ -37,7 +39,16 @@ def export_text(
 
     def leaf(node: int) -> str:
         counts = [f"{name}: {n:.10g}" for name, n in zip(classes, tree.counts[node], strict=True) if n]
-        return f"{classes[tree.labels[node]]}  ({', '.join(counts)})"
+        return f"{answer(node)}  ({', '.join(counts)})"
+
+    def answer(node: int) -> str:
+        if tree.leaf_models is None:
+            return str(classes[tree.labels[node]])
+        scores = scores_of(
+            tree.leaf_models, node, features, classes, first=len(classes) - 1, raw=True, precision=precision,
+            level_names=levels
+        )  # fmt: skip
+        return "; ".join(f"{one.name}: {one.said}" for one in scores).replace(BLANK, " ")
 
     says = leaf_texts(tree, features, answers[0], precision).__getitem__ if tree.is_regression else leaf
     return nested_rules(tree.left, tree.right, lambda node: condition(tree, node, features, precision, levels), says)

@@ -19,7 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.tree.payloads import LeafModels, standardized
+from oblique_cli.ground.geometry import level_codes
+from oblique_cli.tree.payloads import LeafModels, squares, standardized
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
@@ -30,6 +31,70 @@ PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3, 0.1)  # among whic
 LEAST = float(np.finfo(np.float64).eps)  # of a probability in a log loss
 TOLERANCE = 1e-13  # of the loss of a row
 LIGHT = 0.01  # share of the weight below which rows are no unit
+TERMS = LINEAR, SQUARES = "linear", "squares"  # of the scores of a model: features, and their squares beside them
+
+
+class ModelColumns:
+    """What models see of rows: quantitative features and their squares in standard deviations, indicators of levels.
+
+    A level has an indicator, which is standardized as well; the first of two has none, since the second says the same.
+    A level that no training row has, or that all have, has none either.
+
+    levels : p counts, 0 for a quantitative feature; X : (n, p) training rows, NaN for what is missing
+    v : (n,) positive weights
+    """
+
+    def __init__(self, levels: Sequence[int], X: Array, v: Array) -> None:
+        self.levels = tuple(levels)
+        self.center, self.scale = moments(levels, X, v)
+        self.used = [j for j, count in enumerate(levels) if not count]
+        # The square of a feature of two values says nothing that the feature does not.
+        self.bent = [j for j in self.used if len(np.unique(X[:, j][~np.isnan(X[:, j])])) > 2]
+        self._shown: list[tuple[int, int, int]] = []  # feature, code, and column of `LeafModels.level_coef`
+        shares, begin = [], 0
+        for j, count in enumerate(levels):
+            codes = level_codes(X[:, j], count) if count else np.empty(0, dtype=np.intp)
+            for level in range(int(count == 2), count):
+                share = float(v[codes == level].sum() / v.sum())
+                if 0.0 < share < 1.0:
+                    self._shown.append((j, level, begin + level))
+                    shares.append(share)
+            begin += count
+        self._mean = np.array(shares)
+        self._deviation = np.sqrt(self._mean * (1.0 - self._mean))
+
+    def of(self, X: Array, terms: str) -> Array:
+        """Return the columns of rows X (n, p): features, their squares if `terms` says so, and levels; (n, q)."""
+        z = standardized(X, self.center, self.scale)
+        parts = [z[:, self.used]]
+        if terms == SQUARES:
+            parts.append(squares(z[:, self.bent]))
+        if self._shown:
+            there = np.column_stack([X[:, j] == level for j, level, _ in self._shown])
+            parts.append((there - self._mean) / self._deviation)
+        return np.ascontiguousarray(np.hstack(parts))
+
+    @property
+    def indicators(self) -> tuple[list[int], Array, Array]:
+        """Columns of `LeafModels.level_coef` that have an indicator, and mean and standard deviation of each."""
+        return [column for _, _, column in self._shown], self._mean, self._deviation
+
+    def kept(self, scores: Array, terms: str) -> LeafModels:
+        """Return models as trees keep them. scores : (n_nodes, C, q + 1) of the columns, then the intercept"""
+        n_nodes, n_classes = scores.shape[:2]
+        coef = np.zeros((n_nodes, n_classes, len(self.levels)))
+        coef[:, :, self.used] = scores[:, :, : len(self.used)]
+        curve, at = None, len(self.used)
+        if terms == SQUARES:
+            curve = np.zeros_like(coef)
+            curve[:, :, self.bent] = scores[:, :, at : at + len(self.bent)]
+            at += len(self.bent)
+        intercept = scores[:, :, -1]
+        if not self._shown:
+            return LeafModels(self.center, self.scale, coef, intercept, curve)
+        of_levels = np.zeros((n_nodes, n_classes, sum(self.levels)))
+        of_levels[:, :, self.indicators[0]] = own = scores[:, :, at:-1] / self._deviation
+        return LeafModels(self.center, self.scale, coef, intercept - own @ self._mean, curve, of_levels, self.levels)
 
 
 def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, penalty: float) -> LeafModels:
@@ -38,21 +103,19 @@ def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, pen
     X : (n, p) its training rows; weights : (n,) or None; penalty : > 0, in rows of weight `unit_of`
     """
     v = np.ones(len(X)) if weights is None else weights / unit_of(weights)
-    center, scale = moments(tree.levels, X, v)
+    columns = ModelColumns(tree.levels, X, v)
     n_classes = tree.counts.shape[1]
     # No class is taken for impossible: the least share is that of one row among all.
     prior = np.maximum(np.nan_to_num(tree.shares), 1.0 / (tree.counts[0].sum() + n_classes))
-    intercept = np.log(prior / prior.sum(axis=1, keepdims=True))
-    coef = np.zeros((tree.n_nodes, n_classes, tree.n_features))
-    z, leaves = standardized(X, center, scale), tree.apply(X)
-    used = [j for j in range(tree.n_features) if not tree.levels[j]]
+    z, leaves = columns.of(X, LINEAR), tree.apply(X)
+    scores = np.zeros((tree.n_nodes, n_classes, z.shape[1] + 1))
+    scores[:, :, -1] = np.log(prior / prior.sum(axis=1, keepdims=True))
     for leaf in np.unique(leaves):
         rows = np.flatnonzero(leaves == leaf)
-        of_leaf = (np.ascontiguousarray(z[rows][:, used]), codes[rows].astype(np.int32), v[rows])
-        found = np.asarray(_core.softmax_fit(*of_leaf, np.ascontiguousarray(intercept[leaf]), penalty, TOLERANCE))
-        intercept[leaf] += found[:, -1]
-        coef[leaf][:, used] = found[:, :-1]
-    return LeafModels(center, scale, coef, intercept)
+        of_leaf = (np.ascontiguousarray(z[rows]), codes[rows].astype(np.int32), v[rows])
+        start = np.ascontiguousarray(scores[leaf, :, -1])
+        scores[leaf] += np.asarray(_core.softmax_fit(*of_leaf, start, penalty, TOLERANCE))
+    return columns.kept(scores, LINEAR)
 
 
 def best_penalty(folds: Iterable[tuple[Tree, Rows, Rows]]) -> float:

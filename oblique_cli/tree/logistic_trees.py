@@ -15,8 +15,9 @@ ridge models the hyperplanes may then be refined by tree alternating optimizatio
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from math import log2
 from typing import NamedTuple
 
@@ -24,8 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
-from oblique_cli.tree.leaf_models import moments, unit_of
-from oblique_cli.tree.payloads import LeafModels, squares, standardized
+from oblique_cli.tree.leaf_models import LINEAR, ModelColumns, unit_of
+from oblique_cli.tree.payloads import softmax
 from oblique_cli.tree.pruning import LabeledRows, PruningPath, complexity_path
 from oblique_cli.tree.refining import LeafPrior, Path, PlaneSpace, Run, Settings, along_path, penalties_of
 from oblique_cli.tree.structure import Tree
@@ -35,10 +36,10 @@ Ints = NDArray[np.int32]
 
 RIDGE, LOGIT_BOOST = "ridge", "logit_boost"
 MODELS = (RIDGE, LOGIT_BOOST)
-TERMS = LINEAR, SQUARES = "linear", "squares"  # of the scores of a model: features, and their squares beside them
 PENALTIES = (100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # of ridges, in rows, among which cross-validation chooses
 MOST_STEPS, PATIENCE = 200, 50  # of LogitBoost; Landwehr et al. (2005), section 5.2
 REFINED = 2  # starts that are refined: those that are best once pruned
+LEAST_SHARE = 1e-300  # whose logarithm is a number
 EQUAL = 1e-9  # losses of cross-validation closer than this are the same
 
 
@@ -48,15 +49,17 @@ class How:
 
     penalty : ridge of what a node adds, in rows of weight `unit_of`, None with LogitBoost; steps : of LogitBoost
     terms : what the scores of a model are made of, of TERMS
+    chosen : columns of `ModelRows.columns` that models may have a term for, all without it
     """
 
     penalty: float | None
     steps: int = 0
     terms: str = LINEAR
+    chosen: tuple[int, ...] | None = None
 
 
 class ModelRows:
-    """Training rows as models of nodes see them: standardized features, those that are quantitative.
+    """Training rows as models of nodes see them.
 
     X : (n, p), NaN for what is missing; codes : (n,) below n_classes; weights : (n,) positive, or None
     levels : p counts, 0 for a quantitative feature
@@ -72,26 +75,16 @@ class ModelRows:
         self.unit = 1.0 if weights is None else unit_of(weights)
         self.weights = np.ones(n) if weights is None else np.ascontiguousarray(weights / self.unit)
         self.total = float(self.weights.sum())
-        self.center, self.scale = moments(counts, X, self.weights)
-        self.used = [j for j in range(p) if not counts[j]]
-        # The square of a feature of two values says nothing that the feature does not.
-        self.bent = [j for j in self.used if len(np.unique(X[:, j][~np.isnan(X[:, j])])) > 2]
+        self.seen = ModelColumns(counts, X, self.weights)
         self._of_rows: dict[str, Array] = {}
 
     def columns(self, terms: str, X: Array | None = None) -> Array:
-        """Return the used features in standard deviations and, their squares, as `terms` says, (n, q).
-
-        X : (n, p) other rows than those of training
-        """
-        if X is None:
-            if terms not in self._of_rows:
-                self._of_rows[terms] = self.columns(terms, self.X)
-            return self._of_rows[terms]
-        z = standardized(X, self.center, self.scale)
-        parts = [z[:, self.used]]
-        if terms == SQUARES:
-            parts.append(squares(z[:, self.bent]))
-        return np.ascontiguousarray(np.hstack(parts))
+        """Return what models see of rows, (n, q). X : (n, p) other rows than those of training"""
+        if X is not None:
+            return self.seen.of(X, terms)
+        if terms not in self._of_rows:
+            self._of_rows[terms] = self.seen.of(self.X, terms)
+        return self._of_rows[terms]
 
 
 class NodeModels:
@@ -109,12 +102,16 @@ class NodeModels:
         self.tree, self.rows = tree, rows
         self._parent = tree.parents.astype(np.int32)
         self._parent[0] = -1
-        leaves = tree.apply(rows.X)
+        columns, leaves = rows.columns(how.terms), tree.apply(rows.X)
         self.how = how
-        given = (rows.columns(how.terms), rows.codes, rows.weights, rows.n_classes, leaves, self._parent)
-        start = None if near is None or near.how.terms != how.terms else near.models
-        self.models: Array = np.asarray(_core.node_models(*given, how.penalty, how.steps, tolerance, start))
-        self.wrong = np.asarray(_core.node_losses(*given, self.models)[0])
+        of_rows = (rows.codes, rows.weights, rows.n_classes, leaves, self._parent)
+        like = near is not None and (near.how.terms, near.how.chosen) == (how.terms, how.chosen)
+        kept = [*(range(columns.shape[1]) if how.chosen is None else how.chosen), columns.shape[1]]
+        start = np.ascontiguousarray(near.models[:, :, kept]) if near is not None and like else None
+        some = columns if how.chosen is None else np.ascontiguousarray(columns[:, kept[:-1]])
+        self.models: Array = np.zeros((tree.n_nodes, rows.n_classes, columns.shape[1] + 1))
+        self.models[:, :, kept] = _core.node_models(some, *of_rows, how.penalty, how.steps, tolerance, start)
+        self.wrong = np.asarray(_core.node_losses(columns, *of_rows, self.models)[0])
 
     @property
     def path(self) -> PruningPath:
@@ -152,18 +149,31 @@ class NodeModels:
 
     def with_models(self) -> Tree:
         """Return the tree with the models of its leaves."""
-        rows, tree = self.rows, self.tree
-        coef = np.zeros((tree.n_nodes, rows.n_classes, tree.n_features))
-        intercept = np.zeros((tree.n_nodes, rows.n_classes))
-        leaf, q = tree.is_leaf, len(rows.used)
-        every = np.arange(rows.n_classes)
-        coef[np.ix_(leaf, every, np.array(rows.used, np.intp))] = self.models[leaf][:, :, :q]
-        intercept[leaf] = self.models[leaf][:, :, -1]
-        curve = None
-        if self.how.terms == SQUARES:
-            curve = np.zeros_like(coef)
-            curve[np.ix_(leaf, every, np.array(rows.bent, np.intp))] = self.models[leaf][:, :, q:-1]
-        return tree.with_leaf_models(LeafModels(rows.center, rows.scale, coef, intercept, curve))
+        leaf = self.tree.is_leaf[:, None, None]
+        return self.tree.with_leaf_models(self.rows.seen.kept(np.where(leaf, self.models, 0.0), self.how.terms))
+
+
+def forward_choice(tree: Tree, rows: ModelRows, how: How, most: int) -> tuple[int, ...]:
+    """Return at most so many columns of `rows.columns(how.terms)`, chosen one after another, for all models of a tree.
+
+    Each time all models are fitted to the columns chosen before, and the column that joins them is the one of which a
+    step lowers the bound of their loss (Böhning 1992) the most, all leaves and classes together.
+    """
+    columns, leaves = rows.columns(how.terms), tree.apply(rows.X)
+    places = [np.flatnonzero(leaves == leaf) for leaf in np.unique(leaves)]
+    bounds = [0.5 * rows.weights[i] @ columns[i] ** 2 + float(how.penalty or 0.0) for i in places]
+    chosen: list[int] = []
+    while len(chosen) < min(most, columns.shape[1]):
+        models = NodeModels(tree, rows, replace(how, chosen=tuple(chosen)), 1e-3).models
+        falls = np.zeros(columns.shape[1])
+        for i, bound in zip(places, bounds, strict=True):
+            own = models[leaves[i[0]]]
+            excess = softmax(columns[i] @ own[:, :-1].T + own[:, -1])
+            excess[np.arange(len(i)), rows.codes[i]] -= 1.0
+            falls += ((columns[i].T @ (excess * rows.weights[i][:, None])) ** 2).sum(axis=1) / bound
+        falls[chosen] = -1.0
+        chosen.append(int(falls.argmax()))
+    return tuple(sorted(chosen))
 
 
 def between(path: PruningPath) -> Array:
@@ -193,6 +203,7 @@ class Candidate(NamedTuple):
     penalty : position in the path of refinement, -1 without
     wrong, log_loss : on rows left out, shares of their weight
     leaves : of the tree on all rows; of refined ones a mean over the folds
+    most : terms a class that its models may have, all without it
     """
 
     start: int
@@ -202,6 +213,7 @@ class Candidate(NamedTuple):
     wrong: float
     log_loss: float
     leaves: float
+    most: int | None = None
 
     def loss(self, weight: float, price: float = 0.0) -> float:
         """What is minimized. weight : of the log loss beside the misclassified share; price : of twice the leaves"""
@@ -213,7 +225,8 @@ class LogisticChoice:
     """A logistic model tree and how it was chosen.
 
     tree : with models in its leaves; chosen : what it is; candidates : all that cross-validation compared
-    start : the tree as grown; run : the last run of refinement, None without
+    start : the tree as grown; run : the last run of refinement, None without. Where `chosen` says that models have
+        fewer terms, its objective is still that of the tree with all of them.
     penalties : of the planes, along the path of refinement
     """
 
@@ -228,6 +241,8 @@ class LogisticChoice:
         """Return in a sentence what was chosen and what cross-validation said of it."""
         how = self.chosen.how
         models = f"{how.steps} steps of LogitBoost" if how.penalty is None else f"ridge {how.penalty:g}"
+        if self.chosen.most is not None:
+            models += f" of at most {self.chosen.most} terms a class"
         way = "refined" if self.chosen.member < 0 else "pruned"
         said = ""
         if len(self.candidates) > 1:
@@ -271,6 +286,8 @@ def choose(
     n_penalties: int,
     log_loss_weight: float,
     doubling_price: float = 0.0,
+    max_terms: int | None = None,
+    all_terms_price: float = 0.0,
 ) -> LogisticChoice:
     """Return the logistic model tree of least loss in cross-validation, its size at a price.
 
@@ -278,11 +295,14 @@ def choose(
     hows : paths of penalties to choose from, of equal length, one for each kind of models
     settings : of refinement, None without; n_penalties : of its path
     doubling_price : what the loss has to fall by for twice the leaves. What is tried and refined is decided without it.
+    max_terms : terms a class of the models, all without it; ridge models of more are compared with models of so many,
+        on the same folds and in the same tree, and kept where their loss is lower by more than `all_terms_price`
     """
     grown = [start() for start in starts]
     penalties = penalties_of(space, n_penalties)
     every = trials = [_Trial(s, tree, rows, folds) for s, tree in enumerate(grown)]
     candidates: list[Candidate] = []
+    refined: dict[Candidate, list[Tree]] = {}
     if len(trials) > REFINED and len(hows[0]) > 1:
         for trial in trials:
             candidates += trial.members(hows[0][len(hows[0]) // 2])
@@ -296,16 +316,38 @@ def choose(
         trials = sorted(trials, key=lambda trial: trial.best(log_loss_weight).loss(log_loss_weight))
         for trial in trials[:REFINED]:
             best = trial.best(log_loss_weight)
-            candidates += _refinements(best.start, folds, best.how, penalties, settings)
-    chosen = _least(candidates, log_loss_weight, doubling_price)
+            refined |= _refinements(best.start, folds, best.how, penalties, settings)
+    chosen = _least([*candidates, *refined], log_loss_weight, doubling_price)
+    candidates += refined
+    columns = rows.columns(chosen.how.terms).shape[1]
+    if folds and max_terms is not None and max_terms < columns and chosen.how.penalty is not None:
+        trees = refined.get(chosen) or every[chosen.start].of_folds(chosen)
+        candidates.append(sparse := _sparse(chosen, folds, trees, max_terms))
+        if sparse.loss(log_loss_weight) <= chosen.loss(log_loss_weight) + all_terms_price:
+            chosen = sparse
     tree, run = grown[chosen.start], None
     if chosen.member >= 0:
         tree = every[chosen.start].paths[chosen.how].member(tree, chosen.member)
     elif settings is not None:
-        path = _refined(tree, rows, space, chosen.how, penalties[: chosen.penalty + 1], settings)
+        path = refined_path(tree, rows, space, chosen.how, penalties[: chosen.penalty + 1], settings)
         tree, run = path.trees[-1], path.runs[-1]
-    final = NodeModels(tree, rows, chosen.how, 1e-10).with_models()
+    if chosen.most is not None:
+        how = replace(chosen.how, chosen=forward_choice(tree, rows, chosen.how, chosen.most))
+        final = NodeModels(tree, rows, how, 1e-10).with_models()
+    else:
+        final = tree if run else NodeModels(tree, rows, chosen.how, 1e-10).with_models()
     return LogisticChoice(final, chosen, tuple(candidates), grown[chosen.start], run, penalties)
+
+
+def _sparse(dense: Candidate, folds: Sequence[LogisticFold], trees: Sequence[Tree], most: int) -> Candidate:
+    """The candidate with models of few terms, which each fold chooses on its own training rows. trees : of the folds"""
+    wrong = log_loss = total = 0.0
+    for fold, tree in zip(folds, trees, strict=True):
+        how = replace(dense.how, chosen=forward_choice(tree, fold.rows, dense.how, most))
+        models = NodeModels(tree, fold.rows, how)
+        sums = [fold.rows.unit * models.in_leaves(of_node) for of_node in models.losses(fold.test)]
+        wrong, log_loss, total = wrong + sums[0], log_loss + sums[1], total + fold.test.total
+    return dense._replace(wrong=wrong / total, log_loss=log_loss / total, most=most)
 
 
 def _least(candidates: Sequence[Candidate], weight: float, price: float = 0.0) -> Candidate:
@@ -370,6 +412,16 @@ class _Trial:
         ]
         return list(self.found[how])
 
+    def of_folds(self, chosen: Candidate) -> list[Tree]:
+        """The trees of the folds that are cut as a member of the sequence on all rows is."""
+        alpha = between(self.paths[chosen.how])[chosen.member]
+        found = []
+        for fold in self.folds:
+            tree = fold.trees[self.start]
+            own = NodeModels(tree, fold.rows, chosen.how).path
+            found.append(own.member(tree, max(int(np.searchsorted(own.alphas, alpha, side="right")) - 1, 0)))
+        return found
+
     def _models(self, place: int, tree: Tree, rows: ModelRows, how: How) -> NodeModels:
         found = self._near[place] = NodeModels(tree, rows, how, near=self._near[place])
         return found
@@ -377,32 +429,46 @@ class _Trial:
 
 def _refinements(
     start: int, folds: Sequence[LogisticFold], how: How, penalties: Array, settings: Settings
-) -> Iterator[Candidate]:
-    """The tree as grown, refined along a path of penalties."""
+) -> dict[Candidate, list[Tree]]:
+    """The tree as grown, refined along a path of penalties, and the trees of the folds."""
     wrong, log_loss, leaves, total = np.zeros(len(penalties)), np.zeros(len(penalties)), np.zeros(len(penalties)), 0.0
+    paths: list[Sequence[Tree]] = []
     for fold in folds:
-        path = _refined(fold.trees[start], fold.rows, fold.space, how, penalties, settings)
+        path = refined_path(fold.trees[start], fold.rows, fold.space, how, penalties, settings)
+        paths.append(path.trees)
         said: dict[int, tuple[float, float]] = {}
         for i, tree in enumerate(path.trees):
             if id(tree) not in said:
-                models = NodeModels(tree, fold.rows, how)
-                of_nodes = models.losses(fold.test)
-                said[id(tree)] = (models.in_leaves(of_nodes[0]), models.in_leaves(of_nodes[1]))
-            wrong[i] += fold.rows.unit * said[id(tree)][0]
-            log_loss[i] += fold.rows.unit * said[id(tree)][1]
+                said[id(tree)] = losses(tree, fold.test)
+            wrong[i] += said[id(tree)][0]
+            log_loss[i] += said[id(tree)][1]
             leaves[i] += tree.n_leaves / len(folds)
         total += fold.test.total
-    for i in range(len(penalties)):
-        yield Candidate(start, how, -1, i, wrong[i] / total, log_loss[i] / total, float(leaves[i]))
+    return {
+        Candidate(start, how, -1, i, wrong[i] / total, log_loss[i] / total, float(leaves[i])): [
+            trees[i] for trees in paths
+        ]
+        for i in range(len(penalties))
+    }
 
 
-def _refined(tree: Tree, rows: ModelRows, space: PlaneSpace, how: How, penalties: Array, settings: Settings) -> Path:
+def losses(tree: Tree, rows: LabeledRows) -> tuple[float, float]:
+    """Return misclassified weight and log loss of a tree with models on some rows."""
+    shares = tree.predicted_shares(rows.X)
+    weights = np.ones(len(shares)) if rows.weights is None else rows.weights
+    own = np.maximum(shares[np.arange(len(shares)), rows.codes], LEAST_SHARE)
+    return float(weights[shares.argmax(axis=1) != rows.codes].sum()), float(-(weights @ np.log(own)))
+
+
+def refined_path(
+    tree: Tree, rows: ModelRows, space: PlaneSpace, how: How, penalties: Array, settings: Settings
+) -> Path:
     """The trees of rising penalties, models in their leaves."""
     everything = np.zeros(len(rows.X), dtype=np.int32)
     root = np.array([-1], dtype=np.int32)
     columns = rows.columns(how.terms)
     given = (columns, rows.codes, rows.weights, rows.n_classes, everything, root)
-    scores = np.ascontiguousarray(np.asarray(_core.node_models(*given, how.penalty))[0])
+    scores = np.ascontiguousarray(np.asarray(_core.node_models(*given, how.penalty, tolerance=1e-10))[0])
     penalty = float(how.penalty or 0.0) * space.total / rows.total  # in the unit of the space
-    prior = LeafPrior(scores, columns, penalty)
+    prior = LeafPrior(scores, columns, penalty, partial(rows.seen.kept, terms=how.terms))
     return along_path(tree, space, penalties, settings, prior)

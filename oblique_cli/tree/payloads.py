@@ -9,10 +9,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from oblique_cli.ground.geometry import level_codes
 
 if TYPE_CHECKING:
     from oblique_cli.tree.least_squares import Linear
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
 
+VALUE, SQUARE, LEVEL = "value", "square", "level"  # kinds of terms in a leaf's model
 FARTHEST = 1e100  # standard deviations; a score stays finite
 FARTHEST_SQUARED = 3.0  # standard deviations: the square of an outlier would outvote all else
 
@@ -36,11 +40,11 @@ class Counted(Protocol):
 
 
 class Frozen:
-    """Arrays that are read-only: all fields that are there."""
+    """Arrays that are read-only: all fields that are there, but for tuples."""
 
     def __post_init__(self) -> None:
         for name, values in vars(self).items():
-            if values is not None and not isinstance(values, Frozen):
+            if values is not None and not isinstance(values, Frozen | tuple):
                 found = np.array(values, dtype=np.float64)
                 found.flags.writeable = False
                 object.__setattr__(self, name, found)
@@ -51,8 +55,8 @@ class Frozen:
         self.__post_init__()
 
     def plain(self) -> dict[str, Any]:
-        """Return the fields that are there as plain data for JSON."""
-        given = {name: values for name, values in vars(self).items() if values is not None}
+        """Return the arrays that are there as plain data for JSON."""
+        given = {name: v for name, v in vars(self).items() if v is not None and not isinstance(v, tuple)}
         return {name: v.plain() if isinstance(v, Frozen) else v.tolist() for name, v in given.items()}
 
 
@@ -75,15 +79,34 @@ class Payload(Frozen, ABC):
     def at(self, nodes: Sequence[int]) -> Payload:
         """Return the payload of some nodes, in this order."""
 
+    @abstractmethod
+    def n_terms(self, nodes: NDArray[Any]) -> int:
+        """Return how many coefficients a reader finds in the models of some nodes, intercepts not counted."""
+
+
+class Term(NamedTuple):
+    """What a coefficient of a leaf's model belongs to.
+
+    kind : VALUE, a feature in standard deviations; SQUARE, its square (`squares`); LEVEL, 1 in rows of a level, else 0
+    feature : its position; level : code of a level, -1 for the other kinds
+    """
+
+    kind: str
+    feature: int
+    level: int = -1
+
 
 @dataclass(frozen=True, eq=False)
 class LeafModels(Frozen):
-    """Scores of classes as linear functions of features and of their squares, one set for each leaf.
+    """Scores of classes as linear functions of features, of their squares and of levels, one set for each leaf.
 
     center, scale : (p,)             of each feature; a missing value counts as its center
     coef          : (n_nodes, C, p)  of the standardized features, 0 at inner nodes and for qualitative features
     intercept     : (n_nodes, C)     logarithms of the leaf's probabilities included
     curve         : (n_nodes, C, p)  of the squares (`squares`), or None where there are none
+    level_coef    : (n_nodes, C, S)  of the levels of qualitative features, in the columns that `Tree.level_columns`
+                                     has; a level never seen adds nothing. None where there are none
+    levels        : p counts         those of the tree, 0 for a quantitative feature; with level_coef only
     """
 
     center: Array
@@ -91,6 +114,45 @@ class LeafModels(Frozen):
     coef: Array
     intercept: Array
     curve: Array | None = None
+    level_coef: Array | None = None
+    levels: tuple[int, ...] | None = None
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """The terms that some leaf has a coefficient for: values, squares, then levels, each by feature."""
+        found = [Term(VALUE, int(j)) for j in np.flatnonzero(self.coef.any(axis=(0, 1)))]
+        if self.curve is not None:
+            found += [Term(SQUARE, int(j)) for j in np.flatnonzero(self.curve.any(axis=(0, 1)))]
+        if self.level_coef is not None:
+            used = np.asarray(self.level_coef.any(axis=(0, 1)))
+            found += [each for each, there in zip(self._level_terms, used, strict=True) if there]
+        return tuple(found)
+
+    def weights(self, leaf: int) -> Array:
+        """Return the coefficients of a leaf in the order of `terms`, (C, len(terms))."""
+        at = {each: column for column, each in enumerate(self._level_terms)}
+        sources = {VALUE: self.coef, SQUARE: self.curve, LEVEL: self.level_coef}
+        found = np.zeros((self.intercept.shape[1], len(self.terms)))
+        for i, term in enumerate(self.terms):
+            source = sources[term.kind]
+            assert source is not None
+            found[:, i] = source[leaf, :, at[term] if term.kind == LEVEL else term.feature]
+        return found
+
+    def columns(self, X: Array) -> Array:
+        """Return what the terms are in rows X (n, p), in the order of `terms`; (n, len(terms)).
+
+        A score is the intercept plus the weights times these, but for the last digits.
+        """
+        z, found = standardized(X, self.center, self.scale), np.zeros((len(X), len(self.terms)))
+        for i, (kind, j, level) in enumerate(self.terms):
+            found[:, i] = X[:, j] == level if kind == LEVEL else z[:, j] if kind == VALUE else squares(z[:, j])
+        return found
+
+    @property
+    def _level_terms(self) -> list[Term]:
+        counts = self.levels or ()
+        return [Term(LEVEL, j, level) for j, count in enumerate(counts) for level in range(count)]
 
     def scores(self, X: Array, leaves: NDArray[Any]) -> Array:
         """Return f_k for rows (n, p) in given leaves (n,), as (n, C)."""
@@ -102,16 +164,34 @@ class LeafModels(Frozen):
             found[rows] += np.einsum("np,cp->nc", z[rows], self.coef[leaf])
             if self.curve is not None:
                 found[rows] += np.einsum("np,cp->nc", squares(z[rows]), self.curve[leaf])
+        if self.level_coef is not None:
+            begin = 0
+            for j, count in enumerate(self.levels or ()):
+                codes = level_codes(X[:, j], count)
+                seen = codes >= 0
+                found[seen] += self.level_coef[leaves[seen], :, begin + codes[seen]]
+                begin += count
         return found
 
     def shares(self, X: Array, leaves: NDArray[Any]) -> Array:
         """Return probabilities of the classes, (n, C); arguments as in `scores`."""
         return softmax(self.scores(X, leaves))
 
+    def at(self, nodes: Sequence[int] | NDArray[np.intp]) -> LeafModels:
+        """Return the models of some nodes, in this order."""
+        curve, level_coef = (None if own is None else own[nodes] for own in (self.curve, self.level_coef))
+        own = (self.coef[nodes], self.intercept[nodes], curve, level_coef)
+        return LeafModels(self.center, self.scale, *own, self.levels)
+
     @property
     def n_coefficients(self) -> int:
         """Number of coefficients other than 0, intercepts not counted."""
-        return int(np.count_nonzero(self.coef)) + (0 if self.curve is None else int(np.count_nonzero(self.curve)))
+        return sum(int(np.count_nonzero(own)) for own in (self.coef, self.curve, self.level_coef) if own is not None)
+
+    def n_terms(self, leaf: int) -> int:
+        """Return how many coefficients a reader finds in a leaf; of two classes those of the difference."""
+        weights = self.weights(leaf)
+        return int(np.count_nonzero(weights[1] - weights[0] if len(weights) == 2 else weights))
 
     def check(self, sizes: tuple[int, ...]) -> None:
         """Raise ValueError unless these are models for a tree of so many nodes, classes and features."""
@@ -122,12 +202,12 @@ class LeafModels(Frozen):
             "coef": (n_nodes, n_classes, n_features),
             "intercept": (n_nodes, n_classes),
             "curve": (n_nodes, n_classes, n_features),
+            "level_coef": (n_nodes, n_classes, sum(self.levels or ())),
         }
-        for name, found in vars(self).items():
-            if found is not None and (found.shape != shapes[name] or not np.isfinite(found).all()):
-                raise ValueError(
-                    f"{name} of leaf_models must hold finite numbers of shape {shapes[name]}. Got {found.shape}"
-                )
+        for name, shape in shapes.items():
+            found = getattr(self, name)
+            if found is not None and (found.shape != shape or not np.isfinite(found).all()):
+                raise ValueError(f"{name} of leaf_models must hold finite numbers of shape {shape}. Got {found.shape}")
         if not (self.scale > 0.0).all():
             raise ValueError("scale of leaf_models must be positive")
 
@@ -163,6 +243,10 @@ class Classes(Payload):
     def at(self, nodes: Sequence[int]) -> Classes:
         """Return the shares of some nodes; models are of leaves, so that other leaves have none."""
         return Classes(None if self.probabilities is None else self.probabilities[nodes])
+
+    def n_terms(self, nodes: NDArray[Any]) -> int:
+        """Return the coefficients of scores; of two classes a reader has one score, their difference."""
+        return 0 if self.leaf_models is None else sum(self.leaf_models.n_terms(int(node)) for node in nodes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,6 +288,10 @@ class Equations(Payload):
     def at(self, nodes: Sequence[int]) -> Equations:
         """Return the equations of some nodes."""
         return Equations(self.coef[nodes], self.intercept[nodes], self.rss[nodes])
+
+    def n_terms(self, nodes: NDArray[Any]) -> int:
+        """Return the coefficients of equations."""
+        return int(np.count_nonzero(self.coef[nodes]))
 
 
 SHARES = Classes()  # of the counts

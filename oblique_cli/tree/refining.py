@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 import oblique_cli._core as _core
 from oblique_cli.ground.geometry import level_codes
 from oblique_cli.ground.magnitudes import exponents, measured
+from oblique_cli.tree.payloads import SHARES, Classes, LeafModels
 from oblique_cli.tree.pruning import LabeledRows
 from oblique_cli.tree.structure import Tree, TreeBuilder, numbered
 
@@ -73,11 +74,13 @@ class LeafPrior(NamedTuple):
 
     scores : (C, q + 1) of all rows, from which every leaf starts; columns : (n, q) what the models see of the rows
     penalty : ridge of what a leaf adds, in the unit of the weights of the `PlaneSpace`
+    made : the models of (n_nodes, C, q + 1) scores, as a tree keeps them
     """
 
     scores: Array
     columns: Array
     penalty: float
+    made: Callable[[Array], LeafModels]
 
 
 class Space(ABC):
@@ -160,12 +163,16 @@ class PlaneSpace(Space):
         return self.refine(state, penalty, settings, leaves)
 
     def end(self, state: Any, start: Tree, leaves: LeafPrior | None) -> Tree:
-        """Return the tree of some arrays."""
-        return self.tree(state, start.missing_left is not None, as_it_is=leaves is not None)
+        """Return the tree of some arrays, its leaves with their models."""
+        models = None
+        if leaves is not None:
+            scores = leaves.scores + state["models"].reshape(-1, *leaves.scores.shape)
+            models = leaves.made(np.where((state["left"] < 0)[:, None, None], scores, 0.0))
+        return self.tree(state, start.missing_left is not None, as_it_is=leaves is not None, models=models)
 
     def unchanged(self, state: Any, before: Any) -> bool:
         """Whether all arrays are the same."""
-        return all(np.array_equal(state[name], before[name]) for name in state)
+        return state.keys() == before.keys() and all(np.array_equal(state[name], before[name]) for name in state)
 
     def planes(self, tree: Tree) -> Planes:
         """Return the arrays of a tree over these features as the core takes them."""
@@ -222,14 +229,17 @@ class PlaneSpace(Space):
         objective = np.append(found["before"], found["objective"]) / self.total
         steps = (np.append(0, found["sweep"]), np.append(-2, found["node"]))
         run = Run(penalty, found["sweeps"], found["converged"], objective, *(part.astype(np.int32) for part in steps))
-        arrays = {name: found[name] for name in planes}
+        arrays = {name: found[name] for name in (*planes, "models") if name in found}
         arrays["missing_left"] = arrays["missing_left"].astype(bool)
         return _packed(arrays), run
 
-    def tree(self, planes: Planes, missing: bool = False, as_it_is: bool = False) -> Tree:
+    def tree(
+        self, planes: Planes, missing: bool = False, as_it_is: bool = False, models: LeafModels | None = None
+    ) -> Tree:
         """Return the tree over the features themselves, with the counts of the training rows.
 
         missing : whether the tree takes missing values; as_it_is : whether divisions between leaves of one label stay
+        models : of the leaves, by the nodes of the arrays
         """
         w, b = planes["w"], planes["b"]
         coef = np.where(self._scale > 0.0, w / np.where(self._scale > 0.0, self._scale, 1.0), 0.0)
@@ -262,7 +272,8 @@ class PlaneSpace(Space):
         missing_left = planes["missing_left"] & ~leaf if missing else None
         shape = (planes["left"], planes["right"], narrow, np.where(leaf, 0.0, threshold))
         nothing = np.zeros((len(b), self.n_classes)), np.zeros(len(b)), np.zeros(len(b), dtype=np.int64)
-        bare = Tree(*shape, *nothing, self.levels, np.where(leaf[:, None], 0.0, scores), missing_left)
+        own = SHARES if models is None else Classes(leaf_models=models)
+        bare = Tree(*shape, *nothing, self.levels, np.where(leaf[:, None], 0.0, scores), missing_left, own)
         return counted(bare, self.X, self.codes, self.weights, as_it_is)
 
 
@@ -302,7 +313,12 @@ def counted(tree: Tree, X: Array, codes: Ints, weights: Array, as_it_is: bool = 
         split = (tree.coef_[old], float(tree.thresholds[old]), gain, ids[0], ids[1])
         builder.split(new, *split, tree.level_scores[old], missing_left)
         stack.extend([(children[1], ids[1]), (children[0], ids[0])])
-    return builder.finish()
+    found = builder.finish()
+    if tree.leaf_models is None:
+        return found
+    was = np.zeros(found.n_nodes, dtype=np.intp)  # inner nodes have no models, as the root of the given tree
+    was[found.apply(X)] = leaves
+    return found.with_leaf_models(tree.leaf_models.at(was))
 
 
 def gini_decrease(node: Array, left: Array, right: Array) -> float:

@@ -115,6 +115,12 @@ class Tree:
         """Number of leaves: the tree size of the papers."""
         return (self.n_nodes + 1) // 2
 
+    @property
+    def n_terms(self) -> int:
+        """What there is to read: leaves, coefficients of hyperplanes and coefficients of models in leaves, together."""
+        in_leaves = self.payload.n_terms(np.flatnonzero(self.is_leaf))
+        return self.n_leaves + int(np.count_nonzero(self.coef_)) + in_leaves
+
     @cached_property
     def level_columns(self) -> dict[int, slice]:
         """Qualitative feature -> columns of level_scores that hold its levels, in the order of their codes."""

@@ -114,7 +114,7 @@ def test_exporting_and_explaining_load_no_scikit_learn(fitted):
     [
         (
             [],
-            "give --format, one of python, c, sql, onnx, pmml, dot, rules, latex, json, or --output with an",
+            "give --format, one of python, c, javascript, sql, onnx, pmml, dot, rules, latex, json, or --output with",
         ),
         (["--output", "model.xyz"], "the ending .xyz of --output names no format: give --format, or --output with an"),
         (["--format", "onnx"], "--format onnx needs --output, the file to write"),
@@ -145,8 +145,9 @@ def test_what_a_format_cannot_hold_is_said_with_those_that_can(call, fitted):
 
     iris = data.load("iris")
     save(make("raf", n_estimators=3, random_state=1).fit(iris.X, iris.y), call.folder / "forest.json")
-    ended = call("export", "forest.json", "--format", "sql")
-    assert (ended.code, ended.err) == (2, "error: format sql does not take forests; these do: c, json, onnx, python.\n")
+    ended = call("export", "forest.json", "--format", "pmml")
+    able = "c, javascript, json, onnx, python, sql"
+    assert (ended.code, ended.err) == (2, f"error: format pmml does not take forests; these do: {able}.\n")
     assert call("export", "forest.json", "--format", "python").code == 0
     save(make("knn").fit(iris.X, iris.y), call.folder / "knn.json")
     ended = call("export", "knn.json", "--format", "python")
@@ -177,13 +178,19 @@ def test_what_the_page_shows_is_so(call, page, monkeypatch):
 
 
 def test_the_page_says_which_format_holds_what():
-    from oblique_cli.models.exporting import FORMATS as registered
-    from oblique_cli.models.exporting._exporter import KINDS
+    from tools import algorithm_pages
 
-    text = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
-    rows = {
-        row[0].strip("`"): row
-        for row in re.findall(r"^\| (`\w+`) \|.*?\| (yes|no) \| (yes|no) \| (yes|no) \|", text, re.M)
-    }
-    for name, form in registered.items():
-        assert [cell == "yes" for cell in rows[name][1:]] == [kind in form.kinds for kind in KINDS], name
+    made = algorithm_pages.text_of_formats()
+    assert algorithm_pages.EXPORTING.read_text(encoding="utf-8") == made, "run: python -m tools.algorithm_pages --text"
+    row = "| `pmml` | PMML 4.4 for scoring engines | yes | yes | yes | no | no | no | exact |"
+    assert row in made.splitlines()
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
+def test_the_example_of_two_languages_agrees_with_predict(tmp_path):
+    example = Path(__file__).parents[2] / "examples" / "export_both.py"
+    done = subprocess.run([sys.executable, str(example)], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert re.fullmatch(
+        r"345 rows, \d+ leaves: C and SQL say what predict says, probabilities within [\d.e-]+\n", done.stdout
+    )

@@ -224,7 +224,7 @@ def test_a_comparison_of_trees_for_numbers_has_its_points_in_line(call, folder):
 
 def test_a_model_file_says_what_it_is_of(call, folder):
     lines = call("tree", "model.json").out.splitlines()
-    assert re.fullmatch(r"# FDT in model\.json: \d+ leaves, depth \d+", lines[0])
+    assert re.fullmatch(r"# FDT in model\.json: \d+ leaves, \d+ terms, depth \d+", lines[0])
     assert lines[1] == "# Classification: 3 classes of 'variety', fitted to 240 rows."
     assert re.fullmatch(
         r"# On new rows: \d\d\.\d % right, standard error \d\.\d points \(cross-validation\)\.", lines[2]

@@ -182,15 +182,32 @@ def test_a_damaged_threshold_is_one_sentence(model, threshold, sentence):
 # ---- a tree beside ---------------------------------------------------------------------------------------------------
 
 
+def written(folder, X, y):
+    """A table w.csv of six columns and the classes no and yes."""
+    lines = [
+        ",".join([*(f"{value:.4f}" for value in row), "yes" if one else "no"]) for row, one in zip(X, y, strict=True)
+    ]
+    (folder / "w.csv").write_text("\n".join(["a,b,c,d,e,f,y", *lines]) + "\n")
+
+
+def test_a_scorecard_is_shown_where_it_wins(rare):
+    X = np.random.default_rng(2).normal(size=(400, 6))
+    written(rare.folder, X, (X**2).sum(axis=1) > 5.3)  # inside or outside a ball
+    ended = rare("fit", "w.csv", "--target", "y", "--folds", "3", "--out", "model.json")
+    assert ended.code == 0, ended.err
+    model = load(rare.folder / "model.json")
+    assert model.algorithm == "logistic_tree" and model.facts["n_terms"] == model.estimator.tree_.n_terms
+    shown = re.sub("^#.*\n", "", ended.out, flags=re.MULTILINE)
+    assert shown.count("against") == model.facts["leaves"]
+    assert [f"{name}²" in shown for name in "abcdef"] == [True] * 6
+    assert rare("tree", "model.json").out.endswith(shown)
+    chosen = next(row for row in model.facts["compared"] if row["chosen"])
+    assert chosen["algorithm"] == "logistic_tree" and chosen["n_terms"] >= 6 + chosen["leaves"]
+
+
 def test_a_tree_is_written_beside_a_forest(rare):
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(400, 6))
-    y = ((X**2).sum(axis=1) > 5.3).astype(int)  # inside or outside a ball
-    np.savetxt(
-        rare.folder / "w.csv", np.column_stack([X, y]), fmt="%.4f", delimiter=",", header="a,b,c,d,e,f,y", comments=""
-    )
-    text = (rare.folder / "w.csv").read_text().replace("0.0000\n", "no\n").replace("1.0000\n", "yes\n")
-    (rare.folder / "w.csv").write_text(text)
+    X = np.random.default_rng(2).normal(size=(400, 6))
+    written(rare.folder, X, X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 4] * X[:, 5] > 0)
     ended = rare("fit", "w.csv", "--target", "y", "--folds", "3", "--out", "model.json")
     assert ended.code == 0, ended.err
     assert load(rare.folder / "model.json").algorithm == "hhgdt_forest"
@@ -198,7 +215,7 @@ def test_a_tree_is_written_beside_a_forest(rare):
     assert tree.facts["leaves"] < 40 and hasattr(tree.estimator, "tree_")
     assert (
         "points of accuracy." in ended.out
-        and f"{tree.algorithm} of {tree.facts['leaves']} leaves, is kept" in ended.out
+        and f"{tree.algorithm} of {tree.facts['leaves']} leaves and {tree.facts['n_terms']} terms, is kept" in ended.out
     )
     assert "Accuracy against size, of models that no smaller one matches:" in ended.out
     assert any(line.startswith("if ") for line in ended.out.splitlines())  # the rules of the tree beside it

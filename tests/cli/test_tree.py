@@ -64,12 +64,12 @@ def test_a_csv_of_ones_own_with_levels_and_gaps(call):
     assert refused.code == 4 and "column 1 ('size') has 1 missing value; set missing: impute or drop" in refused.err
     ended = call(*plain)
     assert ended.code == 0 and ended.out.startswith(
-        "# Axis-parallel on my: 2 leaves, depth 1, 10 of its 10 rows right\n"
+        "# Axis-parallel on my: 2 leaves, 3 terms, depth 1, 10 of its 10 rows right\n"
     )
     assert "# Words are levels: 'color' (2).\n# 1 missing cell in 1 column filled from training rows.\n" in ended.out
     assert re.search(r"color is (not )?(blue|red)", ended.out)
     dropped = call(*plain, "--set", "dataset.missing=drop", "--set", "encoding=ordinal", "--set", "max_depth=0")
-    assert dropped.out.startswith("# Axis-parallel on my: 1 leaf, depth 0, 6 of its 9 rows right\n")
+    assert dropped.out.startswith("# Axis-parallel on my: 1 leaf, 1 term, depth 0, 6 of its 9 rows right\n")
     assert "\n# 1 row with a missing value left out (missing: drop).\n" in dropped.out
     assert dropped.out.endswith("\nyes  (no: 3, yes: 6)\n")
 
@@ -77,7 +77,7 @@ def test_a_csv_of_ones_own_with_levels_and_gaps(call):
 def test_a_csv_may_have_the_name_of_a_known_data_set(call):
     (call.folder / "Iris.csv").write_text("x,class\n1,a\n2,a\n3,b\n4,b\n")
     ended = call("tree", "--csv", "Iris.csv", "--target", "class")
-    heading = "# HHCART(A) on iris-csv: 2 leaves, depth 1, 4 of its 4 rows right\n"
+    heading = "# HHCART(A) on iris-csv: 2 leaves, 3 terms, depth 1, 4 of its 4 rows right\n"
     assert ended.out.startswith(heading)
     assert ended.out.endswith("\nif x > 2.5:  (a: 2, b: 2)\n    b  (b: 2)\nelse:\n    a  (a: 2)\n")
 
@@ -121,15 +121,39 @@ def test_a_start_that_does_not_exist_is_named(call):
     assert "base of tao must be one of" in ended.err and "Did you mean 'hhgdt'" in ended.err
 
 
-def test_a_tree_with_models_in_its_leaves_says_that_they_decide(call):
+def test_a_tree_with_models_in_its_leaves_shows_them(call):
     ended = call("tree", "iris", "--algorithm", "hhgdt", "--set", "leaf_models=logistic", "--set", "max_depth=1")
     assert (ended.code, ended.err) == (0, "")
-    said = "# The class of a row is that of its leaf's logistic model; the rules name the largest class"
+    said = "# A leaf gives every class a score, and the largest one answers; shares are exp(score) over their sum."
     assert said in ended.out.splitlines()
     iris = data.load("iris")
     seed = seeds.integer(1, "iris", "tree")
     model = make("hhgdt", random_state=seed, leaf_models="logistic", max_depth=1).fit(iris.X, iris.y)
     assert f"{int((model.predict(iris.X) == iris.y).sum())} of its 150 rows right" in ended.out
+    assert f", {model.tree_.n_terms} terms, depth 1" in ended.out.splitlines()[0]
+    assert ended.out.count("Iris-virginica: ") == model.n_leaves_ + 2  # of the counts of the root and of a leaf
+
+
+def test_fewer_terms_of_planes_leave_the_models_of_leaves(call):
+    asked = (
+        "tree",
+        "iris",
+        "--algorithm",
+        "hhgdt",
+        "--set",
+        "leaf_models=logistic",
+        "--set",
+        "max_depth=1",
+        "--sparse",
+    )
+    ended = call(*asked)
+    assert ended.code == 0
+    assert "--sparse: terms of splits 4 -> 1; no training row changes its side of a split" in ended.out
+    assert "largest score" in ended.out
+    ended = call(*asked, "--tolerance", "0.01")
+    assert (
+        ended.code == 2 and "--tolerance drops terms of planes, and these leaves have models of their own" in ended.err
+    )
 
 
 # ---- rules that people can read --------------------------------------------------------------------------------------
@@ -252,7 +276,7 @@ def test_a_model_file_shows_the_rules_of_its_fit_and_can_be_made_sparse(birds):
     assert rules_of(shown.out) == rules_of(fitted.out) and "are not shown: --full shows them" in shown.out
     sparse = birds("tree", "m.json", "--sparse")
     before, after = map(
-        int, re.search(r"# --sparse: terms (\d+) -> (\d+); no training row changes", sparse.out).groups()
+        int, re.search(r"# --sparse: terms of splits (\d+) -> (\d+); no training row changes", sparse.out).groups()
     )
     assert after < before and rules_of(sparse.out) == rules_of(shown.out)
     tree = tree_of(json.loads(birds("tree", "m.json", "--sparse", "--format", "json").out))

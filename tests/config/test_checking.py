@@ -15,6 +15,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.ground import resources, strict_yaml
 from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real
 from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
+from oblique_cli.ground.registry import Registry
 
 CONFIGS = sorted(resources.folder("configs").rglob("*.yaml"))
 EXAMPLE = resources.folder("configs") / "own_csv.yaml.example"
@@ -45,7 +46,9 @@ def two_algorithms(monkeypatch):
         "aliases": {},
         "stored": lambda name, values: (name, values),
     }
-    table = {"bend": SimpleNamespace(**common, parameters=bend), "stump": SimpleNamespace(**common, parameters={})}
+    table = Registry("algorithm")
+    table.register("bend")(SimpleNamespace(**common, parameters=bend))
+    table.register("stump")(SimpleNamespace(**common, parameters={}))
     monkeypatch.setattr(config.keys, "algorithm_table", lambda: table)
 
 

@@ -286,3 +286,85 @@ def test_a_row_that_is_clicked_fills_lists_and_numbers(opened, birds):
     row.click()
     island = cells[[head.lower() for head in heads].index("island")]
     assert found.locator("#f0").evaluate("f => f.selectedOptions[0].textContent") == island
+
+
+# ---- models in leaves ------------------------------------------------------------------------------------------------
+
+
+def scored(classes=3, title="A tree"):
+    """A tree with models of values and squares in two leaves, its view and what its page knows besides."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(240, 3)) * [1.0, 30.0, 0.1] + [0.0, 200.0, 5.0]
+    z = (X - X.mean(axis=0)) / X.std(axis=0)
+    y = (np.where(z[:, 0] > 0, z[:, 1], z[:, 2]) + z[:, 1] ** 2 > 0.8).astype(np.int32)
+    y = y + (z[:, 2] > 0.8) if classes == 3 else y
+    tree = make("lmt", random_state=0, folds=2).fit(X, y).tree_
+    if classes == 3:
+        model = make(
+            "logistic_tree", random_state=0, refine="none", base="axis_parallel", max_depth=1, doubling_price=0.0
+        )
+        tree = model.fit(X, y).tree_
+    names = [*WILD[:2], "c"]
+    labels = WILD_CLASSES[:classes]
+    found = view_of(tree, names, labels, title=title, rows=(X, y))
+    data = PageData(names, "class", {}, Units.deviations(X), X, y, tree.apply(X), tree.parents, text_of(found))
+    return tree, X, found, page(found, data)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_page_scores_rows_as_the_tree_does(opened, classes):
+    tree, X, view, document = scored(classes)
+    found = opened(document)
+    numbers = {node.number: place for place, node in enumerate(view.nodes)}
+    leaves = tree.apply(X)
+    X = np.vstack([X, X[:1] + np.array([0.0, 900.0, 0.0])])  # a square beyond its bound
+    leaves = np.append(leaves, tree.apply(X[-1:]))
+    given = [[numbers[leaf], row] for leaf, row in zip(leaves.tolist(), X.tolist(), strict=True)]
+    said = found.evaluate("given => given.map(([place, row]) => window.obliqueScores(place, row))", given)
+    scores = tree.leaf_models.scores(X, leaves)
+    if classes == 2:
+        first = next(node.scores[0].label for node in view.nodes if node.scores)
+        scores = scores[:, [first]] - scores[:, [1 - first]]
+    np.testing.assert_allclose(said, scores, rtol=1e-9, atol=1e-9)
+    answers = found.evaluate("given => given.map(([place, row]) => window.obliqueAnswer(place, row))", given)
+    assert [answer["label"] for answer in answers] == tree.predicted(X).tolist()
+    shares = tree.predicted_shares(X)
+    np.testing.assert_allclose([answer["shares"] for answer in answers], shares, atol=1e-9)
+
+
+@pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_leaf_opens_to_contributions_and_curves(opened, size, classes):
+    tree, X, view, document = scored(classes)
+    found = opened(document)
+    found.set_viewport_size({"width": size[0], "height": size[1]})
+    place = next(place for place, node in enumerate(view.nodes) if node.scores and node.number == tree.apply(X[:1])[0])
+    found.locator(f'[data-node="{place}"]').click()
+    panel = found.locator("#node")
+    assert "typed row" in panel.inner_text().lower()
+    used = {term.feature for one in view.nodes[place].scores for term in one.terms}
+    assert panel.locator("figure").count() == len(used)
+    assert panel.locator("path.curve").count() == len(used) * len(view.nodes[place].scores)
+    assert panel.locator("details.score").count() == len(view.nodes[place].scores)
+    assert found.evaluate("document.documentElement.scrollWidth") == size[0]
+    found.locator("#tab-try").click()
+    before = found.locator("#way").inner_text()
+    assert WILD_CLASSES[int(tree.predicted(X[:1])[0])] in before and "start" in before and "together" in before
+    field = sorted(used)[0]
+    found.locator(f"#f{field}").fill(str(X[:, field].max() * 3))
+    assert found.locator("#way").inner_text() != before
+    found.locator(f"#f{field}").fill("")
+    assert "missing" in found.locator("#way").inner_text()
+    assert found.evaluate("document.documentElement.scrollWidth") == size[0]
+
+
+def test_a_column_of_words_has_a_curve_by_level(opened, birds):
+    document = birds("tree", "birds.csv", "--target", "species", "--algorithm", "logistic_tree", "--set", "max_depth=0",
+                     "--set", "max_terms=null", "--html", "--output", "page.html")  # fmt: skip
+    found = opened(document)
+    captions = found.locator("#node figcaption").all_inner_texts()
+    assert captions == ["island", "mass", "length", "sex"]
+    assert found.locator("#node figure").first.locator("text").count() == 3
+    found.locator("#tab-try").click()
+    found.locator("#f0").select_option(label="Dream")
+    assert "island = Dream" in found.locator("#way").inner_text()

@@ -34,6 +34,7 @@ from oblique_cli.evaluation.metrics import (
     METRICS,
     MODEL,
     PROBABILITIES,
+    READ,
     REGRESSION,
     ROW,
     SHOWN,
@@ -162,8 +163,8 @@ def test_every_metric_says_all_about_itself(name):
 def test_the_metrics_that_are_promised_are_there():
     assert set(METRICS) == {
         "accuracy", "balanced_accuracy", "f1_macro", "f1_weighted", "kappa", "mcc", "roc_auc", "log_loss", "brier",
-        "confusion", "ece", "mse", "rmse", "mae", "r2", "leaves", "nodes", "depth", "mean_path", "non_zero", "tune",
-        "fit", "predict",
+        "confusion", "ece", "mse", "rmse", "mae", "r2", "leaves", "nodes", "depth", "mean_path", "n_terms", "non_zero",
+        "tune", "fit", "predict",
     }  # fmt: skip
     for named in (SHOWN, TESTED):
         for task, names in named.items():
@@ -415,7 +416,11 @@ def test_rows_hold_what_a_refit_has(tmp_path):
 
 def test_without_metrics_rows_keys_and_content_are_those_of_before(tmp_path):
     asked, rows = experiment(tmp_path)
-    assert all(one.measures == {} for one in rows)
+    sizes = {one.algorithm: one.measures for one in rows}
+    assert sizes["svm"] == {"n_terms": "undefined: the model is no tree"}
+    assert all(set(one.measures) == set(READ) for one in rows)
+    tree = next(one for one in rows if one.algorithm == "axis_parallel")
+    assert tree.measures["n_terms"] == tree.n_leaves + (tree.n_nodes - tree.n_leaves)
     content = jobs.content(asked, [real_set("iris")])
     assert set(content) == {"seed", "datasets", "algorithms", "cv", "data"}
     cv = {"scheme": "ordinary", "folds": 3, "tune_folds": 10, "stratified": False, "test_fraction": 0.5,
@@ -459,7 +464,7 @@ def test_metrics_of_the_command_line_are_shown_in_their_order(call):
     ended = call("run", "a.yaml", "--metric", "roc_auc", "--metric", "nodes", "--format", "csv")
     assert ended.code == 0, ended.err
     assert [key for key in records(ended.out)[0] if key.endswith("_mean")] == [
-        "accuracy_mean", "leaves_mean", "roc_auc_mean", "nodes_mean"
+        "accuracy_mean", "leaves_mean", "n_terms_mean", "roc_auc_mean", "nodes_mean"
     ]  # fmt: skip
     assert call("table", "a", "--format", "csv").out == ended.out
     text = call("table", "a", "--metric", "balanced_accuracy", "--metric", "predict").out

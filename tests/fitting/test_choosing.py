@@ -67,12 +67,12 @@ def scripted(monkeypatch, losses: dict[str, float], sizes: dict[str, Size] | Non
 
 
 def chosen_of(monkeypatch, given: dict[str, tuple[float, int, int] | tuple[float, int]]) -> str:
-    """What `choose` takes of algorithms with these losses and leaves."""
+    """What `choose` takes of algorithms with these losses, leaves and coefficients."""
     names = dict(zip(("axis_parallel", "hhgdt", "fdt"), given, strict=False))
     scripted(
         monkeypatch,
         {name: given[alias][0] for name, alias in names.items()},
-        {name: Size(*given[alias][1:]) for name, alias in names.items()},
+        {name: Size(given[alias][1], sum(given[alias][1:])) for name, alias in names.items()},
     )
     found = choose(table(), cases_of(*names), 5, 1, GOAL, Budget(None), np.inf, tuple(names))
     return names[found.chosen]
@@ -86,9 +86,11 @@ def test_the_smallest_tree_within_one_standard_error_is_chosen(monkeypatch):
     assert chosen_of(monkeypatch, {"best": (0.10, 3), "near": (0.115, 5), "far": (0.13, 2)}) == "best"
 
 
-def test_of_as_many_leaves_the_fewest_coefficients_are_the_smallest(monkeypatch):
+def test_the_fewest_terms_are_the_smallest_and_of_as_many_the_fewest_leaves(monkeypatch):
     assert chosen_of(monkeypatch, {"dense": (0.10, 5, 24), "axis": (0.11, 5, 4), "small": (0.2, 2, 1)}) == "axis"
-    assert chosen_of(monkeypatch, {"dense": (0.10, 4, 24), "axis": (0.11, 5, 4)}) == "dense"
+    assert chosen_of(monkeypatch, {"dense": (0.10, 4, 24), "axis": (0.11, 5, 4)}) == "axis"
+    assert chosen_of(monkeypatch, {"models": (0.10, 1, 30), "axis": (0.11, 9, 8)}) == "axis"
+    assert chosen_of(monkeypatch, {"axis": (0.11, 9, 8), "models": (0.12, 1, 16)}) == "models"
 
 
 def test_equal_sizes_go_to_the_lesser_loss_and_then_to_the_first(monkeypatch):

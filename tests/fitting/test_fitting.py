@@ -11,6 +11,7 @@ from oblique_cli import data, schemes
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.evaluation.metrics import n_terms
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting import candidates as candidates_module
@@ -124,16 +125,19 @@ def test_a_part_of_a_data_set_is_one():
 def test_auto_compares_trees_of_the_task():
     names = {task: [one["name"] for one in candidates(task)] for task in ("classification", "regression")}
     assert names["classification"][:5] == ["axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline"]
-    # What goes beyond the papers: directions of linear classifiers, unions, refined trees, and a forest.
-    assert names["classification"][5:] == ["logistic_split", "union", "tao", "hhgdt_forest"]
+    # What goes beyond the papers: directions of linear classifiers, unions, refined trees, models in leaves, a forest.
+    assert names["classification"][5:] == ["logistic_split", "union", "tao", "logistic_tree", "hhgdt_forest"]
     regression_trees = {name for name, one in ALGORITHMS.items() if one.family.task == "regression"}
     assert set(names["regression"]) == regression_trees - {"tao_regression", "tao_model_tree"}
     for task, listed in names.items():
         assert all(ALGORITHMS[name].family.task == task for name in listed)
 
 
-def test_every_single_tree_of_auto_is_cut_by_the_rule_of_one_standard_error():
+def test_every_single_tree_of_auto_is_cut_by_the_rule_of_one_standard_error_or_has_a_price_on_leaves():
     for one in candidates("classification"):
+        if one["name"] == "logistic_tree":
+            assert ALGORITHMS["logistic_tree"].make().doubling_price > 0.0
+            continue
         of_own = {key: value for key, value in one.items() if key not in ("name", "id")}
         params = pruned_spec(AlgorithmSpec(one["name"], one["id"], of_own)).params
         assert one["name"].endswith("_forest") or params["standard_errors"] == 1
@@ -147,7 +151,7 @@ def test_every_candidate_is_an_algorithm_with_parameters_that_it_has(task):
         made = pruned_spec(AlgorithmSpec(one["name"], one["id"], of_own))
         fitted = ALGORITHMS[one["name"]].make(random_state=0, **made.params).fit(dataset.X, dataset.y)
         size, trees = Size.of(fitted), len(getattr(fitted, "forest_", [0]))
-        assert size.leaves >= 1 and size.coefficients >= size.leaves - trees
+        assert size.leaves >= 1 and size.n_terms >= 2 * size.leaves - trees
 
 
 def test_candidates_are_data(tmp_path):
@@ -183,14 +187,15 @@ def test_sizes_by_hand():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(80, 3)), rng.integers(0, 2, 80)
     tree = ALGORITHMS["hhgdt"].make(max_depth=2).fit(X, y)
-    assert Size.of(tree) == Size(tree.n_leaves_, 3 * (tree.n_leaves_ - 1))
+    assert Size.of(tree) == Size(tree.n_leaves_, tree.n_leaves_ + 3 * (tree.n_leaves_ - 1))
     axis = ALGORITHMS["axis_parallel"].make(max_depth=2).fit(X, y)
-    assert Size.of(axis) == Size(axis.n_leaves_, axis.n_leaves_ - 1)
+    assert Size.of(axis) == Size(axis.n_leaves_, 2 * axis.n_leaves_ - 1)
     forest = ALGORITHMS["hhcart_forest"].make(n_estimators=3, random_state=0).fit(X, y)
     assert Size.of(forest).leaves == sum(forest.tree(k).n_leaves for k in range(3))
     retis = ALGORITHMS["retis"].make().fit(X, X @ [1.0, 2.0, 0.0] + np.abs(X[:, 2]))
     leaves = np.flatnonzero(retis.tree_.left < 0)
-    assert Size.of(retis) == Size(len(leaves), len(leaves) - 1 + np.count_nonzero(retis.tree_.equations.coef[leaves]))
+    in_leaves = np.count_nonzero(retis.tree_.equations.coef[leaves])
+    assert Size.of(retis) == Size(len(leaves), 2 * len(leaves) - 1 + in_leaves)
     assert Size.of(ALGORITHMS["svm"].make().fit(X, y)).key > Size(10**9, 10**9).key
 
 
@@ -351,12 +356,24 @@ def test_every_fold_is_a_step():
     assert done == [*["fdt"] * 4, "fdt on all rows"] and len(done) == fitting.steps(1, 4)
 
 
-def test_models_in_leaves_have_coefficients():
+def test_terms_are_counted_alike_in_models_of_every_kind():
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(80, 3))
-    y = (X[:, 0] + X[:, 1] > 0).astype(int)
-    plain, model = (
-        make("hhgdt", max_depth=1, leaf_models=models, leaf_penalty=1.0).fit(X, y) for models in ("none", "logistic")
-    )
-    in_leaves = np.count_nonzero(model.tree_.leaf_models.coef)
-    assert in_leaves > 0 and Size.of(model).coefficients == Size.of(plain).coefficients + in_leaves
+    X = rng.normal(size=(120, 3))
+    two, three = (X[:, 0] + X[:, 1] > 0).astype(int), np.digitize(X[:, 0] + X[:, 1], [-0.5, 0.5])
+    how = {"max_depth": 1, "leaf_models": "logistic", "leaf_penalty": 1.0}
+    for y in (two, three):
+        plain = make("hhgdt", max_depth=1).fit(X, y).tree_
+        tree = make("hhgdt", **how).fit(X, y).tree_
+        planes = plain.n_leaves + np.count_nonzero(plain.coef_)
+        coef = tree.leaf_models.coef[tree.is_leaf]
+        read = coef[:, 1] - coef[:, 0] if y is two else coef
+        assert plain.n_terms == planes and np.count_nonzero(read)
+        assert tree.n_terms == planes + np.count_nonzero(read)
+    numbers = make("hhcart_model_tree", random_state=0).fit(X, X @ [1.0, 2.0, 0.0])
+    tree = numbers.tree_
+    equations = np.count_nonzero(tree.equations.coef[tree.is_leaf])
+    assert n_terms(numbers) == tree.n_leaves + np.count_nonzero(tree.coef_) + equations
+    forest = make("hhgdt_forest", n_estimators=3, random_state=0).fit(X, two)
+    assert n_terms(forest) == sum(one.n_leaves + np.count_nonzero(one.coef_) for one in forest.trees())
+    assert n_terms(make("c45", random_state=0).fit(X, two)) >= 2
+    assert n_terms(make("svm").fit(X, two)) == 0

@@ -36,6 +36,14 @@ def test_a_name_is_given_once(fruit):
     assert fruit["apple"] == 1
 
 
+def test_a_former_name_is_found_and_not_listed(fruit):
+    fruit.former["pome"] = "apple"
+    assert fruit["pome"] == fruit.get("pome") == 1 and "pome" in fruit and list(fruit) == ["apple", "pear"]
+    assert (fruit.current("pome"), fruit.current("pear")) == ("apple", "pear")
+    with pytest.raises(ConfigError, match="fruit 'pome' is registered twice"):
+        fruit.register("pome")(3)
+
+
 @pytest.mark.parametrize("name", ["", "red apple", "a,b", 3, ["x"]])
 def test_a_name_can_be_typed(fruit, name):
     with pytest.raises(ConfigError) as caught:

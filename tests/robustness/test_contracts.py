@@ -121,7 +121,7 @@ BY_ROW_NUMBER = {
 # Sums in another order have other last digits, which scikit-learn's solvers and trees do not hide.
 BY_ROUNDING = {"svm", "gepsvm", "cart_regression"}
 # The rows of inner folds are drawn by their numbers, whatever they are, as results that are stored were.
-BY_INNER_FOLDS = {"tao", "tao_logistic", "lmt"}
+BY_INNER_FOLDS = {"tao", "logistic_tree", "lmt"}
 # Of equally good planes LIBSVM takes one by the order of the rows.
 BY_SOLVER = {"svm"}
 
@@ -160,7 +160,7 @@ def test_the_order_of_real_rows_decides_nothing(name, set_name):
 
 
 @pytest.mark.parametrize(
-    ("name", "set_name"), [("tao", "bupa"), ("tao_logistic", "bupa"), ("lmt", "bupa"), ("svm", "balance_scale")]
+    ("name", "set_name"), [("tao", "bupa"), ("logistic_tree", "bupa"), ("lmt", "bupa"), ("svm", "balance_scale")]
 )
 def test_the_exceptions_to_the_order_of_rows_are_ones(name, set_name):
     assert differing(name, set_name, seed=1) > 0
@@ -219,7 +219,7 @@ def test_the_order_of_features_decides_nothing_but_ties(seed):
 # of a row fall in different folds of "tao"; tests/tree/test_refining.py has what holds at one penalty.
 DRAWING = ("forests", "boosted trees")
 BY_DRAWN_ROWS = {name for name in WEIGHTED if ALGORITHMS[name].family.growth in DRAWING} | {
-    *("cart_regression", "lmt", "tao", "tao_logistic"),
+    *("cart_regression", "lmt", "tao", "logistic_tree"),
 }
 
 

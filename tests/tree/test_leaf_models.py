@@ -15,10 +15,9 @@ from tree_support import tree_of
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
-from oblique_cli.models import Model
-from oblique_cli.models.exporting import export
+from oblique_cli.models import Model, load, save
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
-from oblique_cli.tree.payloads import softmax, standardized
+from oblique_cli.tree.payloads import LeafModels, softmax, standardized
 from oblique_cli.tree.probabilities import with_probabilities
 from oblique_cli.tree.stopping import Stopping
 
@@ -93,7 +92,7 @@ def test_separable_rows_constant_columns_and_one_class_have_finite_models():
     assert one.predict([[5.0]]).tolist() == [3] and one.leaf_penalty_ == PENALTIES[0]
 
 
-def test_missing_values_are_the_center_and_qualitative_columns_have_no_part():
+def test_missing_values_are_the_center_and_levels_have_coefficients_of_their_own():
     X, codes = rows()
     X[::7, 1] = np.nan
     model = make("hhcart_a", missing="learn", max_depth=1, leaf_models="logistic", leaf_penalty=1.0).fit(X, codes)
@@ -104,6 +103,7 @@ def test_missing_values_are_the_center_and_qualitative_columns_have_no_part():
     X = np.column_stack([rows()[0], np.tile([0, 1, 2], 40)])
     model = ObliqueTreeClassifier(qualitative=[4], max_depth=1, leaf_models="logistic").fit(X, codes)
     assert not model.tree_.leaf_models.coef[:, :, 4].any() and model.tree_.leaf_models.coef[:, :, 0].any()
+    assert model.tree_.leaf_models.level_coef[model.tree_.is_leaf].all()
 
 
 def test_a_row_alone_has_the_bits_that_it_has_among_others():
@@ -143,10 +143,35 @@ def test_trees_and_models_keep_them(tmp_path):
         tree_of(damaged)
 
 
+def test_terms_are_values_squares_and_levels_of_which_a_score_is_the_sum(tmp_path):
+    X = np.column_stack([rows()[0][:, 0], np.tile([0.0, 1.0, 2.0], 40), rows(seed=1)[0][:, 1]])
+    model = ObliqueTreeClassifier("axis_parallel", qualitative=[1], max_depth=1).fit(X, rows()[1])
+    rng, n = np.random.default_rng(0), model.tree_.n_nodes
+    coef, curve, level_coef = rng.normal(size=(n, 3, 3)), rng.normal(size=(n, 3, 3)), rng.normal(size=(n, 3, 3))
+    coef[:, :, 1] = curve[:, :, 1] = curve[:, :, 0] = level_coef[:, :, 2] = 0.0
+    found = LeafModels(np.zeros(3), np.ones(3), coef, rng.normal(size=(n, 3)), curve, level_coef, (0, 3, 0))
+    values = (("value", 0, -1), ("value", 2, -1), ("square", 2, -1))
+    assert found.terms == (*values, ("level", 1, 0), ("level", 1, 1))
+    assert found.n_coefficients == 3 * n * 5
+    X[0, 1], X[1, 1] = np.nan, 7.0  # never seen
+    for leaf in range(n):
+        scores = found.scores(X, np.full(len(X), leaf))
+        sums = found.intercept[leaf] + found.columns(X) @ found.weights(leaf).T
+        np.testing.assert_allclose(scores, sums, atol=1e-12)
+    np.testing.assert_allclose(found.columns(X)[:2, 3:], 0.0)
+    model.tree_ = tree = model.tree_.with_leaf_models(found)
+    again = tree_of(json.loads(json.dumps(tree.to_dict())))
+    assert again.predicted_shares(X).tobytes() == tree.predicted_shares(X).tobytes()
+    save(Model.of(model, algorithm="axis_parallel"), tmp_path / "levels.json")
+    assert load(tmp_path / "levels.json").predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
+    damaged = tree.to_dict()
+    damaged["leaf_models"]["level_coef"] = [[[0.0]] * 3] * n
+    with pytest.raises(DataError, match=r"level_coef"):
+        tree_of(damaged)
+
+
 def test_what_such_a_tree_cannot_do_is_one_sentence():
     model = make("hhgdt", leaf_models="logistic", leaf_penalty=1.0).fit(GLASS.X, GLASS.y)
-    with pytest.raises(ConfigError, match=r"^hhgdt with logistic leaves cannot be exported or explained, only its"):
-        export(Model.of(model, algorithm="hhgdt"), "python")
     with pytest.raises(ConfigError, match=r"^a path over max_misrate needs leaf_models 'none'\. Got 'logistic'\.$"):
         model.predict_path(GLASS.X, [0.1])
     with pytest.raises(ConfigError, match=r"^leaf_penalty of hhgdt must be a number in \(0, inf\), or 'cv'\. Got 0\.$"):

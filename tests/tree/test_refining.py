@@ -9,6 +9,7 @@ import pytest
 
 from oblique_cli.proposers.hhgdt import HHGDT
 from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.payloads import LeafModels, softmax
 from oblique_cli.tree.refining import (
     LeafPrior,
     PlaneSpace,
@@ -209,19 +210,22 @@ def test_the_objective_is_what_the_tree_says_of_many_rows(missing):
 
 @pytest.mark.parametrize("n_classes", [2, 8, 9, 17])
 @pytest.mark.parametrize("n", [1, 6, 301])
-def test_a_leaf_answers_by_its_model(n_classes, n):
+def test_a_row_costs_the_log_loss_of_the_model_of_its_leaf(n_classes, n):
     rng = np.random.default_rng([n_classes, n])
     X = np.ascontiguousarray(rng.normal(size=(n, 3)))
     scores = rng.normal(size=(n_classes, 4))
-    answers = (X @ scores[:, :3].T + scores[:, 3]).argmax(axis=1)
-    other = rng.random(n) < 0.2
-    y = np.where(other, rng.integers(0, n_classes, n), answers).astype(np.int32)
+    shares = softmax(X @ scores[:, :3].T + scores[:, 3])
+    y = rng.integers(0, n_classes, n).astype(np.int32)
     space = PlaneSpace(X, y, n_classes)
     alone = random_tree(space, 1, rng).collapse(np.ones(1 if n == 1 else 3, dtype=bool))
+
+    def made(found):
+        return LeafModels(np.zeros(3), np.ones(3), found[:, :, :3], found[:, :, 3])
+
     # A ridge so large that the leaf adds nothing to the model of all rows.
-    run = along_path(alone, space, [0.0], Settings(), LeafPrior(scores, X, 1e12)).runs[0]
-    with_label = 1.0 - np.bincount(y).max() / n
-    assert run.objective[-1] == pytest.approx(min(np.mean(answers != y), with_label), abs=1e-12)
+    path = along_path(alone, space, [0.0], Settings(), LeafPrior(scores, X, 1e12, made))
+    assert path.runs[0].objective[-1] == pytest.approx(-np.log(shares[np.arange(n), y]).mean(), abs=1e-9)
+    np.testing.assert_allclose(path.trees[0].predicted_shares(X), shares, atol=1e-9)
 
 
 def test_a_planted_tree_is_found_from_random_ones():

@@ -20,7 +20,7 @@ void load_lapack() {
 void dsyev_at_first(char* jobz, char* uplo, int* n, double* a, int* lda, double* w, double* work, int* lwork,
                     int* info) {
   load_lapack();
-  lapack().dsyev(jobz, uplo, n, a, lda, w, work, lwork, info);
+  lapack().dsyev.load()(jobz, uplo, n, a, lda, w, work, lwork, info);
 }
 
 }  // namespace

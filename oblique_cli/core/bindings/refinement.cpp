@@ -40,8 +40,8 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
                      std::size_t n_classes, const Codes& left, const Codes& right, const Matrix& w, const Doubles& b,
                      const Flags& missing_left, const Codes& labels, double penalty, const std::string& surrogate,
                      int max_sweeps, double tolerance, bool split_leaves, int n_threads,
-                     const std::optional<Matrix>& leaf_prior, const std::optional<Matrix>& leaf_x,
-                     double leaf_penalty) {
+                     const std::optional<Matrix>& leaf_prior, const std::optional<Matrix>& leaf_x, double leaf_penalty,
+                     const std::optional<Matrix>& models) {
   const std::size_t n = x.shape(0), p = x.shape(1), nodes = left.shape(0);
   require(n >= 1 && nodes >= 1 && n_classes >= 1, "X must have at least one row and the tree a node");
   check_rows(x, y, weights, n_classes);
@@ -65,6 +65,7 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
   const MarginLoss loss = surrogate == "logistic" ? MarginLoss::logistic : MarginLoss::squared_hinge;
   RefinementOptions options{penalty, loss, max_sweeps, tolerance, split_leaves, n_threads};
   LeafLogistic leaves;
+  require(!(leaf_prior && split_leaves), "leaves with models are not divided");
   if (leaf_prior) {
     require(leaf_x && leaf_x->shape(0) == n && leaf_penalty > 0.0,
             "models of leaves need columns of all rows and a positive penalty");
@@ -76,6 +77,12 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
     leaves.prior.assign(leaf_prior->data(), leaf_prior->data() + leaf_prior->size());
     leaves.l2 = leaf_penalty;
     options.leaves = &leaves;
+    if (models) {
+      const std::size_t size = leaf_prior->size();
+      require(models->shape(0) == nodes && models->shape(1) == size, "models must hold the scores of every node");
+      for (std::size_t node = 0; node < nodes; ++node)
+        tree.models.emplace_back(models->data() + node * size, models->data() + (node + 1) * size);
+    }
   }
   Refinement done;
   {
@@ -98,6 +105,14 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
   out["b"] = array(std::move(tree.thresholds), {grown});
   out["missing_left"] = array(std::move(tree.missing_left), {grown});
   out["labels"] = array(std::move(tree.label), {grown});
+  if (leaf_prior) {
+    Scores all;
+    for (Scores& each : tree.models) {
+      each.resize(leaf_prior->size(), 0.0);  // a node that gave its place to a child has none
+      all.insert(all.end(), each.begin(), each.end());
+    }
+    out["models"] = array(std::move(all), {grown, leaf_prior->size()});
+  }
   out["sweep"] = array(std::move(sweep), {steps});
   out["node"] = array(std::move(node), {steps});
   out["objective"] = array(std::move(objective), {steps});
@@ -117,11 +132,12 @@ void bind_refinement(nb::module_& m) {
       "b"_a.noconvert(), "missing_left"_a.noconvert(), "labels"_a.noconvert(), "penalty"_a, "surrogate"_a = "logistic",
       "max_sweeps"_a = 40, "tolerance"_a = 1e-6, "split_leaves"_a = false, "n_threads"_a = 1,
       "leaf_prior"_a.noconvert().none() = nb::none(), "leaf_x"_a.noconvert().none() = nb::none(),
-      "leaf_penalty"_a = 1.0,
+      "leaf_penalty"_a = 1.0, "models"_a.noconvert().none() = nb::none(),
       "Tree alternating optimization. X (n, p) float64 C order, standardized, 0 where absent (n, p) says that a value "
       "is missing; y (n,) int32 codes; weights (n,) positive. The tree: children (-1 at leaves), w (nodes, p) of unit "
       "length or 0, b, missing_left, labels of leaves; a row goes left if w.x + b <= 0. Returns the arrays of the "
-      "refined tree, in which nodes that are nobody's children are left over, the objective after every step, and "
+      "refined tree, in which nodes that are nobody's children are left over, models of leaves (beside leaf_prior) if "
+      "there are any, the objective after every step, and "
       "whether no step lowers it any more.");
 }
 

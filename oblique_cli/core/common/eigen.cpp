@@ -22,7 +22,7 @@ namespace {
 int decompose(int p, Vector& vectors, Vector& values, Vector& room) {
   char job = 'V', triangle = 'U';
   int n = p, lda = p, info = 0, size = static_cast<int>(room.size());
-  lapack().dsyev(&job, &triangle, &n, vectors.data(), &lda, values.data(), room.data(), &size, &info);
+  lapack().dsyev.load()(&job, &triangle, &n, vectors.data(), &lda, values.data(), room.data(), &size, &info);
   return info;
 }
 

@@ -62,9 +62,8 @@ bool LogitBoost::step(const ClassRows& rows, std::vector<double>& scores, Scores
       mean = x_mean;
       feature = j;
     }
-    if (feature == p) continue;
-    any = true;
-    change_[k * (p + 1) + feature] = slope;
+    any = any || feature < p || std::abs(mean_response) > kNoSpread;
+    if (feature < p) change_[k * (p + 1) + feature] = slope;
     change_[k * (p + 1) + p] = mean_response - slope * mean;
   }
   checkpoint(n * C * (3 * p + 8));

@@ -13,7 +13,7 @@ namespace oblique {
 class LogitBoost {
  public:
   // Adds one step to scores (C, n), which hold the offset too, and to the linear functions `w` beside the offset.
-  // False if no feature varies, so that nothing is added.
+  // Where no feature varies that is the mean of the response. False if nothing is to be added.
   bool step(const ClassRows& rows, std::vector<double>& scores, Scores& w);
 
  private:

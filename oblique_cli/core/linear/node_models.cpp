@@ -112,7 +112,7 @@ std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& 
   at_nodes(rows, [&](std::size_t node, const std::uint32_t* which, std::size_t n) {
     Scores model;
     if (node == 0) {
-      model = shares_of(rows);
+      model = options.boosted ? Scores(size, 0.0) : shares_of(rows);
     } else {
       const double* above = out.data() + static_cast<std::size_t>(rows.parent[node]) * size;
       model.assign(above, above + size);
@@ -166,7 +166,7 @@ std::vector<double> boosting_errors(const RoutedRows& training, const RoutedRows
     std::iota(all.begin(), all.end(), 0u);
     return all;
   };
-  Scores model = shares_of(training);
+  Scores model(training.n_classes * (training.p + 1), 0.0);
   ModelRows grown, left_out;
   const std::vector<std::uint32_t> all = everything(training.n);
   grown.take(training, all.data(), all.size(), model);

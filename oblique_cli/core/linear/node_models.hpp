@@ -1,8 +1,8 @@
 // A linear model of the classes at every node of a tree, that of a node starting from its parent's.
 //
-// The model of the root starts from the class shares. What a node adds to the scores of its parent is either penalized
-// by a ridge (SoftmaxSolver), so that a node of few rows stays close to its parent, or a number of steps of LogitBoost,
-// as in logistic model trees (Landwehr, Hall & Frank 2005, section 4).
+// What a node adds to the scores of its parent is either penalized by a ridge (SoftmaxSolver), so that a node of few
+// rows stays close to its parent, or a number of steps of LogitBoost, as in logistic model trees (Landwehr, Hall &
+// Frank 2005, section 4). The model of the root starts from the class shares with a ridge and from 0 with LogitBoost.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
 #include "refinement/alternation.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <optional>
@@ -31,17 +32,16 @@ void RefinedTree::sides(const RefinementRows& rows, const std::uint32_t* which, 
   for (std::size_t i = 0; i < n; ++i) to_left[i] = goes_left(rows, which[i], node);
 }
 
-void RefinedTree::at_leaf(std::size_t leaf, const std::uint32_t* which, std::size_t n, std::int32_t* answers) const {
-  if (fits && !models[leaf].empty())
-    fits->answers(models[leaf], which, n, answers);
-  else
-    std::fill_n(answers, n, label[leaf]);
+void RefinedTree::at_leaf(const RefinementRows& rows, std::size_t leaf, const std::uint32_t* which, std::size_t n,
+                          double* losses) const {
+  if (fits) return fits->losses(models[leaf], which, n, losses);
+  for (std::size_t i = 0; i < n; ++i) losses[i] = label[leaf] == rows.y[which[i]] ? 0.0 : 1.0;
 }
 
-std::int32_t RefinedTree::answer(const RefinementRows& rows, std::uint32_t row, std::size_t node) const {
+double RefinedTree::loss(const RefinementRows& rows, std::uint32_t row, std::size_t node) const {
   node = leaf_below(*this, node, [&](std::size_t at) { return goes_left(rows, row, at) ? left_of(at) : right_of(at); });
-  std::int32_t found;
-  at_leaf(node, &row, 1, &found);
+  double found;
+  at_leaf(rows, node, &row, 1, &found);
   return found;
 }
 
@@ -49,8 +49,16 @@ namespace {
 
 constexpr double kRounding = 1e-12;  // of a sum
 constexpr double kFall = 1e-10;      // of the weight of all rows: by how much a change must lower E
+constexpr double kCares = 1e-3;      // what a row must cost more on one side for planes to be looked for by it
+constexpr double kTolerance = 1e-4;  // of models under way, in the loss of a row
+constexpr double kLastTolerance = 1e-11;
 
 constexpr std::uint64_t kDigest = 0x9e3779b97f4a7c15u;
+
+std::uint64_t digested(std::uint64_t digest, double weight) {
+  digest = (digest ^ std::bit_cast<std::uint64_t>(weight)) * 0xff51afd7ed558ccdu;
+  return digest ^ (digest >> 32);
+}
 
 std::uint64_t digested(std::uint64_t digest, std::uint32_t row, bool right) {
   digest = (digest ^ (2 * std::uint64_t{row} + right)) * 0xff51afd7ed558ccdu;
@@ -76,12 +84,12 @@ std::size_t part(std::uint32_t* rows, const std::uint8_t* left, std::size_t n, s
 // stay in the cache.
 class Router {
  public:
-  // answers[i] = tree.answer(rows, which[i], node)
+  // losses[i] = tree.loss(rows, which[i], node)
   void route(const RefinedTree& tree, const RefinementRows& rows, const std::uint32_t* which, std::size_t n,
-             std::size_t node, std::int32_t* answers) {
-    if (tree.is_leaf(node)) return tree.at_leaf(node, which, n, answers);
+             std::size_t node, double* losses) {
+    if (tree.is_leaf(node)) return tree.at_leaf(rows, node, which, n, losses);
     for (std::size_t begin = 0; begin < n; begin += kTogether)
-      route_block(tree, rows, which + begin, std::min(kTogether, n - begin), node, answers + begin);
+      route_block(tree, rows, which + begin, std::min(kTogether, n - begin), node, losses + begin);
   }
 
  private:
@@ -93,7 +101,7 @@ class Router {
   };
 
   void route_block(const RefinedTree& tree, const RefinementRows& rows, const std::uint32_t* which, std::size_t n,
-                   std::size_t top, std::int32_t* answers) {
+                   std::size_t top, double* losses) {
     for (std::uint32_t i = 0; i < n; ++i) {
       numbers_[i] = which[i];
       places_[i] = i;
@@ -104,13 +112,13 @@ class Router {
       parts_.pop_back();
       const std::size_t count = here.end - here.begin;
       if (tree.is_leaf(here.node)) {
-        tree.at_leaf(here.node, numbers_ + here.begin, count, found_);
-        for (std::size_t i = 0; i < count; ++i) answers[places_[here.begin + i]] = found_[i];
+        tree.at_leaf(rows, here.node, numbers_ + here.begin, count, found_);
+        for (std::size_t i = 0; i < count; ++i) losses[places_[here.begin + i]] = found_[i];
         continue;
       }
       if (count <= kFew) {
         for (std::size_t i = here.begin; i < here.end; ++i)
-          answers[places_[i]] = tree.answer(rows, numbers_[i], here.node);
+          losses[places_[i]] = tree.loss(rows, numbers_[i], here.node);
         continue;
       }
       tree.sides(rows, numbers_ + here.begin, count, here.node, left_);
@@ -123,7 +131,7 @@ class Router {
 
   std::uint32_t numbers_[kTogether], places_[kTogether];
   std::uint8_t left_[kTogether];
-  std::int32_t found_[kTogether];
+  double found_[kTogether];
   std::vector<Part> parts_;
   std::vector<std::uint32_t> spare_;
 };
@@ -131,16 +139,15 @@ class Router {
 class Alternation {
  public:
   Alternation(const RefinementRows& rows, const RefinementOptions& options, RefinedTree& tree)
-      : rows_(rows), options_(options), tree_(tree), order_(rows.n), answer_(rows.n), seen_(tree.size(), 0),
+      : rows_(rows), options_(options), tree_(tree), order_(rows.n), loss_(rows.n), seen_(tree.size(), 0),
         orders_(orders_of(rows)) {
     for (std::size_t i = 0; i < rows.n; ++i) total_ += rows.weight[i];
     if (!options.leaves) return;
     fits_.emplace(rows, *options.leaves);
     tree.fits = &*fits_;
-    tree.models.assign(tree.size(), {});
+    if (tree.models.empty()) tree.models.assign(tree.size(), Scores(options.leaves->prior.size(), 0.0));
     fitted_.assign(tree.size(), 0);
     whole_.assign(tree.size(), Whole());
-    last_.assign(tree.size(), {});
   }
 
   Refinement run() {
@@ -161,6 +168,15 @@ class Alternation {
         out.converged = true;
         break;
       }
+    }
+    if (fits_) {
+      tolerance_ = kLastTolerance;
+      fitted_.assign(tree_.size(), 0);
+      for (const std::size_t leaf : leaves_)
+        if (!places_[leaf].empty()) settle(leaf);
+      divide();
+      objective_ = measure();
+      out.steps.push_back({out.sweeps, -1, objective_});
     }
     out.after = objective_;
     return out;
@@ -208,8 +224,8 @@ class Alternation {
 
   void answer_leaf(std::size_t leaf, const std::uint32_t* rows, std::size_t n) {
     found_.resize(std::max(found_.size(), n));
-    tree_.at_leaf(leaf, rows, n, found_.data());
-    for (std::size_t i = 0; i < n; ++i) answer_[rows[i]] = found_[i];
+    tree_.at_leaf(rows_, leaf, rows, n, found_.data());
+    for (std::size_t i = 0; i < n; ++i) loss_[rows[i]] = found_[i];
   }
 
   std::size_t left(std::size_t node) const { return tree_.left_of(node); }
@@ -251,8 +267,7 @@ class Alternation {
     divide();
   }
 
-  // Gives a leaf what is best for its rows: the label of most weight, or a model, which has to get no more of them
-  // wrong than the one that is there.
+  // Gives a leaf what is best for its rows: the label of most weight, and the model of least loss and ridge.
   void settle(std::size_t leaf) {
     double wrong;
     const Place place = places_[leaf];
@@ -264,10 +279,7 @@ class Alternation {
     fitted_[leaf] = digest;
     const std::uint32_t* rows = order_.data() + place.begin;
     const std::size_t n = place.end - place.begin;
-    const LeafFit found = fits_->fit(rows, n, solver_, last_[leaf]);
-    last_[leaf] = found.scores;
-    const double now = tree_.models[leaf].empty() ? wrong : fits_->wrong(tree_.models[leaf], rows, n);
-    if (found.wrong <= now) tree_.models[leaf] = found.scores;
+    tree_.models[leaf] = fits_->fit(rows, n, solver_, tree_.models[leaf], tolerance_).scores;
   }
 
   void take_place(std::size_t node, std::size_t child) {
@@ -279,7 +291,6 @@ class Alternation {
       tree_.models[node] = std::move(tree_.models[child]);
       fitted_[node] = fitted_[child];
       whole_[node] = std::move(whole_[child]);
-      last_[node] = std::move(last_[child]);
     }
     tree_.set_children(node, tree_.left[child], tree_.right[child]);
   }
@@ -294,9 +305,11 @@ class Alternation {
   // E of the tree, whose rows are divided.
   double measure() const {
     double sum = 0.0;
-    for (std::size_t i = 0; i < rows_.n; ++i) sum += answer_[i] == rows_.y[i] ? 0.0 : rows_.weight[i];
+    for (std::size_t i = 0; i < rows_.n; ++i) sum += rows_.weight[i] * loss_[i];
     for (const auto& level : levels_)
       for (const std::size_t node : level) sum += price(node);
+    if (fits_)
+      for (const std::size_t leaf : leaves_) sum += fits_->ridge(tree_.models[leaf]);
     return sum;
   }
 
@@ -307,8 +320,7 @@ class Alternation {
     NodeUpdate update;
     PlaneCandidate candidate;
     std::vector<CareRow> care;
-    std::vector<std::int32_t> of_left, of_right;
-    std::vector<double> by_class;
+    std::vector<double> of_left, of_right, by_class;
     std::vector<std::uint8_t> sides;  // to which the candidate sends the rows of the node
     Router router;
     SoftmaxSolver solver;
@@ -399,12 +411,14 @@ class Alternation {
     seen_[leaf] = 0;
     below_[leaf] = price(leaf);
     for (std::size_t i = places_[leaf].begin; i < places_[leaf].end; ++i)
-      answer_[order_[i]] = tree_.answer(rows_, order_[i], leaf);
+      loss_[order_[i]] = tree_.loss(rows_, order_[i], leaf);
   }
 
   // Updates every node once, the deepest first; whether any changed.
   bool sweep(int number, std::vector<RefinementStep>& steps) {
     below_.assign(tree_.size(), 0.0);
+    if (fits_)
+      for (const std::size_t leaf : leaves_) below_[leaf] = fits_->ridge(tree_.models[leaf]);
     std::vector<double> falls;
     bool changed = options_.split_leaves && split_leaves(number, steps);
     for (auto level = levels_.rbegin(); level != levels_.rend(); ++level) {
@@ -423,7 +437,7 @@ class Alternation {
     return changed;
   }
 
-  // Updates a node; returns by how much E falls. below_[node] becomes the penalty of its branch.
+  // Updates a node; returns by how much E falls. below_[node] becomes what its branch costs beside the losses of rows.
   double renew(std::size_t node, Worker& worker) {
     const Place place = places_[node];
     const std::size_t n = place.end - place.begin, l = left(node), r = right(node);
@@ -431,7 +445,7 @@ class Alternation {
     const double planes = below_[l] + below_[r];
     worker.of_left.resize(n);
     worker.of_right.resize(n);
-    // The rows stand as the plane divides them; the answers of the other side are to be found.
+    // The rows stand as the plane divides them; what they cost on the other side is to be found.
     const std::size_t n_left = places_[l].end - place.begin;
     worker.router.route(tree_, rows_, rows, n_left, r, worker.of_right.data());
     worker.router.route(tree_, rows_, rows + n_left, n - n_left, l, worker.of_left.data() + n_left);
@@ -442,19 +456,19 @@ class Alternation {
     for (std::size_t i = 0; i < n; ++i) {
       const std::uint32_t row = rows[i];
       const double weight = rows_.weight[row];
-      const std::int32_t y = rows_.y[row];
       const bool goes_left = i < n_left;
-      (goes_left ? worker.of_left : worker.of_right)[i] = answer_[row];
-      const bool good_left = worker.of_left[i] == y, good_right = worker.of_right[i] == y;
-      worker.by_class[static_cast<std::size_t>(y)] += weight;
+      (goes_left ? worker.of_left : worker.of_right)[i] = loss_[row];
+      const double on_left = weight * worker.of_left[i], on_right = weight * worker.of_right[i];
+      worker.by_class[static_cast<std::size_t>(rows_.y[row])] += weight;
       sum += weight;
-      if (!good_left) wrong_left += weight;
-      if (!good_right) wrong_right += weight;
-      if (!(goes_left ? good_left : good_right)) wrong_now += weight;
-      if (!good_left && !good_right) wrong_both += weight;
-      if (good_left == good_right) continue;
-      worker.care.push_back({row, good_right, weight});
-      digest = digested(digest, row, good_right);
+      wrong_left += on_left;
+      wrong_right += on_right;
+      wrong_now += goes_left ? on_left : on_right;
+      wrong_both += std::min(on_left, on_right);
+      if (std::abs(worker.of_left[i] - worker.of_right[i]) < kCares) continue;
+      worker.care.push_back({row, on_right < on_left, std::abs(on_left - on_right)});
+      digest = digested(digest, row, on_right < on_left);
+      if (fits_) digest = digested(digest, worker.care.back().weight);
     }
     checkpoint(n * rows_.p);
     const double now = wrong_now + price(node) + planes, fall = kFall * total_;
@@ -481,41 +495,40 @@ class Alternation {
       case present: below_[node] = price(node) + planes; return 0.0;
       case leaf:
         make_leaf(node, static_cast<std::int32_t>(most - worker.by_class.begin()));
+        below_[node] = 0.0;
         if (fits_) {
           tree_.models[node] = whole_[node].fit.scores;
-          last_[node] = whole_[node].fit.scores;
+          below_[node] = fits_->ridge(tree_.models[node]);
         }
-        below_[node] = 0.0;
-        tree_.at_leaf(node, rows, n, worker.of_left.data());
-        for (std::size_t i = 0; i < n; ++i) answer_[rows[i]] = worker.of_left[i];
+        tree_.at_leaf(rows_, node, rows, n, worker.of_left.data());
+        for (std::size_t i = 0; i < n; ++i) loss_[rows[i]] = worker.of_left[i];
         return now - best;
       case all_left:
       case all_right:
         std::fill_n(tree_.plane(node), rows_.p, 0.0);
         tree_.thresholds[node] = choice == all_left ? 1.0 : -1.0;
         below_[node] = below_[choice == all_left ? l : r];
-        for (std::size_t i = 0; i < n; ++i)
-          answer_[rows[i]] = (choice == all_left ? worker.of_left : worker.of_right)[i];
+        for (std::size_t i = 0; i < n; ++i) loss_[rows[i]] = (choice == all_left ? worker.of_left : worker.of_right)[i];
         break;
       case plane:
         tree_.set_plane(node, worker.candidate.w.data(), -worker.candidate.b);
         tree_.missing_left[node] = worker.candidate.missing_left;
         below_[node] = price(node) + planes;
-        for (std::size_t i = 0; i < n; ++i) answer_[rows[i]] = worker.sides[i] ? worker.of_left[i] : worker.of_right[i];
+        for (std::size_t i = 0; i < n; ++i) loss_[rows[i]] = worker.sides[i] ? worker.of_left[i] : worker.of_right[i];
         break;
     }
     return now - best;
   }
 
-  // Weight of the rows of a node that one model gets wrong. The model is kept for as long as the rows are the same.
+  // What a node costs as a leaf with a model of its own, which is kept for as long as the rows are the same.
   double as_leaf(std::size_t node, const std::uint32_t* rows, std::size_t n, Worker& worker) {
     std::uint64_t digest = kDigest;
     for (std::size_t i = 0; i < n; ++i) digest = digested(digest, rows[i], false);
     if (whole_[node].digest != digest) {
-      const LeafFit found = fits_->fit(rows, n, worker.solver, whole_[node].fit.scores);
+      const LeafFit found = fits_->fit(rows, n, worker.solver, whole_[node].fit.scores, kTolerance);
       whole_[node] = {digest, found};
     }
-    return whole_[node].fit.wrong;
+    return whole_[node].fit.cost;
   }
 
   // A plane as a tree of one node, for its arithmetic.
@@ -528,15 +541,13 @@ class Alternation {
     return alone;
   }
 
-  // Weight of the rows of a node that the candidate's plane gets wrong, by the arithmetic of the tree itself.
+  // What the rows of a node cost with the candidate's plane, by the arithmetic of the tree itself.
   double cost_of(Worker& worker, const std::uint32_t* rows, std::size_t n) const {
     worker.sides.resize(n);
     stump(worker.candidate).sides(rows_, rows, n, 0, worker.sides.data());
     double sum = 0.0;
-    for (std::size_t i = 0; i < n; ++i) {
-      const std::int32_t answer = worker.sides[i] ? worker.of_left[i] : worker.of_right[i];
-      if (answer != rows_.y[rows[i]]) sum += rows_.weight[rows[i]];
-    }
+    for (std::size_t i = 0; i < n; ++i)
+      sum += rows_.weight[rows[i]] * (worker.sides[i] ? worker.of_left[i] : worker.of_right[i]);
     return sum;
   }
 
@@ -544,8 +555,8 @@ class Alternation {
   const RefinementOptions& options_;
   RefinedTree& tree_;
   std::vector<std::uint32_t> order_;
-  std::vector<std::int32_t> answer_;  // of the branch at which the sweep is, for every row
-  std::vector<std::uint64_t> seen_;   // digest of the rows that cared when a plane was last looked for
+  std::vector<double> loss_;         // in the branch at which the sweep is, for every row
+  std::vector<std::uint64_t> seen_;  // digest of the rows that cared when a plane was last looked for
   std::vector<Place> places_;
   std::vector<std::vector<std::size_t>> levels_;  // decision nodes by depth
   std::vector<std::size_t> leaves_;
@@ -553,12 +564,12 @@ class Alternation {
   std::vector<double> below_, by_class_;
   std::vector<std::uint8_t> sides_;
   std::vector<std::uint32_t> spare_;
-  std::vector<std::int32_t> found_;
+  std::vector<double> found_;
   double total_ = 0.0, objective_ = 0.0;
   std::optional<LeafFits> fits_;       // where leaves have models
   std::vector<std::uint64_t> fitted_;  // digest of the rows of a leaf when its model was last looked for
   std::vector<Whole> whole_;           // of decision nodes
-  std::vector<Scores> last_;           // of leaves: the model that was last looked for
+  double tolerance_ = kTolerance;      // of the models of leaves
   SoftmaxSolver solver_;
 };
 

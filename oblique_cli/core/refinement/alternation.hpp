@@ -11,6 +11,9 @@
 // that is right, and a plane is as good as the weight it sends to the other side is small. That problem is NP-hard, so
 // planes are proposed (`NodeUpdate`) and E itself decides: what lowers E is taken, at a tie the node stays as it is. A
 // leaf may be divided too, between its two heaviest classes, so that the shape of the start is no bound.
+//
+// Where leaves have logistic models, a row costs its log loss in place of whether it is misclassified, and E has the
+// ridges of the models as well. Of what a row costs in the two branches, the difference is how much it cares.
 #pragma once
 
 #include <cstddef>
@@ -69,10 +72,11 @@ struct RefinedTree : PlaneTree<DensePlanes, LeafAnswers> {
   // to_left[i]: whether row which[i] does.
   void sides(const RefinementRows& rows, const std::uint32_t* which, std::size_t n, std::size_t node,
              std::uint8_t* to_left) const;
-  // Class codes that a leaf gives rows.
-  void at_leaf(std::size_t leaf, const std::uint32_t* which, std::size_t n, std::int32_t* answers) const;
-  // Class code of the leaf below `node` that a row comes to.
-  std::int32_t answer(const RefinementRows& rows, std::uint32_t row, std::size_t node) const;
+  // What rows cost in a leaf: the log loss of its model, or whether its label is not theirs.
+  void at_leaf(const RefinementRows& rows, std::size_t leaf, const std::uint32_t* which, std::size_t n,
+               double* losses) const;
+  // What a row costs in the leaf below `node` that it comes to.
+  double loss(const RefinementRows& rows, std::uint32_t row, std::size_t node) const;
 };
 
 // E after each update of a node, in the order of updates; node -1 for the leaves and branches at the end of a sweep.

@@ -1,25 +1,13 @@
 #include "refinement/leaf_fits.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "common/interrupt.hpp"
+#include "common/kernels.hpp"
 #include "linear/softmax_block.hpp"
 
 namespace oblique {
-namespace {
-
-constexpr double kTolerance = 1e-4;  // of the loss of a row: the sign of E is what counts, so scores need few digits
-
-// Class of the largest of scores (C, n), the first of equal ones.
-std::int32_t largest(const std::vector<double>& scores, std::size_t n, std::size_t n_classes, std::size_t i) {
-  std::size_t best = 0;
-  for (std::size_t k = 1; k < n_classes; ++k)
-    if (scores[k * n + i] > scores[best * n + i]) best = k;
-  return static_cast<std::int32_t>(best);
-}
-
-}  // namespace
-
 LeafFits::LeafFits(const RefinementRows& rows, const LeafLogistic& wanted)
     : rows_(rows), x_(wanted.x), p_(wanted.p), l2_(wanted.l2), columns_(p_ * rows.n),
       prior_(rows.n_classes * rows.n, 0.0) {
@@ -28,7 +16,8 @@ LeafFits::LeafFits(const RefinementRows& rows, const LeafLogistic& wanted)
   add_scores(wanted.prior, columns_.data(), rows.n, p_, rows.n_classes, prior_.data());
 }
 
-LeafFit LeafFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver, const Scores& start) const {
+LeafFit LeafFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver, const Scores& start,
+                      double tolerance) const {
   const std::size_t C = rows_.n_classes;
   std::vector<double> columns(p_ * n), scores(C * n), weight(n);
   std::vector<std::int32_t> y(n);
@@ -42,52 +31,49 @@ LeafFit LeafFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& 
   }
   checkpoint(n * (p_ + C));
   LeafFit out;
-  out.scores = solver.solve({columns.data(), n, p_, C, y.data(), weight.data(), scores.data()}, l2_, kTolerance, start);
-  add_scores(out.scores, columns.data(), n, p_, C, scores.data());
-  for (std::size_t i = 0; i < n; ++i)
-    if (largest(scores, n, C, i) != y[i]) out.wrong += weight[i];
+  out.scores = solver.solve({columns.data(), n, p_, C, y.data(), weight.data(), scores.data()}, l2_, tolerance, start);
+  out.cost = solver.objective();
   return out;
 }
 
-void LeafFits::answers(const Scores& model, const std::uint32_t* which, std::size_t n, std::int32_t* out) const {
+void LeafFits::losses(const Scores& model, const std::uint32_t* which, std::size_t n, double* out) const {
   constexpr std::size_t kRows = 4, kClasses = 8;  // of score_rows
-  const std::size_t C = rows_.n_classes;
-  std::vector<double> w(kClasses * p_), largest_score(n);
-  for (std::size_t first = 0; first < C; first += kClasses) {
-    const std::size_t count = std::min(kClasses, C - first);
-    for (std::size_t k = 0; k < count; ++k) {
-      const double* of_class = model.data() + (first + k) * (p_ + 1);
-      for (std::size_t j = 0; j < p_; ++j) w[kClasses * j + k] = of_class[j];
-    }
-    for (std::size_t begin = 0; begin < n; begin += kRows) {
-      const double* x[kRows];
-      double scores[kRows * kClasses] = {};
-      for (std::size_t r = 0; r < kRows; ++r) {
-        const std::size_t row = which[std::min(begin + r, n - 1)];  // the last again where there are no more
-        x[r] = x_ + row * p_;
-        for (std::size_t k = 0; k < count; ++k)
-          scores[r * kClasses + k] = prior_[(first + k) * rows_.n + row] + model[(first + k) * (p_ + 1) + p_];
-      }
-      score_rows(w.data(), x, p_, scores);
-      for (std::size_t i = begin; i < std::min(begin + kRows, n); ++i)
-        for (std::size_t k = 0; k < count; ++k) {
-          const double score = scores[(i - begin) * kClasses + k];
-          if (first + k > 0 && !(score > largest_score[i])) continue;
-          largest_score[i] = score;
-          out[i] = static_cast<std::int32_t>(first + k);
+  const std::size_t C = rows_.n_classes, chunks = (C + kClasses - 1) / kClasses, padded = chunks * kClasses;
+  std::vector<double> w(padded * p_, 0.0), found(kRows * padded);
+  for (std::size_t k = 0; k < C; ++k) {
+    const double* of_class = model.data() + k * (p_ + 1);
+    double* own = w.data() + k / kClasses * kClasses * p_ + k % kClasses;
+    for (std::size_t j = 0; j < p_; ++j) own[kClasses * j] = of_class[j];
+  }
+  for (std::size_t begin = 0; begin < n; begin += kRows) {
+    const std::size_t count = std::min(kRows, n - begin);
+    const double* x[kRows];
+    for (std::size_t r = 0; r < kRows; ++r) x[r] = x_ + which[std::min(begin + r, n - 1)] * p_;  // the last again
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+      double* scores = found.data() + chunk * kRows * kClasses;
+      for (std::size_t r = 0; r < kRows; ++r)
+        for (std::size_t i = 0; i < kClasses; ++i) {
+          const std::size_t k = chunk * kClasses + i, row = which[std::min(begin + r, n - 1)];
+          scores[r * kClasses + i] = k < C ? prior_[k * rows_.n + row] + model[k * (p_ + 1) + p_] : 0.0;
         }
+      score_rows(w.data() + chunk * kClasses * p_, x, p_, scores);
+    }
+    const auto score = [&](std::size_t r, std::size_t k) {
+      return found[k / kClasses * kRows * kClasses + r * kClasses + k % kClasses];
+    };
+    for (std::size_t r = 0; r < count; ++r) {
+      const auto y = static_cast<std::size_t>(rows_.y[which[begin + r]]);
+      double top = score(r, 0), sum = 0.0;
+      for (std::size_t k = 1; k < C; ++k) top = std::max(top, score(r, k));
+      for (std::size_t k = 0; k < C; ++k) sum += std::exp(score(r, k) - top);
+      out[begin + r] = std::log(sum) + (top - score(r, y));
     }
   }
-  checkpoint(n * C * p_);
+  checkpoint(n * C * (p_ + 4));
 }
 
-double LeafFits::wrong(const Scores& model, const std::uint32_t* which, std::size_t n) const {
-  std::vector<std::int32_t> answer(n);
-  answers(model, which, n, answer.data());
-  double sum = 0.0;
-  for (std::size_t i = 0; i < n; ++i)
-    if (answer[i] != rows_.y[which[i]]) sum += rows_.weight[which[i]];
-  return sum;
+double LeafFits::ridge(const Scores& model) const {
+  return 0.5 * l2_ * dot_columns(model.data(), model.data(), model.size());
 }
 
 }  // namespace oblique

@@ -11,10 +11,10 @@
 
 namespace oblique {
 
-// A model: its scores beside those of all rows, and the weight of its own rows that it gets wrong.
+// A model: its scores beside those of all rows, and what it costs: the log loss of its own rows and its ridge.
 struct LeafFit {
   Scores scores;
-  double wrong = 0.0;
+  double cost = 0.0;
 };
 
 class LeafFits {
@@ -22,13 +22,15 @@ class LeafFits {
   LeafFits(const RefinementRows& rows, const LeafLogistic& wanted);
 
   // The model of some rows. start: scores to begin with, none for those of all rows
-  LeafFit fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver, const Scores& start) const;
+  LeafFit fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver, const Scores& start,
+              double tolerance) const;
 
-  // Class codes that a model gives some rows: nothing is kept for all rows, which with many leaves would be a lot.
-  void answers(const Scores& model, const std::uint32_t* which, std::size_t n, std::int32_t* out) const;
+  // The log loss of some rows in a leaf of this model: nothing is kept for all rows, which with many leaves would be a
+  // lot.
+  void losses(const Scores& model, const std::uint32_t* which, std::size_t n, double* out) const;
 
-  // Weight of some rows that a model gets wrong.
-  double wrong(const Scores& model, const std::uint32_t* which, std::size_t n) const;
+  // What the model adds to the objective beside the losses of its rows.
+  double ridge(const Scores& model) const;
 
  private:
   const RefinementRows& rows_;

@@ -406,54 +406,21 @@ class _Look:
         X = np.empty((len(kept), len(self.lines)))
         for i, j in enumerate(kept):
             X[i], _ = feature_values(columns.columns[j], self.cells[j], columns.missing, self.lines, self.where)
-        stays = np.array(labels_there)
-        if not stays.all():
-            first = int(np.flatnonzero(~stays)[0])
-            if r.missing == "error":
-                raise DataError(
-                    f"{self.where}: the target {quoted(self.target)} is missing at line {self.lines[first]}"
-                )
-            self.notes.append(f"{_rows(int((~stays).sum()))} without a value of {quoted(self.target)} left out.")
+        stays = self._with_target(np.array(labels_there))
         gaps = np.isnan(X)
-        if r.missing == "error" and gaps.any():
-            some = np.flatnonzero(gaps.any(axis=1))
-            count = int(gaps[some[0]].sum())
-            more = f" ({len(some)} columns have some)" if len(some) > 1 else ""
-            raise DataError(
-                f"{self.where}: column {kept[some[0]] + 1} ({quoted(self.header[kept[some[0]]])}) has {count} missing "
-                f"value{'' if count == 1 else 's'}{more}; set missing: impute or drop"
-            )
+        if r.missing == "error":
+            self._refuse_gaps(gaps, kept)
         weights = self._weights() if r.weights else None
-        if weights is not None and not (weights[stays] > 0).all():
-            count = int((weights[stays] == 0).sum())
-            stays = stays & (weights > 0)
-            if not stays.any():
-                raise DataError(
-                    f"{self.where}: every weight in column {quoted(r.weights)} is 0; at least one must not be"
-                )
-            self.notes.append(f"{_rows(count)} of weight 0 left out.")
+        if weights is not None:
+            stays = self._of_some_weight(stays, weights)
         groups = self._groups(stays) if r.groups else None
         lacking = np.asarray(gaps.any(axis=0))
         if groups is not None:
             lacking = lacking | (groups < 0)
-        if r.missing == "drop" and lacking[stays].any():
-            whole = stays & ~lacking
-            if not whole.any():
-                raise DataError(
-                    f"{self.where}: every row has a missing value, so drop would leave none; set missing: impute"
-                )
-            self.notes.append(f"{_rows(int((stays & ~whole).sum()))} with a missing value left out (missing: drop).")
-            stays = whole
+        if r.missing == "drop":
+            stays = self._whole(stays, lacking)
         if r.encoding == "error" and columns.levels:
-            j = next(j for j in kept if columns.columns[j].treatment == "levels")
-            word = next((k for k, cell in enumerate(self.cells[j]) if cell and not Form().holds(cell)), 0)
-            said = self.header[j] in r.qualitative or self.header[j] in self.declared
-            why = "qualitative" if said else f"not numeric (first such value {quoted(self.cells[j][word])} at line "
-            why += "" if said else f"{self.lines[word]})"
-            raise DataError(
-                f"{self.where}: column {j + 1} ({quoted(self.header[j])}) is {why}; "
-                "declare encoding: crimcoord, onehot or ordinal"
-            )
+            raise self._fault_of_levels(kept)
         X, y = np.ascontiguousarray(X.T[stays]), y[stays]
         X.flags.writeable = y.flags.writeable = False
         if lost := [quoted(label) for code, label in enumerate(columns.classes) if not (y == code).any()]:
@@ -472,6 +439,67 @@ class _Look:
             group_column=r.groups,
             weights=None if weights is None else weights[stays],
             notes=tuple(self.notes),
+        )
+
+    def _with_target(self, stays: np.ndarray) -> np.ndarray:
+        """The rows whose target is there, which all must be where missing values are errors."""
+        if not stays.all():
+            first = int(np.flatnonzero(~stays)[0])
+            if self.reading.missing == "error":
+                raise DataError(
+                    f"{self.where}: the target {quoted(self.target)} is missing at line {self.lines[first]}"
+                )
+            self.notes.append(f"{_rows(int((~stays).sum()))} without a value of {quoted(self.target)} left out.")
+        return stays
+
+    def _refuse_gaps(self, gaps: np.ndarray, kept: Sequence[int]) -> None:
+        """DataError for the first column with missing values. gaps : (features, rows)"""
+        some = np.flatnonzero(gaps.any(axis=1))
+        if not len(some):
+            return
+        count = int(gaps[some[0]].sum())
+        more = f" ({len(some)} columns have some)" if len(some) > 1 else ""
+        raise DataError(
+            f"{self.where}: column {kept[some[0]] + 1} ({quoted(self.header[kept[some[0]]])}) has {count} missing "
+            f"value{'' if count == 1 else 's'}{more}; set missing: impute or drop"
+        )
+
+    def _of_some_weight(self, stays: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Those of the rows that weigh something."""
+        if (weights[stays] > 0).all():
+            return stays
+        count = int((weights[stays] == 0).sum())
+        stays = stays & (weights > 0)
+        if not stays.any():
+            raise DataError(
+                f"{self.where}: every weight in column {quoted(self.reading.weights)} is 0; at least one must not be"
+            )
+        self.notes.append(f"{_rows(count)} of weight 0 left out.")
+        return stays
+
+    def _whole(self, stays: np.ndarray, lacking: np.ndarray) -> np.ndarray:
+        """Those of the rows that lack nothing."""
+        if not lacking[stays].any():
+            return stays
+        whole: np.ndarray = stays & ~lacking
+        if not whole.any():
+            raise DataError(
+                f"{self.where}: every row has a missing value, so drop would leave none; set missing: impute"
+            )
+        self.notes.append(f"{_rows(int((stays & ~whole).sum()))} with a missing value left out (missing: drop).")
+        return whole
+
+    def _fault_of_levels(self, kept: Sequence[int]) -> DataError:
+        """What to say of the first column of levels, where nothing is said of their encoding."""
+        columns = self.columns.columns
+        j = next(j for j in kept if columns[j].treatment == "levels")
+        word = next((k for k, cell in enumerate(self.cells[j]) if cell and not Form().holds(cell)), 0)
+        said = self.header[j] in self.reading.qualitative or self.header[j] in self.declared
+        why = "qualitative" if said else f"not numeric (first such value {quoted(self.cells[j][word])} at line "
+        why += "" if said else f"{self.lines[word]})"
+        return DataError(
+            f"{self.where}: column {j + 1} ({quoted(self.header[j])}) is {why}; "
+            "declare encoding: crimcoord, onehot or ordinal"
         )
 
     def _weights(self) -> np.ndarray:

@@ -1,4 +1,7 @@
-"""The parameters of a tree, in groups: how it grows, how it is pruned, what its leaves say, how columns are read."""
+"""The parameters of a tree, in groups: how it grows, how it is pruned, what its leaves say, how columns are read.
+
+`Growth`, `Leaves` and `Refinement` are values of a tree's `growth`, `leaves` and `refine` as well.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,10 @@ from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.probabilities import RULES
 from oblique_cli.tree.pruning import PRUNINGS, PruningRule, RuleParameters
+from oblique_cli.tree.refining import REFINEMENTS, SURROGATES, Settings
 
 NO_MODELS = "none"
+NO_REFINEMENT = REFINEMENTS[0]
 
 
 class Growth(Declared, BaseEstimator, kw_only=True):
@@ -97,15 +102,15 @@ class Growth(Declared, BaseEstimator, kw_only=True):
 class Pruning(RuleParameters, BaseEstimator, kw_only=True):
     """What becomes of a tree that is grown."""
 
-    pruning: str | PruningRule = parameter(
+    pruning: str | PruningRule | Mapping[str, Any] = parameter(
         default="none",
         allowed=Choice(PRUNINGS),
-        help="A name in `oblique_cli.tree.pruning.PRUNINGS`, or an instance, whose parameters are then reachable as "
-        '``pruning__standard_errors`` and so on. "cost_complexity" and "reduced_error" choose on rows kept from '
-        'growth: `pruning_rows` of `fit`, or a random `pruning_fraction`. "cv" chooses the complexity by '
-        '`pruning_folds`-fold cross-validation of the training rows. "pessimistic", "ccp_alpha", "minimum_error" '
-        'and "description_length" need no further rows. To the last two and to "pessimistic" a row of weight 2 is '
-        "two rows.",
+        help="A name in `oblique_cli.tree.pruning.PRUNINGS`, a mapping of this ``name`` and parameters, or an "
+        "instance, whose parameters are then reachable as ``pruning__standard_errors`` and so on, also of a name. "
+        '"cost_complexity" and "reduced_error" choose on rows kept from growth: `pruning_rows` of `fit`, or a random '
+        '`pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold cross-validation of the training '
+        'rows. "pessimistic", "ccp_alpha", "minimum_error" and "description_length" need no further rows. To the '
+        'last two and to "pessimistic" a row of weight 2 is two rows.',
     )
     pruning_fraction: float = parameter(
         default=0.1,
@@ -137,7 +142,7 @@ class Leaves(Declared, BaseEstimator, kw_only=True):
         allowed=Choice((NO_MODELS, "logistic")),
         help='"logistic" puts a multinomial logistic regression into each leaf, which starts from the leaf\'s '
         "probabilities (logistic model trees, Landwehr et al. 2005, simplified). It decides the predicted class "
-        "too. Such a tree is saved and loaded, and not exported. Qualitative columns have no part in it.",
+        "too. Qualitative columns have no part in it.",
     )
     leaf_penalty: float | str = parameter(
         default="cv",
@@ -145,6 +150,47 @@ class Leaves(Declared, BaseEstimator, kw_only=True):
         help='Ridge penalty of these, in rows, for standardized features. "cv" takes the one of least log loss, as '
         "`probability_strength` does.",
     )
+
+
+class Refinement(Declared, BaseEstimator, kw_only=True):
+    """How a tree is refined as a whole by tree alternating optimization (docs/refinement.md)."""
+
+    penalty: float | None = parameter(
+        default=None,
+        allowed=Optional(Real(0.0)),
+        help="Price of a unit of |w|_1, as a share of the training weight; a split on one feature costs as much. None "
+        "chooses it by cross-validation from a geometric path, between the weight of one row and the share of the "
+        "rows outside the largest class. The tree of each penalty is the start of the next one.",
+    )
+    n_penalties: int = parameter(default=12, allowed=Integer(1), help="Length of that path.")
+    folds: int = parameter(
+        default=5,
+        allowed=Integer(2),
+        help="Folds of that cross-validation. Each grows, prunes and refines its own trees.",
+    )
+    standard_errors: float = parameter(
+        default=0.0,
+        allowed=Real(0.0),
+        help="c of the rule that takes the fewest non-zero coefficients within c standard errors of the best.",
+    )
+    surrogate: str = parameter(
+        default="logistic", allowed=Choice(SURROGATES), help="Loss whose penalized minima are proposed as hyperplanes."
+    )
+    split_leaves: bool = parameter(
+        default=True,
+        allowed=Boolean(),
+        help="Whether a leaf is divided, between its two most frequent classes, where that lowers the objective. "
+        "Without it the tree keeps the shape of its start or a part of it, as in the paper.",
+    )
+    max_sweeps: int = parameter(
+        default=40,
+        allowed=Integer(1),
+        help="Most passes over all nodes at one penalty; a run that needs more is said not to have converged.",
+    )
+
+    def settings(self, threads: int) -> Settings:
+        """Return how a run goes."""
+        return Settings(self.surrogate, self.max_sweeps, split_leaves=self.split_leaves, threads=threads)
 
 
 class Columns(Declared, BaseEstimator, kw_only=True):

@@ -36,6 +36,9 @@ class HeuristicTreeClassifier(ObliqueTreeClassifier):
         name: part for name, part in ObliqueTreeClassifier.parts.items() if name != "proposer"
     }
 
+    def _flat_name(self, name: str) -> str:
+        return self.heuristic.limit_name or LIMIT if name == LIMIT else name
+
     @property  # type: ignore[misc]
     def proposer(self) -> Proposer:  # type: ignore[override]
         """The heuristic with its parameters, made anew at each call."""

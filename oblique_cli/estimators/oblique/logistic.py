@@ -20,16 +20,17 @@ from oblique_cli.ground.constraints import (
     Constraint,
     Either,
     Integer,
+    Optional,
     Real,
     Text,
     check,
 )
 from oblique_cli.parameters import parameter
+from oblique_cli.tree.leaf_models import TERMS
 from oblique_cli.tree.logistic_trees import (
     LOGIT_BOOST,
     MODELS,
     PENALTIES,
-    TERMS,
     How,
     LogisticChoice,
     LogisticFold,
@@ -47,24 +48,35 @@ class LogisticModelTreeClassifier(
     Growth,
     kw_only=True,
     takes=(
-        *("criterion", "min_parent", "max_depth", "base", "leaf_penalty", "refine", "n_penalties", "folds"),
+        *(
+            "criterion",
+            "min_parent",
+            "min_samples_leaf",
+            "max_depth",
+            "base",
+            "leaf_penalty",
+            "refine",
+            "n_penalties",
+            "folds",
+        ),
         *("surrogate", "max_sweeps", "class_weight", *Columns.parameters, "n_jobs", "random_state"),
     ),
 ):
     """A small tree of hyperplanes with a linear-logistic model in every leaf (after Landwehr, Hall & Frank 2005).
 
     Trees are grown by several heuristics. Every node gets a linear model of the classes that goes on from the model of
-    its parent, and a tree is pruned by cost-complexity with the errors of these models. Each tree is also refined as a
-    whole, the models in its leaves (tree alternating optimization). Cross-validation inside the training rows chooses
-    the heuristic, the size, the penalty of the models and whether the tree is refined. A single leaf, which is logistic
-    regression, is among what it chooses from.
+    its parent, and a tree is pruned by cost-complexity with the errors of these models. Cross-validation inside the
+    training rows chooses the heuristic, the size and the penalty of the models. A single leaf, which is logistic
+    regression, is among what it chooses from. With ``refine="tao"`` it may also choose a tree that was refined as a
+    whole, the models in its leaves (tree alternating optimization).
 
     Attributes
     ----------
     tree_, levels_, fill_values_, classes_, n_features_in_, n_leaves_, n_nodes_, depth_
         As in `ObliqueTreeClassifier`; ``tree_.leaf_models`` has the models.
     refinement_ : LogisticChoice
-        All trees that cross-validation compared, what was chosen, and the run of refinement. Model files leave it out.
+        All trees that cross-validation compared, what was chosen, and the run of refinement if there was one. Model
+        files leave it out.
 
     Notes
     -----
@@ -109,18 +121,20 @@ class LogisticModelTreeClassifier(
         "standard deviations from its mean; cross-validation chooses between models with them and without.",
     )
     refine: str = parameter(
-        default="tao", allowed=Choice(REFINEMENTS), help='Whether trees are refined; with "ridge" models only.'
+        default="none",
+        allowed=Choice(REFINEMENTS),
+        help="Whether the two starts that are best once pruned are refined as well, the models in their leaves "
+        '(docs/refinement.md); with "ridge" models only.',
     )
     n_penalties: int = parameter(
         default=6,
         allowed=Integer(1),
-        help="Length of the path of prices of hyperplanes in refinement (docs/refinement.md). The two starts that are "
-        "best once pruned are refined, as they were grown.",
+        help="Length of the path of prices of hyperplanes in refinement.",
     )
     folds: int = parameter(
         default=5,
         allowed=Integer(2),
-        help="Folds of the cross-validation. Each grows, prunes and refines its own trees.",
+        help="Folds of the cross-validation. Each grows and prunes its own trees, and refines them.",
     )
     min_parent: float = parameter(default=10)
     max_depth: int | None = parameter(default=10)
@@ -135,6 +149,20 @@ class LogisticModelTreeClassifier(
         allowed=Real(0.0),
         help="What twice the leaves have to gain in that comparison: one point of error, or what is worth it in log "
         "loss. With 0 a tree of a hundred leaves is taken for the least gain over one of ten.",
+    )
+    max_terms: int | None = parameter(
+        default=10,
+        allowed=Optional(Integer(1)),
+        help='Most terms a class in the models of leaves, with "ridge". Where there are more, models of all terms are '
+        "compared, in the same tree and on the same folds, with models of so many, the same in all leaves, which are "
+        "chosen one after another by how much they lower the loss on the training rows and fitted anew; see "
+        "`all_terms_price`. None compares nothing.",
+    )
+    all_terms_price: float = parameter(
+        default=0.005,
+        allowed=Real(0.0),
+        help="What models of more than `max_terms` terms have to gain in that comparison to be kept: half a point of "
+        "error, or what is worth it in log loss. With 0 the lower loss decides, with 10 `max_terms` always holds.",
     )
     n_jobs: int | None = parameter(
         default=None,
@@ -163,7 +191,9 @@ class LogisticModelTreeClassifier(
         return self
 
     def _of_named(self) -> Mapping[str, Any]:
-        return {name: getattr(self, name) for name in ("criterion", "min_parent", "max_depth", "n_jobs")}
+        return {
+            name: getattr(self, name) for name in ("criterion", "min_parent", "min_samples_leaf", "max_depth", "n_jobs")
+        }
 
     def _chosen(self, starts: Sequence[_Start], rows: _Training, draws: _Draws) -> LogisticChoice:
         """The best of several starts. rows : to grow on"""
@@ -204,4 +234,6 @@ class LogisticModelTreeClassifier(
             n_penalties=self.n_penalties,
             log_loss_weight=self.log_loss_weight,
             doubling_price=self.doubling_price,
+            max_terms=self.max_terms,
+            all_terms_price=self.all_terms_price,
         )

@@ -11,14 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.n_jobs import threads_of
-from oblique_cli.estimators.oblique.groups import Columns, Leaves
+from oblique_cli.estimators.oblique.groups import Columns, Leaves, Refinement
 from oblique_cli.estimators.oblique.heuristics import classifier_of
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, _Start
-from oblique_cli.ground.constraints import Boolean, Choice, Choices, Constraint, Integer, Optional, Real, check
+from oblique_cli.ground.constraints import Choices, Constraint, check
 from oblique_cli.ground.registry import close_matches
 from oblique_cli.parameters import parameter
-from oblique_cli.tree.refining import SURROGATES, Refined, Settings
+from oblique_cli.tree.refining import Refined
 from oblique_cli.tree.splitting import PROPOSERS
 
 RANDOM = {"random_4": 4, "random_5": 5, "random_6": 6}  # complete trees of random hyperplanes, by depth
@@ -51,9 +50,10 @@ STARTS = Starts({"multiway": MULTIWAY})
 
 
 class RefinedTreeClassifier(
+    Refinement,
     ObliqueTreeClassifier,
     kw_only=True,
-    takes=("class_weight", *Columns.parameters, *Leaves.parameters, "n_jobs", "random_state"),
+    takes=(*Refinement.parameters, "class_weight", *Columns.parameters, *Leaves.parameters, "n_jobs", "random_state"),
 ):
     """A tree of hyperplanes, grown by a heuristic and then optimized as a whole (Carreira-Perpinan & Tavallali 2018).
 
@@ -94,38 +94,6 @@ class RefinedTreeClassifier(
         'chooses the penalty chooses the start as well. "multiway" is hhgdt, fdt, quest, cline, axis_parallel and '
         "the three random trees; those that cannot use the features at hand are left out.",
     )
-    penalty: float | None = parameter(
-        default=None,
-        allowed=Optional(Real(0.0)),
-        help="Price of a unit of |w|_1, as a share of the training weight; a split on one feature costs as much. None "
-        "chooses it by cross-validation from a geometric path, between the weight of one row and the share of the "
-        "rows outside the largest class. The tree of each penalty is the start of the next one.",
-    )
-    n_penalties: int = parameter(default=12, allowed=Integer(1), help="Length of that path.")
-    folds: int = parameter(
-        default=5,
-        allowed=Integer(2),
-        help="Folds of that cross-validation. Each grows, prunes and refines its own trees.",
-    )
-    standard_errors: float = parameter(
-        default=0.0,
-        allowed=Real(0.0),
-        help="c of the rule that takes the fewest non-zero coefficients within c standard errors of the best.",
-    )
-    surrogate: str = parameter(
-        default="logistic", allowed=Choice(SURROGATES), help="Loss whose penalized minima are proposed as hyperplanes."
-    )
-    split_leaves: bool = parameter(
-        default=True,
-        allowed=Boolean(),
-        help="Whether a leaf is divided, between its two most frequent classes, where that lowers the objective. "
-        "Without it the tree keeps the shape of its start or a part of it, as in the paper.",
-    )
-    max_sweeps: int = parameter(
-        default=40,
-        allowed=Integer(1),
-        help="Most passes over all nodes at one penalty; a run that needs more is said not to have converged.",
-    )
     n_jobs: int | None = parameter(
         default=None,
         help="Threads that share the nodes of one depth: None is 1, -1 all processors. Any number gives the same tree.",
@@ -145,12 +113,10 @@ class RefinedTreeClassifier(
         given = self._given()
         rows, labels = self._training_rows(X, y)
         growing, _, draws = self._divided(rows, labels, sample_weight, None)
-        settings = Settings(self.surrogate, self.max_sweeps, split_leaves=self.split_leaves, threads=threads_of(self))
         starts = self._starts(given)
 
         def refined_on(part: Any, own: Any) -> Refined:
-            choice = (self.penalty, self.n_penalties, self.folds, self.standard_errors)
-            return self._refined(starts, part, own, *choice, settings)
+            return self._refined(starts, part, own, self)
 
         self.refinement_ = refined_on(growing, draws)
         tree = self.refinement_.tree
@@ -185,9 +151,9 @@ class RefinedTreeClassifier(
             else:
                 defaults = inspect.signature(type(one)).parameters
                 for name in OF_THE_RESULT:
-                    if getattr(one, name) != defaults[name].default:
+                    if (value := getattr(one.ungrouped(), name)) != defaults[name].default:
                         raise ConfigError(
-                            f"{name}={getattr(one, name)!r} of the base of {owner} has no effect: only its tree is "
+                            f"{name}={value!r} of the base of {owner} has no effect: only its tree is "
                             f"refined; set {name} of {owner} instead."
                         )
         if not given:
@@ -205,7 +171,7 @@ class RefinedTreeClassifier(
             if isinstance(one, str) and one in RANDOM:
                 starts.append(_Start(None, depth=RANDOM[one]))
                 continue
-            estimator = classifier_of(one)(**self._of_named()) if isinstance(one, str) else clone(one)
+            estimator = classifier_of(one)(**self._of_named()) if isinstance(one, str) else clone(one).ungrouped()
             estimator.set_params(missing=self.missing, refine="none")
             proposer = estimator._checked_proposer()
             if optional and self.levels_ and proposer.quantitative:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -20,13 +20,22 @@ from oblique_cli.estimators.categorical import coded, learned, qualitative_colum
 from oblique_cli.estimators.checked_rows import checked, classes_and_codes, refuse_negative
 from oblique_cli.estimators.missing_values import all_finite, medians, refuse_missing
 from oblique_cli.estimators.n_jobs import threads_of
-from oblique_cli.estimators.oblique.groups import NO_MODELS, Columns, Growth, Leaves, Pruning, Running
-from oblique_cli.estimators.parts import WithParts
+from oblique_cli.estimators.oblique.groups import (
+    NO_MODELS,
+    NO_REFINEMENT,
+    Columns,
+    Growth,
+    Leaves,
+    Pruning,
+    Refinement,
+    Running,
+)
+from oblique_cli.estimators.parts import Grouped, refuse_unknown
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Choice, check
 from oblique_cli.ground.magnitudes import comparable, product, refuse_apart
-from oblique_cli.parameters import parameter
+from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
 from oblique_cli.tree.probabilities import COUNTS, best_strength, with_probabilities
@@ -47,7 +56,6 @@ from oblique_cli.tree.refining import (
     Fold,
     PlaneSpace,
     Refined,
-    Settings,
     penalties_of,
     random_tree,
     refined,
@@ -67,7 +75,12 @@ def _named_proposer(given: Any) -> Proposer | None:
     return PROPOSERS[given]() if isinstance(given, str) and given in PROPOSERS else None
 
 
-class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredictor, WithParts, kw_only=True):
+def _named_refinement(given: Any) -> Refinement | None:
+    """Return a new refinement where one is asked for by name."""
+    return Refinement() if isinstance(given, str) and given == REFINEMENTS[1] else None
+
+
+class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredictor, Grouped, kw_only=True):
     """A classification tree whose splits are hyperplanes, grown top-down by a split heuristic.
 
     Attributes
@@ -97,7 +110,8 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
     tree's seed and the turns from the root, so that what a node draws does not depend on which other nodes are split.
     """
 
-    parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"proposer": _named_proposer}
+    parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"proposer": _named_proposer, "refine": _named_refinement}
+    groups: ClassVar[Mapping[str, type[Declared]]] = {"growth": Growth, "leaves": Leaves}
 
     proposer: str | Proposer = parameter(
         default="hhcart_a",
@@ -106,13 +120,56 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         "or an instance. Its parameters are ``proposer__tau`` and so on, with a name too: setting one makes an "
         "instance of it. Of each heuristic there is a class with all parameters flat, such as `HHCARTClassifier`.",
     )
-    refine: str = parameter(
+    refine: str | Refinement | Mapping[str, Any] = parameter(
         default="none",
         allowed=Choice(REFINEMENTS),
         help='"tao" refines the grown and pruned tree by tree alternating optimization, at the penalty that 5-fold '
-        "cross-validation of the training rows chooses; `RefinedTreeClassifier` has what can be set "
+        "cross-validation of the training rows chooses; a `Refinement`, or a mapping of its parameters, says how "
         "(docs/refinement.md).",
     )
+    growth: Growth | Mapping[str, Any] | None = parameter(
+        default=None,
+        help="What is split and by which score, as one value: a `Growth`, or a mapping of some of its parameters, "
+        "which are those of the tree from `criterion` to `split_cost`. None leaves them to these flat names. "
+        "``growth__max_depth`` and so on reach one of them either way.",
+    )
+    leaves: Leaves | Mapping[str, Any] | None = parameter(
+        default=None,
+        help="What leaves say, as one value: a `Leaves`, or a mapping, for `probabilities` to `leaf_penalty`, as "
+        "`growth` is.",
+    )
+
+    def _ungrouped_parameters(self, own: Mapping[str, Any]) -> dict[str, Any]:
+        found, owner = super()._ungrouped_parameters(own), type(self).__name__
+        if isinstance(own.get("pruning"), Mapping):
+            said = {key: value for key, value in own["pruning"].items() if key != "name"}
+            if "name" not in own["pruning"]:
+                raise ConfigError(f"pruning of {owner} needs a name, as in {{'name': 'cv'}}. Got {own['pruning']!r}.")
+            rule = PRUNINGS[own["pruning"]["name"]]
+            taken = [*rule.parameters, *(["pruning_fraction"] if rule.rows == KEPT_ROWS else [])]
+            refuse_unknown(said, taken, f"pruning {own['pruning']['name']!r} of {owner}")
+            flat = {key: value for key, value in said.items() if key in Pruning.parameters}
+            self._refuse_twice("pruning", flat, own)
+            of_rule = {key: value for key, value in said.items() if key not in flat}
+            if of_rule:  # they have no flat names
+                shared = {key: flat.pop(key, own[key]) for key in rule.parameters if key in RuleParameters.parameters}
+                found |= {key: self.parameters[key].default for key in shared}
+                found["pruning"] = rule(**of_rule, **shared)
+            else:
+                found["pruning"] = own["pruning"]["name"]
+            found |= flat
+        if isinstance(own.get("refine"), Mapping):
+            refuse_unknown(own["refine"], Refinement.parameters, f"refine of {owner}")
+            found["refine"] = Refinement(**own["refine"])
+        return found
+
+    def _group_of(self, part: str, value: Any) -> Iterable[str]:
+        if part == "refine" and isinstance(value, Mapping):
+            return Refinement.parameters
+        if part != "pruning" or isinstance(value, PruningRule):
+            return super()._group_of(part, value)
+        name = value.get("name", "") if isinstance(value, Mapping) else value
+        return PRUNINGS[name].parameters if isinstance(name, str) and name in PRUNINGS else ()
 
     def _refuse_plain(self, part: str, value: Any, parameter: str) -> None:
         if part == "proposer" and isinstance(value, str):
@@ -122,7 +179,8 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
     @property
     def needs_pruning_rows(self) -> bool:
         """Whether `fit` keeps rows from growth to prune on."""
-        rule = self.pruning if isinstance(self.pruning, PruningRule) else PRUNINGS.get(self.pruning)
+        given: Any = self.ungrouped().pruning
+        rule = given if isinstance(given, PruningRule) else PRUNINGS.get(given)
         return rule is not None and rule.rows == KEPT_ROWS
 
     def fit(
@@ -135,6 +193,10 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             a factor of 2e60
         pruning_rows : row numbers to keep from growth and prune on; ValueError if none are left to grow on
         """
+        plain = self.ungrouped()
+        if plain is not self:
+            plain.fit(X, y, sample_weight, pruning_rows)
+            return self._learned_by(plain)
         proposer = self._checked_proposer()
         rows, labels = self._training_rows(X, y, proposer)
         self._refuse_levels(proposer)
@@ -152,10 +214,10 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         self, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws
     ) -> tuple[Tree, Refined | None]:
         """A tree grown, pruned and refined, and how. kept : rows to prune on"""
-        if self.refine == "none":
+        if self.refine == NO_REFINEMENT:
             return self._pruned(growing, kept, proposer, draws), None
-        start, settings = _Start(self, proposer, kept), Settings(split_leaves=True, threads=threads_of(self))
-        found = self._refined([start], growing, draws, None, 12, 5, 0.0, settings)
+        how = self.refine if isinstance(self.refine, Refinement) else Refinement()
+        found = self._refined([_Start(self, proposer, kept)], growing, draws, how)
         return found.tree, found
 
     def _refuse_levels(self, proposer: Proposer) -> None:
@@ -192,13 +254,10 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         starts: Sequence[_Start],
         rows: _Training,
         draws: _Draws,
-        penalty: float | None,
-        n_penalties: int,
-        folds: int,
-        standard_errors: float,
-        settings: Settings,
+        how: Refinement,
     ) -> Refined:
         """The best of several starts refined at the best penalty, see `tree.refining.refined`. rows : to grow on"""
+        penalty = how.penalty
 
         def space_of(part: _Training) -> PlaneSpace:
             return PlaneSpace(part.X, part.codes, len(self.classes_), part.weights, self._level_counts())
@@ -207,7 +266,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             return [partial(start.tree, part, space, own, self.missing == "learn") for start in starts]
 
         def parts() -> Iterator[Fold]:
-            number = min(folds, len(rows.X))
+            number = min(how.folds, len(rows.X))
             seed = seeds.integer(draws.seed, "refinement folds")
             for i, (grow_on, test_on) in enumerate(shuffled_folds(len(rows.X), number, seed)):
                 part = rows.part(grow_on)
@@ -219,8 +278,8 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         if len(rows.X) < 2:  # nothing to divide, and nothing to choose
             penalty, starts = 0.0 if penalty is None else penalty, starts[:1]
         own = grown_on(rows, space, draws)
-        penalties = penalties_of(space, n_penalties) if penalty is None else np.array([penalty])
-        return refined(space, own, parts(), penalties, standard_errors, settings)
+        penalties = penalties_of(space, how.n_penalties) if penalty is None else np.array([penalty])
+        return refined(space, own, parts(), penalties, how.standard_errors, how.settings(threads_of(self)))
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return what a tree grown with each value of max_misrate would predict, from this one tree.
@@ -244,22 +303,24 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
 
     def _rates(self, tree: Tree) -> Array:
         """What `max_misrate` limits, of every node."""
-        return tree.misclassification_rates if self.misrate_of == "node" else tree.misclassification_rates_of_parents
+        of_node = self.ungrouped().misrate_of == "node"
+        return tree.misclassification_rates if of_node else tree.misclassification_rates_of_parents
 
     def _limits(self, values: ArrayLike) -> tuple[Array, NDArray[np.intp]]:
         check_is_fitted(self)
         limits = np.asarray(values, dtype=np.float64)
         if limits.ndim != 1 or len(limits) == 0 or not np.isfinite(limits).all():
             raise ConfigError(f"values of a path must be a list of numbers. Got {values!r}.")
-        if self.refine != "none":
+        plain = self.ungrouped()
+        if plain.refine != NO_REFINEMENT:
             raise ConfigError(f"a path over max_misrate needs refine 'none'. Got {self.refine!r}.")
-        if self.leaf_models != NO_MODELS:
-            raise ConfigError(f"a path over max_misrate needs leaf_models 'none'. Got {self.leaf_models!r}.")
-        if not self._rule().as_grown:
+        if plain.leaf_models != NO_MODELS:
+            raise ConfigError(f"a path over max_misrate needs leaf_models 'none'. Got {plain.leaf_models!r}.")
+        if not plain._rule().as_grown:
             raise ConfigError(f"a path over max_misrate needs pruning 'none'. Got {self.pruning!r}.")
-        if limits.min() < self.max_misrate:
+        if limits.min() < plain.max_misrate:
             raise ConfigError(
-                f"the tree was grown with max_misrate {self.max_misrate:g} and knows no smaller value. "
+                f"the tree was grown with max_misrate {plain.max_misrate:g} and knows no smaller value. "
                 f"Got {limits.min():g}; fit with the smallest value of the path."
             )
         order = np.argsort(limits, kind="stable")
@@ -292,7 +353,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
 
     def _takes_single(self) -> bool:
         """Whether nothing but native growth reads the training rows."""
-        plain = self.refine == "none" and self.probabilities == COUNTS and self.leaf_models == NO_MODELS
+        plain = self.refine == NO_REFINEMENT and self.probabilities == COUNTS and self.leaf_models == NO_MODELS
         return plain and self.engine != "reference" and self.missing == "error"
 
     def _rows(self, X: ArrayLike) -> Array:
@@ -365,6 +426,9 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         if isinstance(self.pruning, PruningRule):
             del own["pruning"]
             check(self.pruning.get_params(deep=False), self.pruning.constraints, type(self.pruning).__name__)
+        if isinstance(self.refine, Refinement):
+            del own["refine"]
+            check(self.refine.get_params(deep=False), self.refine.constraints, type(self.refine).__name__)
         check(own, self.constraints, owner)
         proposer = PROPOSERS[self.proposer]() if isinstance(self.proposer, str) else self.proposer
         if not isinstance(proposer, Proposer):
@@ -434,7 +498,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
                         "that has its own parameters; give the value to the instance, or name the rule instead."
                     )
             return self.pruning
-        rule = PRUNINGS[self.pruning]
+        rule = PRUNINGS[str(self.pruning)]
         return rule(**{name: getattr(self, name) for name in rule.constraints if name in RuleParameters.parameters})
 
     def _pruned(self, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws) -> Tree:

@@ -21,7 +21,7 @@ from oblique_cli.experiments.store._schema import INDEXES, TABLES
 
 FROM = (2,)
 
-# The number that layout 2 kept by hand in the content of a run; keys say so now (`digests.FORM`).
+# The number that layout 2 keeps in the content of a run; keys have it in `digests.FORM`.
 _COUNTED = "result_version"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from oblique_cli.errors import ConfigError, cut, quoted
 from oblique_cli.ground.nodes import BLANK, Indicator
 from oblique_cli.ground.registry import close_matches
-from oblique_cli.models.explaining.nearest import candidates, total_of
+from oblique_cli.models.explaining.nearest import MARGINS, Candidate, candidates, polyhedra, total_of
+from oblique_cli.models.explaining.scored import PROVEN, changed_rows, regions
 from oblique_cli.models.explaining.spread import Spread
 from oblique_cli.models.model import Model, algorithm_of
-from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Split, procedure_of
+from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Scores, Split, procedure_of, square_of
 from oblique_cli.tree.reading import turned
 from oblique_cli.tree.structure import of_classes
 
@@ -98,8 +99,13 @@ class Explanation:
                column that it lacks
     node       leaf of the row; steps : the way there
     counts     class -> weight of its training rows in the leaf; {} in regression
-    equation   of a leaf of a regression tree: contributions of columns and the intercept, which add up to the value
-    change     the nearest change to another class; None in regression, or if there is none
+    equation   contributions of columns, which with the intercept add up to the value in a leaf of a regression tree,
+               and to the log odds in a leaf with models of the classes
+    against    of these log odds, ln(p / q): q is the probability of this class, the likeliest of those that are not
+               predicted; "" without such models
+    shares     class -> probability for the row, in a leaf with such models
+    change     the nearest change to another class; None in regression, or if none was found
+    at_least   no change is nearer than this: infinite if there is none at all, None where `change` itself is exact
     held       columns that the change must leave as they are: levels, gaps, constants, and those asked for
     """
 
@@ -113,6 +119,21 @@ class Explanation:
     change: Change | None
     held: tuple[str, ...]
     missing: str = ""
+    against: str = ""
+    shares: dict[str, float] = field(default_factory=dict)
+    at_least: float | None = None
+
+    @property
+    def is_nearest(self) -> bool:
+        """Whether it is certain that no change is nearer than `change`, but for its distance from the border."""
+        if self.change is None or self.at_least is None:
+            return self.at_least is None
+        return self.at_least >= self.change.distance * (1.0 - PROVEN) - 10.0 * MARGINS[0]
+
+    @property
+    def log_odds(self) -> float:
+        """The intercept and all contributions, added up."""
+        return math.fsum([self.intercept, *(part.amount or 0.0 for part in self.equation)])
 
 
 def explain(
@@ -134,7 +155,10 @@ def explain(
 
     The change is the exact solution of a quadratic program for each leaf of another class: of all rows that stay at
     least 1e-6 standard deviations inside the leaf (1e-10 if the leaf is thinner), the nearest one in the Euclidean
-    distance in standard deviations. Numbers may be anything: whole ones become fractions, which is said.
+    distance in standard deviations. Numbers may be anything: whole ones become fractions, which is said. In a tree with
+    models in its leaves there is a program for each leaf and class, the row's own leaf included, and more inequalities:
+    one for each class that the score must exceed. With squares among these the nearest of several searches is taken,
+    and `at_least` says how near any change can be.
 
     Raises ConfigError for a model without a tree, a forest, a row that does not fit or an unknown name.
     """
@@ -164,6 +188,11 @@ def explain(
     lacking = next((j for j in procedure.needed if math.isnan(filled[j])), None)
     if lacking is not None:
         return Explanation(None, -1, 0, {}, (), (), 0.0, None, (), names[lacking])
+    if procedure.coded:
+        raise ConfigError(
+            f"{procedure.title} cannot be explained where it takes the numbers of a column for levels, only exported "
+            "and drawn: a level has no distance from another one."
+        )
     steps, node = _path(procedure, filled, given, spread)
     tree = model.fitted.state.get("tree_")
     if of_classes(tree):
@@ -186,17 +215,62 @@ def explain(
         ]
     )
     held = tuple(name for j, name in enumerate(names) if not free[j] and j in procedure.used)
-    return Explanation(
-        str(_said(model, procedure, given)),
-        node,
-        leaf.n_rows,
-        dict(zip(procedure.classes, leaf.counts, strict=True)),
-        steps,
-        (),
-        0.0,
-        _nearest(model, procedure, given, filled, spread, free, leaf.label, to),
-        held,
+    said = str(_said(model, procedure, given))
+    deviations = np.array(spread.deviations)
+    counts = dict(zip(procedure.classes, leaf.counts, strict=False))
+    found = Explanation(said, procedure.tree.number(node), leaf.n_rows, counts, steps, (), 0.0, None, held)
+    if leaf.scores is None:
+        tree = procedure.tree
+        wanted = None if to is None else procedure.classes.index(to)
+        leaves = [n for n in tree.leaf_nodes if (k := tree.leaf(n).label) != leaf.label and wanted in (None, k)]
+        rows = sorted(candidates(procedure, filled, deviations, free, leaves), key=lambda one: (one.distance, one.node))
+        changes = (_checked(model, procedure, given, one, spread, free) for one in rows)
+        return replace(found, change=next((change for change in changes if change is not None), None))
+    shares = model.predict_proba(_asked(procedure, given)[None])[0]
+    code = procedure.classes.index(said)
+    found = replace(
+        _of_scores(found, procedure, leaf.scores, code, given, filled),
+        shares=dict(zip(procedure.classes, shares.tolist(), strict=True)),
     )
+    codes = [k for k in leaf.scores.classes if k != code and to in (None, procedure.classes[k])]
+    shapes = polyhedra(procedure, filled, deviations, free, procedure.tree.leaf_nodes)
+    best, at_least = None, math.inf
+    for region in regions(shapes, procedure, filled, deviations, free, codes):
+        if best is not None and region.above >= best.distance:
+            break  # those behind it are no nearer either
+        at_least = min(at_least, region.at_least)
+        for one in changed_rows(region, filled, deviations) if best is None or region.at_least < best.distance else ():
+            change = _checked(model, procedure, given, one, spread, free)
+            if change is not None:
+                best = change if best is None or change.distance < best.distance else best
+                break
+    return replace(found, change=best, at_least=at_least)
+
+
+def _of_scores(
+    found: Explanation, procedure: Procedure, scores: Scores, code: int, given: Array, filled: Array
+) -> Explanation:
+    """The log odds of the predicted class against the likeliest other one, column by column."""
+    reached = scores.of(filled.tolist())
+    own = scores.classes.index(code)
+    rivals = [k for k in range(len(reached)) if k != own]
+    if not rivals:
+        return found
+    rival = max(rivals, key=lambda k: reached[k])
+    amounts: dict[int, float] = {}
+    for part in scores.parts:
+        cell = part.column.cell
+        z = part.column.of(float(filled[cell]))
+        amount = (part.coef[own] - part.coef[rival]) * z
+        if part.curve:
+            amount += (part.curve[own] - part.curve[rival]) * square_of(z)
+        amounts[cell] = amounts.get(cell, 0.0) + amount
+    parts = tuple(
+        Contribution(procedure.cells[j].name, _shown(procedure, j, given), amounts[j])
+        for j in sorted(amounts, key=lambda j: (-abs(amounts[j]), j))
+    )
+    against = procedure.classes[scores.classes[rival]]
+    return replace(found, equation=parts, intercept=scores.intercept[own] - scores.intercept[rival], against=against)
 
 
 def _known(procedure: Procedure) -> str:
@@ -214,16 +288,21 @@ def _checked_row(procedure: Procedure, row: Sequence[float] | Array) -> Array:
 
 
 def _said(model: Model, procedure: Procedure, row: Array) -> Any:
-    """What `predict` says of a row; a gap in a column without use is no reason to refuse."""
-    asked = row.copy()
-    for j, cell in enumerate(procedure.cells):
-        if j not in procedure.used and not cell.levels:
-            asked[j] = np.nan_to_num(asked[j])
-    (found,) = model.predict(asked[None])
+    """What `predict` says of a row."""
+    (found,) = model.predict(_asked(procedure, row)[None])
     if procedure.is_regression or model.has_codes:
         return found
     known = model.fitted.state["classes_"].tolist()
     return procedure.classes[known.index(found)]
+
+
+def _asked(procedure: Procedure, row: Array) -> Array:
+    """The row as `predict` takes it: a gap in a column without use is no reason to refuse."""
+    asked = row.copy()
+    for j, cell in enumerate(procedure.cells):
+        if j not in procedure.used and not cell.levels:
+            asked[j] = np.nan_to_num(asked[j])
+    return asked
 
 
 def _shown(procedure: Procedure, j: int, row: Array) -> float | str | None:
@@ -243,7 +322,9 @@ def _path(procedure: Procedure, filled: Array, given: Array, spread: Spread) -> 
         split = tree.split(node)
         total, lacking = total_of(split.lanes, filled)
         left = bool(split.missing_left) if lacking else total <= split.threshold
-        steps.append(_step(procedure, node, split, None if lacking else total, left, filled, given, spread))
+        steps.append(
+            _step(procedure, tree.number(node), split, None if lacking else total, left, filled, given, spread)
+        )
         node = tree.left[node] if left else tree.right[node]
     return tuple(steps), node
 
@@ -290,35 +371,24 @@ def _step(
     return Step(node, "left" if left else "right", total, split.threshold, distance, mean_distance, parts, says=says)
 
 
-def _nearest(
-    model: Model,
-    procedure: Procedure,
-    given: Array,
-    filled: Array,
-    spread: Spread,
-    free: NDArray[np.bool_],
-    label: int,
-    to: str | None,
+def _checked(
+    model: Model, procedure: Procedure, given: Array, one: Candidate, spread: Spread, free: NDArray[np.bool_]
 ) -> Change | None:
-    tree = procedure.tree
-    wanted = None if to is None else procedure.classes.index(to)
-    leaves = [n for n in tree.leaf_nodes if (k := tree.leaf(n).label) != label and wanted in (None, k)]
-    found = candidates(procedure, filled, np.array(spread.deviations), free, leaves)
-    for one in sorted(found, key=lambda candidate: (candidate.distance, candidate.node)):
-        changed = np.where(free, one.row, given)
-        said = str(_said(model, procedure, changed))
-        if said != procedure.classes[tree.leaf(one.node).label]:  # rounding, in a leaf as thin as a few bits
-            continue
-        columns = [
-            ColumnChange(
-                procedure.cells[j].name,
-                float(given[j]),
-                float(changed[j]),
-                float((changed[j] - given[j]) / spread.deviations[j]),
-                spread.whole[j] and changed[j] != round(changed[j]),
-            )
-            for j in np.flatnonzero(free & (changed != given)).tolist()
-        ]
-        columns.sort(key=lambda change: -abs(change.deviations))
-        return Change(one.distance, said, one.node, tuple(columns), changed)
-    return None
+    """The change to a row, if `predict` says of it the class that it is to have, and None if not: rounding decides in a
+    leaf as thin as a few bits."""
+    changed = np.where(free, one.row, given)
+    said = str(_said(model, procedure, changed))
+    if said != procedure.classes[one.code if one.code >= 0 else procedure.tree.leaf(one.node).label]:
+        return None
+    columns = [
+        ColumnChange(
+            procedure.cells[j].name,
+            float(given[j]),
+            float(changed[j]),
+            float((changed[j] - given[j]) / spread.deviations[j]),
+            spread.whole[j] and changed[j] != round(changed[j]),
+        )
+        for j in np.flatnonzero(free & (changed != given)).tolist()
+    ]
+    columns.sort(key=lambda change: -abs(change.deviations))
+    return Change(one.distance, said, procedure.tree.number(one.node), tuple(columns), changed)

@@ -66,11 +66,15 @@ def least_distance(G: Array, h: Array) -> Array | None:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A changed row in a leaf. distance : of the change, in standard deviations"""
+    """A changed row in a leaf.
+
+    distance : of the change, in standard deviations; code : the class that it is to have, -1 for that of the leaf
+    """
 
     node: int
     row: Array
     distance: float
+    code: int = -1
 
 
 def candidates(
@@ -80,6 +84,19 @@ def candidates(
 
     row : (p,) as in `predict`, without gaps that something fills; deviations : (p,); free : (p,) bool
     """
+    for leaf, G, h in polyhedra(procedure, row, deviations, free, nodes):
+        for margin in MARGINS:
+            u = least_distance(G, h + margin)
+            if u is not None:
+                changed = np.where(u != 0.0, row + deviations * u, row)
+                yield Candidate(leaf, changed, float(np.linalg.norm(u)))
+                break
+
+
+def polyhedra(
+    procedure: Procedure, row: Array, deviations: Array, free: NDArray[np.bool_], nodes: list[int]
+) -> Iterator[tuple[int, Array, Array]]:
+    """Yield of some leaves the changes u, in standard deviations, that lead there: leaf, G and h for G u >= h."""
     tree = procedure.tree
     parents = tree.parents
     planes = {node: _plane(tree, node, row, deviations, free) for node in tree.inner}
@@ -97,14 +114,8 @@ def candidates(
                 G.append(-plane.normal if left else plane.normal)
                 h.append(-plane.offset if left else plane.offset)
             node = above
-        if not reachable:
-            continue
-        for margin in MARGINS:
-            u = least_distance(np.array(G).reshape(len(G), len(row)), np.array(h) + margin)
-            if u is not None:
-                changed = np.where(u != 0.0, row + deviations * u, row)
-                yield Candidate(leaf, changed, float(np.linalg.norm(u)))
-                break
+        if reachable:
+            yield leaf, np.array(G).reshape(len(G), len(row)), np.array(h)
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from oblique_cli.models.explaining.explanation import Change, ColumnChange, Contribution, Explanation, Step
+from oblique_cli.models.explaining.explanation import ColumnChange, Contribution, Explanation, Step
 from oblique_cli.models.explaining.nearest import MARGINS
 from oblique_cli.models.procedure import Procedure
+
+SHOWN = 5  # classes whose probabilities are written
 
 
 def text_of(found: Explanation, procedure: Procedure, title: str, terms: int = 5) -> str:
@@ -22,8 +25,30 @@ def text_of(found: Explanation, procedure: Procedure, title: str, terms: int = 5
         lines.append(f"leaf {found.node}, {rows}: {said} = {found.intercept:.4g}{_sum(found.equation)}")
         return "\n".join(lines) + "\n"
     counts = ", ".join(f"{_name(label)}: {count:.10g}" for label, count in found.counts.items() if count)
-    lines += [f"leaf {found.node}, {rows}: {counts}", ""]
-    return "\n".join([*lines, *_change(found.change, found.held)]) + "\n"
+    lines += [f"leaf {found.node}, {rows}: {counts}", "", *_odds(found, terms)]
+    return "\n".join([*lines, *_change(found)]) + "\n"
+
+
+def _odds(found: Explanation, terms: int) -> list[str]:
+    """What the model of the leaf says of the row, and why; no lines without one."""
+    if not found.shares:
+        return []
+    likely = sorted(found.shares.items(), key=lambda pair: -pair[1])
+    shares = ", ".join(f"{_name(label)} {share:.4g}" for label, share in likely[:SHOWN])
+    more = f" and {len(likely) - SHOWN} more" if len(likely) > SHOWN else ""
+    lines = [f"The model of the leaf gives the probabilities {shares}{more}."]
+    if not found.against:
+        return [*lines, ""]
+    lines += [
+        f"Log odds of {_name(str(found.predicted))} against {_name(found.against)}: {found.log_odds:.4g}, which is",
+        "",
+    ]
+    shown = [(f"{found.intercept:+.3g}", "to begin with")]
+    shown += [(f"{part.amount or 0.0:+.3g}", _cell(part)) for part in found.equation[:terms]]
+    if rest := found.equation[terms:]:
+        shown.append((f"{sum(part.amount or 0.0 for part in rest):+.3g}", f"{len(rest)} smaller"))
+    width = max(len(cell) for _, cell in shown)
+    return [*lines, *(f"  {cell:<{width}}  {amount}" for amount, cell in shown), ""]
 
 
 def _path(found: Explanation, terms: int) -> list[str]:
@@ -63,14 +88,25 @@ def _signed(amount: float, step: Step) -> float:
     return -amount if step.exchanged else amount
 
 
-def _change(change: Change | None, held: Sequence[str]) -> list[str]:
-    kept = f" Held fixed: {', '.join(map(_name, held))}." if held else ""
+def _change(found: Explanation) -> list[str]:
+    kept = f" Held fixed: {', '.join(map(_name, found.held))}." if found.held else ""
+    change, least = found.change, found.at_least
     if change is None:
-        return [f"No change of the other columns leads to another class.{kept}"]
+        if least is None or least == math.inf:
+            return [f"No change of the other columns leads to another class.{kept}"]
+        return [
+            f"No change of the other columns to another class was found; none is nearer than {least:.4g} standard "
+            f"deviations.{kept}"
+        ]
     lines = [
         f"The nearest change to class {_name(change.predicted)}, {change.distance:.4g} standard deviations away:",
         "",
     ]
+    if not found.is_nearest:
+        lines[0] = (
+            f"The nearest change that was found, to class {_name(change.predicted)}, {change.distance:.4g} standard "
+            f"deviations away (none is nearer than {least:.4g}):"
+        )
     names = [_name(one.column) for one in change.columns]
     width = max(map(len, names), default=0)
     befores = [f"{one.before:.6g}" for one in change.columns]
@@ -129,6 +165,16 @@ def plain_of(found: Explanation, procedure: Procedure) -> dict[str, Any]:
     if procedure.is_regression:
         plain["equation"] = {"intercept": found.intercept, "terms": [_part(part) for part in found.equation]}
         return plain
+    if found.shares:
+        plain["probabilities"] = found.shares
+        plain["log_odds"] = found.against and {
+            "against": found.against,
+            "total": found.log_odds,
+            "intercept": found.intercept,
+            "contributions": [_part(part) for part in found.equation],
+        }
+        known = found.at_least is not None and math.isfinite(found.at_least)
+        plain["at_least"] = found.at_least if known else None
     plain["change"] = change and {
         "distance": change.distance,
         "predicted": change.predicted,

@@ -21,8 +21,12 @@ def view(source: Source) -> TreeView:
         features.append(name if level == NUMBER else Indicator(name, says))
     title = f"{procedure.title}, {len(procedure.tree.leaf_nodes)} leaves"
     tree = model.fitted.state["tree_"]
+    known_classes = (
+        [procedure.classes[int(code)] for code in model.fitted.state["classes_"]] if model.has_codes else None
+    )
     if not of_classes(tree):
-        found: TreeView = model.estimator.view(features, procedure.target, source.precision, title)
+        target = procedure.target if procedure.is_regression else known_classes or procedure.classes
+        found: TreeView = model.estimator.view(features, target, source.precision, title)
         return found
     known = model.fitted.state.get("levels_") or {}
     levels = {}
@@ -30,11 +34,10 @@ def view(source: Source) -> TreeView:
         cell = cells[columns_of(model)[j][0]]
         own = model.columns is None and model.encoder is None
         levels[j] = [cell.levels[k if own else int(code)] for k, code in enumerate(codes)]
-    classes = [procedure.classes[int(code)] for code in model.fitted.state["classes_"]] if model.has_codes else None
     return view_of(
         tree,
         features,
-        classes or procedure.classes,
+        known_classes or procedure.classes,
         title=title,
         precision=source.precision,
         level_names=levels,

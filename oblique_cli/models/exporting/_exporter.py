@@ -8,13 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.registry import Registry, fault_of_function, fault_of_texts, fault_of_type
-from oblique_cli.models.procedure import Procedure
+from oblique_cli.models.procedure import CLIPPED, Procedure
 
 if TYPE_CHECKING:
     from oblique_cli.models.model import Model
 
 CLASSIFICATION, REGRESSION, FOREST = "classification trees", "regression trees", "forests"
-KINDS = (CLASSIFICATION, REGRESSION, FOREST)
+# Leaves with linear models of the classes (`Leaf.scores`); columns of codes (`Procedure.coded`) or clipped votes.
+LOGISTIC, CODED, CODED_FOREST = "logistic leaves", "trees over codes", "forests over codes"
+PLAIN = (CLASSIFICATION, REGRESSION, FOREST)
+SINGLE = (CLASSIFICATION, LOGISTIC, CODED, REGRESSION)  # trees
+KINDS = (CLASSIFICATION, LOGISTIC, CODED, REGRESSION, FOREST, CODED_FOREST)
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,7 @@ Write = Callable[[Source], str | bytes]
 class Format:
     """A format of export.
 
-    kinds   of models that it can hold, of KINDS
+    kinds   of models that it can hold, of KINDS; PLAIN asks nothing of a writer but cells, splits and leaves
     named   what `Source.name` is in it, "" if it has no name
     digits  significant digits unless others are asked for; 0 for a format that has every number to the bit
     """
@@ -47,7 +51,7 @@ class Format:
     title: str
     suffix: str
     write: Write
-    kinds: tuple[str, ...] = KINDS
+    kinds: tuple[str, ...] = PLAIN
     named: str = ""
     digits: int = 0
 
@@ -78,7 +82,7 @@ FORMATS: Registry[Format] = Registry("format of export", "oblique export --help"
 
 
 def exporter(
-    name: str, title: str, suffix: str, kinds: tuple[str, ...] = KINDS, named: str = "", digits: int = 0
+    name: str, title: str, suffix: str, kinds: tuple[str, ...] = PLAIN, named: str = "", digits: int = 0
 ) -> Callable[[Write], Write]:
     """Decorator that registers a function as the writer of a format."""
 
@@ -92,8 +96,12 @@ def exporter(
 def kind_of(procedure: Procedure) -> str:
     """Return which of KINDS a model is."""
     if procedure.is_forest:
-        return FOREST
-    return REGRESSION if procedure.is_regression else CLASSIFICATION
+        return CODED_FOREST if procedure.coded or procedure.voting == CLIPPED else FOREST
+    if procedure.is_regression:
+        return REGRESSION
+    if procedure.coded:
+        return CODED
+    return LOGISTIC if procedure.has_scores else CLASSIFICATION
 
 
 def refuse(name: str, procedure: Procedure) -> None:

@@ -32,7 +32,7 @@ class Tables:
     threshold, missing_left   of each inner node
     starts         n_lanes a node, and one more: where the terms of each lane begin
     rotated_starts, rotated_first   where the terms of each rotated feature begin, and the features of each tree
-    node           of each leaf: its node number in its tree
+    node           of each leaf: its number in its tree, as `apply` gives it
     model_starts   of each leaf and one more: where the terms of its linear model begin
     """
 
@@ -71,7 +71,7 @@ def tables_of(procedure: Procedure) -> Tables:
             _add_split(out, tree.split(node))
         for node in tree.leaf_nodes:
             leaf = tree.leaf(node)
-            out.node.append(node)
+            out.node.append(tree.number(node))
             out.label.append(leaf.label)
             out.shares.append(leaf.shares)
             out.model.add(leaf.terms)

@@ -153,6 +153,10 @@ def heading(procedure: Procedure, coded: bool = True) -> Iterator[str]:
         if j not in procedure.used:
             said += "; not used"
         yield f"  {j} {quoted(cell.name)}: {said}"
+    for cell, one in zip(procedure.columns[len(procedure.cells) :], procedure.coded, strict=True):
+        values = ", ".join(f"{value:.10g}" for value in one.values)
+        yield f"  {quoted(cell.name)}: the place of the number among {values}, from 0 on;"
+        yield f"    {one.usual} for any other{', or where it is missing' if one.takes_missing else ''}"
     yield ""
     if procedure.needed:
         few = ", ".join(quoted(procedure.cells[j].name) for j in procedure.needed)

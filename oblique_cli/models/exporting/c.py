@@ -1,4 +1,4 @@
-"""One file of C99 that also compiles as C++: no allocation, no globals that change, no library."""
+"""One file of C99 that also compiles as C++: no allocation, no globals that change, no library but `exp` of math.h."""
 
 from __future__ import annotations
 
@@ -6,10 +6,22 @@ import re
 from collections.abc import Iterator, Sequence
 
 from oblique_cli.errors import ConfigError, cut
-from oblique_cli.models.exporting._exporter import Source, exporter
+from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
 from oblique_cli.models.exporting._tables import Tables, Terms, tables_of
 from oblique_cli.models.exporting._text import added, folded, heading, identifiers, quoted, readable, summands
-from oblique_cli.models.procedure import MISSING, Procedure, Split, Term
+from oblique_cli.models.procedure import (
+    CLIPPED,
+    HALF_ROOT,
+    MAJORITY,
+    MISSING,
+    NUMBER,
+    TIE,
+    Coded,
+    Procedure,
+    Split,
+    Term,
+)
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 # Sums must round as in training: no fused multiply-adds, no longer registers, and NaN must be NaN.
 PREAMBLE = """\
@@ -87,8 +99,69 @@ static int {p}_walk(int at, const double *row)
 }}
 """
 
+SCORES = f"""
+/* The scores of the classes {{p}}_scored in the leaf `at`. */
+static void {{p}}_scores(int at, const double *cells, double *scores)
+{{{{
+    size_t i;
+    int k;
+    for (k = 0; k < {{n}}; k++)
+        scores[k] = {{p}}_intercept[at][k];
+    for (i = {{p}}_part_start[at]; i < {{p}}_part_start[at + 1]; i++) {{{{
+        const size_t j = {{p}}_part[i];
+        const int level = {{p}}_scaled_level[j];
+        double value = cells[{{p}}_scaled_cell[j]], z;
+        if (level != -1)
+            value = value == (double)level || (level == -2 && value != value) ? 1.0 : 0.0;
+        /* In standard deviations; a missing number counts as the center. */
+        z = value != value ? 0.0 : (value - {{p}}_center[j]) / {{p}}_scale[j];
+        z = z < -{FARTHEST!r} ? -{FARTHEST!r} : z > {FARTHEST!r} ? {FARTHEST!r} : z;
+        for (k = 0; k < {{n}}; k++)
+            scores[k] += {{p}}_part_coef[i][k] * z;{{squares}}
+    }}}}
+}}}}
+"""
+SQUARES = f"""
+        z = z < -{FARTHEST_SQUARED!r} ? -{FARTHEST_SQUARED!r} : z > {FARTHEST_SQUARED!r} ? {FARTHEST_SQUARED!r} : z;
+        for (k = 0; k < {{n}}; k++)
+            scores[k] += {{p}}_part_curve[i][k] * ((z * z - 1.0) * {HALF_ROOT!r});"""
 
-@exporter("c", "C99 that compiles as C++ too, without allocation", ".c", named="what names of functions begin with")
+OF_SCORES = """
+int {p}_predict_proba(const double *row, double *shares)
+{{
+    double cells[{columns}], scores[{n}], total = 0.0;
+    int at, k, best = 0;
+    if (!{p}_filled(row, cells))
+        return -1;
+    at = {p}_at(cells);
+    {p}_scores(at, cells, scores);
+    for (k = 1; k < {n}; k++)
+        if (scores[k] > scores[best])
+            best = k;
+    for (k = 0; k < {P}_CLASSES; k++)
+        shares[k] = 0.0;
+    for (k = 0; k < {n}; k++)
+        total += exp(scores[k] - scores[best]);
+    for (k = 0; k < {n}; k++)
+        shares[{p}_scored[k]] = exp(scores[k] - scores[best]) / total;
+    return {decided};
+}}
+
+int {p}_predict(const double *row)
+{{
+    double shares[{P}_CLASSES];
+    return {p}_predict_proba(row, shares);
+}}
+"""
+
+
+@exporter(
+    "c",
+    "C99 that compiles as C++ too, without allocation",
+    ".c",
+    kinds=KINDS,
+    named="what names of functions begin with",
+)
 def write(source: Source) -> str:
     """Return the file."""
     name = source.name or "oblique"
@@ -119,6 +192,8 @@ def write(source: Source) -> str:
 def _comment(procedure: Procedure, p: str) -> str:
     lines = list(heading(procedure))
     lines += ["", f"A row is an array of {p.upper()}_COLUMNS doubles, NAN where a cell is missing."]
+    if procedure.has_scores:
+        lines.append("Link with the mathematical library (-lm), for exp.")
     if any(cell.levels for cell in procedure.cells):
         lines.append(f"{p}_code gives the code of a level that is a text (UTF-8).")
     body = "\n".join(f" * {_in_comment(line)}".rstrip() for line in lines)
@@ -222,11 +297,27 @@ def _filled(procedure: Procedure, p: str) -> str:
         if cell.fill is not None
     )
     needed = "".join(f"    if (cells[{j}] != cells[{j}])\n        return 0;\n" for j in procedure.needed)
+    codes = "".join(_coded(place, one) for place, one in enumerate(procedure.coded, start=len(procedure.cells)))
     return (
         f"\n/* Copies a row with missing cells filled; returns 0 if one is missing that must not be. */\n"
         f"static int {p}_filled(const double *row, double *cells)\n{{\n    int j;\n"
-        f"    for (j = 0; j < {P}_COLUMNS; j++)\n        cells[j] = row[j];\n{fills}{needed}    return 1;\n}}\n"
+        f"    for (j = 0; j < {P}_COLUMNS; j++)\n        cells[j] = row[j];\n{fills}{needed}{codes}    return 1;\n}}\n"
     )
+
+
+def _coded(place: int, one: Coded) -> str:
+    """The lines that add a column of codes behind the cells."""
+    value = f"cells[{one.term.cell}]"
+    if one.term.level != NUMBER:
+        test = f"{value} != {value}" if one.term.level == MISSING else f"{value} == {one.term.level}"
+        value = f"({test} ? 1.0 : 0.0)"
+    cases = "".join(f"{value} == {known!r} ? {code}.0 : " for code, known in enumerate(one.values))
+    return folded(f"    cells[{place}] = {cases}{one.usual}.0;".split(" "), "        ", 116) + "\n"
+
+
+def _width(procedure: Procedure, p: str) -> str:
+    """The size of an array of cells."""
+    return f"{p.upper()}_COLUMNS" + (f" + {len(procedure.coded)}" if procedure.coded else "")
 
 
 def _small(tables: Tables) -> bool:
@@ -277,8 +368,8 @@ def _from_tables(tables: Tables, p: str, procedure: Procedure) -> str:
 def _values(procedure: Procedure, tables: Tables, p: str) -> str:
     """What a leaf says, and the functions to call."""
     P = p.upper()
-    at = f"    double cells[{P}_COLUMNS];\n    int at;\n    if (!{p}_filled(row, cells))\n        return {{none}};\n"
-    at += f"    at = {p}_at(cells);\n"
+    at = f"    double cells[{_width(procedure, p)}];\n    int at;\n"
+    at += f"    if (!{p}_filled(row, cells))\n        return {{none}};\n    at = {p}_at(cells);\n"
     node = "" if not readable(procedure) else "\n" + _array("int", f"{p}_node", tables.node)
     leaf = f"\nint {p}_leaf(const double *row)\n{{\n{at.format(none='-1')}    return {p}_node[at];\n}}\n"
     if procedure.is_regression:
@@ -294,6 +385,8 @@ def _values(procedure: Procedure, tables: Tables, p: str) -> str:
             + f"    return {p}_sum({p}_model_coef, {p}_model_cell, {p}_model_level, {p}_model_start[at],\n"
             + f"               {p}_model_start[at + 1], cells) + {p}_intercept[at];\n}}\n"
         )
+    if procedure.has_scores:
+        return node + leaf + _scored(procedure, p)
     return (
         node
         + "\n/* The class of each leaf, and the share of each class. */\n"
@@ -307,10 +400,42 @@ def _values(procedure: Procedure, tables: Tables, p: str) -> str:
     )
 
 
+def _scored(procedure: Procedure, p: str) -> str:
+    """The models of all leaves, and the functions to call."""
+    tree, scaled, n = procedure.tree, procedure.scaled, len(procedure.scored)
+    place = {column: number for number, column in enumerate(scaled)}
+    held = [own for node in tree.leaf_nodes if (own := tree.leaf(node).scores) is not None]
+    parts = [part for own in held for part in own.parts]
+    starts = [sum(len(own.parts) for own in held[:i]) for i in range(len(held) + 1)]
+    none = [(0.0,) * n]  # an array must hold something
+    bent = any(part.curve for part in parts)
+    decided = f"{p}_scored[best]"
+    if procedure.threshold:
+        code, share = procedure.threshold
+        decided = f"shares[{code}] >= {share!r} ? {code} : {1 - code}"
+    return (
+        "\n/* Codes of the classes that have a score. */\n"
+        + _array("int", f"{p}_scored", procedure.scored)
+        + "/* Columns in standard deviations; level -1 is the number, -2 a missing cell. */\n"
+        + _array("int", f"{p}_scaled_cell", [one.cell for one in scaled])
+        + _array("int", f"{p}_scaled_level", [one.level for one in scaled])
+        + _array("double", f"{p}_center", [one.center for one in scaled])
+        + _array("double", f"{p}_scale", [one.scale for one in scaled])
+        + "/* The scores of each leaf: intercepts, and what columns add by class, the squares behind. */\n"
+        + _shares(f"{p}_intercept", [own.intercept for own in held], n)
+        + _array("unsigned", f"{p}_part_start", starts)
+        + _array("unsigned", f"{p}_part", [place[part.column] for part in parts])
+        + _shares(f"{p}_part_coef", [part.coef for part in parts] or none, n)
+        + (_shares(f"{p}_part_curve", [part.curve or none[0] for part in parts], n) if bent else "")
+        + SCORES.format(p=p, n=n, squares=SQUARES.format(p=p, n=n) if bent else "")
+        + OF_SCORES.format(p=p, P=p.upper(), n=n, columns=_width(procedure, p), decided=decided)
+    )
+
+
 def _forest(procedure: Procedure, tables: Tables, p: str) -> str:
     P, trees = p.upper(), len(procedure.trees)
     most = max((len(tree.rotated) for tree in procedure.trees), default=0)
-    if procedure.voting == "majority":
+    if procedure.voting == MAJORITY:
         votes = _array("int", f"{p}_label", tables.label)
         vote = f"        votes[{p}_label[at]] += 1.0;\n"
     else:
@@ -327,7 +452,7 @@ def _forest(procedure: Procedure, tables: Tables, p: str) -> str:
         )
         rotate = (
             f"        for (q = {p}_rotated_first[t]; q < {p}_rotated_first[t + 1]; q++)\n"
-            f"            cells[{P}_COLUMNS + (q - {p}_rotated_first[t])] =\n"
+            f"            cells[{_width(procedure, p)} + (q - {p}_rotated_first[t])] =\n"
             f"                {p}_sum({p}_rotated_coef, {p}_rotated_cell, {p}_rotated_level, {p}_rotated_start[q],\n"
             f"                        {p}_rotated_start[q + 1], cells);\n"
         )
@@ -335,19 +460,42 @@ def _forest(procedure: Procedure, tables: Tables, p: str) -> str:
         f"\n/* What each leaf votes for. */\n{votes}"
         + _array("int", f"{p}_root", tables.roots)
         + rotated
+        + (_array("double", f"{p}_even", procedure.even) if procedure.even else "")
         + f"\nstatic int {p}_votes(const double *row, double *votes)\n{{\n"
-        + f"    double cells[{P}_COLUMNS + {most}];\n    int at, k, t;\n"
+        + f"    double cells[{_width(procedure, p)} + {most}];\n    int at, k, t;\n"
         + ("    unsigned q;\n" if most else "")
+        + ("    double total = 0.0, top = 0.0;\n" if procedure.even else "")
         + f"    if (!{p}_filled(row, cells))\n        return -1;\n"
         + f"    for (k = 0; k < {P}_CLASSES; k++)\n        votes[k] = 0.0;\n"
         + f"    for (t = 0; t < {trees}; t++) {{\n{rotate}        at = {p}_walk({p}_root[t], cells);\n{vote}    }}\n"
-        + f"    at = 0;\n    for (k = 1; k < {P}_CLASSES; k++)\n        if (votes[k] > votes[at])\n"
-        + "            at = k;\n    return at;\n}\n"
+        + _decided(procedure, p)
+    )
+
+
+def _decided(procedure: Procedure, p: str) -> str:
+    """The rest of the function that adds up votes, and those that call it."""
+    P, trees = p.upper(), len(procedure.trees)
+    shares = f"    if (at >= 0)\n        for (k = 0; k < {P}_CLASSES; k++)\n            shares[k] /= {trees};\n"
+    decided = (
+        f"    at = 0;\n    for (k = 1; k < {P}_CLASSES; k++)\n        if (votes[k] > votes[at])\n            at = k;\n"
+    )
+    if procedure.voting == CLIPPED:
+        shares = ""
+        every = f"    for (k = 0; k < {P}_CLASSES; k++)\n"
+        decided = (
+            f"{every}        total += votes[k] = votes[k] > 0.0 ? votes[k] : 0.0;\n"
+            f"{every}        votes[k] = total > 0.0 ? votes[k] / total : {p}_even[k];\n"
+            f"{every}        top = votes[k] > top ? votes[k] : top;\n"
+            f"    at = 0;\n    while (votes[at] < top - {TIE!r})\n        at++;\n"
+        )
+    return (
+        decided
+        + "    return at;\n}\n"
         + f"\nint {p}_predict(const double *row)\n{{\n    double votes[{P}_CLASSES];\n"
         + f"    return {p}_votes(row, votes);\n}}\n"
-        + f"\nint {p}_predict_proba(const double *row, double *shares)\n{{\n    int k;\n"
-        + f"    const int at = {p}_votes(row, shares);\n    if (at >= 0)\n"
-        + f"        for (k = 0; k < {P}_CLASSES; k++)\n            shares[k] /= {trees};\n    return at;\n}}\n"
+        + f"\nint {p}_predict_proba(const double *row, double *shares)\n{{\n"
+        + ("    int k;\n" if shares else "")
+        + f"    const int at = {p}_votes(row, shares);\n{shares}    return at;\n}}\n"
     )
 
 
@@ -356,6 +504,7 @@ def _nested(procedure: Procedure, p: str) -> str:
     P = p.upper()
     cells = procedure.cells
     names = identifiers([cell.name for cell in cells], {"COLUMNS", "CLASSES"}, upper=True)
+    names += [f"COLUMNS + {place}" for place in range(len(procedure.coded))]
     codes = {j: identifiers(cell.levels, {"other"}, "level", upper=True) for j, cell in enumerate(cells) if cell.levels}
 
     def value(cell: int) -> str:
@@ -407,4 +556,6 @@ def _remark(procedure: Procedure, node: int) -> str:
     if procedure.is_regression:
         return f"/* {leaf.n_rows} training rows */"
     label = _in_comment(quoted(procedure.classes[leaf.label]))
+    if not leaf.counts:
+        return f"/* {label} */"
     return f"/* {label}: {leaf.counts[leaf.label]:.10g} of {sum(leaf.counts):.10g} training rows */"

@@ -6,13 +6,14 @@ import json
 from typing import Any
 
 from oblique_cli import __version__
-from oblique_cli.models.exporting._exporter import Source, exporter
-from oblique_cli.models.procedure import MISSING, NUMBER, Lane, Leaf, Procedure, Steps
+from oblique_cli.models.exporting._exporter import KINDS, PLAIN, Source, exporter, kind_of
+from oblique_cli.models.procedure import CLIPPED, MISSING, NUMBER, Coded, Lane, Leaf, Procedure, Scores, Steps
 
 SCHEMA = "oblique-export/1"
+YOUNGER = "oblique-export/2"  # of a document with keys that readers of the first do not know
 
 
-@exporter("json", "the model as plain steps in JSON", ".json")
+@exporter("json", "the model as plain steps in JSON", ".json", kinds=KINDS)
 def write(source: Source) -> str:
     """Return the document, a node a line."""
     document = as_plain(source.procedure)
@@ -35,8 +36,15 @@ def _text(value: Any) -> str:
 
 def as_plain(procedure: Procedure) -> dict[str, Any]:
     """Return a model as plain data."""
+    further: dict[str, Any] = {}
+    if procedure.coded:
+        further["codes"] = [_coded(one) for one in procedure.coded]
+    if procedure.even:
+        further["even"] = list(procedure.even)
+    if procedure.threshold:
+        further["threshold"] = dict(zip(("class", "share"), procedure.threshold, strict=True))
     return {
-        "schema": SCHEMA,
+        "schema": SCHEMA if kind_of(procedure) in PLAIN else YOUNGER,
         "version": __version__,
         "algorithm": procedure.title,
         "task": "regression" if procedure.is_regression else "classification",
@@ -48,6 +56,7 @@ def as_plain(procedure: Procedure) -> dict[str, Any]:
             for cell in procedure.cells
         ],
         "needed": [procedure.cells[j].name for j in procedure.needed],
+        **further,
         "trees": [_tree(tree, procedure) for tree in procedure.trees],
     }
 
@@ -56,7 +65,8 @@ def _tree(tree: Steps, procedure: Procedure) -> dict[str, Any]:
     nodes: list[dict[str, Any]] = []
     for node in range(tree.n_nodes):
         if tree.left[node] < 0:
-            nodes.append(_leaf(tree.leaf(node), procedure))
+            numbered = {"node": tree.number(node)} if tree.numbers else {}
+            nodes.append({**_leaf(tree.leaf(node), procedure), **numbered})
             continue
         split = tree.split(node)
         found: dict[str, Any] = {"left": tree.left[node], "right": tree.right[node], "threshold": split.threshold}
@@ -70,15 +80,39 @@ def _tree(tree: Steps, procedure: Procedure) -> dict[str, Any]:
 def _leaf(leaf: Leaf, procedure: Procedure) -> dict[str, Any]:
     if procedure.is_regression:
         return {"intercept": leaf.intercept, "terms": _terms(leaf.terms, procedure), "rows": leaf.n_rows}
+    if leaf.scores is not None:
+        return _scores(leaf.scores)
+    if procedure.voting == CLIPPED:
+        return {"shares": list(leaf.shares)}
     return {"class": leaf.label, "shares": list(leaf.shares)}
+
+
+def _scores(scores: Scores) -> dict[str, Any]:
+    parts: list[dict[str, Any]] = []
+    for part in scores.parts:
+        own = part.column
+        one: dict[str, Any] = {"column": own.cell, "center": own.center, "scale": own.scale, "coefficients": part.coef}
+        if own.level != NUMBER:
+            one["level"] = None if own.level == MISSING else own.level
+        if part.curve:
+            one["squares"] = part.curve
+        parts.append(one)
+    return {"scored": scores.classes, "intercepts": scores.intercept, "parts": parts}
+
+
+def _coded(one: Coded) -> dict[str, Any]:
+    found: dict[str, Any] = {"column": one.term.cell, "values": list(one.values), "usual": one.usual}
+    if one.term.level != NUMBER:
+        found["level"] = None if one.term.level == MISSING else one.term.level
+    return found
 
 
 def _terms(lane: Lane, procedure: Procedure) -> list[dict[str, Any]]:
     found = []
     for term in lane:
         one: dict[str, Any] = {"coefficient": term.coef}
-        if term.cell >= len(procedure.cells):
-            one["rotated"] = term.cell - len(procedure.cells)
+        if term.cell >= len(procedure.columns):
+            one["rotated"] = term.cell - len(procedure.columns)
         else:
             one["column"] = term.cell
         if term.level != NUMBER:

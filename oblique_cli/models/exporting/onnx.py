@@ -16,9 +16,22 @@ from numpy.typing import NDArray
 
 from oblique_cli import __version__
 from oblique_cli.errors import ConfigError
-from oblique_cli.models.exporting._exporter import Source, exporter
+from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
 from oblique_cli.models.exporting._text import heading
-from oblique_cli.models.procedure import MISSING, NUMBER, Lane, Procedure, Steps, Term
+from oblique_cli.models.procedure import (
+    CLIPPED,
+    HALF_ROOT,
+    MAJORITY,
+    MISSING,
+    NUMBER,
+    TIE,
+    Coded,
+    Lane,
+    Procedure,
+    Steps,
+    Term,
+)
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 OPSETS = (("", 17), ("ai.onnx.ml", 3))
 IR_VERSION = 8
@@ -28,7 +41,7 @@ MOST_LEAVES = 2**24  # numbers of leaves are passed on in single precision
 Column = tuple[int, int]  # cell and level of a term
 
 
-@exporter("onnx", "ONNX for onnxruntime and other runtimes", ".onnx", named="the name of the graph")
+@exporter("onnx", "ONNX for onnxruntime and other runtimes", ".onnx", kinds=KINDS, named="the name of the graph")
 def write(source: Source) -> bytes:
     """Return the bytes of the file. ConfigError without the package onnx."""
     try:
@@ -101,14 +114,17 @@ class _Graph:
         for tree in procedure.trees:
             for lane in [*tree.rotated, *self._lanes(tree), *(leaf.terms for leaf in tree.leaves if leaf)]:
                 for term in lane:
-                    if term.cell < len(procedure.cells):
+                    if term.cell < len(procedure.columns):
                         self.places.setdefault((term.cell, term.level), len(self.places))
+        for column in [*((one.cell, one.level) for one in procedure.scaled), *((j, NUMBER) for j in procedure.needed)]:
+            self.places.setdefault(column, len(self.places))
+        cells += [self._code(one, cells) for one in procedure.coded]
         columns = [self._column(cells[cell], cell, level) for cell, level in self.places]
         if not columns:  # a single leaf
             columns = [self._zeros(cells[0])]
         table = self.op("Concat", *columns, axis=1)
         gaps = self.op("IsNaN", table)
-        self.gaps = self.cast(gaps, np.float32)
+        self.missing, self.gaps = gaps, self.cast(gaps, np.float32)
         self.values = self.op("Where", gaps, self.constant(0.0), table)
         leaves = self._leaves()
         return self._value(leaves) if procedure.is_regression else self._classes(leaves)
@@ -138,6 +154,14 @@ class _Graph:
                 found.append(self.op("Where", self.op("IsNaN", name), self.constant(cell.fill), name))
         return found
 
+    def _code(self, one: Coded, cells: Sequence[str]) -> str:
+        """A column of codes."""
+        value = self._column(cells[one.term.cell], one.term.cell, one.term.level)
+        code = self.constant(float(one.usual))
+        for place, known in enumerate(one.values):
+            code = self.op("Where", self.op("Equal", value, self.constant(known)), self.constant(float(place)), code)
+        return code
+
     def _zeros(self, name: str) -> str:
         """A column of zeros as long as a cell's."""
         return self.cast(self.op("Equal", name, self.constant(-7.0)), np.float64)
@@ -146,7 +170,7 @@ class _Graph:
         if level != NUMBER:
             code = GONE if level == MISSING else level
             return self.cast(self.op("Equal", name, self.constant(float(code))), np.float64)
-        if self.procedure.cells[cell].levels:
+        if self.procedure.columns[cell].levels:
             gone = self.op("Equal", name, self.constant(float(GONE)))
             return self.op("Where", gone, self.constant(math.nan), name)
         return name
@@ -192,7 +216,7 @@ class _Graph:
         else:
 
             def place(i: int, term: Term) -> int:
-                beyond = term.cell - len(self.procedure.cells)
+                beyond = term.cell - len(self.procedure.columns)
                 return self.places[term.cell, term.level] if beyond < 0 else starts[splits[i][0]] + beyond
 
             total = self._sums(table, [split.lanes for _, split in splits], place)
@@ -272,7 +296,10 @@ class _Graph:
         n_trees, n_classes = len(procedure.trees), len(procedure.classes)
         leaves = self.cast(found, np.int64)
         held = [procedure.trees[t].leaf(node) for t, node in self.leaf_numbers]
-        if procedure.voting == "majority":
+        if procedure.has_scores:
+            code, probabilities = self._scores(leaves)
+            return self._said(code, probabilities)
+        if procedure.voting == MAJORITY:
             shares = np.array([[float(k == leaf.label) for k in range(n_classes)] for leaf in held])
         else:
             shares = np.array([leaf.shares for leaf in held])
@@ -283,9 +310,67 @@ class _Graph:
                 votes = self.op("Add", votes, one) if votes else one
             code = self.op("ArgMax", votes, axis=1, keepdims=1)
             probabilities = self.op("Div", votes, self.constant(float(n_trees)))
+            if procedure.voting == CLIPPED:
+                code, probabilities = self._clipped(votes)
         else:
             code = self._table(np.array([leaf.label for leaf in held], dtype=np.int64), leaves)
             probabilities = self._table(shares, self.pick(leaves, 0))
+        return self._said(code, probabilities)
+
+    def _clipped(self, votes: str) -> tuple[str, str]:
+        """Code and shares of votes of which those below 0 count nothing."""
+        zero, axis = self.constant(0.0), self.constant([1], np.int64)
+        positive = self.op("Where", self.op("Greater", votes, zero), votes, zero)
+        total = self.op("ReduceSum", positive, axis, keepdims=1)
+        even = self.constant([self.procedure.even])
+        shares = self.op("Where", self.op("Greater", total, zero), self.op("Div", positive, total), even)
+        least = self.op("Sub", self.op("ReduceMax", shares, axes=[1], keepdims=1), self.constant(TIE))
+        largest = self.cast(self.op("LessOrEqual", least, shares), np.float32)
+        return self.op("ArgMax", largest, axis=1, keepdims=1), shares
+
+    def _scores(self, leaves: str) -> tuple[str, str]:
+        """Code and probabilities of the classes by the models in the leaves. leaves : (n, 1) int64"""
+        procedure = self.procedure
+        scored, scaled = procedure.scored, procedure.scaled
+        place = {column: j for j, column in enumerate(scaled)}
+        coef = np.zeros((len(self.leaf_numbers), len(scored), 2 * len(scaled)))
+        intercept = np.zeros((len(self.leaf_numbers), len(scored), 1))
+        for i, (_, node) in enumerate(self.leaf_numbers):
+            own = procedure.tree.leaf(node).scores
+            assert own is not None
+            intercept[i, :, 0] = own.intercept
+            for part in own.parts:
+                coef[i, :, place[part.column]] = part.coef
+                coef[i, :, len(scaled) + place[part.column]] = part.curve or 0.0
+        leaf = self.op("Reshape", leaves, self.constant([-1], np.int64))
+        scores = self._table(intercept, leaf)
+        if scaled:
+            at = [self.places[one.cell, one.level] for one in scaled]
+            apart = self.op("Sub", self.pick(self.values, at), self.constant([one.center for one in scaled]))
+            z = self.op("Div", apart, self.constant([one.scale for one in scaled]))
+            z = self.op("Clip", z, self.constant(-FARTHEST), self.constant(FARTHEST))
+            z = self.op("Where", self.pick(self.missing, at), self.constant(0.0), z)
+            near = self.op("Clip", z, self.constant(-FARTHEST_SQUARED), self.constant(FARTHEST_SQUARED))
+            square = self.op("Sub", self.op("Mul", near, near), self.constant(1.0))
+            columns = self.op("Concat", z, self.op("Mul", square, self.constant(HALF_ROOT)), axis=1)
+            columns = self.op("Unsqueeze", columns, self.constant([2], np.int64))
+            scores = self.op("Add", self.op("MatMul", self._table(coef, leaf), columns), scores)
+        scores = self.op("Squeeze", scores, self.constant([2], np.int64))
+        # To the columns of all classes; one without a score has probability 0.
+        every = np.zeros((len(scored), len(procedure.classes)))
+        every[np.arange(len(scored)), scored] = 1.0
+        shares = self.op("MatMul", self.op("Softmax", scores, axis=1), self.constant(every))
+        if procedure.threshold is None:
+            largest = self.op("ArgMax", scores, axis=1, keepdims=1)
+            return self.op("Gather", self.constant(scored, np.int64), largest, axis=0), shares
+        first, share = procedure.threshold
+        reached = self.op("LessOrEqual", self.constant(share), self.pick(shares, [first]))
+        codes = (self.constant(code, np.int64) for code in (first, 1 - first))
+        return self.op("Where", reached, *codes), shares
+
+    def _said(self, code: str, probabilities: str) -> list[Any]:
+        """The outputs. code : (n, 1); probabilities : (n, classes)"""
+        procedure, n_classes = self.procedure, len(self.procedure.classes)
         if valid := self._valid():
             code = self.op("Where", valid, code, self.constant(n_classes, np.int64))
             probabilities = self.op("Where", valid, probabilities, self.constant(math.nan))

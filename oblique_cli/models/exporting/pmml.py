@@ -1,7 +1,12 @@
-"""PMML 4.4: a TreeModel whose splits test derived fields, one for each hyperplane."""
+"""PMML 4.4: a TreeModel whose splits test derived fields, one for each hyperplane.
+
+With models in the leaves it is the first of a chain of models, a MiningModel. Behind it stands a RegressionModel for
+each leaf, which is asked where the tree says that leaf.
+"""
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
@@ -9,18 +14,40 @@ from xml.etree.ElementTree import Element, SubElement
 
 from oblique_cli import __version__
 from oblique_cli.errors import ConfigError, quoted
-from oblique_cli.models.exporting._exporter import CLASSIFICATION, Source, exporter
+from oblique_cli.models.exporting._exporter import CLASSIFICATION, CODED, LOGISTIC, Source, exporter
 from oblique_cli.models.exporting._text import heading
-from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Split, Term
+from oblique_cli.models.procedure import (
+    HALF_ROOT,
+    MISSING,
+    NUMBER,
+    Coded,
+    Procedure,
+    Scaled,
+    Scores,
+    Split,
+    Term,
+)
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 # What XML 1.0 cannot hold, not even as a reference.
 ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-@exporter("pmml", "PMML 4.4 for scoring engines", ".pmml", kinds=(CLASSIFICATION,), named="the name of the model")
+@exporter(
+    "pmml",
+    "PMML 4.4 for scoring engines",
+    ".pmml",
+    kinds=(CLASSIFICATION, LOGISTIC, CODED),
+    named="the name of the model",
+)
 def write(source: Source) -> str:
     """Return the document."""
+    if source.procedure.threshold is not None:
+        raise ConfigError(
+            "format pmml says the class of the largest probability, and this model with models in its leaves goes by a "
+            "threshold; export python, c or sql, or fit it without --threshold."
+        )
     root = _Document(source.procedure, source.name or "oblique").root()
     ElementTree.indent(root)
     for element in root.iter():
@@ -42,11 +69,11 @@ class _Document:
         # PMML has no field without a name.
         self.names = [cell.name or self._new(f"x{j}") for j, cell in enumerate(procedure.cells, start=1)]
         self.target = self._new(procedure.target)
-        self.codes = {
-            j: self._new(f"code of {self.names[j]}")
-            for j in sorted({t.cell for s in procedure.tree.splits if s for t in s.terms if t.level == NUMBER})
-            if procedure.cells[j].levels
-        }
+        numbers = {t.cell for s in procedure.tree.splits if s for t in s.terms if t.level == NUMBER}
+        numbers |= {one.term.cell for one in procedure.coded if one.term.level == NUMBER}
+        numbers |= {one.cell for one in procedure.scaled if one.level == NUMBER}
+        self.codes = {j: self._new(f"code of {self.names[j]}") for j in sorted(numbers) if procedure.columns[j].levels}
+        self.names += [self._new(cell.name) for cell in procedure.columns[len(procedure.cells) :]]
         self.fields = {node: self._field(node) for node in procedure.tree.inner}
 
     def _new(self, name: str) -> str:
@@ -70,15 +97,23 @@ class _Document:
         header = SubElement(root, "Header", description="\n".join(heading(procedure, coded=False)))
         SubElement(header, "Application", name="oblique", version=__version__)
         dictionary = SubElement(root, "DataDictionary")
-        for name, cell in zip(self.names, procedure.cells, strict=True):
+        for name, cell in zip(self.names, procedure.cells, strict=False):
             self._data_field(dictionary, name, cell.levels)
         self._data_field(dictionary, self.target, procedure.classes)
-        tree = procedure.tree
+        if procedure.has_scores:
+            self._chain(root)
+            return root
+        self._outputs(self._tree(root, self.name))
+        return root
+
+    def _tree(self, parent: Element, name: str = "") -> Element:
+        """The TreeModel, with an Output that has room for more."""
+        procedure, tree = self.procedure, self.procedure.tree
         has_sides = any(split.missing_left is not None for split in tree.splits if split)
         model = SubElement(
-            root,
+            parent,
             "TreeModel",
-            modelName=self.name,
+            {"modelName": name} if name else {},
             algorithmName=procedure.title,
             functionName="classification",
             missingValueStrategy="defaultChild" if has_sides else "none",
@@ -86,11 +121,20 @@ class _Document:
             splitCharacteristic="multiSplit" if procedure.needed else "binarySplit",
         )
         self._schema(model)
+        self.leaf = self._new("leaf")
         output = SubElement(model, "Output")
-        SubElement(
-            output, "OutputField", name=self._new("leaf"), optype="categorical", dataType="string", feature="entityId"
-        )
-        for label in procedure.classes:
+        SubElement(output, "OutputField", name=self.leaf, optype="categorical", dataType="string", feature="entityId")
+        self._transformations(model)
+        top = model
+        if procedure.needed:
+            top = SubElement(model, "Node", id="complete rows")
+            SubElement(top, "True")
+        self._nodes(top)
+        return output
+
+    def _outputs(self, output: Element) -> None:
+        """The probability of each class."""
+        for label in self.procedure.classes:
             SubElement(
                 output,
                 "OutputField",
@@ -100,13 +144,82 @@ class _Document:
                 feature="probability",
                 value=label,
             )
-        self._transformations(model)
-        top = model
-        if procedure.needed:
-            top = SubElement(model, "Node", id="complete rows")
-            SubElement(top, "True")
-        self._nodes(top)
-        return root
+
+    def _chain(self, root: Element) -> None:
+        """The MiningModel of a tree and the models of its leaves."""
+        procedure = self.procedure
+        chain = SubElement(
+            root,
+            "MiningModel",
+            modelName=self.name,
+            algorithmName=procedure.title,
+            functionName="classification",
+        )
+        self._schema(chain)
+        output = SubElement(chain, "Output")
+        segmentation = SubElement(chain, "Segmentation", multipleModelMethod="modelChain")
+        first = SubElement(segmentation, "Segment", id="tree")
+        SubElement(first, "True")
+        self._tree(first)
+        self._outputs(output)
+        for node in procedure.tree.leaf_nodes:
+            scores = procedure.tree.leaf(node).scores
+            assert scores is not None
+            segment = SubElement(segmentation, "Segment", id=f"model of leaf {node}")
+            SubElement(segment, "SimplePredicate", field=self.leaf, operator="equal", value=str(node))
+            self._model(segment, scores)
+
+    def _model(self, segment: Element, scores: Scores) -> None:
+        """The RegressionModel of a leaf."""
+        model = SubElement(segment, "RegressionModel", functionName="classification", normalizationMethod="softmax")
+        self._schema(model)
+        columns = list(dict.fromkeys(part.column for part in scores.parts))
+        of_codes = [j for j in self.codes if any(one.cell == j and one.level == NUMBER for one in columns)]
+        holder = Element("LocalTransformations")
+        for j in of_codes:
+            self._code_of_level(holder, j)
+        names: dict[tuple[int, bool], str] = {}
+        for i, part in enumerate(scores.parts):
+            expressions = [(False, self._deviations(part.column))]
+            if part.curve:
+                expressions.append((True, _squared(self._deviations(part.column))))
+            for is_square, expression in expressions:
+                names[i, is_square] = name = self._new(f"{'square' if is_square else 'deviation'} {i}")
+                field = SubElement(holder, "DerivedField", name=name, optype="continuous", dataType="double")
+                field.append(expression)
+        if len(holder):
+            model.append(holder)
+        for k, code in enumerate(scores.classes):
+            table = SubElement(
+                model,
+                "RegressionTable",
+                intercept=repr(scores.intercept[k]),
+                targetCategory=self.procedure.classes[code],
+            )
+            for (i, is_square), name in names.items():
+                part = scores.parts[i]
+                coef = (part.curve if is_square else part.coef)[k]
+                SubElement(table, "NumericPredictor", name=name, coefficient=repr(coef))
+
+    def _deviations(self, one: Scaled) -> Element:
+        """A column in standard deviations, 0 where its number is missing."""
+        if one.level != NUMBER:
+            there, other = one.by_level
+            return _applied("if", self._has_level(one.cell, one.level), _constant(there), _constant(other))
+        name = self.codes.get(one.cell, self.names[one.cell])
+        apart = _applied("-", Element("FieldRef", field=name), _constant(one.center))
+        bounded = _bounded(_applied("/", apart, _constant(one.scale)), FARTHEST)
+        gone = _applied("isMissing", Element("FieldRef", field=name))
+        return _applied("if", gone, _constant(0.0), bounded)
+
+    def _has_level(self, j: int, level: int) -> Element:
+        """Whether a cell has a level, or is missing."""
+        if level == MISSING:
+            return _applied("isMissing", Element("FieldRef", field=self.names[j]))
+        indicator = Element(
+            "NormDiscrete", field=self.names[j], value=self.procedure.cells[j].levels[level], mapMissingTo="0"
+        )
+        return _applied("equal", indicator, _constant(1.0))
 
     @staticmethod
     def _data_field(parent: Element, name: str, values: Sequence[str]) -> None:
@@ -117,7 +230,7 @@ class _Document:
 
     def _schema(self, model: Element) -> None:
         schema = SubElement(model, "MiningSchema")
-        for name, cell in zip(self.names, self.procedure.cells, strict=True):
+        for name, cell in zip(self.names, self.procedure.cells, strict=False):
             field = SubElement(schema, "MiningField", name=name, invalidValueTreatment="asIs")
             if cell.fill is not None:
                 field.set("missingValueReplacement", cell.levels[int(cell.fill)] if cell.levels else repr(cell.fill))
@@ -125,18 +238,11 @@ class _Document:
 
     def _transformations(self, model: Element) -> None:
         holder = Element("LocalTransformations")
-        for j, name in self.codes.items():
-            cell = self.procedure.cells[j]
+        for j in self.codes:
+            self._code_of_level(holder, j)
+        for name, one in zip(self.names[len(self.procedure.cells) :], self.procedure.coded, strict=True):
             field = SubElement(holder, "DerivedField", name=name, optype="continuous", dataType="double")
-            table = SubElement(
-                field, "MapValues", outputColumn="code", dataType="double", defaultValue=str(len(cell.levels))
-            )
-            SubElement(table, "FieldColumnPair", field=self.names[j], column="level")
-            inline = SubElement(table, "InlineTable")
-            for code, level in enumerate(cell.levels):
-                row = SubElement(inline, "row")
-                SubElement(row, "level").text = level
-                SubElement(row, "code").text = str(code)
+            field.append(self._coded(one))
         for node, name in self.fields.items():
             split = self.procedure.tree.split(node)
             if _alone(split) is None:
@@ -144,6 +250,36 @@ class _Document:
                 field.append(self._total(split))
         if len(holder):
             model.append(holder)
+
+    def _code_of_level(self, holder: Element, j: int) -> None:
+        """The field that has the code of a level as a number."""
+        cell = self.procedure.cells[j]
+        field = SubElement(holder, "DerivedField", name=self.codes[j], optype="continuous", dataType="double")
+        table = SubElement(
+            field, "MapValues", outputColumn="code", dataType="double", defaultValue=str(len(cell.levels))
+        )
+        SubElement(table, "FieldColumnPair", field=self.names[j], column="level")
+        inline = SubElement(table, "InlineTable")
+        for code, level in enumerate(cell.levels):
+            row = SubElement(inline, "row")
+            SubElement(row, "level").text = level
+            SubElement(row, "code").text = str(code)
+
+    def _coded(self, one: Coded) -> Element:
+        """The place of a number among those that are known."""
+        usual = _constant(float(one.usual))
+        name = self.codes.get(one.term.cell, self.names[one.term.cell])
+        found = usual
+        for code, value in reversed(list(enumerate(one.values))):
+            if one.term.level == NUMBER:
+                test = _applied("equal", Element("FieldRef", field=name), _constant(value))
+            else:
+                there = self._has_level(one.term.cell, one.term.level)
+                test = there if value == 1.0 else _applied("not", there)
+            found = _applied("if", test, _constant(float(code)), found)
+        if one.term.level != NUMBER:
+            return found
+        return _applied("if", _applied("isMissing", Element("FieldRef", field=name)), usual, found)
 
     def _total(self, split: Split) -> Element:
         """The sum of a split, in the order of training."""
@@ -154,7 +290,7 @@ class _Document:
         return _constant(0.0) if total is None else total
 
     def _term(self, term: Term) -> Element:
-        cell, name = self.procedure.cells[term.cell], self.names[term.cell]
+        cell, name = self.procedure.columns[term.cell], self.names[term.cell]
         if term.level == NUMBER:
             return _applied("*", _constant(term.coef), Element("FieldRef", field=self.codes.get(term.cell, name)))
         if term.level == MISSING:
@@ -168,14 +304,15 @@ class _Document:
         held: dict[int, Element] = {}
         for node in range(tree.n_nodes):
             if node == 0:
-                element = SubElement(top, "Node", id="0")
+                element = SubElement(top, "Node", id=self._id(0))
                 self._complete(element)
             else:
                 element = held[node]
             if tree.left[node] < 0:
                 leaf = tree.leaf(node)
                 element.set("score", procedure.classes[leaf.label])
-                for label, share, count in zip(procedure.classes, leaf.shares, leaf.counts, strict=True):
+                counts = leaf.counts or leaf.shares
+                for label, share, count in zip(procedure.classes, leaf.shares, counts, strict=True):
                     SubElement(
                         element, "ScoreDistribution", value=label, recordCount=repr(count), probability=repr(share)
                     )
@@ -183,9 +320,9 @@ class _Document:
             split = tree.split(node)
             if split.missing_left is not None:
                 side = tree.left[node] if split.missing_left else tree.right[node]
-                element.set("defaultChild", str(side))
+                element.set("defaultChild", self._id(side))
             for child, operator in ((tree.left[node], "lessOrEqual"), (tree.right[node], "greaterThan")):
-                held[child] = SubElement(element, "Node", id=str(child))
+                held[child] = SubElement(element, "Node", id=self._id(child))
                 SubElement(
                     held[child],
                     "SimplePredicate",
@@ -193,6 +330,11 @@ class _Document:
                     operator=operator,
                     value=repr(split.threshold),
                 )
+
+    def _id(self, node: int) -> str:
+        """The id of a node: its number in the model, but for splits that the model does not have."""
+        tree = self.procedure.tree
+        return f"split {node}" if tree.numbers and tree.left[node] >= 0 else str(tree.number(node))
 
     def _complete(self, element: Element) -> None:
         """What the root asks of a row: that all the numbers are there without which it has no prediction."""
@@ -211,6 +353,17 @@ def _alone(split: Split) -> int | None:
     if others or term is None or term.coef != 1.0 or term.level != NUMBER:
         return None
     return term.cell
+
+
+def _bounded(value: Element, most: float) -> Element:
+    return _applied("max", _constant(-most), _applied("min", _constant(most), value))
+
+
+def _squared(deviations: Element) -> Element:
+    """The square as scores have it: less 1, over the root of 2."""
+    near, again = (_bounded(copy.deepcopy(deviations), FARTHEST_SQUARED) for _ in range(2))
+    less = _applied("-", _applied("*", near, again), _constant(1.0))
+    return _applied("*", less, _constant(HALF_ROOT))
 
 
 def _present(parts: Sequence[Element | None]) -> list[Element]:

@@ -1,4 +1,4 @@
-"""A Python module that needs nothing but Python."""
+"""A Python module that needs nothing but Python: `exp` of its own library where leaves have models, else no import."""
 
 from __future__ import annotations
 
@@ -7,12 +7,22 @@ import keyword
 import math
 from collections.abc import Iterator, Sequence
 
-from oblique_cli.models.exporting._exporter import Source, exporter
+from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
 from oblique_cli.models.exporting._tables import Tables, tables_of
 from oblique_cli.models.exporting._text import added, folded, heading, identifiers, readable, summands
-from oblique_cli.models.procedure import MISSING, Procedure, Split, Term
+from oblique_cli.models.procedure import (
+    CLIPPED,
+    HALF_ROOT,
+    MAJORITY,
+    MISSING,
+    TIE,
+    Procedure,
+    Split,
+    Term,
+)
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
-OWN = {"row", "cells", "leaf", "predict", "predict_proba", "annotations"}
+OWN = {"row", "cells", "leaf", "predict", "predict_proba", "annotations", "exp", "needed"}
 RESERVED = frozenset({*keyword.kwlist, *keyword.softkwlist, *dir(builtins), *OWN})
 
 READ = '''
@@ -35,6 +45,64 @@ def _cells(row):
         else:
             cells.append(float(levels.get(str(value), len(levels))))
     return cells
+'''
+
+CODES = """    for cell, level, known, usual in CODED:
+        value = cells[cell]
+        if level != -1:
+            value = float(value == level or (level == -2 and value != value))
+        cells.append(float(known.index(value) if value in known else usual))
+    return cells
+"""
+
+SCORES = f'''
+
+def _scores(cells):
+    """Return the scores of the classes SCORED in the leaf of a row, None if it lacks a number that the model needs."""
+    at = _leaf(cells)
+    if at is None:
+        return None
+    intercepts, parts = SCORES[at]
+    scores = list(intercepts)
+    for number, coefs, curves in parts:
+        cell, level, center, scale = SCALED[number]
+        value = cells[cell]
+        if level != -1:
+            value = float(value == level or (level == -2 and value != value))
+        # In standard deviations; a missing number counts as the center.
+        z = 0.0 if value != value else min(max((value - center) / scale, -{FARTHEST!r}), {FARTHEST!r})
+        for k, coef in enumerate(coefs):
+            scores[k] += coef * z
+        near = min(max(z, -{FARTHEST_SQUARED!r}), {FARTHEST_SQUARED!r})
+        for k, coef in enumerate(curves):
+            scores[k] += coef * ((near * near - 1.0) * {HALF_ROOT!r})
+    return scores
+
+
+def predict_proba(row):
+    """Return the probability of each class, in the order of CLASSES; None for a row that lacks a number."""
+    scores = _scores(_cells(row))
+    if scores is None:
+        return None
+    top = max(scores)
+    powers = [exp(score - top) for score in scores]
+    shares = [0.0] * len(CLASSES)
+    for code, power in zip(SCORED, powers):
+        shares[code] = power / sum(powers)
+    return tuple(shares)
+
+
+def predict(row):
+'''
+
+LARGEST_SCORE = '''    """Return the class of the largest score, None for a row that lacks a number."""
+    scores = _scores(_cells(row))
+    return None if scores is None else CLASSES[SCORED[scores.index(max(scores))]]
+'''
+
+AT_THRESHOLD = '''    """Return a class from a probability of it on, the other one below it; None as `predict_proba`."""
+    shares = predict_proba(row)
+    return None if shares is None else CLASSES[{code} if shares[{code}] >= {share!r} else {other}]
 '''
 
 CLASSES_OF_TREE = '''
@@ -131,18 +199,41 @@ def predict_proba(row):
     return None if votes is None else tuple(vote / len(ROOTS) for vote in votes)
 '''
 
+CLIPPED_FOREST = f'''
 
-@exporter("python", "a module of Python without imports", ".py")
+def predict_proba(row):
+    """Return the sums that are positive, divided by their total, in the order of CLASSES; None as `predict`."""
+    votes = _votes(row)
+    if votes is None:
+        return None
+    votes = [max(vote, 0.0) for vote in votes]
+    return tuple(vote / sum(votes) for vote in votes) if any(votes) else EVEN
+
+
+def predict(row):
+    """Return the class of the largest share, the first of nearly equal ones; None for a row that lacks a number."""
+    shares = predict_proba(row)
+    if shares is None:
+        return None
+    return next(label for label, share in zip(CLASSES, shares) if share >= max(shares) - {TIE!r})
+'''
+
+
+@exporter("python", "a module of Python without packages", ".py", kinds=KINDS)
 def write(source: Source) -> str:
     """Return the module."""
     procedure = source.procedure
     lines = [f"# {line}".rstrip() for line in heading(procedure, coded=False)]
     lines += ["#", "# predict(row) takes a mapping from column names, or the values in order; levels as text.", ""]
+    lines += ["from math import exp", ""] if procedure.has_scores else []
     lines += _columns(procedure)
-    parts = ["\n".join(lines) + "\n", READ]
+    read = READ.removesuffix("    return cells\n") + CODES if procedure.coded else READ
+    parts = ["\n".join(lines) + "\n", read]
     if procedure.is_forest:
         tables = tables_of(procedure)
-        return "".join([*parts, "\n", _walked(tables), _forest_tables(procedure, tables), SUM, WALK, FOREST])
+        parts += ["\n", _walked(tables), _forest_tables(procedure, tables), SUM, WALK]
+        votes, _, _ = FOREST.partition("\n\ndef predict(row)")
+        return "".join([*parts, votes + CLIPPED_FOREST if procedure.voting == CLIPPED else FOREST])
     if readable(procedure):
         parts += ["\n", _leaf_tables(procedure), LEAF, "\n\n" + _nested(procedure)]
         parts += [SUM] if procedure.is_regression else []
@@ -150,6 +241,12 @@ def write(source: Source) -> str:
         tables = tables_of(procedure)
         parts += ["\n", _walked(tables), f"NODE = {tuple(tables.node)!r}\n", _leaf_tables(procedure)]
         parts += [LEAF, LEAF_OF_TABLES, SUM, WALK]
+    if procedure.has_scores:
+        decided = LARGEST_SCORE
+        if procedure.threshold:
+            code, share = procedure.threshold
+            decided = AT_THRESHOLD.format(code=code, share=share, other=1 - code)
+        return "".join([*parts, SCORES, decided])
     return "".join([*parts, VALUE_OF_TREE if procedure.is_regression else CLASSES_OF_TREE])
 
 
@@ -163,6 +260,11 @@ def _columns(procedure: Procedure) -> Iterator[str]:
     yield f"FILLS = {_listed([math.nan if cell.fill is None else cell.fill for cell in procedure.cells])}"
     yield "# Columns without which there is no prediction."
     yield f"NEEDED = {tuple(procedure.needed)!r}"
+    if procedure.coded:
+        yield "# Columns of codes, behind the others: of which column, or of its level (-1 the number, -2 missing),"
+        yield "# numbers by code, and the code of any other."
+        coded = [(one.term.cell, one.term.level, one.values, one.usual) for one in procedure.coded]
+        yield f"CODED = {_listed(coded)}"
 
 
 def _listed(values: Sequence[object]) -> str:
@@ -174,14 +276,37 @@ def _listed(values: Sequence[object]) -> str:
 
 def _leaf_tables(procedure: Procedure) -> str:
     tree = procedure.tree
+    if procedure.has_scores:
+        return _score_tables(procedure)
     if procedure.is_regression:
         rows = [
             f"    {node}: ({tree.leaf(node).intercept!r}, {_terms(tree.leaf(node).terms)})," for node in tree.leaf_nodes
         ]
         return "# Intercept and terms (coefficient, column, level) of each leaf.\nMODELS = {\n" + _lines(rows) + "}\n"
-    labels = [f"    {node}: {tree.leaf(node).label}," for node in tree.leaf_nodes]
-    shares = [f"    {node}: {tree.leaf(node).shares!r}," for node in tree.leaf_nodes]
+    labels = [f"    {tree.number(node)}: {tree.leaf(node).label}," for node in tree.leaf_nodes]
+    shares = [f"    {tree.number(node)}: {tree.leaf(node).shares!r}," for node in tree.leaf_nodes]
     return "LABELS = {\n" + _lines(labels) + "}\nSHARES = {\n" + _lines(shares) + "}\n"
+
+
+def _score_tables(procedure: Procedure) -> str:
+    scaled = procedure.scaled
+    place = {column: number for number, column in enumerate(scaled)}
+    columns = [f"    {(one.cell, one.level, one.center, one.scale)!r}," for one in scaled]
+    rows: list[str] = []
+    for node in procedure.tree.leaf_nodes:
+        own = procedure.tree.leaf(node).scores
+        assert own is not None
+        rows.append(f"    {node}: ({own.intercept!r}, (")
+        rows += [f"        ({place[part.column]}, {part.coef!r}, {part.curve!r})," for part in own.parts]
+        rows.append("    )),")
+    return (
+        "# Codes of the classes that have a score.\n"
+        f"SCORED = {procedure.scored!r}\n"
+        "# Columns in standard deviations: column, level (-1 the number, -2 a missing cell), center, scale.\n"
+        "SCALED = (\n" + _lines(columns) + ")\n"
+        "# Of each leaf: intercepts, and what columns in standard deviations add: which column, coefficients by\n"
+        "# class, and those of squares.\nSCORES = {\n" + _lines(rows) + "}\n"
+    )
 
 
 def _lines(rows: Sequence[str]) -> str:
@@ -205,14 +330,15 @@ def _walked(tables: Tables) -> str:
 
 
 def _forest_tables(procedure: Procedure, tables: Tables) -> str:
-    majority = procedure.voting == "majority"
+    majority = procedure.voting == MAJORITY
     shares = [
         tuple(float(k == label) for k in range(len(procedure.classes))) if majority else given
         for label, given in zip(tables.label, tables.shares, strict=True)
     ]
     rotated = [f"    ({''.join(_terms(lane) + ', ' for lane in tree.rotated)})," for tree in procedure.trees]
     return (
-        "# What each leaf adds to the votes.\nSHARES = (\n"
+        (f"# Shares where no sum is positive.\nEVEN = {procedure.even!r}\n" if procedure.even else "")
+        + "# What each leaf adds to the votes.\nSHARES = (\n"
         + _lines([f"    {share!r}," for share in shares])
         + ")\n# Features of each tree that are sums of columns.\nROTATED = (\n"
         + _lines(rotated)
@@ -221,7 +347,7 @@ def _forest_tables(procedure: Procedure, tables: Tables) -> str:
 
 
 def _nested(procedure: Procedure) -> str:
-    names = identifiers([cell.name for cell in procedure.cells], RESERVED)
+    names = identifiers([cell.name for cell in procedure.columns], RESERVED)
     used = sorted({term.cell for split in procedure.tree.splits if split for term in split.terms})
     lines = ["def _leaf(cells):"]
     lines += ["    if any(cells[j] != cells[j] for j in NEEDED):", "        return None"]
@@ -257,7 +383,7 @@ def _nested(procedure: Procedure) -> str:
         if node < 0:
             lines.append(f"{indent}else:")
         elif tree.left[node] < 0:
-            lines.append(f"{indent}return {node}{_remark(procedure, node)}")
+            lines.append(f"{indent}return {tree.number(node)}{_remark(procedure, node)}")
         else:
             lines += condition(tree.split(node), indent)
             stack += [(tree.right[node], depth + 1), (-1, depth), (tree.left[node], depth + 1)]
@@ -268,5 +394,7 @@ def _remark(procedure: Procedure, node: int) -> str:
     leaf = procedure.tree.leaf(node)
     if procedure.is_regression:
         return f"  # {leaf.n_rows} training rows"
+    if not leaf.counts:
+        return f"  # {procedure.classes[leaf.label]!a}"
     of_class, rows = leaf.counts[leaf.label], sum(leaf.counts)
     return f"  # {procedure.classes[leaf.label]!a}: {of_class:.10g} of {rows:.10g} training rows"

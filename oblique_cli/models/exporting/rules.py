@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from oblique_cli.models.exporting._exporter import CLASSIFICATION, REGRESSION, Source, exporter
+from oblique_cli.models.exporting._exporter import SINGLE, Source, exporter
 from oblique_cli.models.exporting._text import heading, quoted, summands
-from oblique_cli.models.procedure import MISSING, Lane, Procedure, Split, Term
+from oblique_cli.models.procedure import MISSING, NUMBER, Lane, Procedure, Scaled, Split, Term
 
 
-@exporter("rules", "a rule for each leaf, in words", ".txt", kinds=(CLASSIFICATION, REGRESSION), digits=6)
+@exporter("rules", "a rule for each leaf, in words", ".txt", kinds=SINGLE, digits=6)
 def write(source: Source) -> str:
     """Return the rules, one a line, the leaf with most training rows first."""
     procedure = source.procedure
@@ -20,9 +20,14 @@ def write(source: Source) -> str:
         paths[tree.right[node]] = [*paths[node], condition(tree.split(node), procedure, source.precision, left=False)]
     nodes = sorted(tree.leaf_nodes, key=lambda node: -tree.leaf(node).n_rows)
     lines = [f"# {line}".rstrip() for line in heading(procedure, coded=False)]
-    lines += ["#", "# Exactly one rule holds for a row that has a prediction.", ""]
+    lines += ["#", "# Exactly one rule holds for a row that has a prediction."]
+    if procedure.has_scores:
+        lines += _deviations(procedure, source.precision)
+    lines.append("")
     for node in nodes:
         lines.append(f"if {' and '.join(paths[node]) or 'true'} then {conclusion(procedure, node, source.precision)}")
+        if procedure.has_scores:
+            lines += [*(f"    {line}" for line in scores_of(procedure, node, source.precision)), ""]
     return "\n".join(lines) + "\n"
 
 
@@ -48,16 +53,64 @@ def conclusion(procedure: Procedure, node: int, precision: int) -> str:
         sign = "-" if leaf.intercept < 0 else "+"
         total = joined([*pieces, (sign, f"{abs(leaf.intercept):.{precision}g}")])
         return f"{quoted(procedure.target)} = {total}  [{rows}]"
+    if leaf.scores is not None:
+        said = "the class of the largest score"
+        if procedure.threshold is not None:
+            code, least = procedure.threshold
+            names = [quoted(procedure.classes[k]) for k in (code, 1 - code)]
+            said = f"class {names[0]} if its probability is at least {least:.{precision}g}, else {names[1]}"
+        return f"{said}  [{rows}]"
+    if not leaf.counts:
+        return f"class {quoted(procedure.classes[leaf.label])}  [probability {leaf.shares[leaf.label]:.1%}]"
     share, probability = leaf.counts[leaf.label] / (sum(leaf.counts) or 1.0), leaf.shares[leaf.label]
     smoothed = f", probability {probability:.1%}" if abs(share - probability) > 1e-9 else ""
     return f"class {quoted(procedure.classes[leaf.label])}  [{share:.1%} of {rows}{smoothed}]"
+
+
+def scores_of(procedure: Procedure, node: int, precision: int) -> list[str]:
+    """Return the scores of the classes in a leaf: "score of "no" = 0.3 + 1.2 * z("age") - 0.5 * square("age")"."""
+    scores = procedure.tree.leaf(node).scores
+    assert scores is not None
+    lines = []
+    for k, code in enumerate(scores.classes):
+        pieces = [("-" if scores.intercept[k] < 0 else "+", f"{abs(scores.intercept[k]):.{precision}g}")]
+        for part in scores.parts:
+            for values, square in ((part.coef, False), (part.curve, True)):
+                if values and values[k]:
+                    sign, size = "-" if values[k] < 0 else "+", f"{abs(values[k]):.{precision}g}"
+                    pieces.append((sign, f"{size} * {_deviation(procedure, part.column, square)}"))
+        lines.append(f"score of {quoted(procedure.classes[code])} = {joined(pieces)}")
+    return lines
+
+
+def _deviation(procedure: Procedure, one: Scaled, square: bool = False) -> str:
+    name = quoted(procedure.cells[one.cell].name)
+    if one.level != NUMBER:
+        name += f" is {_level(procedure, Term(1.0, one.cell, one.level))}"
+    return f"{'square' if square else 'z'}({name})"
+
+
+def _deviations(procedure: Procedure, precision: int) -> list[str]:
+    """What the columns of scores are in standard deviations."""
+    lines = ["# A probability is exp(score), divided by the sum of those of all classes. In scores stand", "#"]
+    for one in procedure.scaled:
+        said = _deviation(procedure, one)
+        if one.level != NUMBER:
+            there, other = one.by_level
+            lines.append(f"#   {said}: {there:.{precision}g}, else {other:.{precision}g}")
+            continue
+        sign = "-" if one.center >= 0 else "+"
+        name, center = quoted(procedure.cells[one.cell].name), f"{abs(one.center):.{precision}g}"
+        gone = "; 0 where it is missing" if procedure.cells[one.cell].fill is None and not procedure.needed else ""
+        lines.append(f"#   {said}: ({name} {sign} {center}) / {one.scale:.{precision}g}{gone}")
+    return [*lines, "#", "# and square(...): (z * z - 1) / sqrt(2), where z is at most 3 from 0."]
 
 
 def terms_of(lane: Lane, procedure: Procedure, precision: int) -> list[tuple[str, str]]:
     """Return the summands of a lane as signs and texts."""
 
     def number(term: Term) -> tuple[str, str]:
-        size, name = f"{abs(term.coef):.{precision}g}", quoted(procedure.cells[term.cell].name)
+        size, name = f"{abs(term.coef):.{precision}g}", quoted(procedure.columns[term.cell].name)
         return ("-" if term.coef < 0 else "+"), name if size == "1" else f"{size} * {name}"
 
     def levels(cell: int, terms: Sequence[Term]) -> str:

@@ -3,33 +3,45 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from oblique_cli.errors import ConfigError, cut
-from oblique_cli.models.exporting._exporter import CLASSIFICATION, REGRESSION, Source, exporter
+from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
 from oblique_cli.models.exporting._text import added, folded, heading, quoted, readable, summands
-from oblique_cli.models.procedure import MISSING, Lane, Procedure, Split, Term
+from oblique_cli.models.procedure import (
+    CLIPPED,
+    HALF_ROOT,
+    MAJORITY,
+    MISSING,
+    NUMBER,
+    TIE,
+    Lane,
+    Procedure,
+    Scaled,
+    Split,
+    Steps,
+    Term,
+    square_of,
+)
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 MOST_SPLITS = 1000  # SQLite has at most 2,000 columns in a result
+MOST_SUMMED = 900  # summands: an expression of SQLite is at most 1,000 deep
+LEAST_POWER = -700.0  # PostgreSQL takes the exponential of less for an error; it is 0 beside that of 0
 
 
 @exporter(
     "sql",
     "a SELECT of standard SQL (SQLite, PostgreSQL, DuckDB)",
     ".sql",
-    kinds=(CLASSIFICATION, REGRESSION),
+    kinds=KINDS,
     named="the table that holds the rows",
 )
 def write(source: Source) -> str:
-    """Return the statement: all columns of the table, the leaf, the prediction and its share."""
+    """Return the statement: all columns of the table, the leaf (of one tree), the prediction and its share."""
     procedure = source.procedure
-    n_splits = len(procedure.tree.inner)
-    if n_splits > MOST_SPLITS:
-        raise ConfigError(
-            f"format sql takes trees of at most {MOST_SPLITS} splits. This one has {n_splits}: prune it, as by "
-            "--set pruning=cv, or export python or c."
-        )
+    _refuse(procedure)
     table = source.name or "data"
     names = [cell.name for cell in procedure.cells]
     leaf, prediction, share = (_new(word, [*names, procedure.target]) for word in ("leaf", "prediction", "share"))
@@ -39,6 +51,14 @@ def write(source: Source) -> str:
         "-- A missing cell is NULL. Columns of numbers are taken as DOUBLE PRECISION; sums keep the order of training.",
         f"-- The rows are those of the table {quoted(table)}.",
     ]
+    if procedure.is_forest:
+        inner = _voted(procedure, 2)
+        refusal = f"CASE {_refusal(procedure)} ELSE\n" if procedure.needed else ""
+        body = [*lines, "SELECT *,"]
+        for name, chosen in zip((prediction, share), _of_shares(procedure), strict=True):
+            asked = f"{refusal}  {_asked(chosen, inner)}" + ("\n  END" if refusal else "")
+            body.append(f"  {asked} AS {identifier(name)}" + ("," if name == prediction else ""))
+        return "\n".join([*body, f"FROM {identifier(table)};"]) + "\n"
     body = [*lines, "WITH"]
     if readable(procedure):
         body += [f"marked AS (SELECT *,\n{_nested(procedure)}\n  AS {identifier(leaf)}\nFROM {identifier(table)})"]
@@ -52,8 +72,14 @@ def write(source: Source) -> str:
         ]
         body += [f"SELECT *,\n{_by_leaf(at, values)} AS {identifier(prediction)}", "FROM marked;"]
         return "\n".join(body) + "\n"
-    labels = [(node, text(procedure.classes[tree.leaf(node).label])) for node in tree.leaf_nodes]
-    shares = [(node, number(tree.leaf(node).shares[tree.leaf(node).label])) for node in tree.leaf_nodes]
+    if procedure.has_scores:
+        inner = _scored(procedure, identifier(leaf), 2)
+        label, probability = (_asked(chosen, inner) for chosen in _of_scores(procedure, identifier(leaf)))
+        body += [f"SELECT *,\n  {label} AS {identifier(prediction)},", f"  {probability} AS {identifier(share)}"]
+        return "\n".join([*body, "FROM marked;"]) + "\n"
+    numbered = [(tree.number(node), tree.leaf(node)) for node in tree.leaf_nodes]
+    labels = [(node, text(procedure.classes[own.label])) for node, own in numbered]
+    shares = [(node, number(own.shares[own.label])) for node, own in numbered]
     body += [
         f"SELECT *,\n{_by_leaf(at, labels)} AS {identifier(prediction)},",
         f"{_by_leaf(at, shares)} AS {identifier(share)}",
@@ -98,12 +124,214 @@ def _new(word: str, taken: Sequence[str]) -> str:
     return found
 
 
+def _refuse(procedure: Procedure) -> None:
+    """Raise ConfigError for a model that databases would not take."""
+    n_splits = sum(len(tree.inner) for tree in procedure.trees)
+    if n_splits > MOST_SPLITS:
+        what = "forests of at most {} splits in all" if procedure.is_forest else "trees of at most {} splits"
+        smaller = "" if procedure.is_forest else "prune it, as by --set pruning=cv, or "
+        raise ConfigError(
+            f"format sql takes {what.format(MOST_SPLITS)}. This one has {n_splits}: {smaller}export python or c."
+        )
+    models = (leaf.scores for leaf in procedure.trees[0].leaves if leaf is not None and leaf.scores is not None)
+    summed = max((1 + sum(1 + bool(part.curve) for part in own.parts) for own in models), default=0)
+    if summed > MOST_SUMMED:
+        raise ConfigError(
+            f"format sql takes scores of at most {MOST_SUMMED} summands. This model has one of {summed}: export python "
+            "or c."
+        )
+
+
+def _own(procedure: Procedure) -> str:
+    """What the names of columns begin with that no column of the table may be taken for."""
+    found = "row_"
+    while any(cell.name.lower().startswith(found) for cell in procedure.cells):
+        found += "_"
+    return found
+
+
+def _asked(chosen: str, inner: str) -> str:
+    """A value for one row, from columns that are made of the row's own and stay out of the result."""
+    return f"(SELECT {chosen}\n  FROM {inner})"
+
+
+def _layer(columns: Sequence[tuple[str, str]], inner: str, name: str, depth: int) -> str:
+    """A table of one row: values and their names, taken from the table `inner`, or from the row itself.
+
+    DISTINCT changes nothing in one row. It keeps SQLite from putting the values in wherever their names stand, layer by
+    layer, and from computing each of them that many times.
+    """
+    indent = "  " * depth
+    listed = ",\n".join(f"{indent}  {value} AS {column}" for value, column in columns)
+    return f"(SELECT DISTINCT\n{listed}" + (f"\n{indent}FROM {inner}" if inner else "") + f") AS {name}"
+
+
+def _scored(procedure: Procedure, leaf: str, depth: int) -> str:
+    """The scores s0, s1, ... of a row, and the largest of them."""
+    tree, scaled, o = procedure.tree, procedure.scaled, _own(procedure)
+    held = [(node, own) for node in tree.leaf_nodes if (own := tree.leaf(node).scores) is not None]
+    place = {column: j for j, column in enumerate(scaled)}
+    bent = {place[part.column] for _, own in held for part in own.parts if part.curve}
+    of_rows = [(leaf, f"{o}leaf"), *((_deviations(one, procedure), f"{o}z{j}") for j, one in enumerate(scaled))]
+    found = _layer(of_rows, "", "scaled", depth + 3)
+    if bent:
+        outer = number(square_of(FARTHEST_SQUARED))
+        columns = [(f"{o}leaf", f"{o}leaf"), *((f"{o}z{j}", f"{o}z{j}") for j in range(len(scaled)))]
+        for j in sorted(bent):
+            square = f"({o}z{j} * {o}z{j} - 1.0) * {number(HALF_ROOT)}"
+            columns.append((f"CASE WHEN ABS({o}z{j}) < {FARTHEST_SQUARED} THEN {square} ELSE {outer} END", f"{o}q{j}"))
+        found = _layer(columns, found, "bent", depth + 2)
+    scores = []
+    for k in range(len(procedure.scored)):
+        cases = []
+        for node, own in held:
+            pieces = [number(own.intercept[k])]
+            for part in own.parts:
+                for values, name in ((part.coef, "z"), (part.curve, "q")):
+                    if values and values[k]:
+                        sign = "-" if values[k] < 0 else "+"
+                        pieces.append(f"{sign} {number(abs(values[k]))} * {o}{name}{place[part.column]}")
+            cases.append(f"WHEN {node} THEN {folded(pieces, '  ' * (depth + 3))}")
+        indent = "  " * (depth + 2)
+        scores.append((f"CASE {o}leaf\n{indent}" + f"\n{indent}".join(cases) + f"\n{indent}END", f"{o}s{k}"))
+    found = _layer(scores, found, "scored", depth + 1)
+    names = [name for _, name in scores]
+    return _layer([*((name, name) for name in names), (_largest(names), f"{o}top")], found, "compared", depth)
+
+
+def _deviations(one: Scaled, procedure: Procedure) -> str:
+    """A column in standard deviations."""
+    if one.level != NUMBER:
+        there, other = map(number, one.by_level)
+        return f"CASE WHEN {_has_level(procedure, one.cell, one.level)} THEN {there} ELSE {other} END"
+    sign = "-" if one.center >= 0 else "+"
+    z = f"({_cell(procedure, one.cell)} {sign} {number(abs(one.center))}) / {number(one.scale)}"
+    most = number(FARTHEST)
+    return f"COALESCE(CASE WHEN {z} > {most} THEN {most} WHEN {z} < -{most} THEN -{most} ELSE {z} END, 0.0)"
+
+
+def _largest(names: Sequence[str]) -> str:
+    """The largest of several columns: no function for it is the same in all databases."""
+    cases = [
+        f"WHEN {' AND '.join(f'{name} >= {other}' for other in names[i + 1 :])} THEN {name}"
+        for i, name in enumerate(names[:-1])
+    ]
+    return f"CASE {' '.join(cases)} ELSE {names[-1]} END" if cases else names[0]
+
+
+def _of_scores(procedure: Procedure, leaf: str) -> tuple[str, str]:
+    """Prediction and its probability, of scores s0, s1, ... and the largest of them."""
+    scored, o = procedure.scored, _own(procedure)
+    powers = [
+        f"CASE WHEN {o}s{k} - {o}top < {LEAST_POWER} THEN 0.0 ELSE EXP({o}s{k} - {o}top) END"
+        for k in range(len(scored))
+    ]
+    total = folded(["(" + powers[0], *(f"+ {power}" for power in powers[1:])], "    ") + ")"
+    labels = [text(procedure.classes[code]) for code in scored]
+    if procedure.threshold is None:
+        return _first(labels, [f"{o}s{k} = {o}top" for k in range(len(scored))], leaf), f"1.0 / {total}"
+    code, share = procedure.threshold
+    mine, other = scored.index(code), 1 - scored.index(code)
+    reached = f"{powers[mine]} >= {number(share)} * {total}"
+    label = _first([labels[mine], labels[other]], [reached, ""], leaf)
+    return label, _first([f"{powers[mine]} / {total}", f"{powers[other]} / {total}"], [reached, ""], leaf)
+
+
+def _first(values: Sequence[str], conditions: Sequence[str], leaf: str = "") -> str:
+    """The first value whose condition is fulfilled, the last without one; NULL for rows without a leaf."""
+    cases = [f"WHEN {leaf} IS NULL THEN NULL"] if leaf else []
+    cases += [f"WHEN {test} THEN {value}" for value, test in zip(values[:-1], conditions[:-1], strict=True)]
+    return f"CASE {' '.join(cases)} ELSE {values[-1]} END" if cases else values[0]
+
+
+def _voted(procedure: Procedure, depth: int) -> str:
+    """The shares p0, p1, ... of a row in a forest, and the largest of them."""
+    n, o = len(procedure.classes), _own(procedure)
+    found, decisions, leaves = "", [], []
+    codes = {j: f"{o}c{j}" for j in range(len(procedure.cells), len(procedure.columns))}
+    rotated = [(_cell(procedure, j), name) for j, name in codes.items()]
+    for t, tree in enumerate(procedure.trees):
+        names = codes | {len(procedure.columns) + q: f"{o}r{t}_{q}" for q in range(len(tree.rotated))}
+        rotated += [
+            (_joined([_summands(lane, procedure, {})]), name)
+            for lane, name in zip(tree.rotated, [*names.values()][len(codes) :], strict=True)
+        ]
+        for node in tree.inner:
+            decision = _goes_left(tree.split(node), procedure, "  " * (depth + 5), names)
+            decisions.append((decision, f"{o}l{t}_{node}"))
+        cases = [
+            f"WHEN {' AND '.join(path) or '1 = 1'} THEN {node}"
+            for node, path in _paths(tree, {node: f"{o}l{t}_{node}" for node in tree.inner}).items()
+        ]
+        leaves.append((f"CASE {' '.join(cases)} END", f"{o}leaf{t}"))
+    if rotated:
+        found = _layer(rotated, found, "rotated", depth + 5)
+    if decisions:
+        found = _layer(decisions, found, "decided", depth + 4)
+    found = _layer(leaves, found, "placed", depth + 3)
+    votes = []
+    for k in range(n):
+        pieces = []
+        for t, tree in enumerate(procedure.trees):
+            own = {node: tree.leaf(node) for node in tree.leaf_nodes}
+            share = {v: float(o.label == k) if procedure.voting == MAJORITY else o.shares[k] for v, o in own.items()}
+            cases = [f"WHEN {node} THEN {number(value)}" for node, value in share.items() if value]
+            if cases:
+                pieces.append(f"CASE {o}leaf{t} {' '.join(cases)} ELSE 0.0 END")
+        votes.append((folded([*pieces[:1], *(f"+ {piece}" for piece in pieces[1:])], "  " * (depth + 3)) or "0.0", k))
+    if procedure.voting == CLIPPED:
+        found = _layer([(value, f"{o}v{k}") for value, k in votes], found, "voted", depth + 2)
+        votes = [(f"CASE WHEN {o}v{k} > 0.0 THEN {o}v{k} ELSE 0.0 END", k) for k in range(n)]
+    found = _layer([(value, f"{o}w{k}") for value, k in votes], found, "weighed", depth + 1)
+    total = number(float(len(procedure.trees)))
+    shares = [(f"{o}w{k} / {total}", f"{o}p{k}") for k in range(n)]
+    if procedure.voting == CLIPPED:
+        total = " + ".join(f"{o}w{k}" for k in range(n))
+        shares = [
+            (f"CASE WHEN {total} > 0.0 THEN {o}w{k} / ({total}) ELSE {number(procedure.even[k])} END", f"{o}p{k}")
+            for k in range(n)
+        ]
+    return _layer(shares, found, "said", depth)
+
+
+def _of_shares(procedure: Procedure) -> tuple[str, str]:
+    """Prediction and its share, of the shares p0, p1, ...: the first of the largest."""
+    o = _own(procedure)
+    names = [f"{o}p{k}" for k in range(len(procedure.classes))]
+    top, tie = _largest(names), f" - {number(TIE)}" if procedure.voting == CLIPPED else ""
+    tests = [f"{name} >= {top}{tie}" for name in names]
+    return _first([text(label) for label in procedure.classes], tests), _first(names, tests)
+
+
+def _paths(tree: Steps, names: Mapping[int, str]) -> dict[int, list[str]]:
+    """Of each leaf what holds on the way to it. names : columns that are 1 where a row goes left at an inner node"""
+    found: dict[int, list[str]] = {}
+    stack: list[tuple[int, list[str]]] = [(0, [])]
+    while stack:  # from the root, as a forest may have nodes that no row comes to
+        node, path = stack.pop()
+        if tree.left[node] < 0:
+            found[node] = path
+        else:
+            stack += [
+                (tree.right[node], [*path, f"{names[node]} = 0"]),
+                (tree.left[node], [*path, f"{names[node]} = 1"]),
+            ]
+    return found
+
+
 def _by_leaf(at: str, values: Sequence[tuple[int, str]]) -> str:
     return f"  {at}\n" + "\n".join(f"    WHEN {node} THEN {value}" for node, value in values) + "\n  END"
 
 
 def _cell(procedure: Procedure, j: int) -> str:
-    """A number of a row."""
+    """A number of a row, or a code."""
+    if j >= len(procedure.cells):
+        one = procedure.coded[j - len(procedure.cells)]
+        source = _cell(procedure, one.term.cell)
+        if one.term.level != NUMBER:
+            source = f"CASE WHEN {_has_level(procedure, one.term.cell, one.term.level)} THEN 1.0 ELSE 0.0 END"
+        cases = " ".join(f"WHEN {number(value)} THEN {code}" for code, value in enumerate(one.values))
+        return f"CASE {source} {cases} ELSE {one.usual} END"
     cell = procedure.cells[j]
     if cell.levels:  # codes as numbers
         cases = " ".join(f"WHEN {text(level)} THEN {code}" for code, level in enumerate(cell.levels))
@@ -115,22 +343,24 @@ def _cell(procedure: Procedure, j: int) -> str:
     return plain if cell.fill is None else f"COALESCE({plain}, {number(cell.fill)})"
 
 
-def _summands(lane: Lane, procedure: Procedure) -> list[tuple[str, str]]:
+def _has_level(procedure: Procedure, j: int, level: int) -> str:
+    """Whether a cell has a level, or is missing."""
+    cell = procedure.cells[j]
+    name = identifier(cell.name)
+    if cell.fill is not None:
+        name = f"COALESCE({name}, {text(cell.levels[int(cell.fill)])})"
+    return f"{name} IS NULL" if level == MISSING else f"{name} = {text(cell.levels[level])}"
+
+
+def _summands(lane: Lane, procedure: Procedure, names: Mapping[int, str]) -> list[tuple[str, str]]:
+    """Summands of a lane. names : columns that stand for rotated features"""
+
     def one(term: Term) -> tuple[str, str]:
-        size, cell = abs(term.coef), _cell(procedure, term.cell)
+        size, cell = abs(term.coef), names.get(term.cell) or _cell(procedure, term.cell)
         return ("-" if term.coef < 0 else "+"), cell if size == 1.0 else f"{number(size)} * {cell}"
 
     def levels(j: int, terms: Sequence[Term]) -> str:
-        cell = procedure.cells[j]
-        name = identifier(cell.name)
-        if cell.fill is not None:
-            name = f"COALESCE({name}, {text(cell.levels[int(cell.fill)])})"
-        cases = [
-            f"WHEN {name} IS NULL THEN {number(term.coef)}"
-            if term.level == MISSING
-            else f"WHEN {name} = {text(cell.levels[term.level])} THEN {number(term.coef)}"
-            for term in terms
-        ]
+        cases = [f"WHEN {_has_level(procedure, j, term.level)} THEN {number(term.coef)}" for term in terms]
         return f"CASE {' '.join(cases)} ELSE 0.0 END"
 
     return summands(lane, one, levels)
@@ -138,17 +368,29 @@ def _summands(lane: Lane, procedure: Procedure) -> list[tuple[str, str]]:
 
 def _sum(lanes: Sequence[Lane], procedure: Procedure, intercept: float) -> str:
     """The value of a linear model."""
-    pieces = added([_summands(lane, procedure) for lane in lanes])
+    pieces = added([_summands(lane, procedure, {}) for lane in lanes])
     if not pieces:
         return number(intercept)
     sign = "-" if intercept < 0 else "+"
     return folded([*pieces, f"{sign} {number(abs(intercept))}"], "      ")
 
 
-def _condition(split: Split, procedure: Procedure, indent: str) -> str:
+def _joined(lanes: Sequence[Sequence[tuple[str, str]]]) -> str:
+    return folded(added(lanes) or ["0.0"], "      ").lstrip()
+
+
+def _condition(split: Split, procedure: Procedure, indent: str, names: Mapping[int, str] | None = None) -> str:
     """What a row that goes left fulfills. NULL, where a number is missing, counts as not fulfilled."""
-    pieces = added([_summands(lane, procedure) for lane in split.lanes]) or ["0.0"]
+    pieces = added([_summands(lane, procedure, names or {}) for lane in split.lanes]) or ["0.0"]
     return folded([*pieces, f"<= {number(split.threshold)}"], indent + "  ").lstrip()
+
+
+def _goes_left(split: Split, procedure: Procedure, indent: str, names: Mapping[int, str] | None = None) -> str:
+    """1 for a row that goes left, 0 for any other."""
+    condition = _condition(split, procedure, indent, names)
+    if split.missing_left:
+        return f"CASE WHEN NOT ({condition}) THEN 0 ELSE 1 END"
+    return f"CASE WHEN {condition} THEN 1 ELSE 0 END"
 
 
 def _refusal(procedure: Procedure) -> str:
@@ -170,7 +412,7 @@ def _nested(procedure: Procedure) -> str:
         if isinstance(node, str):
             lines.append(indent + node)
         elif tree.left[node] < 0:
-            lines.append(f"{indent}{node}{_remark(procedure, node)}")
+            lines.append(f"{indent}{tree.number(node)}{_remark(procedure, node)}")
         else:
             split = tree.split(node)
             condition = _condition(split, procedure, indent + "  ")
@@ -186,6 +428,8 @@ def _remark(procedure: Procedure, node: int) -> str:
     leaf = procedure.tree.leaf(node)
     if procedure.is_regression:
         return f" -- {leaf.n_rows} training rows"
+    if not leaf.counts:
+        return f" -- {quoted(procedure.classes[leaf.label])}"
     of_class, rows = leaf.counts[leaf.label], sum(leaf.counts)
     return f" -- {quoted(procedure.classes[leaf.label])}: {of_class:.10g} of {rows:.10g} training rows"
 
@@ -199,21 +443,11 @@ def _flat(procedure: Procedure, leaf: str, table: str) -> list[str]:
     inner = tree.inner
     taken = [cell.name for cell in procedure.cells]
     columns = {node: identifier(_new(f"went_left_{node}", taken)) for node in inner}
-    decisions = []
-    for node in inner:
-        split = tree.split(node)
-        condition = _condition(split, procedure, "    ")
-        one, other = (1, 0)
-        if split.missing_left:
-            condition, one, other = f"NOT ({condition})", 0, 1
-        decisions.append(f"  CASE WHEN {condition} THEN {one} ELSE {other} END AS {columns[node]}")
-    paths: dict[int, list[str]] = {0: []}
-    for node in inner:
-        for child, side in ((tree.left[node], 1), (tree.right[node], 0)):
-            paths[child] = [*paths[node], f"{columns[node]} = {side}"]
+    decisions = [f"  {_goes_left(tree.split(node), procedure, '    ')} AS {columns[node]}" for node in inner]
     cases = [_refusal(procedure)] if procedure.needed else []
     cases += [
-        f"WHEN {' AND '.join(paths[node]) or '1 = 1'} THEN {node}{_remark(procedure, node)}" for node in tree.leaf_nodes
+        f"WHEN {' AND '.join(path) or '1 = 1'} THEN {tree.number(node)}{_remark(procedure, node)}"
+        for node, path in _paths(tree, columns).items()
     ]
     return [
         "decided AS (SELECT *,\n" + ",\n".join(decisions) + f"\nFROM {table}),",

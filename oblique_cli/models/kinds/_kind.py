@@ -30,6 +30,8 @@ class Kind:
     left_out    attributes that are not written, because only further fits read them -> what they are after loading
     check       (parameters, state) -> None; raises ValueError for attributes that do not go together
     predictor   "module:class" of what predicts without the estimator, and so without scikit-learn; "" if nothing does
+    steps       "module:function" of what says a model in plain steps, (model, cells, columns, classes) -> `Procedure`;
+                "" where `models/procedure.py` knows how, or nothing does
     """
 
     classes: tuple[str, ...]
@@ -38,6 +40,7 @@ class Kind:
     left_out: Mapping[str, Any] = field(default_factory=dict)
     check: Callable[[Mapping[str, Any], Mapping[str, Any]], None] | None = None
     predictor: str = ""
+    steps: str = ""
     package: str = "oblique_cli"
 
     def may_lack(self, name: str) -> bool:
@@ -62,6 +65,8 @@ def _fault(kind: Any) -> str | None:
         return f"has a check that {fault}"
     if not isinstance(kind.predictor, str) or (kind.predictor and kind.predictor.count(":") != 1):
         return f"has predictor {kind.predictor!r}, which must be 'module:class', or '' for the estimator itself"
+    if not isinstance(kind.steps, str) or (kind.steps and kind.steps.count(":") != 1):
+        return f"has steps {kind.steps!r}, which must be 'module:function', or '' for none"
     return None
 
 

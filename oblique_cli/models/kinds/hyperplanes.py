@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,7 +30,11 @@ def _tree(fields: dict[str, Any]) -> Any:
     from oblique_cli.tree.payloads import Classes
     from oblique_cli.tree.structure import Tree
 
-    said = Classes(fields.pop("probabilities", None), fields.pop("leaf_models", None))
+    models = fields.pop("leaf_models", None)
+    if models is not None and models.level_coef is not None:
+        models = replace(models, levels=tuple(int(count) for count in fields["levels"]))
+        models.check(models.coef.shape)
+    said = Classes(fields.pop("probabilities", None), models)
     tree = Tree(coef=fields.pop("coef_"), payload=said, **fields)
     _ = tree.walker  # the core checks node numbers as well
     return tree
@@ -39,7 +44,8 @@ def _models(fields: dict[str, Any]) -> Any:
     from oblique_cli.tree.payloads import LeafModels
 
     models = LeafModels(**fields)
-    models.check(models.coef.shape)
+    if models.level_coef is None:  # otherwise they are whole once the tree says its levels
+        models.check(models.coef.shape)
     return models
 
 
@@ -51,9 +57,10 @@ LEAF_MODELS = Record(
         "coef": Numbers("float64", ("nodes", "C", "p")),
         "intercept": Numbers("float64", ("nodes", "C")),
         "curve": Numbers("float64", ("nodes", "C", "p")),
+        "level_coef": Numbers("float64", ("nodes", "C", "levels in all")),
     },
     _models,
-    younger=frozenset({"curve"}),
+    younger=frozenset({"curve", "level_coef"}),
 )
 
 TREE = Record(

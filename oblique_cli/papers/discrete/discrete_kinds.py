@@ -94,6 +94,7 @@ CLASS_SHARES = Record(
     "oblique_cli.papers.discrete.tcfs:ClassShares", {"n_classes": Whole(1), "low": Real(), "high": Real()}
 )
 
+STEPS = "oblique_cli.papers.discrete.discrete_steps:procedure"
 TREES = Many(DISCRETE_TREE, least=1)
 DISCRETE: Mapping[str, Codec] = {
     **CLASSIFIER,
@@ -129,16 +130,24 @@ def _outputs(trees: Any, n: int) -> None:
 
 
 KINDS.register("discrete_tree")(
-    Kind(classes=("C45Classifier",), state={**DISCRETE, "tree_": DISCRETE_TREE, **SIZES}, check=_of_classes)
+    Kind(
+        classes=("C45Classifier",), state={**DISCRETE, "tree_": DISCRETE_TREE, **SIZES}, check=_of_classes, steps=STEPS
+    )
 )
 KINDS.register("discrete_bag")(
-    Kind(classes=("C45BaggingClassifier",), state={**DISCRETE, **BAG, "trees_": TREES, **SIZES}, check=_of_classes)
+    Kind(
+        classes=("C45BaggingClassifier",),
+        state={**DISCRETE, **BAG, "trees_": TREES, **SIZES},
+        check=_of_classes,
+        steps=STEPS,
+    )
 )
 KINDS.register("fourier_trees")(
     Kind(
         classes=("ReconstructedFourierTreeClassifier",),
         state={**DISCRETE, **FOURIER, "trees_": TREES, **SIZES},
         check=_of_functions,
+        steps=STEPS,
     )
 )
 KINDS.register("fourier_tree")(
@@ -146,6 +155,7 @@ KINDS.register("fourier_tree")(
         classes=("AggregatedFourierTreeClassifier",),
         state={**DISCRETE, **FOURIER, "spectrum_": SpectrumForm(), "tree_": DISCRETE_TREE, "trees_": TREES, **SIZES},
         check=_of_functions,
+        steps=STEPS,
     )
 )
 KINDS.register("orthogonal_trees")(
@@ -162,5 +172,6 @@ KINDS.register("orthogonal_trees")(
             **SIZES,
         },
         check=_of_functions,
+        steps=STEPS,
     )
 )

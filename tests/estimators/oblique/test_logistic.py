@@ -13,8 +13,9 @@ from sklearn.model_selection import cross_val_score
 from tree_support import tree_of
 
 import oblique_cli
-from oblique_cli import HHGDTClassifier, LogisticModelTreeClassifier, RefinedTreeClassifier, make
+from oblique_cli import HHGDTClassifier, LogisticModelTreeClassifier, RefinedTreeClassifier, config, make
 from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.models import Model, load, save
 
 SHORT = {"n_penalties": 2, "folds": 2, "random_state": 0}
@@ -36,7 +37,8 @@ def turning(seed):
 
 def test_a_line_that_turns_takes_few_leaves():
     train, test = np.arange(0, 600, 2), np.arange(1, 600, 2)
-    models = (LogisticModelTreeClassifier(random_state=0), LogisticRegression(), RefinedTreeClassifier(random_state=0))
+    refined = LogisticModelTreeClassifier(refine="tao", random_state=0)
+    models = (refined, LogisticRegression(), RefinedTreeClassifier(random_state=0))
     scores = np.zeros((3, len(models)))
     for seed in range(3):
         X, y = turning(seed)
@@ -52,14 +54,14 @@ def test_one_leaf_is_chosen_where_a_plane_is_enough():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(300, 5))
     y = (X @ [1.0, -1.0, 0.5, 0.0, 0.0] + 0.5 * rng.normal(size=300) > 0).astype(int)
-    for name in ("lmt", "tao_logistic"):
+    for name in ("lmt", "logistic_tree"):
         model = make(name, random_state=0).fit(X, y)
         assert model.n_leaves_ == 1
         theirs = LogisticRegression().fit(X, y)
         assert (model.predict(X) == theirs.predict(X)).mean() > 0.97
 
 
-@pytest.mark.parametrize("name", ["lmt", "tao_logistic"])
+@pytest.mark.parametrize("name", ["lmt", "logistic_tree"])
 def test_accuracy_is_that_of_the_literature_on_known_sets(name):
     for source, least in ((load_iris, 0.93), (load_wine, 0.94)):
         X, y = source(return_X_y=True)
@@ -68,7 +70,7 @@ def test_accuracy_is_that_of_the_literature_on_known_sets(name):
 
 def test_the_objective_of_refinement_never_rises(bent):
     X, y = bent
-    model = LogisticModelTreeClassifier("hhgdt", leaf_penalty=1.0, random_state=0).fit(X, y)
+    model = LogisticModelTreeClassifier("hhgdt", refine="tao", leaf_penalty=1.0, random_state=0).fit(X, y)
     found = model.refinement_
     assert found.chosen.member == -1  # refined: chosen by cross-validation
     assert found.run is not None
@@ -115,13 +117,13 @@ def test_a_weight_of_two_is_a_row_twice_in_the_models(bent):
     X, y = X[:80], y[:80]
     weights = np.where(np.arange(80) % 2, 1.0, 2.0)
     twice = np.repeat(np.arange(80), weights.astype(int))
-    settings = {"base": "axis_parallel", "models": "logit_boost", "refine": "none", "steps": 4, "max_depth": 0}
+    settings = {"base": "axis_parallel", "models": "logit_boost", "steps": 4, "max_depth": 0}
     weighted = LogisticModelTreeClassifier(**settings, random_state=0).fit(X, y, sample_weight=weights)
     copied = LogisticModelTreeClassifier(**settings, random_state=0).fit(X[twice], y[twice])
     np.testing.assert_allclose(weighted.predict_proba(X), copied.predict_proba(X), atol=1e-9)
 
 
-@pytest.mark.parametrize("name", ["lmt", "tao_logistic"])
+@pytest.mark.parametrize("name", ["lmt", "logistic_tree"])
 @pytest.mark.parametrize("case", ["one class", "one row", "constant", "wide", "separable", "rare class"])
 def test_degenerate_rows(name, case):
     rng = np.random.default_rng(0)
@@ -154,7 +156,8 @@ def test_levels_and_missing_values(bent):
     for missing in ("learn", "impute"):
         model = LogisticModelTreeClassifier(missing=missing, **SHORT).fit(frame, y)
         assert model.score(frame, y) > 0.7
-        assert not model.tree_.leaf_models.coef[:, :, 4].any()  # levels have no part in models
+        assert not model.tree_.leaf_models.coef[:, :, 4].any()
+        assert model.tree_.leaf_models.level_coef[:, :, 1].any()
 
 
 def test_a_saved_model_predicts_the_same(bent, tmp_path):
@@ -164,14 +167,15 @@ def test_a_saved_model_predicts_the_same(bent, tmp_path):
     oblique_cli.save(model, path)
     loaded = oblique_cli.load(path)
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    with pytest.raises(ConfigError, match=r"cannot be exported or explained.*its leaves have linear models; fit tao"):
-        oblique_cli.export(loaded, "python")
+    space: dict[str, object] = {}
+    exec(oblique_cli.export(loaded, "python"), space)
+    assert [str(space["predict"](row)) for row in X[:40].tolist()] == [str(one) for one in loaded.predict(X[:40])]
 
 
 def test_bad_parameters_get_one_sentence(bent):
     X, y = bent
     for settings, sentence in (
-        ({"models": "logit_boost"}, "refine of LogisticModelTreeClassifier needs models 'ridge'"),
+        ({"models": "logit_boost", "refine": "tao"}, "refine of LogisticModelTreeClassifier needs models 'ridge'"),
         ({"base": "hhgtd"}, "base of LogisticModelTreeClassifier must be one of its starts. Got 'hhgtd'"),
         ({"base": []}, "must name at least one start"),
         ({"leaf_penalty": 0.0}, "leaf_penalty of LogisticModelTreeClassifier must be"),
@@ -184,7 +188,7 @@ def test_bad_parameters_get_one_sentence(bent):
 
 def test_an_estimator_may_be_the_base(bent):
     X, y = bent
-    model = LogisticModelTreeClassifier([HHGDTClassifier(max_depth=2), "random_4"], refine="none", random_state=0)
+    model = LogisticModelTreeClassifier([HHGDTClassifier(max_depth=2), "random_4"], random_state=0)
     assert model.fit(X, y).score(X, y) > 0.8
     assert {c.start for c in model.refinement_.candidates} == {0, 1}
 
@@ -201,7 +205,7 @@ def test_squares_make_one_leaf_of_a_ring(tmp_path):
     assert without.tree_.leaf_models.curve is None
     again = tree_of(json.loads(json.dumps(model.tree_.to_dict())))
     assert again.predicted_shares(X).tobytes() == model.predict_proba(X).tobytes()
-    save(Model.of(model, algorithm="tao_logistic"), tmp_path / "ring.json")
+    save(Model.of(model, algorithm="logistic_tree"), tmp_path / "ring.json")
     assert load(tmp_path / "ring.json").predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
     damaged = model.tree_.to_dict()
     damaged["leaf_models"]["curve"] = [[0.0]]
@@ -218,3 +222,103 @@ def test_a_very_light_row_does_not_make_penalties_weak():
     without = LogisticModelTreeClassifier(**how).fit(X[1:], y[1:])
     sizes = [np.abs(model.tree_.leaf_models.coef).max() for model in (light, without)]
     assert sizes[0] == pytest.approx(sizes[1], rel=0.1)
+
+
+def test_it_answers_to_its_former_name(bent, tmp_path):
+    former, now = (make(name, random_state=0) for name in ("tao_logistic", "logistic_tree"))
+    assert type(former) is type(now) and former.get_params() == now.get_params()
+    assert now.refine == "none"
+    spec = "version: 1\ndatasets: [iris]\nalgorithms: [tao_logistic]\n"
+    (tmp_path / "former.yaml").write_text(spec)
+    (found,) = config.load(tmp_path / "former.yaml").algorithms
+    assert (found.name, found.id) == ("logistic_tree", "logistic_tree")
+    X, y = bent
+    save(Model.of(now.fit(X[:50], y[:50]), algorithm="tao_logistic"), tmp_path / "former.json")
+    assert load(tmp_path / "former.json").predict(X).tolist() == now.predict(X).tolist()
+    assert "tao_logistic" not in list(ALGORITHMS) and "tao_logistic" in ALGORITHMS
+
+
+@pytest.mark.parametrize("name", ["lmt", "logistic_tree"])
+def test_levels_alone_are_enough(name):
+    """Parity of two of three levels each: what a tree of levels and models of indicators can say."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 3, (300, 4))
+    y = (codes[:, 0] > 0).astype(int) + 2 * (codes[:, 1] == 2)
+    frame = pd.DataFrame(np.array(["red", "green", "blue"])[codes], columns=list("abcd"))
+    model = make(name, random_state=0).fit(frame[:200], y[:200])
+    assert model.score(frame[200:], y[200:]) > 0.95
+    assert {term.kind for term in model.tree_.leaf_models.terms} == {"level"}
+
+
+# ---- models of few terms ---------------------------------------------------------------------------------------------
+
+
+def many_columns(n=300, p=20, seed=5):
+    """Two columns of twenty count, one of them squared as well."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, (2 * X[:, 3] - X[:, 7] + X[:, 7] ** 2 - 1 + 0.3 * rng.normal(size=n) > 0).astype(int)
+
+
+ONE_LEAF = {"base": "axis_parallel", "max_depth": 0, "refine": "none", "random_state": 0}
+
+
+def terms_of(model):
+    """Kind and feature of the terms that some leaf has a coefficient for."""
+    return {(term.kind, term.feature) for term in model.tree_.leaf_models.terms}
+
+
+def compared(model):
+    """The candidate with few terms, and the same one with all."""
+    candidates = model.refinement_.candidates
+    sparse = next(c for c in candidates if c.most)
+    return sparse, next(c for c in candidates if c[:4] == sparse[:4] and not c.most)
+
+
+def test_the_terms_that_count_are_chosen():
+    X, y = many_columns()
+    model = LogisticModelTreeClassifier(max_terms=3, **ONE_LEAF).fit(X, y)
+    assert terms_of(model) == {("value", 3), ("value", 7), ("square", 7)}
+    assert "of at most 3 terms a class" in model.refinement_.summary()
+    sparse, dense = compared(model)
+    assert model.refinement_.chosen == sparse and sparse.most == 3 and sparse.loss(0.5) < dense.loss(0.5)
+
+
+def test_the_models_of_few_terms_are_at_the_minimum_of_their_ridge():
+    X, y = many_columns()
+    model = LogisticModelTreeClassifier(max_terms=4, leaf_penalty=3.0, **ONE_LEAF).fit(X, y)
+    models = model.tree_.leaf_models
+    columns, weights = models.columns(X), models.weights(0)
+    excess = model.predict_proba(X) - np.eye(2)[y]
+    assert weights.shape == (2, 4)
+    np.testing.assert_allclose(excess.T @ columns + 3.0 * weights, 0.0, atol=1e-2)
+    prior = np.log((np.bincount(y) + 1) / (len(y) + 2))
+    np.testing.assert_allclose(excess.sum(axis=0) + 3.0 * (models.intercept[0] - prior), 0.0, atol=1e-2)
+
+
+def test_all_terms_stay_where_their_loss_is_lower_by_more_than_their_price(bent):
+    X, y = many_columns()
+    y = (X @ np.linspace(1, 2, 20) > 0).astype(int)  # all columns count
+    found = {}
+    for price in (0.0, 0.005, 10.0):
+        model = LogisticModelTreeClassifier(max_terms=2, all_terms_price=price, squares=False, **ONE_LEAF).fit(X, y)
+        sparse, dense = compared(model)
+        found[price] = len(terms_of(model))
+        assert (model.refinement_.chosen == sparse) == (sparse.loss(0.5) <= dense.loss(0.5) + price)
+    assert found == {0.0: 20, 0.005: 20, 10.0: 2}
+    everything = LogisticModelTreeClassifier(max_terms=None, squares=False, **ONE_LEAF).fit(X, y)
+    assert not any(c.most for c in everything.refinement_.candidates) and len(terms_of(everything)) == 20
+    few = LogisticModelTreeClassifier(**SHORT).fit(*bent)  # no more than eight terms there
+    assert not any(c.most for c in few.refinement_.candidates)
+
+
+@pytest.mark.parametrize("refine", ["none", "tao"])
+def test_every_leaf_keeps_to_the_terms(bent, refine):
+    X, y = bent
+    X = np.hstack([X, np.random.default_rng(0).normal(size=(600, 12))])
+    model = LogisticModelTreeClassifier(max_terms=3, all_terms_price=10.0, refine=refine, **SHORT).fit(X, y)
+    models = model.tree_.leaf_models
+    assert len(models.terms) <= 3 and model.refinement_.chosen.most == 3
+    leaves = np.flatnonzero(model.tree_.is_leaf)
+    assert model.tree_.n_terms <= len(leaves) + np.count_nonzero(model.tree_.coef_) + 3 * len(leaves)
+    assert model.score(X, y) > 0.7

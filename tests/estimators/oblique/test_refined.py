@@ -10,7 +10,7 @@ import pytest
 from sklearn.datasets import load_iris
 
 import oblique_cli
-from oblique_cli import HHCARTClassifier, HHGDTClassifier, RefinedTreeClassifier, make
+from oblique_cli import HHCARTClassifier, HHGDTClassifier, RefinedTreeClassifier, Refinement, make
 from oblique_cli.errors import ConfigError
 from oblique_cli.tree.refining import Refined
 
@@ -191,11 +191,9 @@ def test_what_a_base_cannot_pass_on_is_refused(rows, given):
 
 
 def test_refine_uses_the_threads_it_is_given(rows, monkeypatch):
-    from oblique_cli.estimators.oblique import top_down
-
     seen = []
-    settings = top_down.Settings
-    monkeypatch.setattr(top_down, "Settings", lambda **given: seen.append(given["threads"]) or settings(**given))
+    settings = Refinement.settings
+    monkeypatch.setattr(Refinement, "settings", lambda how, threads: seen.append(threads) or settings(how, threads))
     HHGDTClassifier(refine="tao", max_depth=2, n_jobs=2, random_state=0).fit(*rows)
     assert seen == [2]
 

@@ -83,5 +83,5 @@ def test_latex_has_no_letter_of_a_name_as_a_command():
 
 
 def test_drawings_are_of_single_trees():
-    with pytest.raises(ConfigError, match=r"^format latex does not take forests; these do: c, json, onnx, python"):
+    with pytest.raises(ConfigError, match=r"^format latex does not take forests; these do: c, javascript, json"):
         export(support.iris("raf", n_estimators=2).model, "latex")

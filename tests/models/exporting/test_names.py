@@ -24,6 +24,15 @@ def test_awkward_names_change_nothing(format, tmp_path):
     assert support.SAY[format](source, case, X, tmp_path)[0] == answers
 
 
+@pytest.mark.parametrize("format", support.SAY)
+def test_awkward_names_change_nothing_in_leaf_models(format, tmp_path):
+    names = tuple(name for name in AWKWARD if name != "größe (CM)")
+    case = support.awkward((*names, "NEEDED", "CLASSES", "exp"), leaf_models="logistic", leaf_penalty=1.0, max_depth=2)
+    X = support.rows(case, n=300, gaps=0.005)
+    answers, _ = support.expected(case, X)
+    assert support.SAY[format](export(case.model, format), case, X, tmp_path)[0] == answers
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("format", ["pmml", "rules"])
 def test_awkward_names_are_escaped_in_documents(format, tmp_path):

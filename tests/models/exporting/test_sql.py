@@ -13,6 +13,7 @@ from oblique_cli import Model, make
 from oblique_cli.errors import ConfigError
 from oblique_cli.models.exporting import export
 from oblique_cli.models.exporting.sql import number
+from oblique_cli.models.procedure import procedure_of
 
 
 def test_sqlite_reads_every_literal_as_the_number_it_stands_for():
@@ -66,3 +67,19 @@ def test_a_name_with_a_nul_is_refused():
         export(model, "sql")
     with pytest.raises(ConfigError, match=r"XML, and so PMML, holds no character U\+0000"):
         export(model, "pmml")
+
+
+def test_columns_called_as_those_of_the_statement_are_not_mixed_up(tmp_path):
+    inner = ("row_z0", "ROW_c0", "row__l0_1", "row_r0_0", "row_leaf", "row_s0")
+    for case in (
+        support.awkward(inner, leaf_models="logistic", leaf_penalty=1.0, max_depth=2),
+        support.iris("mprof_t", n_estimators=3),
+    ):
+        names = inner[: len(case.procedure.cells)]
+        model = Model(**{**vars(case.model), "feature_names": names})
+        if model.columns is not None:
+            model = case.model
+        renamed = support.Case(model, procedure_of(model), case.X)
+        X = support.rows(renamed, n=200)
+        said, shares = support.say_sql(str(export(model, "sql")), renamed, X, tmp_path)
+        assert said == support.expected(renamed, X)[0] and shares is not None

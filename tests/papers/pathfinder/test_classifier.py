@@ -387,7 +387,7 @@ def test_defaults_are_those_of_the_paper_and_complete():
 
 def test_the_tree_command_shows_planes_and_rejections(call):
     ended = call("tree", "patches_4", "--algorithm", "pathfinder", "--set", "grid_size=20")
-    assert ended.code == 0 and "2 leaves, depth 1, 1082 of its 1082 rows right, 0 rejected" in ended.out
+    assert ended.code == 0 and "2 leaves, 3 terms, depth 1, 1082 of its 1082 rows right, 0 rejected" in ended.out
     assert "if inside 2 clusters of C+ against C- in (x1, x2), 36 boundary points:" in ended.out
     document = json.loads(call("tree", "patches_4", "--algorithm", "pathfinder", "--format", "json").out)
     assert document["schema"] == "oblique-region-tree/1"

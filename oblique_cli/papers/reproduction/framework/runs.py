@@ -12,7 +12,7 @@ from oblique_cli.data import catalogue
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
-from oblique_cli.evaluation.tables import Line, ResultTable, summarize
+from oblique_cli.evaluation.tables import Line, ResultTable, method_titles, summarize
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
@@ -108,7 +108,7 @@ def outcome(
         f"{name}: {summary.done} of {summary.total} folds, {cost.trees} of them now, {len(summary.failures)} failed, "
         f"{seconds:.1f} s"
     )
-    titles = {key: algorithm.title for key, algorithm in ALGORITHMS.items()}
+    titles = method_titles()
     if summary.stopped:
         raise KeyboardInterrupt
     return Outcome(

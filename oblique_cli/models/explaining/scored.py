@@ -1,0 +1,353 @@
+"""The nearest row that a leaf with linear models of the classes gives to another class.
+
+In a leaf, class k is said where its score is the largest: a score less another is a sum of one function a column,
+linear or, with squares, quadratic within three standard deviations and linear beyond. Where it is linear the rows of
+class k are a polyhedron, and the nearest of them is found exactly (`nearest.least_distance`). With squares they need
+not even be convex: SLSQP is started from several rows, and the nearest row that it ends at is taken.
+
+What is certain then is a bound from below. The Lagrangian is a sum over columns, each of whose minima is one of a few
+numbers, so the dual function is known exactly for any multipliers, and no row is nearer than its value (weak duality).
+Where the bound meets the distance that was found, nothing is nearer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.models.explaining.nearest import MARGINS, Candidate, least_distance
+from oblique_cli.models.procedure import HALF_ROOT, NUMBER, Procedure, Scores, square_of
+from oblique_cli.tree.payloads import FARTHEST_SQUARED
+
+Array = NDArray[np.float64]
+
+PROVEN = 1e-4  # share of a distance by which the bound may fall short of it, when the distance counts as the least
+STEPS = 100  # of SLSQP, and of the search for multipliers
+ROUNDS = 8  # of programs with tangents in place of squares
+PUSHED = 3  # columns that are moved, one at a time, to where their squares help most
+
+
+@dataclass(frozen=True)
+class Lead:
+    """By how much the score of a class leads another one, for changes u of the free columns in standard deviations.
+
+    constant + sum over columns of slope * z + bend * square_of(z), z = start + rate * u; all but constant (n,)
+    """
+
+    constant: float
+    start: Array
+    rate: Array
+    slope: Array
+    bend: Array
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether no square has a part in it."""
+        return not self.bend.any()
+
+    def of(self, u: Array) -> float:
+        """Return the lead."""
+        z = self.start + self.rate * u
+        return float(self.constant + self.slope @ z + self.bend @ _squares(z))
+
+    def gradient(self, u: Array) -> Array:
+        """Return its derivatives, (n,)."""
+        z = self.start + self.rate * u
+        inside = np.abs(z) < FARTHEST_SQUARED
+        found: Array = self.rate * (self.slope + self.bend * 2.0 * HALF_ROOT * np.where(inside, z, 0.0))
+        return found
+
+    @property
+    def size(self) -> float:
+        """The largest length that the gradient may have."""
+        steepest = np.abs(self.slope) + np.abs(self.bend) * 2.0 * HALF_ROOT * FARTHEST_SQUARED
+        return float(np.linalg.norm(self.rate * steepest))
+
+
+def leads(
+    procedure: Procedure, scores: Scores, code: int, row: Array, deviations: Array, free: NDArray[np.bool_]
+) -> list[Lead]:
+    """Return the leads of a class over all others that have a score, in one leaf.
+
+    row, deviations, free : (n,) of the columns
+    """
+    own = scores.classes.index(code)
+    log_odds = 0.0
+    if procedure.threshold is not None:  # of two classes: the lead must reach the log odds of the threshold
+        first, share = procedure.threshold
+        log_odds = float(np.log(share / (1.0 - share))) * (1.0 if code == first else -1.0)
+    found = []
+    for rival in range(len(scores.classes)):
+        if rival == own:
+            continue
+        constant = scores.intercept[own] - scores.intercept[rival] - log_odds
+        start, rate, slope, bend = (np.zeros(len(row)) for _ in range(4))
+        for part in scores.parts:
+            column, j = part.column, part.column.cell
+            a = part.coef[own] - part.coef[rival]
+            b = part.curve[own] - part.curve[rival] if part.curve else 0.0
+            if column.level == NUMBER and free[j]:
+                start[j], rate[j] = (row[j] - column.center) / column.scale, deviations[j] / column.scale
+                slope[j], bend[j] = a, b
+            else:
+                z = column.of(float(row[j]))
+                constant += a * z + b * square_of(z)
+        found.append(Lead(constant, start, rate, slope, bend))
+    return found
+
+
+@dataclass(frozen=True)
+class Region:
+    """Changes u that lead into a leaf, and there to a class.
+
+    G, h : G u >= h, rows of length 1: the leaf, and leads without squares; over : leads that must be positive
+    shortest : the shortest u without `over`
+    """
+
+    node: int
+    code: int
+    G: Array
+    h: Array
+    over: tuple[Lead, ...]
+    shortest: Array
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether it is a polyhedron."""
+        return not self.over
+
+    @property
+    def above(self) -> float:
+        """A number that no u of the region is shorter than, at hand at once."""
+        return float(np.linalg.norm(self.shortest))
+
+    @cached_property
+    def dual(self) -> tuple[float, Array]:
+        """Such a number from the dual program, and the u of its multipliers."""
+        return _dual(self.G, self.h, self.over)
+
+    @property
+    def at_least(self) -> float:
+        """The larger of both."""
+        return self.above if self.is_linear else max(self.above, self.dual[0])
+
+
+def regions(
+    polyhedra: Iterable[tuple[int, Array, Array]],
+    procedure: Procedure,
+    row: Array,
+    deviations: Array,
+    free: NDArray[np.bool_],
+    codes: Iterable[int],
+) -> list[Region]:
+    """Return the regions of some classes, the least `above` first. polyhedra : node, G and h of each leaf"""
+    found = []
+    wanted = list(codes)
+    for node, G, h in polyhedra:
+        scores = procedure.tree.leaf(node).scores
+        assert scores is not None
+        if least_distance(G, h) is None:
+            continue
+        for code in wanted:
+            if code not in scores.classes:
+                continue
+            over = tuple(leads(procedure, scores, code, row, deviations, free))
+            sizes = [lead.size for lead in over]
+            if not all(np.isfinite([lead.constant, size]).all() for lead, size in zip(over, sizes, strict=True)):
+                continue  # scores beyond all numbers
+            if any(size == 0.0 and lead.constant <= 0.0 for lead, size in zip(over, sizes, strict=True)):
+                continue  # no free column has a part in it
+            moving = tuple(lead for lead, size in zip(over, sizes, strict=True) if size > 0.0)
+            linear = tuple(lead for lead in moving if lead.is_linear)
+            rows, offsets = _half_spaces(linear, G.shape[1])
+            curved = tuple(lead for lead in moving if not lead.is_linear)
+            planes, borders = np.vstack([G, rows]), np.append(h, offsets)
+            u = least_distance(planes, borders)
+            if u is not None:
+                found.append(Region(node, code, planes, borders, curved, u))
+    return sorted(found, key=lambda region: (region.above, region.node, region.code))
+
+
+def changed_rows(region: Region, row: Array, deviations: Array) -> Iterator[Candidate]:
+    """Yield rows of a region, the most careful last: exactly the nearest of a polyhedron, else what searches found."""
+    for margin in MARGINS:
+        if region.is_linear:
+            u = least_distance(region.G, region.h + margin)
+            changes = [] if u is None else [u]
+        else:
+            changes = sorted(_searched(region, margin), key=lambda u: float(np.linalg.norm(u)))
+        for u in changes:
+            changed = np.where(u != 0.0, row + deviations * u, row)
+            yield Candidate(region.node, changed, float(np.linalg.norm(u)), region.code)
+        if changes:
+            return
+
+
+def _half_spaces(linear: Sequence[Lead], n: int) -> tuple[Array, Array]:
+    """Leads without squares as rows of length 1 and offsets: rows @ u >= offsets where they are at least 0."""
+    rows, offsets = [np.zeros((0, n))], [np.zeros(0)]
+    for lead in linear:
+        normal = lead.rate * lead.slope
+        length = lead.size
+        rows.append((normal / length)[None])
+        offsets.append(np.array([-(lead.constant + float(lead.slope @ lead.start)) / length]))
+    return np.vstack(rows), np.concatenate(offsets)
+
+
+def _squares(z: Array) -> Array:
+    near = np.clip(z, -FARTHEST_SQUARED, FARTHEST_SQUARED)
+    found: Array = (near * near - 1.0) * HALF_ROOT
+    return found
+
+
+def _searched(region: Region, margin: float) -> list[Array]:
+    """Short changes inside a region with squares, by SLSQP from several starts."""
+    from scipy.optimize import minimize
+
+    n = region.G.shape[1]
+    moving = np.flatnonzero(region.G.any(axis=0) | np.any([lead.rate != 0.0 for lead in region.over], axis=0))
+    G, h = region.G[:, moving], region.h + margin
+
+    def whole(part: Array) -> Array:
+        u = np.zeros(n)
+        u[moving] = part
+        return u
+
+    constraints = [
+        {
+            "type": "ineq",
+            "fun": lambda part, own=lead: own.of(whole(part)) / own.size - margin,
+            "jac": lambda part, own=lead: own.gradient(whole(part))[moving] / own.size,
+        }
+        for lead in region.over
+    ]
+    if len(h):
+        constraints.append({"type": "ineq", "fun": lambda part: G @ part - h, "jac": lambda part: G})
+    found = []
+    for start in _starts(region):
+        with np.errstate(all="ignore"):
+            ended = minimize(
+                lambda part: 0.5 * float(part @ part),
+                start[moving],
+                jac=lambda part: part,
+                method="SLSQP",
+                constraints=constraints,
+                options={"maxiter": STEPS, "ftol": 1e-12},
+            )
+        part = np.asarray(ended.x)
+        if not np.isfinite(part).all():
+            continue
+        u = whole(part)
+        # What SLSQP lets pass is as small as the margin.
+        inside = (region.G @ u >= region.h + 0.5 * margin).all()
+        if inside and all(lead.of(u) >= 0.5 * margin * lead.size for lead in region.over):
+            found.append(u)
+            if float(np.linalg.norm(u)) <= region.at_least * (1.0 + 0.01 * PROVEN) + 2.0 * margin:
+                break  # nothing is nearer
+    return found
+
+
+def _starts(region: Region) -> Iterator[Array]:
+    """Changes to start from, the best first: programs of tangents, the dual's, and columns where squares help most."""
+    n, base = region.G.shape[1], region.shortest
+    yield from _tangents(region, region.dual[1])
+    yield region.dual[1]
+    yield from _tangents(region, base)
+    yield base
+    # Beyond three standard deviations squares are constant.
+    beyond = [
+        Lead(lead.constant + 8.0 * HALF_ROOT * float(lead.bend.sum()), lead.start, lead.rate, lead.slope, 0 * lead.bend)
+        for lead in region.over
+        if lead.slope.any()
+    ]
+    rows, offsets = _half_spaces([lead for lead in beyond if lead.size > 0.0], n)
+    far = least_distance(np.vstack([region.G, rows]), np.append(region.h, offsets))
+    if far is not None:
+        yield far
+    lead = min(region.over, key=lambda own: own.of(base) / own.size)  # the one that is farthest from it
+    centered = base.copy()
+    inward = (lead.bend < 0.0) & (lead.rate != 0.0)
+    centered[inward] = (-lead.start / np.where(lead.rate != 0.0, lead.rate, 1.0))[inward]
+    yield centered
+    helped = np.where(lead.rate != 0.0, lead.bend, 0.0)
+    for j in np.argsort(-helped, kind="stable")[:PUSHED].tolist():
+        for end in (-FARTHEST_SQUARED, FARTHEST_SQUARED) if helped[j] > 0.0 else ():
+            pushed = base.copy()
+            pushed[j] = (0.99 * end - lead.start[j]) / lead.rate[j]
+            yield pushed
+
+
+def _tangents(region: Region, u: Array) -> Iterator[Array]:
+    """The last of several programs, each with the tangents of the squares where the one before has ended."""
+    found = None
+    for _ in range(ROUNDS):
+        rows, offsets = [], []
+        for lead in region.over:
+            gradient = lead.gradient(u)
+            length = float(np.linalg.norm(gradient))
+            if not length > 1e-9 * lead.size:
+                return
+            rows.append(gradient / length)
+            offsets.append(float(gradient @ u - lead.of(u)) / length)
+        ended = least_distance(np.vstack([region.G, *rows]), np.append(region.h, offsets))
+        if ended is None:
+            break
+        u = found = ended
+    if found is not None:
+        yield found
+
+
+def _dual(G: Array, h: Array, over: tuple[Lead, ...]) -> tuple[float, Array]:
+    """A number that no u with G u >= h and leads of 0 or more is shorter than, and the u of the best multipliers."""
+    from scipy.optimize import minimize
+
+    sizes = np.array([lead.size for lead in over])
+    start, rate = over[0].start, over[0].rate
+    slope = np.array([lead.slope for lead in over]) / sizes[:, None]
+    bend = np.array([lead.bend for lead in over]) / sizes[:, None]
+    constant = np.array([lead.constant for lead in over]) / sizes
+
+    def value(multipliers: Array) -> tuple[float, Array, Array]:
+        """The dual function, its derivatives, and where the Lagrangian is least."""
+        of_planes, of_leads = multipliers[: len(h)], multipliers[len(h) :]
+        linear, a, b = of_planes @ G, of_leads @ slope, of_leads @ bend
+        u = _least(linear, a, b, start, rate)
+        z = start + rate * u
+        residual = np.concatenate([h - G @ u, -(constant + slope @ z + bend @ _squares(z))])
+        return float(u @ u + multipliers @ residual), residual, u
+
+    zero = np.zeros(len(h) + len(over))
+    with np.errstate(all="ignore"):
+        ended = minimize(
+            lambda m: (-(found := value(m))[0], -found[1]),
+            np.full_like(zero, 0.1),
+            jac=True,
+            method="SLSQP",
+            bounds=[(0.0, None)] * len(zero),
+            options={"maxiter": STEPS, "ftol": 1e-10},
+        )
+        multipliers = np.maximum(np.asarray(ended.x), 0.0)
+        best, _, u = value(multipliers) if np.isfinite(multipliers).all() else value(zero)
+    return float(np.sqrt(max(best, 0.0))) if np.isfinite(best) else 0.0, u
+
+
+def _least(linear: Array, a: Array, b: Array, start: Array, rate: Array) -> Array:
+    """Where u^2 - linear u - a z - b square_of(z), z = start + rate u, is least, column by column, (n,)."""
+    steps = np.where(rate != 0.0, rate, 1.0)
+    ends = np.sort([(-FARTHEST_SQUARED - start) / steps, (FARTHEST_SQUARED - start) / steps], axis=0)
+    force = linear + a * rate
+    beyond = 0.5 * force
+    # Within three standard deviations: (1 - c) u^2 - (force + 2 b start rate / sqrt 2) u.
+    c = b * HALF_ROOT * rate * rate
+    pull = force + 2.0 * HALF_ROOT * b * start * rate
+    within = np.where(c < 1.0, 0.5 * pull / np.where(c < 1.0, 1.0 - c, 1.0), ends[0])
+    tried = np.array(
+        [np.clip(within, *ends), ends[0], ends[1], np.minimum(beyond, ends[0]), np.maximum(beyond, ends[1])]
+    )
+    tried = np.where(rate != 0.0, tried, beyond)
+    values = tried * tried - force * tried - b * _squares(start + rate * tried)
+    return np.asarray(np.take_along_axis(tried, np.argmin(values, axis=0)[None], axis=0)[0])

@@ -1,0 +1,421 @@
+"""A module of JavaScript (ECMAScript 2022) for Node and browsers, without imports: as the module of Python."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
+from oblique_cli.models.exporting._tables import Tables, tables_of
+from oblique_cli.models.exporting._text import added, folded, heading, identifiers, quoted, readable, summands
+from oblique_cli.models.procedure import (
+    CLIPPED,
+    HALF_ROOT,
+    MAJORITY,
+    MISSING,
+    TIE,
+    Lane,
+    Procedure,
+    Split,
+    Term,
+)
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
+
+# Words of the language, and names of the module.
+RESERVED = frozenset({
+    "arguments", "async", "await", "break", "case", "catch", "cells", "class", "const", "continue", "debugger",
+    "default", "delete", "do", "else", "enum", "eval", "export", "extends", "false", "finally", "for", "function",
+    "get", "if", "implements", "import", "in", "infinity", "instanceof", "interface", "let", "nan", "needed", "new",
+    "null", "number", "of", "package", "private", "protected", "public", "return", "set", "static", "super", "switch",
+    "this", "throw", "true", "try", "typeof", "undefined", "var", "void", "while", "with", "yield",
+})  # fmt: skip
+
+READ = """
+// The cells of a row as numbers: NaN where one is missing, codes of levels.
+function cellsOf(row) {
+  const named = !Array.isArray(row);
+  if (!named && row.length !== COLUMNS.length) {
+    throw new RangeError(`a row has ${COLUMNS.length} columns. Got ${row.length} values.`);
+  }
+  const cells = COLUMNS.map((name, j) => {
+    const value = !named ? row[j] : Object.hasOwn(row, name) ? row[name] : null;
+    if (value === null || value === undefined || value === "" || Number.isNaN(value)) return FILLS[j];
+    if (LEVELS[j] !== null) return LEVELS[j].get(String(value)) ?? LEVELS[j].size;
+    const found = Number(value);
+    if (Number.isNaN(found)) throw new TypeError(`${name} must be a number. Got ${value}.`);
+    return found;
+  });
+"""
+
+CODES = """  for (const [cell, level, known, usual] of CODED) {
+    const code = known.indexOf(valueOf(cells, cell, level));
+    cells.push(code < 0 ? usual : code);
+  }
+"""
+
+VALUE = """
+// A cell as a number, or 1 where it has a level and 0 elsewhere; level -1 is the number, -2 a missing cell.
+function valueOf(cells, cell, level) {
+  const value = cells[cell];
+  return level === -1 ? value : Number(value === level || (level === -2 && Number.isNaN(value)));
+}
+"""
+
+LEAF = """
+// The leaf of a row as a node number of the tree, null if it lacks a number that the model needs.
+export function leaf(row) {
+  return leafOf(cellsOf(row));
+}
+"""
+
+CLASSES_OF_TREE = """
+// The class of a row, null if it lacks a number that the model needs.
+export function predict(row) {
+  const at = leaf(row);
+  return at === null ? null : CLASSES[LABELS.get(at)];
+}
+
+// The share of each class, in the order of CLASSES, in the leaf of a row; null as `predict`.
+export function predictProba(row) {
+  const at = leaf(row);
+  return at === null ? null : [...SHARES.get(at)];
+}
+"""
+
+VALUE_OF_TREE = """
+// The value of the linear model in the leaf of a row, null if it lacks a number that the model needs.
+export function predict(row) {
+  const cells = cellsOf(row);
+  const at = leafOf(cells);
+  if (at === null) return null;
+  const [intercept, terms] = MODELS.get(at);
+  return sumOf(terms, cells) + intercept;
+}
+"""
+
+SUM = """
+// The sum of (coefficient, cell, level) from the first on.
+function sumOf(terms, cells) {
+  let total = 0;
+  for (const [coef, cell, level] of terms) {
+    const value = cells[cell];
+    if (level === -1) total += coef * value;
+    else if (value === level || (level === -2 && Number.isNaN(value))) total += coef;
+  }
+  return total;
+}
+"""
+
+WALK = """
+// The leaf under the node `at`, -1 - its number in the tables.
+function walk(at, cells) {
+  while (at >= 0) {
+    const lanes = TERMS.slice(at * LANES, (at + 1) * LANES).map((terms) => sumOf(terms, cells));
+    const total = LANES === 1 ? lanes[0] : lanes[0] + lanes[1] + (lanes[2] + lanes[3]);
+    // A missing number makes the total NaN, which is neither above nor below anything.
+    const left = MISSING_LEFT[at] ? !(total > THRESHOLD[at]) : total <= THRESHOLD[at];
+    at = left ? LEFT[at] : RIGHT[at];
+  }
+  return -1 - at;
+}
+"""
+
+LACKING = "NEEDED.some((j) => Number.isNaN(cells[j]))"
+
+LEAF_OF_TABLES = f"""
+function leafOf(cells) {{
+  return {LACKING} ? null : NODE[walk(ROOTS[0], cells)];
+}}
+"""
+
+VOTES = f"""
+function votesOf(row) {{
+  const cells = cellsOf(row);
+  if ({LACKING}) return null;
+  const votes = CLASSES.map(() => 0);
+  ROOTS.forEach((root, t) => {{
+    const at = walk(root, [...cells, ...ROTATED[t].map((terms) => sumOf(terms, cells))]);
+    SHARES[at].forEach((share, k) => {{
+      votes[k] += share;
+    }});
+  }});
+  return votes;
+}}
+"""
+
+FOREST = """
+// The class with most votes, the first on a tie; null for a row that lacks a number.
+export function predict(row) {
+  const votes = votesOf(row);
+  return votes === null ? null : CLASSES[firstOfLargest(votes)];
+}
+
+// The share of the votes of each class, in the order of CLASSES; null as `predict`.
+export function predictProba(row) {
+  const votes = votesOf(row);
+  return votes === null ? null : votes.map((vote) => vote / ROOTS.length);
+}
+"""
+
+CLIPPED_FOREST = f"""
+// The sums that are positive, divided by their total, in the order of CLASSES; null as `predict`.
+export function predictProba(row) {{
+  const votes = votesOf(row);
+  if (votes === null) return null;
+  const positive = votes.map((vote) => (vote > 0 ? vote : 0));
+  const total = positive.reduce((sum, vote) => sum + vote, 0);
+  return total > 0 ? positive.map((vote) => vote / total) : [...EVEN];
+}}
+
+// The class of the largest share, the first of nearly equal ones; null for a row that lacks a number.
+export function predict(row) {{
+  const shares = predictProba(row);
+  if (shares === null) return null;
+  const top = shares[firstOfLargest(shares)];
+  return CLASSES[shares.findIndex((share) => share >= top - {TIE!r})];
+}}
+"""
+
+LARGEST = """
+function firstOfLargest(values) {
+  let best = 0;
+  values.forEach((value, k) => {
+    if (value > values[best]) best = k;
+  });
+  return best;
+}
+"""
+
+SCORES = f"""
+// The scores of the classes SCORED in the leaf of a row, null if it lacks a number that the model needs.
+function scoresOf(row) {{
+  const cells = cellsOf(row);
+  const at = leafOf(cells);
+  if (at === null) return null;
+  const [intercepts, parts] = SCORES.get(at);
+  const scores = [...intercepts];
+  for (const [number, coefs, curves] of parts) {{
+    const [cell, level, center, scale] = SCALED[number];
+    const value = valueOf(cells, cell, level);
+    // In standard deviations; a missing number counts as the center.
+    const z = Number.isNaN(value) ? 0 : Math.min(Math.max((value - center) / scale, -{FARTHEST!r}), {FARTHEST!r});
+    const near = Math.min(Math.max(z, -{FARTHEST_SQUARED!r}), {FARTHEST_SQUARED!r});
+    coefs.forEach((coef, k) => {{
+      scores[k] += coef * z;
+    }});
+    curves.forEach((coef, k) => {{
+      scores[k] += coef * ((near * near - 1) * {HALF_ROOT!r});
+    }});
+  }}
+  return scores;
+}}
+
+// The probability of each class, in the order of CLASSES; null for a row that lacks a number.
+export function predictProba(row) {{
+  const scores = scoresOf(row);
+  if (scores === null) return null;
+  const top = scores[firstOfLargest(scores)];
+  const powers = scores.map((score) => Math.exp(score - top));
+  const total = powers.reduce((sum, power) => sum + power, 0);
+  const shares = CLASSES.map(() => 0);
+  SCORED.forEach((code, k) => {{
+    shares[code] = powers[k] / total;
+  }});
+  return shares;
+}}
+"""
+
+LARGEST_SCORE = """
+// The class of the largest score, null for a row that lacks a number.
+export function predict(row) {
+  const scores = scoresOf(row);
+  return scores === null ? null : CLASSES[SCORED[firstOfLargest(scores)]];
+}
+"""
+
+AT_THRESHOLD = """
+// A class of two from a probability of it on, the other one below it; null as `predictProba`.
+export function predict(row) {{
+  const shares = predictProba(row);
+  return shares === null ? null : CLASSES[shares[{code}] >= {share!r} ? {code} : {other}];
+}}
+"""
+
+
+@exporter("javascript", "a module of JavaScript for Node and browsers", ".mjs", kinds=KINDS)
+def write(source: Source) -> str:
+    """Return the module."""
+    procedure = source.procedure
+    lines = [f"// {line}".rstrip() for line in heading(procedure, coded=False)]
+    lines += [
+        "//",
+        "// predict(row) takes an object of values by column name, or an array in order; levels as text.",
+        "",
+    ]
+    lines += _columns(procedure)
+    parts = ["\n".join(lines) + "\n", VALUE if procedure.coded or procedure.has_scores else ""]
+    parts += [READ, CODES if procedure.coded else "", "  return cells;\n}\n"]
+    tables = tables_of(procedure)
+    nested = readable(procedure)
+    if not nested:
+        parts += ["\n", _walked(tables)]
+    if procedure.is_forest:
+        decided = CLIPPED_FOREST if procedure.voting == CLIPPED else FOREST
+        return "".join([*parts, _forest_tables(procedure, tables), SUM, WALK, LARGEST, VOTES, decided])
+    parts += [f"const NODE = {js(tables.node)};\n" if not nested else "\n", _leaf_tables(procedure), LEAF]
+    parts.append(f"\n{_nested(procedure)}" if nested else LEAF_OF_TABLES + WALK)
+    if procedure.is_regression or not nested:
+        parts.append(SUM)
+    if not procedure.has_scores:
+        return "".join([*parts, VALUE_OF_TREE if procedure.is_regression else CLASSES_OF_TREE])
+    decided = LARGEST_SCORE
+    if procedure.threshold:
+        code, share = procedure.threshold
+        decided = AT_THRESHOLD.format(code=code, share=share, other=1 - code)
+    return "".join([*parts, LARGEST, SCORES, decided])
+
+
+def js(value: Any) -> str:
+    """Return a value as a literal: characters beyond ASCII as escapes, a dictionary as a Map."""
+    if isinstance(value, dict):
+        return f"new Map({js(list(value.items()))})"
+    if isinstance(value, list | tuple):
+        text = "[" + ", ".join(map(js, value)) + "]"
+        return text if len(text) <= 100 else "[\n  " + folded([f"{js(item)}," for item in value], "  ") + "\n]"
+    if isinstance(value, float):
+        return "NaN" if value != value else repr(value)
+    return json.dumps(value)
+
+
+def _columns(procedure: Procedure) -> Iterator[str]:
+    if not procedure.is_regression:
+        yield f"export const CLASSES = {js(procedure.classes)};"
+    yield f"export const COLUMNS = {js([cell.name for cell in procedure.cells])};"
+    yield "// Codes of levels by column, null for a number."
+    levels = [{level: code for code, level in enumerate(c.levels)} if c.levels else None for c in procedure.cells]
+    yield f"const LEVELS = {js(levels)};"
+    yield "// What stands for a missing cell."
+    yield f"const FILLS = {js([float('nan') if cell.fill is None else cell.fill for cell in procedure.cells])};"
+    yield "// Columns without which there is no prediction."
+    yield f"const NEEDED = {js(procedure.needed)};"
+    if procedure.coded:
+        yield "// Columns of codes, behind the others: of which column, or of its level (-1 the number, -2 missing),"
+        yield "// numbers by code, and the code of any other."
+        coded = [(one.term.cell, one.term.level, one.values, one.usual) for one in procedure.coded]
+        yield f"const CODED = {js(coded)};"
+
+
+def _terms(terms: Lane) -> list[tuple[float, int, int]]:
+    return [(term.coef, term.cell, term.level) for term in terms]
+
+
+def _mapped(name: str, rows: Sequence[tuple[int, Any]]) -> str:
+    return f"const {name} = new Map([\n" + "".join(f"  {js(row)},\n" for row in rows) + "]);\n"
+
+
+def _leaf_tables(procedure: Procedure) -> str:
+    tree = procedure.tree
+    leaves = [(tree.number(node), tree.leaf(node)) for node in tree.leaf_nodes]
+    if procedure.is_regression:
+        rows = [(node, (leaf.intercept, _terms(leaf.terms))) for node, leaf in leaves]
+        return "// Intercept and terms (coefficient, column, level) of each leaf.\n" + _mapped("MODELS", rows)
+    if not procedure.has_scores:
+        labels, shares = ([(node, getattr(leaf, name)) for node, leaf in leaves] for name in ("label", "shares"))
+        return _mapped("LABELS", labels) + _mapped("SHARES", shares)
+    place = {column: number for number, column in enumerate(procedure.scaled)}
+    models = [
+        (node, (own.intercept, [(place[part.column], part.coef, part.curve) for part in own.parts]))
+        for node, leaf in leaves
+        if (own := leaf.scores) is not None
+    ]
+    scaled = [(one.cell, one.level, one.center, one.scale) for one in procedure.scaled]
+    return (
+        f"// Codes of the classes that have a score.\nconst SCORED = {js(procedure.scored)};\n"
+        "// Columns in standard deviations: column, level (-1 the number, -2 a missing cell), center, scale.\n"
+        f"const SCALED = {js(scaled)};\n"
+        "// Of each leaf: intercepts, and what columns in standard deviations add: which column, coefficients by\n"
+        "// class, and those of squares.\n" + _mapped("SCORES", models)
+    )
+
+
+def _walked(tables: Tables) -> str:
+    of_terms = list(zip(tables.terms.coef, tables.terms.cell, tables.terms.level, strict=True))
+    lanes = [of_terms[a:b] for a, b in zip(tables.starts, tables.starts[1:], strict=False)]
+    arrays = {
+        "ROOTS": tables.roots,
+        "LEFT": tables.left,
+        "RIGHT": tables.right,
+        "THRESHOLD": tables.threshold,
+        "MISSING_LEFT": tables.missing_left,
+        "LANES": tables.n_lanes,
+        "TERMS": lanes,
+    }
+    return (
+        "// Inner nodes: a row goes left if the sum of (coefficient, column, level) is at most the threshold.\n"
+        "// Children of 0 or more are inner nodes, others are -1 - the number of a leaf.\n"
+        + "".join(f"const {name} = {js(values)};\n" for name, values in arrays.items())
+    )
+
+
+def _forest_tables(procedure: Procedure, tables: Tables) -> str:
+    shares: Sequence[tuple[float, ...]] = tables.shares
+    if procedure.voting == MAJORITY:
+        shares = [tuple(float(k == label) for k in range(len(procedure.classes))) for label in tables.label]
+    rotated = [[_terms(lane) for lane in tree.rotated] for tree in procedure.trees]
+    even = f"// Shares where no sum is positive.\nconst EVEN = {js(procedure.even)};\n" if procedure.even else ""
+    return (
+        f"{even}// What each leaf adds to the votes.\nconst SHARES = {js(shares)};\n"
+        f"// Features of each tree that are sums of columns.\nconst ROTATED = {js(rotated)};\n"
+    )
+
+
+def _nested(procedure: Procedure) -> str:
+    names = identifiers([cell.name for cell in procedure.columns], RESERVED)
+    used = sorted({term.cell for split in procedure.tree.splits if split for term in split.terms})
+    lines = ["function leafOf(cells) {", f"  if ({LACKING}) return null;"]
+    lines += [f"  const {names[j]} = cells[{j}];" for j in used]
+
+    def number(term: Term) -> tuple[str, str]:
+        size = abs(term.coef)
+        text = names[term.cell] if size == 1.0 else f"{size!r} * {names[term.cell]}"
+        return ("-" if term.coef < 0 else "+"), text
+
+    def levels(cell: int, terms: Sequence[Term]) -> str:
+        text = "0"
+        for term in reversed(terms):
+            test = f"Number.isNaN({names[cell]})" if term.level == MISSING else f"{names[cell]} === {term.level}"
+            text = f"{test} ? {term.coef!r} : {text}"
+        return f"({text})"
+
+    def condition(split: Split, indent: str) -> str:
+        pieces = added([summands(lane, number, levels) for lane in split.lanes]) or ["0"]
+        head, tail = (
+            ("if (!(", f"> {split.threshold!r}))") if split.missing_left else ("if (", f"<= {split.threshold!r})")
+        )
+        text = folded([head + pieces[0], *pieces[1:], tail], indent + "  ", 116)
+        return indent + text.lstrip() + " {" + (" // or a number is missing" if split.missing_left else "")
+
+    tree = procedure.tree
+    stack: list[tuple[int | str, int]] = [(0, 1)]
+    while stack:
+        node, depth = stack.pop()
+        indent = "  " * depth
+        if isinstance(node, str):
+            lines.append(indent + node)
+        elif tree.left[node] < 0:
+            lines.append(f"{indent}return {tree.number(node)}; {_remark(procedure, node)}")
+        else:
+            lines.append(condition(tree.split(node), indent))
+            stack += [("}", depth), (tree.right[node], depth + 1), ("} else {", depth), (tree.left[node], depth + 1)]
+    return "\n".join(lines) + "\n}\n"
+
+
+def _remark(procedure: Procedure, node: int) -> str:
+    leaf = procedure.tree.leaf(node)
+    if procedure.is_regression:
+        return f"// {leaf.n_rows} training rows"
+    label = quoted(procedure.classes[leaf.label])
+    if not leaf.counts:
+        return f"// {label}"
+    return f"// {label}: {leaf.counts[leaf.label]:.10g} of {sum(leaf.counts):.10g} training rows"

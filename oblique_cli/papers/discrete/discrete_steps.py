@@ -1,0 +1,129 @@
+"""Trees over discrete features as plain steps: every branch of many ways becomes comparisons of two.
+
+A node of m branches is m - 1 comparisons of a code, halved until one is left. Where codes are bins, a comparison of the
+number with an end of a bin is the same; where they are values, the number is coded first (`Coded`), as any number that
+training did not show takes the code of most rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.models.model import Model
+from oblique_cli.models.procedure import CLIPPED, MAJORITY, Cell, Classes, Coded, Leaf, Procedure, Split, Steps, Term
+from oblique_cli.papers.discrete.discrete_tree import DiscreteTree
+from oblique_cli.papers.discrete.tcfs import ClassShares, label_of
+
+Array = NDArray[np.float64]
+
+
+def procedure(model: Model, cells: Sequence[Cell], columns: Sequence[tuple[int, int]], classes: Classes) -> Procedure:
+    """Return the steps of a fitted classifier of discrete features.
+
+    columns : cell and level of each column that it sees; classes : those that it knows
+    """
+    state, n = model.fitted.state, len(classes.known)
+    takes_missing = model.parameters.get("missing") == "impute"
+    coding = _Coding(state["columns_"], columns, len(cells), takes_missing)
+    if "weights_" in state:  # orthogonal trees: a weighted sum of what their leaves hold
+        labels = model.parameters.get("leaves") == "label"
+        trees = []
+        for place, (tree, weight) in enumerate(zip(state["trees_"], state["weights_"].tolist(), strict=True)):
+            held = weight * (_indicators(tree, n) if labels else tree.values)
+            if n <= 2:  # one output, that of the second class; the first has what is left
+                held = np.hstack([(place == 0) - held, held])[:, :n]
+            trees.append(_steps(tree, coding, [Leaf(shares=classes.spread(own)) for own in held]))
+        even = classes.spread([1.0 / n] * n)
+        return Procedure(tuple(cells), tuple(trees), model.classes, CLIPPED, coded=coding.coded, even=even)
+    if "tree_" not in state:
+        leaves = [
+            [Leaf(classes.known[k], classes.spread(np.eye(n)[k])) for k in tree.labels] for tree in state["trees_"]
+        ]
+        found = tuple(_steps(tree, coding, own) for tree, own in zip(state["trees_"], leaves, strict=True))
+        return Procedure(tuple(cells), found, model.classes, MAJORITY, coded=coding.coded)
+    tree = state["tree_"]
+    if "spectrum_" in state:  # of an aggregated tree, whose leaves hold averages
+        shares = ClassShares(n)(tree.values)
+        answers = [Leaf(classes.known[label_of(own)], classes.spread(own)) for own in shares]
+    else:
+        answers = [_counted(tree, node, classes) for node in range(tree.n_nodes)]
+    return Procedure(tuple(cells), (_steps(tree, coding, answers),), model.classes, coded=coding.coded)
+
+
+def _counted(tree: DiscreteTree, node: int, classes: Classes) -> Leaf:
+    """A leaf of weights of training rows; one without any says its label."""
+    counts, label = tree.values[node], int(tree.labels[node])
+    total = counts.sum()
+    shares = counts / total if total > 0 else np.eye(len(classes.known))[label]
+    return Leaf(classes.known[label], classes.spread(shares), classes.spread(counts), round(float(total)))
+
+
+def _indicators(tree: DiscreteTree, n_classes: int) -> Array:
+    """What a tree of labels says at its nodes: one output for two classes, else one a class."""
+    if n_classes <= 2:
+        return np.asarray(tree.labels == 1, dtype=np.float64)[:, None]
+    return np.asarray(np.eye(n_classes)[tree.labels])
+
+
+class _Coding:
+    """How comparisons of codes are said, and the columns of codes that they need."""
+
+    def __init__(self, coded: Any, columns: Sequence[tuple[int, int]], n_cells: int, takes_missing: bool) -> None:
+        self.columns, self.takes_missing, self.n_cells = coded, takes_missing, n_cells
+        self.terms = [Term(1.0, *place) for place in columns]
+        self.places: dict[int, int] = {}
+
+    @property
+    def coded(self) -> tuple[Coded, ...]:
+        """The columns of codes, in the order in which they came to be needed."""
+        found = []
+        for j in self.places:
+            column = self.columns[j]
+            values = tuple(column.levels.tolist())
+            found.append(Coded(self.terms[j], values, int(column.usual), self.takes_missing))
+        return tuple(found)
+
+    def at_most(self, j: int, code: int) -> Split:
+        """Return the split that sends codes of feature j up to `code` to the left."""
+        column = self.columns[j]
+        if len(column.levels):
+            place = self.places.setdefault(j, len(self.places))
+            return Split(((Term(1.0, self.n_cells + place),),), code + 0.5)
+        side = int(column.usual) <= code if self.takes_missing else None
+        return Split(((self.terms[j],),), float(column.cuts[code]), side)
+
+
+def _steps(tree: DiscreteTree, coding: _Coding, leaves: Sequence[Leaf]) -> Steps:
+    left: list[int] = [-1]
+    right: list[int] = [-1]
+    splits: list[Split | None] = [None]
+    numbers = [0]
+    stack = [(0, 0, 1)]  # a node, and which nodes of the tree it stands for: one, or some branches of one
+    while stack:
+        at, first, end = stack.pop()
+        node = first
+        if end - first == 1:
+            numbers[at] = node
+            if tree.feature[node] < 0:
+                continue
+            below = tree.children(node)
+            first, end = below.start, below.stop
+            if end - first == 1:
+                stack.append((at, first, end))
+                continue
+        parent = int(tree.parents[first])
+        numbers[at] = parent
+        middle = (first + end) // 2
+        splits[at] = coding.at_most(int(tree.feature[parent]), middle - 1 - int(tree.first_child[parent]))
+        left[at], right[at] = len(left), len(left) + 1
+        for each in (left, right):
+            each += [-1, -1]
+        splits += [None, None]
+        numbers += [-1, -1]
+        stack += [(right[at], middle, end), (left[at], first, middle)]
+    said = tuple(leaves[number] for number in numbers)
+    return Steps(tuple(left), tuple(right), tuple(splits), said, numbers=tuple(numbers))

@@ -1,0 +1,167 @@
+"""Scorecards: what the models in leaves say, as people read them. Nothing here changes what a tree predicts.
+
+A model keeps the square of a standardized feature as (z^2 - 1) / sqrt(2) and has a score for each class, of which one
+says nothing where there are two. A reader gets z^2 itself, and of two classes the difference of their scores: the log
+odds of one against the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.ground.nodes import BLANK, Indicator, spoken
+from oblique_cli.tree.payloads import FARTHEST_SQUARED, LEVEL, SQUARE, VALUE, LeafModels, Term
+from oblique_cli.tree.reading import number
+
+Array = NDArray[np.float64]
+
+SQUARED = "²"
+MOST_SCORES = 12  # classes of a leaf whose scores are written
+
+
+@dataclass(frozen=True)
+class CardTerm:
+    """One term of a score.
+
+    kind, feature, level   as of `payloads.Term`
+    name    as it stands in the sum: "age", "age²", "(island is Biscoe)"
+    weight  of what the name stands for
+    """
+
+    kind: str
+    feature: int
+    level: int
+    name: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class Score:
+    """The score of a class, or of one class of two against the other.
+
+    label, against  class codes; against is -1 where every class has a score
+    name            of the class, or "yes against no"
+    terms           all of them, the largest weight first
+    said            the sum in one line
+    """
+
+    label: int
+    against: int
+    name: str
+    intercept: float
+    terms: tuple[CardTerm, ...]
+    said: str
+
+
+def scores_of(
+    models: LeafModels,
+    leaf: int,
+    feature_names: Sequence[str],
+    class_names: Sequence[str],
+    *,
+    first: int = 1,
+    raw: bool = False,
+    precision: int = 3,
+    level_names: Mapping[int, Sequence[str]] | None = None,
+    most: int | None = None,
+) -> tuple[Score, ...]:
+    """Return the scores of a leaf: one for each class, or the difference of two, in `first`'s favor.
+
+    feature_names, class_names : (p,), an `Indicator` where a feature is a level, and (C,)
+    raw  : terms in the features' own units; squares stay those of standard deviations
+    most : terms that `said` has, all without it; the others are counted
+    """
+    weights, intercepts = models.weights(leaf), models.intercept[leaf]
+    if len(weights) == 2:
+        sign = 1.0 if first == 1 else -1.0
+        weights, intercepts = sign * (weights[1:] - weights[:1]), sign * (intercepts[1:] - intercepts[:1])
+    found = []
+    for k, (own, start) in enumerate(zip(weights, intercepts.tolist(), strict=True)):
+        terms, shift = [], start
+        for term, weight in zip(models.terms, own.tolist(), strict=True):
+            if not weight:
+                continue
+            if term.kind == SQUARE:
+                weight *= np.sqrt(0.5)
+                shift -= weight
+            own_units = raw and term.kind == VALUE
+            if own_units:
+                with np.errstate(over="ignore", invalid="ignore"):
+                    of_unit = weight / models.scale[term.feature]
+                    moved = of_unit * models.center[term.feature]
+                own_units = bool(np.isfinite([of_unit, moved]).all())  # else the feature's unit is none to read in
+                if own_units:
+                    weight, shift = of_unit, shift - moved
+            name = _named(models, term, feature_names, level_names or {}, raw and not own_units, precision)
+            terms.append(CardTerm(*term, name, float(weight)))
+        terms.sort(key=lambda term: -abs(term.weight))
+        label, against, name = k, -1, class_names[k]
+        if len(class_names) == 2:
+            label, against = first, 1 - first
+            name = f"{class_names[label]}{BLANK}against{BLANK}{class_names[against]}"
+        said = _sum(shift, terms, precision, most)
+        found.append(Score(label, against, name, float(shift), tuple(terms), said))
+    return tuple(found)
+
+
+def _named(
+    models: LeafModels,
+    term: Term,
+    names: Sequence[str],
+    level_names: Mapping[int, Sequence[str]],
+    spelled: bool,
+    precision: int,
+) -> str:
+    """What a term is called in a sum. spelled : whether standard deviations are written out"""
+    kind, feature, level = term
+    name = names[feature]
+    if kind == LEVEL:
+        known = level_names.get(feature, ())
+        said = known[level] if level < len(known) else str(level)
+        return f"({BLANK.join((name, 'is', spoken(said)))})"
+    said = f"({name.holds()})" if isinstance(name, Indicator) else name
+    square = SQUARED if kind == SQUARE else ""
+    if not spelled:
+        return f"({said}){SQUARED}" if square and BLANK in said and said[0] != "(" else said + square
+    center, scale = (number(float(of[feature]), precision) for of in (models.center, models.scale))
+    minus = f"+{BLANK}{center[1:]}" if center[0] == "-" else f"-{BLANK}{center}"
+    return f"(({said}{BLANK}{minus}){BLANK}/{BLANK}{scale}){square}"
+
+
+def _sum(intercept: float, terms: Sequence[CardTerm], precision: int, most: int | None) -> str:
+    """A score in one line: "0.5 - 1.2 age + 0.3 age² and 3 more terms"."""
+    shown = terms if most is None or len(terms) <= most else terms[:most]
+    text = number(intercept, precision)
+    for term in shown:
+        apart = BLANK if term.name[0] == "(" else " "  # no line breaks before a bracket
+        text += f" {'-' if term.weight < 0 else '+'} {number(abs(term.weight), precision)}{apart}{term.name}"
+    return text + more(len(terms) - len(shown))
+
+
+def more(rest: int) -> str:
+    """Return how terms are named that are not shown, "" for none."""
+    return f" and {rest} more term{'' if rest == 1 else 's'}" if rest else ""
+
+
+def notes_of(models: LeafModels, classes: Sequence[str], first: int, raw: bool) -> list[str]:
+    """Return what a reader has to know of the scores, in sentences."""
+    if len(classes) == 2:
+        a, b = classes[first], classes[1 - first]
+        said = [f"A leaf gives the log odds of {a} against {b}: above 0 the answer is {a}."]
+    else:
+        said = ["A leaf gives every class a score, and the largest one answers; shares are exp(score) over their sum."]
+    kinds = {term.kind for term in models.terms}
+    if VALUE in kinds and not raw:
+        said.append("In a score a name stands for (value - mean) / SD of the training rows; what is missing adds 0.")
+    elif VALUE in kinds:
+        said.append("In a score what is missing counts as the mean.")
+    if LEVEL in kinds:
+        said.append("A level in brackets adds its weight where it holds, and a level that no training row had adds 0.")
+    if SQUARE in kinds:
+        what = "a square" if raw else f"the square of this, as age{SQUARED} for age,"
+        said.append(f"{what[0].upper()}{what[1:]} is taken at most {FARTHEST_SQUARED:g} SD from the mean.")
+    return said

@@ -1,0 +1,111 @@
+"""Logistic model trees: the tree of a run of refinement recounted, columns of models, steps of LogitBoost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from contracts import grow, real_set
+
+import oblique_cli._core as _core
+from oblique_cli import LogisticModelTreeClassifier
+from oblique_cli.tree.leaf_models import LINEAR, SQUARES, ModelColumns
+from oblique_cli.tree.logistic_trees import How, ModelRows, NodeModels, refined_path
+from oblique_cli.tree.refining import PlaneSpace, Settings, penalties_of
+from oblique_cli.tree.stopping import Stopping
+
+GLASS = real_set("glass")
+
+
+def objective_of(tree, rows, space, how, penalty):
+    """What refinement lowers, from the returned tree alone: log loss, ridges of the leaves, price of the planes."""
+    shares = tree.predicted_shares(rows.X)
+    loss = -rows.weights @ np.log(shares[np.arange(len(shares)), rows.codes])
+    alone = NodeModels(tree.collapse(np.ones(tree.n_nodes, dtype=bool)), rows, how, 1e-10)
+    ours, root = tree.leaf_models, alone.with_models().leaf_models
+    of_levels, mean, deviation = rows.seen.indicators
+    more = 0.0
+    for leaf in np.flatnonzero(tree.is_leaf):
+        added = [ours.coef[leaf] - root.coef[0]]
+        if ours.curve is not None:
+            added.append(ours.curve[leaf] - root.curve[0])
+        b = ours.intercept[leaf] - root.intercept[0]
+        if ours.level_coef is not None:
+            raw = (ours.level_coef[leaf] - root.level_coef[0])[:, of_levels]
+            added.append(raw * deviation)
+            b = b + raw @ mean
+        more += 0.5 * how.penalty * (sum((part**2).sum() for part in added) + b @ b)
+    prices = np.abs(space.planes(tree)["w"][~tree.is_leaf]).sum()
+    return (loss + more) / rows.total + penalty * prices
+
+
+@pytest.mark.parametrize("case", ["plain", "weights", "levels", "missing", "one leaf"])
+@pytest.mark.parametrize("terms", [LINEAR, SQUARES])
+def test_the_returned_tree_is_the_one_whose_objective_was_lowered(case, terms):
+    X, y, levels, weights = GLASS.X.copy(), GLASS.y.astype(np.int32), None, None
+    rng = np.random.default_rng(0)
+    if case == "weights":
+        weights = rng.choice([0.5, 1.0, 3.0], len(y))
+    if case == "levels":
+        X = np.column_stack([X, rng.integers(0, 3, len(y)) * (y < 3), y % 2])
+        levels = (0,) * 9 + (3, 2)
+    if case == "missing":
+        X[rng.random(X.shape) < 0.05] = np.nan
+    depth = 0 if case == "one leaf" else 4
+    start = grow("axis_parallel", np.nan_to_num(X[:, :9]), y, 6, weights=weights, stopping=Stopping(max_depth=depth))
+    if case == "missing":
+        start = start.with_missing_to_the_heavier()
+    if case == "levels":
+        coef = np.column_stack([start.coef_, np.zeros((start.n_nodes, 2))])
+        start = start.changed(coef=coef, levels=levels, level_scores=np.zeros((start.n_nodes, 5)))
+    rows, space = ModelRows(X, y, 6, weights, levels), PlaneSpace(X, y, 6, weights, levels)
+    how = How(3.0, terms=terms)
+    path = refined_path(start, rows, space, how, penalties_of(space, 4), Settings())
+    assert (path.trees[0].n_leaves > 3) == (case != "one leaf")
+    for tree, run in zip(path.trees, path.runs, strict=True):
+        assert (np.diff(run.objective) <= 1e-12).all()
+        assert run.objective[-1] == pytest.approx(objective_of(tree, rows, space, how, run.penalty), abs=1e-9)
+        if case == "levels":
+            assert tree.leaf_models.level_coef.any()
+
+
+def test_an_estimator_keeps_the_models_of_the_run():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    y = np.where(X[:, 0] > 0, X[:, 1] + X[:, 2] > 0, X[:, 1] - X[:, 2] > 0).astype(np.int32)
+    how = {"refine": "tao", "max_terms": None, "leaf_penalty": 1.0, "random_state": 0}
+    model = LogisticModelTreeClassifier("hhgdt", **how).fit(X, y)
+    found, rows, space = model.refinement_, ModelRows(X, y, 2), PlaneSpace(X, y, 2)
+    assert found.chosen.member == -1 and found.tree is model.tree_
+    expected = objective_of(model.tree_, rows, space, found.chosen.how, found.run.penalty)
+    assert found.run.objective[-1] == pytest.approx(expected, abs=1e-9)
+
+
+def test_columns_are_features_squares_and_indicators_of_levels():
+    X = np.array([[1.0, 0.0, 2.0, 1.0], [2.0, 1.0, 0.0, 1.0], [4.0, 1.0, 0.0, 1.0], [9.0, 0.0, 1.0, 1.0]])
+    v = np.array([1.0, 2.0, 1.0, 1.0])
+    seen = ModelColumns((0, 2, 4, 2), X, v)
+    found = seen.of(X, SQUARES)
+    # The second level of two, three levels of four that are there; not the only level of the last feature.
+    assert found.shape == (4, 1 + 1 + 1 + 3)
+    indicators = np.column_stack([X[:, 1] == 1, X[:, 2] == 0, X[:, 2] == 1, X[:, 2] == 2])
+    mean = v @ indicators / 5.0
+    np.testing.assert_allclose(found[:, 2:], (indicators - mean) / np.sqrt(mean * (1 - mean)))
+    scores = np.random.default_rng(0).normal(size=(1, 3, 7))
+    kept = seen.kept(scores, SQUARES)
+    np.testing.assert_allclose(kept.scores(X, np.zeros(4, int)), found @ scores[0, :, :-1].T + scores[0, :, -1])
+    assert not kept.level_coef[0, :, [0, 5, 6, 7]].any()
+
+
+@pytest.mark.parametrize("p", [0, 1])
+def test_boosting_steps_without_a_feature_that_varies_are_of_the_intercept(p):
+    y = np.repeat([0, 1, 2], [10, 30, 60]).astype(np.int32)
+    leaf, parent = np.zeros(100, np.int32), np.array([-1], np.int32)
+    models = _core.node_models(np.zeros((100, p)), y, np.ones(100), 3, leaf, parent, None, 60)
+    scores = np.asarray(models)[0, :, -1]
+    np.testing.assert_allclose(np.exp(scores) / np.exp(scores).sum(), [0.1, 0.3, 0.6], atol=1e-3)
+
+
+def test_boosting_starts_from_scores_of_0():
+    X, y = np.zeros((4, 1)), np.array([0, 1, 1, 1], np.int32)
+    given = (X, y, np.ones(4), 2, np.zeros(4, np.int32), np.array([-1], np.int32))
+    assert not np.asarray(_core.node_models(*given, None, 0)).any()
