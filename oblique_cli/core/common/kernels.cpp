@@ -450,8 +450,8 @@ OBLIQUE_INLINE void cumulate_8(std::uint32_t* __restrict counts, std::uint32_t* 
   }
 }
 
-[[maybe_unused]] OBLIQUE_INLINE void cumulate_16(std::uint32_t* __restrict counts, std::uint32_t* __restrict more, int n_bins,
-                                float* __restrict cum) {
+[[maybe_unused]] OBLIQUE_INLINE void cumulate_16(std::uint32_t* __restrict counts, std::uint32_t* __restrict more,
+                                                 int n_bins, float* __restrict cum) {
   typedef std::int32_t Ints __attribute__((vector_size(64)));
   typedef float Floats __attribute__((vector_size(64)));
   const Ints zero = {};
