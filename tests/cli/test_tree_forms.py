@@ -98,7 +98,7 @@ def test_weights_are_per_standard_deviation_unless_raw(call):
 def test_sparse_says_what_it_dropped_and_what_it_cost(call):
     ended = call("tree", "bupa", "--sparse")
     line = next(line for line in ended.out.splitlines() if line.startswith("# --sparse"))
-    before, after = map(int, re.search(r"terms (\d+) -> (\d+)", line).groups())
+    before, after = map(int, re.search(r"terms of splits (\d+) -> (\d+)", line).groups())
     assert (
         after < before
         and "right 345 -> 345 of 345" in line

@@ -42,7 +42,7 @@ def test_rows_hold_the_errors_of_a_refit_and_the_table_their_means(tmp_path):
     assert line.accuracy.mean is None
     assert line.values["mse"].mean == pytest.approx(np.mean(by_repeat))
     assert line.values["mse"].sd == pytest.approx(np.std(by_repeat, ddof=1))
-    assert table.sheet().grids[0].header == ("data set", "algorithm", "MSE", "RMSE", "R2", "leaves")
+    assert table.sheet().grids[0].header == ("data set", "algorithm", "MSE", "RMSE", "R2", "leaves", "terms")
     record = json.loads(render(table, "json"))["rows"][0]
     assert record["mse_mean"] == line.values["mse"].mean and "accuracy_mean" not in record
 

@@ -236,9 +236,10 @@ def test_a_forbidden_parameter_is_named_in_one_sentence(parameter):
         assert str(caught.value) == message
 
 
-def test_every_parameter_but_the_proposer_and_the_seed_has_a_constraint():
+def test_every_parameter_but_the_proposer_the_seed_and_the_groups_has_a_constraint():
     model = ObliqueTreeClassifier()
-    assert set(model.get_params(deep=False)) - set(model.constraints) == {"proposer", "qualitative", "random_state"}
+    free = {"proposer", "qualitative", "random_state", "growth", "leaves"}
+    assert set(model.get_params(deep=False)) - set(model.constraints) == free
     for parameter, constraint in model.constraints.items():
         assert constraint.holds(getattr(model, parameter)), parameter
 
