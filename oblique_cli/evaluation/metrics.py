@@ -695,12 +695,15 @@ def mean_path(model: Any, X: NDArray[Any]) -> float:
 
 
 def n_terms(model: Any) -> int:
-    """Return how many terms a person has to read in a fitted model of any kind, 0 for one that is no tree.
+    """Return how many terms a person has to read in a fitted model of any kind, 0 for one that does not say it.
 
     Leaves, coefficients of hyperplanes and coefficients of models in leaves that are not 0, together, of all trees. A
     test of one feature has one coefficient; a leaf counts once for what it says or where its models start, and
-    models of two classes have the coefficients of their difference.
+    models of two classes have the coefficients of their difference. Models of other libraries say it in `n_terms_`
+    (`estimators.outside.sizes`).
     """
+    if (said := getattr(model, "n_terms_", None)) is not None:
+        return int(said)
     tree: Any = getattr(model, "tree_", None)
     if isinstance(tree, Tree):
         return tree.n_terms
@@ -715,10 +718,10 @@ def n_terms(model: Any) -> int:
     ratio=True, decimals=1,
 )  # fmt: skip
 def terms(model: Any, X: NDArray[Any]) -> float:
-    """Leaves, coefficients of hyperplanes and of models in leaves, together, of all trees of an ensemble."""
+    """Leaves and coefficients, of hyperplanes and of models in leaves, together, of all trees of an ensemble."""
     found = n_terms(model)
     if not found:
-        raise Undefined("the model is no tree")
+        raise Undefined("the model does not say how many terms it has")
     return float(found)
 
 
@@ -746,6 +749,15 @@ def tune(row: Row) -> float:
 def fit(row: Row) -> float:
     """Seconds to fit the model that is tested, the choice of its parameters left out."""
     return row.fit_seconds
+
+
+@metric("cpu", title="CPU s", unit="s", larger_is_better=False, task=ANY_TASK, needs=MODEL, aggregate=MEAN, ratio=True)
+def cpu(model: Any, X: NDArray[Any]) -> float:
+    """Seconds that processors worked for the fit, of a model that has a process of its own (`limits`)."""
+    found = getattr(model, "cpu_seconds_", None)
+    if found is None:
+        raise Undefined("the model had no process of its own; give limits")
+    return float(found)
 
 
 @metric(

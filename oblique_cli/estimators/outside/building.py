@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.outside.known import LIBRARIES, library_of, near, nested_class, no_parameter
+from oblique_cli.estimators.outside.known import CLASSES, LIBRARIES, library_of, near, nested_class, no_parameter
 from oblique_cli.estimators.outside.sizes import sizes_of
 
 SEEDS = ("random_state", "seed", "random_seed")
@@ -24,6 +24,10 @@ def load_class(path: str) -> Any:
     """Return the class of a dotted path; ConfigError if it cannot be imported or is no estimator."""
     module, _, name = path.rpartition(".")
     library = library_of(path)
+    if library == "weka" and path in CLASSES:
+        from oblique_cli.estimators.outside.weka_classifier import class_of
+
+        return class_of(path)
     try:
         home = import_module(module)
     except ModuleNotFoundError as error:
@@ -108,9 +112,29 @@ def _built(value: Any, seed: int | None) -> Any:
 def _scaler(prepare: str) -> Any:
     from sklearn import preprocessing
 
+    if prepare == "squares":
+        return Squares()
     if prepare == "standardize":
         return preprocessing.StandardScaler()
     return preprocessing.MinMaxScaler() if prepare == "minmax" else preprocessing.RobustScaler()
+
+
+class Squares:
+    """Standardized columns, and beside them the standardized squares of those that have more than two values."""
+
+    def fit_transform(self, X: np.ndarray) -> np.ndarray:
+        """Learn means and deviations of rows (n, p); return their columns (n, p + those that have squares)."""
+        from sklearn.preprocessing import StandardScaler
+
+        self._lines, self._bends = StandardScaler(), StandardScaler()
+        z = self._lines.fit_transform(X)
+        self._bent = [j for j in range(X.shape[1]) if len(np.unique(X[:, j])) > 2]
+        return np.hstack([z, self._bends.fit_transform(z[:, self._bent] ** 2)]) if self._bent else z
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        """Return the columns of other rows."""
+        z = self._lines.transform(X)
+        return np.hstack([z, self._bends.transform(z[:, self._bent] ** 2)]) if self._bent else z
 
 
 class Model:

@@ -29,7 +29,7 @@ Answer = tuple[str, Any]
 
 def serve(descriptor: int, parent: int) -> None:
     """Answer the requests that come through the socket `descriptor` of the process `parent`."""
-    _leave_with(parent)
+    leave_with(parent)
     os.environ |= {"OMP_NUM_THREADS": "1", "OMP_THREAD_LIMIT": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
     # Python's own lines at a crash would end up between those of the run.
     for stream in (1, 2):
@@ -73,7 +73,7 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
 
 
-def _leave_with(parent: int) -> None:
+def leave_with(parent: int) -> None:
     """Let the system end this process with its parent, even inside code that never lets go of the interpreter."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):
@@ -111,14 +111,14 @@ class _Models:
             self._held.pop(old, None)
         self._held[number] = model, memory_limit
 
-    def fit(self, number: int, X: Any, y: Any, **rows: Any) -> tuple[float, dict[str, Any]]:
-        """Fit a model; return its seconds, and what the parent needs to know of it."""
+    def fit(self, number: int, X: Any, y: Any, **rows: Any) -> tuple[float, float, dict[str, Any]]:
+        """Fit a model; return its seconds on the clock and of processors, and what the parent needs to know of it."""
         model, memory_limit = self._held[number]
         with _limited(memory_limit):
-            started = time.perf_counter()
+            started, used = time.perf_counter(), _used()
             model.fit(X, y, **rows)
-            seconds = time.perf_counter() - started
-        return seconds, model.facts()
+            seconds, used = time.perf_counter() - started, _used() - used
+        return seconds, used, model.facts()
 
     def call(self, number: int, method: str, arguments: tuple[Any, ...]) -> Any:
         """Return what a method of a fitted model returns."""
@@ -157,6 +157,11 @@ def _have_working_memory() -> None:
 
     square = np.eye(64)
     linalg.eigh(square @ square)
+
+
+def _used() -> float:
+    """Seconds that processors have worked for this process and for those that it started and that have ended."""
+    return sum(os.times()[:4])
 
 
 def _private_bytes() -> int:

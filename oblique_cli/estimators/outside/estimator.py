@@ -27,6 +27,8 @@ class OutsideEstimator:
     ----------
     classes_ : codes that the training rows had
     n_leaves_, n_nodes_, depth_ : zeros for a model that is no tree
+    n_terms_ : what there is to read in it, 0 for a model that does not say it
+    cpu_seconds_ : of the fit, those of processes that it started included
     seconds_saved_ : what the clock of the caller is to be corrected by, so that starting the process does not count
     """
 
@@ -80,11 +82,11 @@ class OutsideEstimator:
             regression=self.regression,
             seed=self.random_state,
         )
-        seconds, found = self._remote.fit(X, y)
+        seconds, self.cpu_seconds_, found = self._remote.fit(X, y)
         if not self.regression:
             self.classes_ = found["classes"]
         self._has_shares = found["has_shares"]
-        self.n_leaves_, self.n_nodes_, self.depth_ = found["sizes"]
+        self.n_leaves_, self.n_nodes_, self.depth_, self.n_terms_ = found["sizes"]
         self.seconds_saved_ = seconds - (time.perf_counter() - started)
         return self
 

@@ -17,7 +17,8 @@ from oblique_cli.ground.constraints import Choice, Constraint, Text
 from oblique_cli.ground.resources import PACKAGE
 
 # What `prepare` of a configuration may be: how columns are scaled, as learned from the training rows.
-PREPARATIONS = ("standardize", "minmax", "robust")
+# "squares" puts the squares of standardized columns beside them, standardized too, where a column has over two values.
+PREPARATIONS = ("standardize", "minmax", "robust", "squares")
 
 _CLASS = r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)+"
 CLASS: Constraint = Text(_CLASS, "a class with its module, as in sklearn.ensemble.RandomForestClassifier")
@@ -56,6 +57,19 @@ LIBRARIES: Mapping[str, Library] = {
     "interpret": Library("interpret-core", {}),
     "aeon": Library("aeon", {}),
     "imodels": Library("imodels", {}),
+    "catboost": Library(
+        "catboost",
+        {
+            **dict.fromkeys(("train_dir", "snapshot_file", "save_snapshot", "name"), "models are not written to disk"),
+            "allow_writing_files": _OURS,
+            "callback": "it takes Python objects",
+        },
+    ),
+    "pycontree": Library("pycontree", {}),
+    "pystreed": Library("pystreed", {}),
+    "pytabkit": Library("pytabkit", {"tmp_folder": "models are not written to disk"}),
+    # Not of Python: weka_classifier.py runs it by java.
+    "weka": Library("weka", {}),
 }
 
 _CLASSIFIERS = """
@@ -67,6 +81,7 @@ sklearn.ensemble HistGradientBoostingClassifier RandomForestClassifier
 sklearn.gaussian_process GaussianProcessClassifier
 sklearn.linear_model LogisticRegression LogisticRegressionCV PassiveAggressiveClassifier Perceptron RidgeClassifier
 sklearn.linear_model RidgeClassifierCV SGDClassifier
+sklearn.model_selection GridSearchCV
 sklearn.multiclass OneVsOneClassifier OneVsRestClassifier OutputCodeClassifier
 sklearn.naive_bayes BernoulliNB CategoricalNB ComplementNB GaussianNB MultinomialNB
 sklearn.neighbors KNeighborsClassifier NearestCentroid RadiusNeighborsClassifier
@@ -85,6 +100,12 @@ obliquetree Classifier
 interpret.glassbox ClassificationTree ExplainableBoostingClassifier
 aeon.classification.sklearn ContinuousIntervalTree RotationForestClassifier
 imodels FIGSClassifier GreedyTreeClassifier HSTreeClassifier TaoTreeClassifier
+catboost CatBoostClassifier
+pycontree ConTree
+pystreed STreeDClassifier
+pytabkit RealMLP_TD_Classifier TabM_D_Classifier
+weka.classifiers.functions Logistic
+weka.classifiers.trees LMT
 """
 
 _REGRESSORS = """

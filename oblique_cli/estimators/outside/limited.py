@@ -75,7 +75,7 @@ class LimitedEstimator:
         started = time.perf_counter()
         self._remote = Remote(self.limits)
         self._remote.begin("hold", _imports=self.imports, model=OwnModel(self.unfitted))
-        seconds, facts = self._remote.fit(X, y, **rows)
+        seconds, self.cpu_seconds_, facts = self._remote.fit(X, y, **rows)
         self._methods = facts["methods"]
         attributes = facts["attributes"]
         attributes["seconds_saved_"] = attributes.get("seconds_saved_", 0.0) + seconds - (time.perf_counter() - started)

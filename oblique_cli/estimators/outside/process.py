@@ -180,10 +180,10 @@ class Remote:
         self._process.ask(verb, START, limit, number=number, forget=forget, memory_limit=limit, **arguments)
         self._generation = self._process.generation
 
-    def fit(self, X: Any, y: Any, **rows: Any) -> tuple[float, dict[str, Any]]:
-        """Fit the model; return the seconds of the fit alone, and what the model says of itself."""
-        seconds, facts = self._spend("fit", X=X, y=y, **rows)
-        return seconds, facts
+    def fit(self, X: Any, y: Any, **rows: Any) -> tuple[float, float, dict[str, Any]]:
+        """Fit the model; return seconds of the fit alone, on the clock and of processors, and what the model says."""
+        seconds, used, facts = self._spend("fit", X=X, y=y, **rows)
+        return seconds, used, facts
 
     def call(self, method: str, *arguments: Any) -> Any:
         """Return what a method of the fitted model returns."""

@@ -12,14 +12,20 @@ from oblique_cli.ground.registry import Registry, fault_of_function
 
 
 class Sizes(NamedTuple):
-    """Leaves and nodes of all trees of a model, and the longest path; zeros for a model that is no tree."""
+    """Leaves and nodes of all trees of a model, and the longest path, zeros for a model that is no tree; and terms.
+
+    terms : what there is to read, as `evaluation.metrics.n_terms` counts it: leaves and coefficients of planes; of a
+        linear model its coefficients and 1, as of a tree of one leaf; of a machine the numbers of its support vectors.
+        0 for a model that does not say it
+    """
 
     leaves: int
     nodes: int
     depth: int
+    terms: int
 
 
-NONE = Sizes(0, 0, 0)
+NONE = Sizes(0, 0, 0, 0)
 
 # First name of the module of a class -> reader of its fitted estimators.
 SIZES: Registry[Callable[[Any], Sizes]] = Registry(
@@ -44,34 +50,41 @@ def sizes_of(estimator: Any) -> Sizes:
 def usual(estimator: Any) -> Sizes:
     """What a tree says of itself in the attributes of ours, or by the methods of scikit-learn's."""
     if hasattr(estimator, "n_leaves_"):
-        leaves = int(estimator.n_leaves_)
-        return Sizes(leaves, int(getattr(estimator, "n_nodes_", 0)), int(getattr(estimator, "depth_", 0)))
+        sizes = (getattr(estimator, name, 0) for name in ("n_leaves_", "n_nodes_", "depth_", "n_terms_"))
+        leaves, nodes, depth, terms = map(int, sizes)
+        return Sizes(leaves, nodes, depth, terms or max(leaves, nodes))
     if hasattr(estimator, "get_n_leaves") and hasattr(estimator, "get_depth"):
-        tree = getattr(estimator, "tree_", None)
-        return Sizes(
-            int(estimator.get_n_leaves()), int(getattr(tree, "node_count", 0) or 0), int(estimator.get_depth())
-        )
+        leaves, tree = int(estimator.get_n_leaves()), getattr(estimator, "tree_", None)
+        nodes = int(getattr(tree, "node_count", 0) or 2 * leaves - 1)
+        return Sizes(leaves, nodes, int(estimator.get_depth()), nodes)
     return NONE
 
 
 def together(sizes: Iterable[Sizes]) -> Sizes:
-    """Return the sizes of an ensemble: sums of leaves and nodes, and the deepest."""
+    """Return the sizes of an ensemble: sums of leaves, nodes and terms, and the deepest."""
     found = list(sizes)
-    return Sizes(sum(s.leaves for s in found), sum(s.nodes for s in found), max((s.depth for s in found), default=0))
+    leaves, nodes, terms = (sum(getattr(s, name) for s in found) for name in ("leaves", "nodes", "terms"))
+    return Sizes(leaves, nodes, max((s.depth for s in found), default=0), terms)
 
 
-def nested(root: Any, children: Callable[[Any], Iterable[Any]]) -> Sizes:
-    """Return the sizes of a tree of nodes. children : node -> those below it, none for a leaf"""
-    leaves = nodes = deepest = 0
+def nested(
+    root: Any, children: Callable[[Any], Iterable[Any]], coefficients: Callable[[Any], int] = lambda node: 1
+) -> Sizes:
+    """Return the sizes of a tree of nodes.
+
+    children : node -> those below it, none for a leaf; coefficients : node that is none -> those of its plane
+    """
+    leaves = nodes = deepest = terms = 0
     left = [(root, 0)]
     while left:
         node, depth = left.pop()
         below = list(children(node))
         nodes += 1
         leaves += not below
+        terms += coefficients(node) if below else 1
         deepest = max(deepest, depth)
         left += [(child, depth + 1) for child in below]
-    return Sizes(leaves, nodes, deepest)
+    return Sizes(leaves, nodes, deepest, terms)
 
 
 @SIZES.register("sklearn")
@@ -82,14 +95,20 @@ def _sklearn(estimator: Any) -> Sizes:
     predictors = getattr(estimator, "_predictors", None)
     if predictors is not None:  # boosting by histograms: a list of trees, one a class, for every iteration
         trees = [tree for step in predictors for tree in step]
-        return together(Sizes(t.get_n_leaf_nodes(), len(t.nodes), t.get_max_depth()) for t in trees)
+        return together(Sizes(t.get_n_leaf_nodes(), len(t.nodes), t.get_max_depth(), len(t.nodes)) for t in trees)
     if hasattr(estimator, "get_n_leaves"):
         return usual(estimator)
     parts = getattr(estimator, "estimators_", None)
-    if parts is None:
-        inner = getattr(estimator, "estimator_", None)
-        return NONE if inner is None else sizes_of(inner)
-    return together(map(sizes_of, np.asarray(parts, dtype=object).ravel()))
+    if parts is not None:
+        return together(map(sizes_of, np.asarray(parts, dtype=object).ravel()))
+    inner = getattr(estimator, "best_estimator_", getattr(estimator, "estimator_", None))
+    if inner is not None:
+        return sizes_of(inner)
+    if getattr(estimator, "support_vectors_", None) is not None:
+        return Sizes(0, 0, 0, int(np.size(estimator.support_vectors_)))
+    if getattr(estimator, "coef_", None) is not None:
+        return Sizes(0, 0, 0, 1 + int(np.count_nonzero(estimator.coef_)))
+    return NONE
 
 
 @SIZES.register("lightgbm")
@@ -110,7 +129,8 @@ def _xgboost(estimator: Any) -> Sizes:
 @SIZES.register("stree")
 def _stree(estimator: Any) -> Sizes:
     nodes, leaves = estimator.nodes_leaves()
-    return Sizes(int(leaves), int(nodes), int(estimator.depth_) - 1)  # its root has depth 1
+    planes = (int(nodes) - int(leaves)) * int(estimator.n_features_in_)  # those of one class against others are dense
+    return Sizes(int(leaves), int(nodes), int(estimator.depth_) - 1, int(leaves) + planes)  # its root has depth 1
 
 
 @SIZES.register("obliquetree")
@@ -120,12 +140,17 @@ def _obliquetree(estimator: Any) -> Sizes:
     def children(node: Mapping[str, Any]) -> list[Any]:
         return [node[side] for side in ("left", "right") if isinstance(node.get(side), Mapping)]
 
-    return nested(export_tree(estimator)["tree"], children)
+    def coefficients(node: Mapping[str, Any]) -> int:
+        return len(node["weights"]) if node.get("is_oblique") else 1
+
+    return nested(export_tree(estimator)["tree"], children, coefficients)
 
 
 @SIZES.register("interpret")
 def _interpret(estimator: Any) -> Sizes:
-    """Its trees are scikit-learn's inside; the additive models are none."""
+    """Its trees are scikit-learn's inside; the additive models are none, and have a number in every bin of a term."""
+    if hasattr(estimator, "term_scores_"):
+        return Sizes(0, 0, 0, 1 + sum(int(np.count_nonzero(scores)) for scores in estimator.term_scores_))
     found = vars(estimator).values()
     return together(sizes_of(part) for part in found if type(part).__module__.startswith("sklearn.tree"))
 
@@ -140,3 +165,20 @@ def _imodels(estimator: Any) -> Sizes:
         )
     inner = getattr(estimator, "estimator_", None) or getattr(estimator, "model", None)
     return usual(estimator if inner is None else inner)
+
+
+@SIZES.register("catboost")
+def _catboost(estimator: Any) -> Sizes:
+    """Trees that ask the same at all nodes of a level: a question is read once, a leaf has a number for each class."""
+    leaves = [int(count) for count in estimator.get_tree_leaf_counts()]
+    depths = [count.bit_length() - 1 for count in leaves]
+    terms = len(estimator.get_leaf_values()) + sum(depths)
+    return Sizes(sum(leaves), sum(2 * count - 1 for count in leaves), max(depths, default=0), terms)
+
+
+@SIZES.register("pycontree")
+def _pycontree(estimator: Any) -> Sizes:
+    def children(node: Any) -> list[Any]:
+        return [] if node.is_leaf_node() else [node.get_left(), node.get_right()]
+
+    return nested(estimator.tree_, children)
