@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
     from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
     from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
+    from oblique_cli.estimators.forest.logistic import LogisticForestClassifier
     from oblique_cli.estimators.forest.refined import TAOForestClassifier
     from oblique_cli.estimators.machines import ProximalSVMClassifier, SupportVectorClassifier
     from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, BUTIFSVMClassifier, HHBUTClassifier
@@ -89,6 +90,7 @@ _PLACES = {
     "HeterogeneousForestClassifier": "oblique_cli.estimators.forest.heterogeneous",
     "HHCARTForestClassifier": "oblique_cli.estimators.forest.hhcart",
     "MPSVMForestClassifier": "oblique_cli.estimators.forest.mpsvm",
+    "LogisticForestClassifier": "oblique_cli.estimators.forest.logistic",
     "TAOForestClassifier": "oblique_cli.estimators.forest.refined",
     "ProximalSVMClassifier": "oblique_cli.estimators.machines",
     "SupportVectorClassifier": "oblique_cli.estimators.machines",
@@ -144,6 +146,7 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "HeterogeneousForestClassifier",
     "HHCARTForestClassifier",
     "MPSVMForestClassifier",
+    "LogisticForestClassifier",
     "TAOForestClassifier",
     "HCEditClassifier",
     "MultiEditClassifier",

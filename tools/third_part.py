@@ -1,6 +1,6 @@
 """The third part of the field: tables that nothing in this project was chosen on, as CSV files and a configuration.
 
-python -m tools.third_part FOLDER      # writes the tables and FOLDER/field_third.yaml, of the methods of field_rivals
+python -m tools.third_part FOLDER      # writes tables, and field_third.yaml and field_third_slow.yaml, which run them
 oblique run FOLDER/field_third.yaml
 
 Which tables these are was decided by a rule before any method was run on them. Candidates are two lists that were there
@@ -14,8 +14,8 @@ record of which; some may be the same, and no default was chosen by that measure
 Preparation, of the whole table and without a look at what any method makes of it: rows without a class are left out, as
 are classes of fewer than 9 rows. Of more than 1,500 rows so many are drawn, by a stream named after the table. Of the
 corpus the columns are those that were labelled by hand as measurements or levels. Columns that give the class away are
-left out by hand (`left_out`, with the reason), as are columns of more than 30 levels. Whatever is left is prepared alike
-for every method by the configuration: gaps are filled with what training rows have, levels become 0/1 columns.
+left out by hand (`left_out`, with the reason), as are columns of more than 30 levels. Whatever is left is prepared
+alike for every method by the configuration: gaps are filled with what training rows have, levels become 0/1 columns.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from oblique_cli.ground import seeds
+from oblique_cli.ground.resources import folder as folder_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,6 +39,7 @@ SEED = 20261125
 MOST_ROWS, LEAST_OF_A_CLASS, MOST_LEVELS = 1500, 9, 30
 KEEL = "keel"
 TARGET = "class"
+METHODS = {"field_third": "field_rivals", "field_third_slow": "field_rivals_slow"}  # configuration -> what it extends
 
 
 class Candidate(NamedTuple):
@@ -110,8 +112,8 @@ def _of_keel(one: Candidate) -> tuple[pd.DataFrame, list[str]]:
     return frame, words
 
 
-def write(folder: Path) -> Path:
-    """Write all tables and the configuration that runs the methods of field_rivals on them; return its path."""
+def write(folder: Path) -> list[Path]:
+    """Write all tables and configurations that run the methods of `METHODS` on them; return their paths."""
     folder.mkdir(parents=True, exist_ok=True)
     entries = []
     for one in used():
@@ -119,17 +121,20 @@ def write(folder: Path) -> Path:
         frame.to_csv(folder / f"{one.label}.csv", index=False)
         named = f", qualitative: [{', '.join(map(_quoted, levels))}]" if levels else ""
         entries.append(
-            f"  - {{csv: {one.label}.csv, target: {TARGET}, task: classification, features: [{_columns(frame)}]{named}, "
-            "missing: impute, encoding: onehot}"
+            f"  - {{csv: {one.label}.csv, target: {TARGET}, task: classification, "
+            f"features: [{_columns(frame)}]{named}, missing: impute, encoding: onehot}}"
         )
-    path = folder / "field_third.yaml"
-    path.write_text(
-        "# The third part of the field, by tools/third_part.py.\n"
-        "extends: field_rivals.yaml\ntitle: The field on tables that nothing was chosen on\n"
-        f"datasets:\n{chr(10).join(entries)}\n"
-        "cv: {scheme: stratified, folds: 3, repeats: 1}\n"
-    )
-    return path
+    paths = []
+    for name, methods in METHODS.items():
+        paths.append(folder / f"{name}.yaml")
+        paths[-1].write_text(
+            "# The third part of the field, by tools/third_part.py.\n"
+            f"extends: {folder_of('configs') / methods}.yaml\n"
+            "title: The field on tables that nothing was chosen on\n"
+            f"datasets:\n{chr(10).join(entries)}\n"
+            "cv: {scheme: stratified, folds: 3, repeats: 1}\n"
+        )
+    return paths
 
 
 def _columns(frame: pd.DataFrame) -> str:
@@ -143,7 +148,8 @@ def _quoted(name: str) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
-    print(write(parser.parse_args().folder))
+    for path in write(parser.parse_args().folder):
+        print(path)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
 from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
 from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
+from oblique_cli.estimators.forest.logistic import LogisticForestClassifier
 from oblique_cli.estimators.forest.refined import TAOForestClassifier
 from oblique_cli.estimators.oblique import bottom_up
 from oblique_cli.estimators.oblique.clusters import Clustering
@@ -476,6 +477,12 @@ _FORESTS = (
     _forest("bagged_forest", "bagged oblique forest", "Breiman (1996); Ho (1998)", BaggedForestClassifier),
     _forest("heterogeneous_forest", "heterogeneous oblique forest", _KATUWAL, HeterogeneousForestClassifier),
     _forest("tao_forest", "TAO forest", _REFINED, TAOForestClassifier),
+    _forest(
+        "logistic_forest",
+        "logistic forest",
+        "Breiman (1996), on trees after Landwehr, Hall & Frank (2005)",
+        LogisticForestClassifier,
+    ),
 )
 
 

@@ -665,11 +665,16 @@ def depth(row: Row) -> int:
     return _of_trees(row, row.depth, 0)
 
 
+def _has_trees(model: Any) -> bool:
+    """Whether a model is a forest of hyperplane trees, of the core or not."""
+    return hasattr(model, "forest_") or (hasattr(model, "trees_") and hasattr(model, "trees"))
+
+
 def _trees(model: Any) -> list[Tree]:
     """The hyperplane trees of a model; Undefined if it has none."""
     if of_classes(getattr(model, "tree_", None)):
         return [model.tree_]
-    if hasattr(model, "forest_"):
+    if _has_trees(model):
         return list(model.trees())
     raise Undefined(f"{getattr(model, 'display_name', type(model).__name__)} has no trees of hyperplanes")
 
@@ -681,7 +686,7 @@ def _trees(model: Any) -> list[Tree]:
 def mean_path(model: Any, X: NDArray[Any]) -> float:
     """Splits that a test row passes on its way to a leaf, on average, and over the trees of an ensemble."""
     tree = getattr(model, "tree_", None)
-    if not hasattr(model, "apply") or (tree is None and not hasattr(model, "forest_")):
+    if not hasattr(model, "apply") or (tree is None and not _has_trees(model)):
         name = getattr(model, "display_name", type(model).__name__)
         raise Undefined(f"{name} does not say which leaf a row is in")
     if tree is None:
@@ -707,7 +712,7 @@ def n_terms(model: Any) -> int:
     tree: Any = getattr(model, "tree_", None)
     if isinstance(tree, Tree):
         return tree.n_terms
-    if hasattr(model, "forest_"):
+    if _has_trees(model):
         return sum(one.n_terms for one in model.trees())
     leaves = int(getattr(model, "n_leaves_", 0))
     return max(int(getattr(model, "n_nodes_", 0)), leaves) if leaves else 0

@@ -134,6 +134,22 @@ class ForestPredictor(Predictor):
         return os.cpu_count() or 1
 
 
+class LogisticForestPredictor(Predictor):
+    """Trees with models in their leaves, whose probabilities are averaged."""
+
+    def predict(self, X: Array) -> NDArray[Any]:
+        return np.asarray(self.state["classes_"].take(self.predict_proba(X).argmax(axis=1)))
+
+    def predict_proba(self, X: Array) -> Array:
+        from oblique_cli.estimators.forest.scores import mean_shares
+
+        return mean_shares(self.state["trees_"], self.checked(X))
+
+    def apply(self, X: Array) -> NDArray[Any]:
+        rows = self.checked(X)
+        return np.column_stack([tree.apply(rows) for tree in self.state["trees_"]])
+
+
 class BoostedPredictor(ForestPredictor):
     """Boosted trees of the core."""
 

@@ -130,12 +130,7 @@ class NodeModels:
 
         A node is a leaf of T(alpha) from the complexity at which it collapses to that at which its parent does.
         """
-        tree = self.tree
-        alone = np.where(tree.is_leaf, -np.inf, path.node_alpha)
-        above = np.full(tree.n_nodes, np.inf)
-        for node in np.flatnonzero(~tree.is_leaf):
-            alone[node] = min(alone[node], above[node])
-            above[[tree.left[node], tree.right[node]]] = alone[node]
+        alone, above = collapses(self.tree, path)
         begin, end = np.searchsorted(alphas, alone), np.searchsorted(alphas, above)
         end[0] = len(alphas)
         change = np.zeros(len(alphas) + 1)
@@ -174,6 +169,19 @@ def forward_choice(tree: Tree, rows: ModelRows, how: How, most: int) -> tuple[in
         falls[chosen] = -1.0
         chosen.append(int(falls.argmax()))
     return tuple(sorted(chosen))
+
+
+def collapses(tree: Tree, path: PruningPath) -> tuple[Array, Array]:
+    """Return the complexities at which each node becomes a leaf, and at which its parent does; (n_nodes,) each.
+
+    A node is a leaf of T(alpha) from the first up to the second.
+    """
+    alone = np.where(tree.is_leaf, -np.inf, path.node_alpha)
+    above = np.full(tree.n_nodes, np.inf)
+    for node in np.flatnonzero(~tree.is_leaf):
+        alone[node] = min(alone[node], above[node])
+        above[[tree.left[node], tree.right[node]]] = alone[node]
+    return alone, above
 
 
 def between(path: PruningPath) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,12 @@ def scores_of(forest: Any, rows: Array, leaf_values: Array, baseline: Array, thr
     """Return the scores of rows (n, p), (n, K): the baseline (K,) and what the leaves add, (leaves, K)."""
     found: Array = forest.sums(rows, np.ascontiguousarray(leaf_values), threads) + baseline
     return found
+
+
+def mean_shares(trees: Sequence[Any], rows: Array) -> Array:
+    """Return the mean of the class probabilities of trees with models in their leaves, (n, C). rows : (n, p)"""
+    total: Array = sum(tree.predicted_shares(rows) for tree in trees)
+    return total / len(trees)
 
 
 def shares_of(scores: Array, n_classes: int) -> Array:

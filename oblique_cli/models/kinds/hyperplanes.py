@@ -119,6 +119,27 @@ KINDS.register("hyperplane_tree")(
 )
 
 
+def _of_one_kind(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    if not state["trees_"]:
+        raise ValueError("trees_ is empty")
+    for i, tree in enumerate(state["trees_"]):
+        if tree.leaf_models is None:
+            raise ValueError(f"tree {i} has no leaf_models")
+        if any(tree.levels):
+            raise ValueError(f"tree {i} has levels, which forests do not take")
+
+
+KINDS.register("logistic_forest")(
+    Kind(
+        classes=("LogisticForestClassifier",),
+        state={**CLASSIFIER, "trees_": Many(TREE), "_ranges": Numbers("float64", ("p",))},
+        left_out={"choice_": None},
+        check=_of_one_kind,
+        predictor="oblique_cli.models.predicting:LogisticForestPredictor",
+    )
+)
+
+
 # ---- regression ------------------------------------------------------------------------------------------------------
 
 EQUATIONS: Mapping[str, Codec] = {

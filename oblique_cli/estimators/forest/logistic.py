@@ -1,0 +1,259 @@
+"""A forest of trees with linear-logistic models in their leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from oblique_cli.drawing.view import TreeView, view_of
+from oblique_cli.estimators.checked_rows import checked
+from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, TrainingRows
+from oblique_cli.estimators.forest.bagged import Heuristics, _names
+from oblique_cli.estimators.forest.base import Array, relative, some_positive
+from oblique_cli.estimators.forest.scores import mean_shares
+from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, threads_of
+from oblique_cli.estimators.oblique.logistic import SEVERAL
+from oblique_cli.ground import seeds
+from oblique_cli.ground.constraints import Boolean, Either, Integer, Optional, Real, Text, check
+from oblique_cli.ground.magnitudes import refuse_extreme
+from oblique_cli.parameters import Declared, parameter
+from oblique_cli.tree.describe import export_text
+from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.importances import gini_decreases_by_feature, ranges_of
+from oblique_cli.tree.leaf_models import TERMS
+from oblique_cli.tree.logistic_forests import (
+    COMPLEXITIES,
+    Member,
+    Rows,
+    choose_forest,
+    finished,
+    trees_that_choose,
+)
+from oblique_cli.tree.logistic_trees import PENALTIES, How
+from oblique_cli.tree.splitting import PROPOSERS, Proposer
+from oblique_cli.tree.stopping import Stopping
+from oblique_cli.tree.structure import Tree
+
+OUT_OF_BAG = "oob"
+
+
+class LogisticForestClassifier(Declared, LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator, kw_only=True):
+    """A bag of logistic model trees, whose size and ridge are chosen for all by the rows that trees did not draw.
+
+    Each tree is grown on a bootstrap sample (Breiman 1996) by a heuristic, in turn, and every node gets a linear model
+    of the classes that goes on from the model of its parent, as in `LogisticModelTreeClassifier` (after Landwehr, Hall
+    & Frank 2005). The complexity at which all trees are cut, the ridge of all models and whether they have squares are
+    those of least loss on the rows that trees did not draw. The probabilities of the trees are averaged.
+
+    Attributes
+    ----------
+    trees_ : list of `Tree`, models in their leaves; rows and counts are those drawn
+    choice_ : ForestChoice
+        What the trees have in common, and all that was tried. Model files leave it out.
+    classes_ : (C,) class labels
+    n_features_in_ : int
+    feature_importances_ : (p,)
+    n_nodes_, n_leaves_ : int, of all trees; depth_ : int, of the deepest
+
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`; it names the streams of rows and heuristics of each tree.
+    """
+
+    needs_pruning_rows: ClassVar[bool] = False
+
+    n_estimators: int = parameter(default=50, allowed=Integer(1, 1_000_000), also="n_trees", help="Number of trees.")
+    base: Any = parameter(
+        default=SEVERAL,
+        allowed=Heuristics(),
+        help="The heuristics that grow the trees, in turn: registered names or instances, a list or one text with "
+        "commas.",
+    )
+    min_parent: float = parameter(
+        default=10, allowed=Real(1.0), help="A node of less weight is not split; a row that is drawn weighs 1."
+    )
+    max_depth: int | None = parameter(
+        default=10, allowed=Optional(Integer(1, LARGEST)), help="Longest path from the root to a leaf; None for any."
+    )
+    leaf_penalty: float | str = parameter(
+        default=OUT_OF_BAG,
+        allowed=Either(Real(0.0, open_low=True), Text(OUT_OF_BAG, f"'{OUT_OF_BAG}'")),
+        help='The ridge of models, in rows, for standardized features. "oob" chooses from 100, 30, 10, 3, 1 and 0.3.',
+    )
+    complexity: float | str = parameter(
+        default=OUT_OF_BAG,
+        allowed=Either(Real(0.0), Text(OUT_OF_BAG, f"'{OUT_OF_BAG}'")),
+        help="What a leaf more has to save in training errors of the models, as a share of the rows, or trees are cut. "
+        '"oob" chooses from 0, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05 and so much that one leaf is left.',
+    )
+    squares: bool = parameter(
+        default=True,
+        allowed=Boolean(),
+        help="Whether models may have a term for the square of each feature as well; rows left out choose.",
+    )
+    log_loss_weight: float = parameter(
+        default=0.5, allowed=Real(0.0), help="What the log loss counts beside the misclassified share in a choice."
+    )
+    n_jobs: int | None = parameter(
+        default=None,
+        allowed=N_JOBS,
+        help="Threads of fits; None is 1, -1 all processors. The forest is the same for any number.",
+    )
+    random_state: Any = parameter(default=None)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "trees_")
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the trees, choose what they have in common, and cut them.
+
+        X : (n, p) finite numbers; y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as
+        if they were not there; the others are drawn alike, and count by their weight.
+        raises ConfigError for a parameter out of range
+        """
+        owner = type(self).__name__
+        check(self.get_params(deep=False), self.constraints, owner)
+        threads = threads_of(self)
+        given, labels = checked(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
+        check_classification_targets(labels)
+        refuse_extreme(given, owner)
+        self.__dict__.pop("trees_", None)  # a fit that fails leaves none, not one of other rows
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        codes = codes.astype(np.int32)
+        weights = None
+        if sample_weight is not None:
+            weights, useful = some_positive(sample_weight, given)
+            given, codes = np.ascontiguousarray(given[useful]), codes[useful]
+            weights = relative(weights[useful])
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        rows = Rows(given, codes, len(self.classes_), weights)
+        self._ranges = ranges_of(given)
+        proposers = self._proposers()
+        choosing = trees_that_choose(len(given), self.n_estimators)
+
+        with ThreadPoolExecutor(threads) as pool:
+
+            def each(function: Callable[[int], Any], number: int) -> list[Any]:
+                return list(pool.map(function, range(number)))
+
+            first = each(lambda i: self._grown(rows, proposers, seed, i), choosing)
+            complexities = (self.complexity,) if not isinstance(self.complexity, str) else COMPLEXITIES
+            self.choice_ = choose_forest(first, rows, self._hows(), complexities, self.log_loss_weight, each)
+
+            def tree(i: int) -> Tree:
+                member = first[i] if i < choosing else self._grown(rows, proposers, seed, i)
+                return finished(member, rows, self.choice_)
+
+            self.trees_: list[Tree] = each(tree, self.n_estimators)
+        return self
+
+    def _proposers(self) -> list[Proposer]:
+        made = [PROPOSERS[one]() if isinstance(one, str) else one for one in _names(self.base)]
+        for one in made:
+            check(one.get_params(deep=False), one.constraints, type(one).__name__)
+        return made
+
+    def _hows(self) -> list[list[How]]:
+        """Paths of ridges, one for models of features alone, one with their squares."""
+        path = PENALTIES if isinstance(self.leaf_penalty, str) else (float(self.leaf_penalty),)
+        return [[How(each, terms=terms) for each in path] for terms in (TERMS if self.squares else TERMS[:1])]
+
+    def _grown(self, rows: Rows, proposers: Sequence[Proposer], seed: int, number: int) -> Member:
+        """A tree on a bootstrap sample of its own."""
+        n = len(rows.X)
+        times = np.bincount(seeds.generator(seed, "rows", number).integers(n, size=n), minlength=n)
+        drawn = np.flatnonzero(times)
+        counts = times[drawn] * (1.0 if rows.weights is None else rows.weights[drawn])
+        tree = grow_top_down(
+            np.ascontiguousarray(rows.X[drawn]),
+            rows.codes[drawn],
+            rows.n_classes,
+            proposers[number % len(proposers)],
+            weights=counts,
+            criterion="gini",
+            stopping=Stopping(float(self.min_parent), 0.0, self.max_depth),
+            seed=seeds.integer(seed, "tree", number),
+        )
+        return Member(tree, drawn, counts.astype(np.float64), np.flatnonzero(times == 0))
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return the mean of the trees' class probabilities, (n, C), columns in the order of classes_. X : (n, p)"""
+        return mean_shares(self.trees_, self._rows(X))
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of the largest probability, the first of classes_ on a tie. X : (n, p); returns (n,)."""
+        labels: NDArray[Any] = self.classes_.take(self.predict_proba(X).argmax(axis=1))
+        return labels
+
+    def apply(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Return the leaf of each row in each tree as a node number of `tree`, (n, n_estimators)."""
+        rows = self._rows(X)
+        return np.column_stack([tree.apply(rows) for tree in self.trees_]).astype(np.int64)
+
+    def _rows(self, X: ArrayLike) -> Array:
+        check_is_fitted(self)
+        rows: Array = checked(self, X, dtype=np.float64, order="C", reset=False)
+        return rows
+
+    def tree(self, number: int) -> Tree:
+        """Return one tree; row counts are of rows drawn."""
+        check_is_fitted(self)
+        return self.trees_[number]
+
+    def trees(self) -> list[Tree]:
+        """Return all trees."""
+        check_is_fitted(self)
+        return list(self.trees_)
+
+    @property
+    def n_nodes_(self) -> int:  # type: ignore[override]
+        """Nodes of all trees."""
+        return sum(tree.n_nodes for tree in self.trees_)
+
+    @property
+    def n_leaves_(self) -> int:  # type: ignore[override]
+        """Leaves of all trees."""
+        return sum(tree.n_leaves for tree in self.trees_)
+
+    @property
+    def depth_(self) -> int:  # type: ignore[override]
+        """Depth of the deepest tree."""
+        return max(tree.depth for tree in self.trees_)
+
+    def _tree(self, number: int) -> Tree:
+        return self.trees_[number]
+
+    def _parents(self) -> list[NDArray[np.int64]]:
+        return [tree.parents for tree in self.trees_]
+
+    def _decreases(self) -> Array:
+        return np.array([gini_decreases_by_feature(tree, self._ranges) for tree in self.trees_])
+
+    def _text_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
+        return export_text(tree, features, classes, precision)
+
+    def _view_of(
+        self,
+        tree: Tree,
+        features: Sequence[str],
+        classes: Sequence[str],
+        precision: int,
+        title: str,
+        rows: TrainingRows,
+    ) -> TreeView:
+        return view_of(tree, features, classes, title=title, precision=precision, rows=rows)
+
+    def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
+        """Return the nodes of a tree and its depth on average."""
+        return {
+            "nodes_per_tree": float(np.mean([tree.n_nodes for tree in self.trees_])),
+            "depth_per_tree": float(np.mean([tree.depth for tree in self.trees_])),
+        }

@@ -1,0 +1,167 @@
+"""Bags of logistic model trees: what all trees of a forest have in common is chosen by the rows that they did not draw.
+
+Every tree is grown on a bootstrap sample, and its nodes get models as those of `tree.logistic_trees`, each going on
+from its parent's. A logistic model tree chooses its size and the ridge of its models by cross-validation. A forest need
+not divide its rows for that: each tree has rows that it did not draw. One ridge, one complexity and one kind of models
+are chosen for all trees, by the loss of the mean of their probabilities on such rows. So the trees may be larger, and
+their models freer, than the best single tree would be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.tree.logistic_trees import LEAST_SHARE, How, ModelRows, NodeModels, collapses
+from oblique_cli.tree.payloads import softmax
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int32]
+
+# Of the training weight that a tree drew: what a leaf more has to save, among which the rows left out choose.
+COMPLEXITIES = (0.0, 0.001, 0.0025, 0.005, 0.01, 0.02, 0.05, np.inf)
+# Trees choose until they have left out about as many rows, so that a choice on few rows is no coin's.
+ENOUGH_ROWS, FEWEST_TREES = 20_000, 10
+
+
+class Member(NamedTuple):
+    """A tree as grown, with the rows that it drew.
+
+    drawn : (m,) numbers of training rows; counts : (m,) weight of each
+    left_out : numbers of the other rows of positive weight
+    """
+
+    tree: Tree
+    drawn: NDArray[np.intp]
+    counts: Array
+    left_out: NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Training rows. X : (n, p); codes : (n,) below n_classes; weights : (n,) positive, or None"""
+
+    X: Array
+    codes: Ints
+    n_classes: int
+    weights: Array | None
+
+    def of(self, member: Member) -> ModelRows:
+        """The rows that a tree drew, as its models see them."""
+        drawn = member.drawn
+        return ModelRows(np.ascontiguousarray(self.X[drawn]), self.codes[drawn], self.n_classes, member.counts)
+
+
+@dataclass(frozen=True)
+class ForestChoice:
+    """What all trees have in common.
+
+    how : of their models; complexity : at which they are cut
+    loss : misclassified share and weighted log loss of the mean of the trees' probabilities on rows left out, NaN
+        where nothing was left out
+    tried : how -> loss at each of the complexities
+    """
+
+    how: How
+    complexity: float
+    loss: float
+    tried: dict[How, Array]
+
+
+def trees_that_choose(n: int, n_trees: int) -> int:
+    """Return how many trees of a forest choose for all. n : training rows"""
+    return min(n_trees, max(FEWEST_TREES, -(-ENOUGH_ROWS // n)))
+
+
+def choose_forest(
+    members: Sequence[Member],
+    rows: Rows,
+    hows: Sequence[Sequence[How]],
+    complexities: Sequence[float],
+    log_loss_weight: float,
+    each: Callable[[Callable[[int], object], int], Sequence[object]],
+) -> ForestChoice:
+    """Return the common choice of least loss on rows that trees did not draw; of equal ones the first that was tried.
+
+    hows : paths of ridges, one for each kind of models. From the middle of a path it goes on both ways for as long as
+        the loss falls.
+    each : runs a function for every number below another one, on threads or not
+    """
+    of_trees = [rows.of(member) for member in members]
+    near: list[NodeModels | None] = [None] * len(members)
+    times = np.zeros(len(rows.X))
+    for member in members:
+        times[member.left_out] += 1.0
+    known = times > 0.0
+    tried: dict[How, Array] = {}
+
+    def of_tree(how: How) -> Callable[[int], object]:
+        def shares(i: int) -> object:
+            models = near[i] = NodeModels(members[i].tree, of_trees[i], how, near=near[i])
+            return shares_when_cut(models, rows.X[members[i].left_out], complexities)
+
+        return shares
+
+    def loss(how: How) -> float:
+        if how not in tried:
+            sums = np.zeros((len(complexities), len(rows.X), rows.n_classes))
+            for member, shares in zip(members, each(of_tree(how), len(members)), strict=True):
+                sums[:, member.left_out] += shares
+            tried[how] = _losses(sums[:, known] / times[known, None], rows, known, log_loss_weight)
+        return float(tried[how].min())
+
+    if not known.any():  # a row, or trees that drew all
+        return ForestChoice(hows[0][len(hows[0]) // 2], complexities[-1], np.nan, {})
+    place = len(hows[0]) // 2
+    for path in hows:
+        for step in (-1, 1):
+            while 0 <= place + step < len(path) and loss(path[place + step]) < loss(path[place]):
+                place += step
+        loss(path[place])
+    how = min(tried, key=loss)
+    k = int(tried[how].argmin())
+    return ForestChoice(how, complexities[k], float(tried[how][k]), tried)
+
+
+def _losses(shares: Array, rows: Rows, known: NDArray[np.bool_], log_loss_weight: float) -> Array:
+    """Misclassified share and weighted log loss at each complexity. shares : (complexities, known rows, C)"""
+    codes = rows.codes[known]
+    weights = np.ones(len(codes)) if rows.weights is None else rows.weights[known]
+    own = np.maximum(shares[:, np.arange(len(codes)), codes], LEAST_SHARE)
+    each = (shares.argmax(axis=2) != codes) - log_loss_weight * np.log(own)
+    return np.asarray(each @ weights / weights.sum())
+
+
+def shares_when_cut(models: NodeModels, X: Array, complexities: Sequence[float]) -> Array:
+    """Return the probabilities of a tree that is cut at several complexities, (complexities, n, C). X : (n, p)"""
+    tree = models.tree
+    alone, _ = collapses(tree, models.path)
+    parents = tree.parents
+    columns = models.rows.columns(models.how.terms, np.ascontiguousarray(X))
+    leaves = tree.apply(np.ascontiguousarray(X))
+    found = np.empty((len(complexities), len(X), models.rows.n_classes))
+    for k, complexity in enumerate(complexities):
+        stops = np.arange(tree.n_nodes)
+        for node in range(1, tree.n_nodes):  # parents come before their children
+            above = stops[parents[node]]
+            if alone[above] <= complexity:
+                stops[node] = above
+        ends = stops[leaves]
+        for end in np.unique(ends):
+            here = ends == end
+            own = models.models[end]
+            found[k, here] = columns[here] @ own[:, :-1].T + own[:, -1]
+    return np.asarray(softmax(found))
+
+
+def finished(member: Member, rows: Rows, choice: ForestChoice) -> Tree:
+    """Return a tree of the forest: cut at the common complexity, with the models of its leaves."""
+    of_tree = rows.of(member)
+    path = NodeModels(member.tree, of_tree, choice.how).path
+    tree = path.member(member.tree, int(np.searchsorted(path.alphas, choice.complexity, side="right")) - 1)
+    return NodeModels(tree, of_tree, choice.how, 1e-6).with_models()
