@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
     from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
     from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
-    from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
     from oblique_cli.estimators.forest.logistic import LogisticForestClassifier
+    from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
     from oblique_cli.estimators.forest.refined import TAOForestClassifier
     from oblique_cli.estimators.machines import ProximalSVMClassifier, SupportVectorClassifier
     from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, BUTIFSVMClassifier, HHBUTClassifier

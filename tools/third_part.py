@@ -1,7 +1,7 @@
 """The third part of the field: tables that nothing in this project was chosen on, as CSV files and a configuration.
 
 python -m tools.third_part FOLDER      # writes tables, and field_third.yaml and field_third_slow.yaml, which run them
-oblique run FOLDER/field_third.yaml
+oblique run --allow-outside FOLDER/field_third.yaml      # the methods are in configs/
 
 Which tables these are was decided by a rule before any method was run on them. Candidates are two lists that were there
 before: the classification tables of the corpus of `tests/tables` that `results/tables/fits.csv` never had, with the

@@ -16,8 +16,8 @@ from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
 from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
 from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
-from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
 from oblique_cli.estimators.forest.logistic import LogisticForestClassifier
+from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
 from oblique_cli.estimators.forest.refined import TAOForestClassifier
 from oblique_cli.estimators.oblique import bottom_up
 from oblique_cli.estimators.oblique.clusters import Clustering
