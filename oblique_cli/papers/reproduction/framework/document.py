@@ -17,15 +17,17 @@ from oblique_cli.papers.reproduction.framework.study_report import UNEXPLAINED, 
 # The text between these marks is generated; NAME is a key of `blocks`.
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
 DOCUMENTS = ("docs/reproduction.md", "docs/forests.md", "docs/field.md", "README.md")
-# Blocks that show a table as a study left it, and the file it is in.
+# Blocks that show a table as a study or tools/field_folds.py left it, and the file it is in.
 COPIED = {
-    "mpsvm-ranks": "mpsvm_ranks",
-    "mpsvm-tests": "mpsvm_tests",
-    "mpsvm-costs": "mpsvm_costs",
-    "mpsvm-minleaf": "mpsvm_minleaf",
-    "mpsvm-mtry": "mpsvm_mtry",
-    "mpsvm-readings": "mpsvm_readings",
-    "field-confirmation-means": "field_confirmation_means",
+    "mpsvm-ranks": "reproduction/mpsvm_ranks",
+    "mpsvm-tests": "reproduction/mpsvm_tests",
+    "mpsvm-costs": "reproduction/mpsvm_costs",
+    "mpsvm-minleaf": "reproduction/mpsvm_minleaf",
+    "mpsvm-mtry": "reproduction/mpsvm_mtry",
+    "mpsvm-readings": "reproduction/mpsvm_readings",
+    "field-confirmation-means": "reproduction/field_confirmation_means",
+    "field-third-means": "field/third_means",
+    "field-third-logistic-tree": "field/third_logistic_tree",
 }
 # The comparisons of the field: study, its title, and its tables by title.
 FIELD_PARTS = ("confirmation", "development")
@@ -53,6 +55,19 @@ FIELD = {
         },
     ),
 }
+# Of the folds that are kept, by part.
+OF_FOLDS = {
+    "means": "means over the sets",
+    "ranks": "mean ranks and groups that no test tells apart",
+    "logistic_tree": "`logistic_tree` against every method",
+    "logistic_forest": "`logistic_forest` against every method",
+    "accuracies": "accuracy, set by set",
+}
+KEPT_PARTS = {
+    "third": "Tables that nothing was chosen on: three folds, once",
+    "confirmation": "Confirmation sets: the first two repetitions of two folds",
+    "development": "Development sets: the first two repetitions of two folds",
+}
 NOT_YET = "Not run with the full profile yet."
 
 
@@ -69,7 +84,7 @@ def blocks(results: Path) -> dict[str, str]:
     studies = [name for name, study in STUDIES.items() if study.tables]
     found = studied(results)
     out = {"agreement": _agreement(found), "summary": _summary(results, found)}
-    out |= {name: _copied(results / "reproduction" / f"{file}.csv") for name, file in COPIED.items()}
+    out |= {name: _copied(results / f"{file}.csv") for name, file in COPIED.items()}
     for name in studies:
         out[f"deviations-{name}"] = _deviations(found[name]) if name in found else NOT_YET + "\n"
     return out
@@ -92,6 +107,13 @@ def field_tables(results: Path) -> str:
             lines += ["", f"## {title}"]
         for name, path in there.items():
             lines += ["", f"### {name}", "", _copied(path).rstrip()]
+    for part, title in KEPT_PARTS.items():
+        paths = {name: results / "field" / f"{part}_{what}.csv" for what, name in OF_FOLDS.items()}
+        kept = {name: path for name, path in paths.items() if path.is_file()}
+        if kept:
+            lines += ["", f"## {title}"]
+        for name, path in kept.items():
+            lines += ["", f"### {part.title()} part: {name}", "", _copied(path).rstrip()]
     return "\n".join(lines) + "\n"
 
 

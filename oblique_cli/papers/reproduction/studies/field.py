@@ -284,8 +284,8 @@ def field_tables(runs: Sequence[Outcome], absent: Sequence[str] = ()) -> tuple[E
     tables = []
     for part, found in named.items():
         if found.datasets:
-            tables += [_mean_table(part, found), *_rank_tables(part, found)]
-            tables += [table for reference in REFERENCES for table in _bayesian(part, found, reference)]
+            tables += [mean_table(part, found), *rank_tables(part, found)]
+            tables += [table for reference in REFERENCES for table in against(part, found, reference)]
     return (*tables, _accuracies(scores, parts, absent))
 
 
@@ -299,7 +299,7 @@ def _regression_tables(scores: Scores, absent: Sequence[str]) -> tuple[ExtraTabl
     }
     return (
         _regression_means(scores),
-        *_rank_tables("regression", scores, name="ranks"),
+        *rank_tables("regression", scores, name="ranks"),
         *(_by_dataset(scores, name, *found) for name, found in grids.items()),
     )
 
@@ -346,7 +346,7 @@ def _without(scores: Scores, absent: Sequence[str]) -> str:
     return out + (f"; not run with all methods: {', '.join(scores.left_out)}" if scores.left_out else "")
 
 
-def _mean_table(part: str, scores: Scores) -> ExtraTable:
+def mean_table(part: str, scores: Scores) -> ExtraTable:
     """Means of every metric; a star marks the front of accuracy and leaves."""
     means = {metric: scores.means(metric) for metric in scores.values}
     failed = scores.failed.sum(axis=0)
@@ -383,7 +383,7 @@ def pareto(accuracies: Sequence[float], leaves: Sequence[float]) -> set[int]:
     return {m for m in known if not any(beats(other, m) for other in known)}
 
 
-def _rank_tables(part: str, scores: Scores, name: str = "") -> list[ExtraTable]:
+def rank_tables(part: str, scores: Scores, name: str = "") -> list[ExtraTable]:
     """Average ranks by accuracy or RMSE, with the groups that Nemenyi's test does not tell apart."""
     n, k = len(scores.datasets), len(scores.methods)
     if n < 2 or k < 2:
@@ -412,7 +412,7 @@ def _rank_tables(part: str, scores: Scores, name: str = "") -> list[ExtraTable]:
     return [ExtraTable(name or f"{part}_ranks", caption, header, rows)]
 
 
-def _bayesian(part: str, scores: Scores, reference: str) -> list[ExtraTable]:
+def against(part: str, scores: Scores, reference: str) -> list[ExtraTable]:
     """One method against every other method: wins, and the posterior of the Bayesian signed rank test."""
     if reference not in scores.methods or len(scores.datasets) < 2:
         return []
