@@ -58,6 +58,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "boosting": ("oblique_boosting",),
     "heterogeneous_forest": ("heterogeneous_forest",),
     "tao_forest": ("tao_forest",),
+    "logistic_forest": ("logistic_forest",),
     "c45": ("c45", "c45_bagging", "c45_forest"),
     "fourier_trees": ("rft", "aft"),
     "odt": ("odt", "odt_lr"),

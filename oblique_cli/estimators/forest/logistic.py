@@ -23,7 +23,6 @@ from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, threads_of
 from oblique_cli.estimators.oblique.logistic import SEVERAL
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Boolean, Either, Integer, Optional, Real, Text, check
-from oblique_cli.ground.magnitudes import refuse_extreme
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.growing import grow_top_down
@@ -124,7 +123,6 @@ class LogisticForestClassifier(Declared, LogProbabilities, SeveralTrees, Classif
         threads = threads_of(self)
         given, labels = checked(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
         check_classification_targets(labels)
-        refuse_extreme(given, owner)
         self.__dict__.pop("trees_", None)  # a fit that fails leaves none, not one of other rows
         self.classes_, codes = np.unique(labels, return_inverse=True)
         codes = codes.astype(np.int32)
