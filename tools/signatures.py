@@ -6,7 +6,7 @@ Rows of libraries that are not installed stay as they are.
 """
 
 import csv
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.outside.building import load_class, parameters
@@ -14,12 +14,12 @@ from oblique_cli.estimators.outside.known import CLASSES, LIBRARIES, SIGNATURES,
 
 
 def found(path: str) -> Signature | None:
-    """Return what the installed class of a dotted path takes, None if it cannot be imported."""
+    """Return what the installed class of a dotted path takes; None if it cannot be imported, or if no package has it."""
     try:
         own, further = parameters(load_class(path))
-    except ConfigError:
+        return Signature(version(LIBRARIES[library_of(path)].install), further, tuple(sorted(own)))
+    except (ConfigError, PackageNotFoundError):
         return None
-    return Signature(version(LIBRARIES[library_of(path)].install), further, tuple(sorted(own)))
 
 
 def main() -> None:
