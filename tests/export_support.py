@@ -451,6 +451,11 @@ def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answ
             answers.append(_total(leaf["terms"], cells, []) + leaf["intercept"])
             continue
         n_classes = len(model["classes"])
+        if "scored" in leaves[0] and model["voting"] == "mean":
+            each = np.array([_by_scores(leaf, cells, model)[1] for leaf in leaves])
+            shares.append((each.sum(axis=0) / len(leaves)).tolist())
+            answers.append(model["classes"][int(np.argmax(shares[-1]))])
+            continue
         if "scored" in leaves[0]:
             label, of_row = _by_scores(leaves[0], cells, model)
             answers.append(label)

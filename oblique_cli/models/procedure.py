@@ -342,7 +342,8 @@ class Procedure:
     @cached_property
     def scaled(self) -> tuple[Scaled, ...]:
         """All columns in standard deviations that scores are made of, each once."""
-        parts = (leaf.scores.parts for leaf in self.trees[0].leaves if leaf is not None and leaf.scores is not None)
+        leaves = chain.from_iterable(tree.leaves for tree in self.trees)
+        parts = (leaf.scores.parts for leaf in leaves if leaf is not None and leaf.scores is not None)
         return tuple(dict.fromkeys(part.column for own in parts for part in own))
 
     @property
@@ -431,6 +432,12 @@ def procedure_of(model: Model) -> Procedure:
         if given is not None:
             voting = MEAN  # of these probabilities, whatever leaves without them would give
         found = Procedure(tuple(cells), tuple(trees), model.classes, voting, title, target)
+        if model.threshold is not None:
+            _refuse_threshold(found, title)
+        return found
+    if "trees_" in state:
+        steps = (_hyperplanes(one, columns, scored, classes) for one in state["trees_"])
+        found = Procedure(tuple(cells), tuple(steps), model.classes, MEAN, title, target)
         if model.threshold is not None:
             _refuse_threshold(found, title)
         return found

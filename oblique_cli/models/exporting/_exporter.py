@@ -18,7 +18,9 @@ CLASSIFICATION, REGRESSION, FOREST = "classification trees", "regression trees",
 LOGISTIC, CODED, CODED_FOREST = "logistic leaves", "trees over codes", "forests over codes"
 PLAIN = (CLASSIFICATION, REGRESSION, FOREST)
 SINGLE = (CLASSIFICATION, LOGISTIC, CODED, REGRESSION)  # trees
-KINDS = (CLASSIFICATION, LOGISTIC, CODED, REGRESSION, FOREST, CODED_FOREST)
+MOST = (CLASSIFICATION, LOGISTIC, CODED, REGRESSION, FOREST, CODED_FOREST)
+LOGISTIC_FOREST = "forests of logistic leaves"
+KINDS = (*MOST, LOGISTIC_FOREST)
 
 
 @dataclass(frozen=True)
@@ -95,6 +97,8 @@ def exporter(
 
 def kind_of(procedure: Procedure) -> str:
     """Return which of KINDS a model is."""
+    if procedure.is_forest and procedure.has_scores:
+        return LOGISTIC_FOREST
     if procedure.is_forest:
         return CODED_FOREST if procedure.coded or procedure.voting == CLIPPED else FOREST
     if procedure.is_regression:

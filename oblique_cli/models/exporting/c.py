@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from oblique_cli.errors import ConfigError, cut
-from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
+from oblique_cli.models.exporting._exporter import MOST, Source, exporter
 from oblique_cli.models.exporting._tables import Tables, Terms, tables_of
 from oblique_cli.models.exporting._text import added, folded, heading, identifiers, quoted, readable, summands
 from oblique_cli.models.procedure import (
@@ -159,7 +159,7 @@ int {p}_predict(const double *row)
     "c",
     "C99 that compiles as C++ too, without allocation",
     ".c",
-    kinds=KINDS,
+    kinds=MOST,
     named="what names of functions begin with",
 )
 def write(source: Source) -> str:

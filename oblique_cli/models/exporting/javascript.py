@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
+from oblique_cli.models.exporting._exporter import MOST, Source, exporter
 from oblique_cli.models.exporting._tables import Tables, tables_of
 from oblique_cli.models.exporting._text import added, folded, heading, identifiers, quoted, readable, summands
 from oblique_cli.models.procedure import (
@@ -243,7 +243,7 @@ export function predict(row) {{
 """
 
 
-@exporter("javascript", "a module of JavaScript for Node and browsers", ".mjs", kinds=KINDS)
+@exporter("javascript", "a module of JavaScript for Node and browsers", ".mjs", kinds=MOST)
 def write(source: Source) -> str:
     """Return the module."""
     procedure = source.procedure

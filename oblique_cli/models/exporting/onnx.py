@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from oblique_cli import __version__
 from oblique_cli.errors import ConfigError
-from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
+from oblique_cli.models.exporting._exporter import MOST, Source, exporter
 from oblique_cli.models.exporting._text import heading
 from oblique_cli.models.procedure import (
     CLIPPED,
@@ -41,7 +41,7 @@ MOST_LEAVES = 2**24  # numbers of leaves are passed on in single precision
 Column = tuple[int, int]  # cell and level of a term
 
 
-@exporter("onnx", "ONNX for onnxruntime and other runtimes", ".onnx", kinds=KINDS, named="the name of the graph")
+@exporter("onnx", "ONNX for onnxruntime and other runtimes", ".onnx", kinds=MOST, named="the name of the graph")
 def write(source: Source) -> bytes:
     """Return the bytes of the file. ConfigError without the package onnx."""
     try:

@@ -16,6 +16,7 @@ from oblique_cli.models.procedure import (
     MAJORITY,
     MISSING,
     TIE,
+    Leaf,
     Procedure,
     Split,
     Term,
@@ -55,13 +56,10 @@ CODES = """    for cell, level, known, usual in CODED:
     return cells
 """
 
-SCORES = f'''
+SCORES_AT = f'''
 
-def _scores(cells):
-    """Return the scores of the classes SCORED in the leaf of a row, None if it lacks a number that the model needs."""
-    at = _leaf(cells)
-    if at is None:
-        return None
+def _scores_at(at, cells):
+    """Return the scores of the classes SCORED in a leaf."""
     intercepts, parts = SCORES[at]
     scores = list(intercepts)
     for number, coefs, curves in parts:
@@ -79,17 +77,28 @@ def _scores(cells):
     return scores
 
 
-def predict_proba(row):
-    """Return the probability of each class, in the order of CLASSES; None for a row that lacks a number."""
-    scores = _scores(_cells(row))
-    if scores is None:
-        return None
+def _shares_of(scores):
+    """Return the probability of each class, in the order of CLASSES."""
     top = max(scores)
     powers = [exp(score - top) for score in scores]
     shares = [0.0] * len(CLASSES)
     for code, power in zip(SCORED, powers):
         shares[code] = power / sum(powers)
     return tuple(shares)
+'''
+
+SCORES = '''
+
+def _scores(cells):
+    """Return the scores of the classes SCORED in the leaf of a row, None if it lacks a number that the model needs."""
+    at = _leaf(cells)
+    return None if at is None else _scores_at(at, cells)
+
+
+def predict_proba(row):
+    """Return the probability of each class, in the order of CLASSES; None for a row that lacks a number."""
+    scores = _scores(_cells(row))
+    return None if scores is None else _shares_of(scores)
 
 
 def predict(row):
@@ -173,6 +182,26 @@ def _leaf(cells):
     return NODE[_walk(ROOTS[0], cells)]
 """
 
+LOGISTIC_FOREST = '''
+
+def predict_proba(row):
+    """Return the mean probability of each class, in the order of CLASSES; None for a row that lacks a number."""
+    cells = _cells(row)
+    if any(cells[j] != cells[j] for j in NEEDED):
+        return None
+    total = [0.0] * len(CLASSES)
+    for root in ROOTS:
+        for k, share in enumerate(_shares_of(_scores_at(_walk(root, cells), cells))):
+            total[k] += share
+    return tuple(share / len(ROOTS) for share in total)
+
+
+def predict(row):
+    """Return the class of the largest probability, the first on a tie; None as `predict_proba`."""
+    shares = predict_proba(row)
+    return None if shares is None else CLASSES[shares.index(max(shares))]
+'''
+
 FOREST = '''
 
 def _votes(row):
@@ -231,6 +260,9 @@ def write(source: Source) -> str:
     parts = ["\n".join(lines) + "\n", read]
     if procedure.is_forest:
         tables = tables_of(procedure)
+        if procedure.has_scores:
+            scores = _score_tables(procedure, list(enumerate(_leaves(procedure))))
+            return "".join([*parts, "\n", _walked(tables), scores, SUM, WALK, SCORES_AT, LOGISTIC_FOREST])
         parts += ["\n", _walked(tables), _forest_tables(procedure, tables), SUM, WALK]
         votes, _, _ = FOREST.partition("\n\ndef predict(row)")
         return "".join([*parts, votes + CLIPPED_FOREST if procedure.voting == CLIPPED else FOREST])
@@ -246,7 +278,7 @@ def write(source: Source) -> str:
         if procedure.threshold:
             code, share = procedure.threshold
             decided = AT_THRESHOLD.format(code=code, share=share, other=1 - code)
-        return "".join([*parts, SCORES, decided])
+        return "".join([*parts, SCORES_AT, SCORES, decided])
     return "".join([*parts, VALUE_OF_TREE if procedure.is_regression else CLASSES_OF_TREE])
 
 
@@ -277,7 +309,7 @@ def _listed(values: Sequence[object]) -> str:
 def _leaf_tables(procedure: Procedure) -> str:
     tree = procedure.tree
     if procedure.has_scores:
-        return _score_tables(procedure)
+        return _score_tables(procedure, [(node, tree.leaf(node)) for node in tree.leaf_nodes])
     if procedure.is_regression:
         rows = [
             f"    {node}: ({tree.leaf(node).intercept!r}, {_terms(tree.leaf(node).terms)})," for node in tree.leaf_nodes
@@ -288,15 +320,21 @@ def _leaf_tables(procedure: Procedure) -> str:
     return "LABELS = {\n" + _lines(labels) + "}\nSHARES = {\n" + _lines(shares) + "}\n"
 
 
-def _score_tables(procedure: Procedure) -> str:
+def _leaves(procedure: Procedure) -> list[Leaf]:
+    """The leaves of all trees, in the order of their numbers in the tables."""
+    return [tree.leaf(node) for tree in procedure.trees for node in tree.leaf_nodes]
+
+
+def _score_tables(procedure: Procedure, leaves: Sequence[tuple[int, Leaf]]) -> str:
+    """What decides in leaves. leaves : what each is called, and the leaf"""
     scaled = procedure.scaled
     place = {column: number for number, column in enumerate(scaled)}
     columns = [f"    {(one.cell, one.level, one.center, one.scale)!r}," for one in scaled]
     rows: list[str] = []
-    for node in procedure.tree.leaf_nodes:
-        own = procedure.tree.leaf(node).scores
+    for name, leaf in leaves:
+        own = leaf.scores
         assert own is not None
-        rows.append(f"    {node}: ({own.intercept!r}, (")
+        rows.append(f"    {name}: ({own.intercept!r}, (")
         rows += [f"        ({place[part.column]}, {part.coef!r}, {part.curve!r})," for part in own.parts]
         rows.append("    )),")
     return (

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from oblique_cli.errors import ConfigError, cut
-from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
+from oblique_cli.models.exporting._exporter import MOST, Source, exporter
 from oblique_cli.models.exporting._text import added, folded, heading, quoted, readable, summands
 from oblique_cli.models.procedure import (
     CLIPPED,
@@ -35,7 +35,7 @@ LEAST_POWER = -700.0  # PostgreSQL takes the exponential of less for an error; i
     "sql",
     "a SELECT of standard SQL (SQLite, PostgreSQL, DuckDB)",
     ".sql",
-    kinds=KINDS,
+    kinds=MOST,
     named="the table that holds the rows",
 )
 def write(source: Source) -> str:

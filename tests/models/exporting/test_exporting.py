@@ -14,7 +14,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.models import Model
 from oblique_cli.models.exporting import FORMATS, export, kind_of
-from oblique_cli.models.exporting._exporter import CLASSIFICATION, CODED_FOREST, LOGISTIC
+from oblique_cli.models.exporting._exporter import CLASSIFICATION, CODED_FOREST, LOGISTIC, LOGISTIC_FOREST
 from oblique_cli.models.exporting.rules import condition
 from oblique_cli.models.procedure import MISSING, Cell, Procedure, Split, Term
 
@@ -51,6 +51,8 @@ CASES = {
     "logistic leaves, levels": lambda: support.leaf_models(5, levels=True, gaps=True),
     "logistic leaves, a number needed": lambda: support.leaf_models(4, n_classes=4),
     "logistic leaves, a threshold": lambda: support.leaf_models(3, n_classes=2, gaps=True, threshold=0.3),
+    "forest of logistic leaves": lambda: support.mixed("logistic_forest", Policy("impute"), n_estimators=4),
+    "forest of logistic leaves, numbers": lambda: support.iris("logistic_forest", n_estimators=3, min_parent=4),
     "C4.5": lambda: support.iris("c45"),
     "C4.5, codes": lambda: support.mixed("c45", Policy("keep", "ordinal"), missing="impute"),
     "C4.5, codes of indicators": lambda: support.mixed("c45", Policy("impute"), missing="impute"),
@@ -100,7 +102,7 @@ def test_an_exported_model_says_what_predict_says(name, format, tmp_path):
     if said_shares.ndim == 1:  # of the prediction alone
         codes = [None if label is None else case.procedure.classes.index(label) for label in answers]
         shares = np.array([np.nan if k is None else row[k] for k, row in zip(codes, shares, strict=True)])
-    if kind_of(case.procedure) in (LOGISTIC, CODED_FOREST):
+    if kind_of(case.procedure) in (LOGISTIC, CODED_FOREST, LOGISTIC_FOREST):
         np.testing.assert_allclose(said_shares, shares, rtol=0, atol=1e-12)
     else:
         np.testing.assert_array_equal(said_shares, shares)
