@@ -99,6 +99,8 @@ def build(path: str, params: Mapping[str, Any], seed: int | None) -> Any:
         from oblique_cli.estimators.outside.ydf_learner import YdfClassifier
 
         return YdfClassifier(found, given)
+    if library_of(path) == "catboost":  # which otherwise keeps a diary in the folder where it runs
+        given["allow_writing_files"] = False
     return found(**given)
 
 

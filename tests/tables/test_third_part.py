@@ -1,0 +1,69 @@
+"""The third part of the field: its manifest keeps to the rule that it was written by, and its tables are as it says."""
+
+from __future__ import annotations
+
+import csv
+from collections import Counter
+
+import pytest
+
+from oblique_cli import config
+from oblique_cli.data import catalogue
+from tables import corpus
+from tools import third_part
+
+CANDIDATES = third_part.candidates()
+BY_NAME = {one.table: one for one in CANDIDATES}
+
+
+def test_candidates_are_the_tables_of_classes_that_no_fit_was_measured_on():
+    with open(third_part.ROOT / "results" / "tables" / "fits.csv", encoding="utf-8", newline="") as stream:
+        fitted = {line["table"] for line in csv.DictReader(stream)}
+    ours = {table.name for table in corpus.tables() if table.task == "classification"} - fitted
+    assert ours == {name for name in BY_NAME if not name.startswith("keel:")}
+    assert len(BY_NAME) == len(CANDIDATES) and sum(name.startswith("keel:") for name in BY_NAME) == 43
+
+
+def test_whatever_is_not_used_or_left_out_has_a_reason():
+    assert Counter(one.used for one in CANDIDATES) == {"yes": 41, "no": 45}
+    for one in CANDIDATES:
+        assert bool(one.reason) == (one.used == "no" or bool(one.left_out)), one
+        assert not (one.used == "no" and one.left_out), one
+
+
+def test_no_table_that_is_used_is_a_set_of_the_catalogue():
+    names = {catalogue.resolve(name) for name in catalogue.names()}
+    assert not names & {one.label for one in third_part.used()}
+    labels = [one.label for one in third_part.used()]
+    assert len(set(labels)) == len(labels)
+
+
+def test_configurations_extend_the_methods_on_one_division(tmp_path, monkeypatch):
+    """With tables of two rows a class in the place of the real ones, which need packages."""
+    import pandas as pd
+
+    frame = pd.DataFrame({"a b": ["1", "2"] * 9, 'q"': ["x", "y", "x"] * 6, "class": ["0", "1"] * 9})
+    monkeypatch.setattr(third_part, "prepared", lambda one: (frame, ['q"']))
+    paths = third_part.write(tmp_path)
+    runs = [config.load(str(path), allow_outside=True) for path in paths]
+    assert [run.name for run in runs] == ["field_third", "field_third_slow"]
+    assert all((run.cv.scheme, run.cv.folds, run.cv.repeats) == ("stratified", 3, 1) for run in runs)
+    first = runs[0].datasets[0]
+    assert (first.features, first.qualitative, first.task) == (("a b", 'q"'), ('q"',), "classification")
+    assert (first.missing, first.encoding) == ("impute", "onehot") and len(runs[0].datasets) == 41
+    assert {spec.id for spec in runs[0].algorithms} >= {"logistic_tree", "logistic_forest", "extra-trees-500"}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("one", third_part.used(), ids=lambda one: one.label)
+def test_a_table_has_rows_and_classes_enough_and_no_column_that_is_left_out(one):
+    try:
+        frame, levels = third_part.prepared(one)
+    except (AssertionError, ImportError) as missing:
+        pytest.skip(f"{one.table.partition(':')[0]} is not installed ({missing})")
+    counts = frame[third_part.TARGET].value_counts()
+    assert 100 <= len(frame) <= 1500 and 2 <= len(counts) <= 12
+    assert not set(one.left_out.split()) & set(frame.columns) and set(levels) < set(frame.columns)
+    assert all(frame[name].nunique() <= 30 for name in levels)
+    again, _ = third_part.prepared(one)
+    assert again.equals(frame)
