@@ -84,7 +84,7 @@ def choose_forest(
     hows: Sequence[Sequence[How]],
     complexities: Sequence[float],
     log_loss_weight: float,
-    each: Callable[[Callable[[int], object], int], Sequence[object]],
+    each: Callable[[Callable[[int], Array], int], Sequence[Array]],
 ) -> ForestChoice:
     """Return the common choice of least loss on rows that trees did not draw; of equal ones the first that was tried.
 
@@ -100,8 +100,8 @@ def choose_forest(
     known = times > 0.0
     tried: dict[How, Array] = {}
 
-    def of_tree(how: How) -> Callable[[int], object]:
-        def shares(i: int) -> object:
+    def of_tree(how: How) -> Callable[[int], Array]:
+        def shares(i: int) -> Array:
             models = near[i] = NodeModels(members[i].tree, of_trees[i], how, near=near[i])
             return shares_when_cut(models, rows.X[members[i].left_out], complexities)
 

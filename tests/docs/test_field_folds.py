@@ -96,7 +96,9 @@ def test_folds_are_written_in_one_order_with_the_same_bytes(tmp_path):
 
 def test_a_fold_that_failed_is_a_set_without_a_result_and_no_part_of_means():
     def fold(dataset, method, right, failure=""):
-        return field_folds.Fold("third", dataset, method, "0", "0", "10", str(right), "50", "", "2", "3", "0.1", failure)
+        return field_folds.Fold(
+            "third", dataset, method, "0", "0", "10", str(right), "50", "", "2", "3", "0.1", failure
+        )
 
     folds = [fold("a", "x", 8), fold("a", "y", 6), fold("b", "x", 0, "too slow"), fold("b", "y", 2)]
     scores = field_folds.scores(folds, "third")

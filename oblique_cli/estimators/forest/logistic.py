@@ -124,8 +124,8 @@ class LogisticForestClassifier(Declared, LogProbabilities, SeveralTrees, Classif
         given, labels = checked(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
         check_classification_targets(labels)
         self.__dict__.pop("trees_", None)  # a fit that fails leaves none, not one of other rows
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        codes = codes.astype(np.int32)
+        self.classes_, found = np.unique(labels, return_inverse=True)
+        codes: NDArray[np.int32] = found.astype(np.int32)
         weights = None
         if sample_weight is not None:
             weights, useful = some_positive(sample_weight, given)
@@ -169,7 +169,9 @@ class LogisticForestClassifier(Declared, LogProbabilities, SeveralTrees, Classif
         n = len(rows.X)
         times = np.bincount(seeds.generator(seed, "rows", number).integers(n, size=n), minlength=n)
         drawn = np.flatnonzero(times)
-        counts = times[drawn] * (1.0 if rows.weights is None else rows.weights[drawn])
+        counts = times[drawn].astype(np.float64)
+        if rows.weights is not None:
+            counts *= rows.weights[drawn]
         tree = grow_top_down(
             np.ascontiguousarray(rows.X[drawn]),
             rows.codes[drawn],
@@ -180,7 +182,7 @@ class LogisticForestClassifier(Declared, LogProbabilities, SeveralTrees, Classif
             stopping=Stopping(float(self.min_parent), 0.0, self.max_depth),
             seed=seeds.integer(seed, "tree", number),
         )
-        return Member(tree, drawn, counts.astype(np.float64), np.flatnonzero(times == 0))
+        return Member(tree, drawn, counts, np.flatnonzero(times == 0))
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the mean of the trees' class probabilities, (n, C), columns in the order of classes_. X : (n, p)"""

@@ -35,7 +35,7 @@ class YdfClassifier:
         self.learner_ = self.learner(label=LABEL, task=ydf.Task.CLASSIFICATION, features=features, **self.params)
         self.model_ = self.learner_.train({**columns, LABEL: y.astype(str)})
         self.labels_ = np.array([int(label) for label in self.model_.label_classes()])
-        self.n_leaves_, self.n_nodes_, self.depth_ = _sizes(self.model_)
+        self.n_leaves_, self.n_nodes_, self.depth_, self.n_terms_ = _sizes(self.model_)
         return self
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
@@ -62,4 +62,7 @@ def _sizes(model: Any) -> Sizes:
     def children(node: Any) -> list[Any]:
         return [node.pos_child, node.neg_child] if hasattr(node, "pos_child") else []
 
-    return together(nested(tree.root, children) for tree in model.iter_trees())
+    def coefficients(node: Any) -> int:
+        return len(getattr(node.condition, "weights", ())) or 1  # a condition on one feature has none
+
+    return together(nested(tree.root, children, coefficients) for tree in model.iter_trees())

@@ -140,7 +140,9 @@ def test_a_ring_is_told_by_squares_alone():
     table = rng.normal(size=(300, 2))
     inside = ((table**2).sum(axis=1) < 1.4).astype(float)
     scores = {
-        prepare: (fitted("sklearn.linear_model.LogisticRegression", {}, prepare, table, inside).predict(table) == inside)
+        prepare: (
+            fitted("sklearn.linear_model.LogisticRegression", {}, prepare, table, inside).predict(table) == inside
+        )
         for prepare in ("standardize", "squares")
     }
     assert scores["squares"].mean() > 0.95 > 0.75 > scores["standardize"].mean()
@@ -169,7 +171,9 @@ def test_rows_are_written_as_weka_reads_them(tmp_path):
 def test_without_weka_the_class_says_what_to_install(monkeypatch):
     monkeypatch.setenv("WEKA_JAR", "/nowhere/weka.jar")
     monkeypatch.setattr(weka_classifier.shutil, "which", lambda name: "/usr/bin/java")
-    with pytest.raises(ConfigError, match=r"^class weka\.classifiers\.trees\.LMT: there is no /nowhere/weka\.jar \(Deb"):
+    with pytest.raises(
+        ConfigError, match=r"^class weka\.classifiers\.trees\.LMT: there is no /nowhere/weka\.jar \(Deb"
+    ):
         load_class("weka.classifiers.trees.LMT")
     monkeypatch.setattr(weka_classifier.shutil, "which", lambda name: None)
     with pytest.raises(ConfigError, match="there is no java"):
@@ -178,8 +182,13 @@ def test_without_weka_the_class_says_what_to_install(monkeypatch):
 
 def test_labels_are_those_that_weka_predicts(monkeypatch):
     """A program in the place of java, which prints what WEKA prints, in its forms for right and for wrong rows."""
-    lines = "\n".join(f"    {i + 1}        1:c0       {k + 1}:c{k}  {'+' if k else ' '}  0.9" for i, k in enumerate((0, 2, 1)))
-    said = {"-t": LMT, "-T": f"\n=== Predictions on test data ===\n\n inst#  actual predicted error prediction ()\n{lines}\n"}
+    lines = "\n".join(
+        f"    {i + 1}        1:c0       {k + 1}:c{k}  {'+' if k else ' '}  0.9" for i, k in enumerate((0, 2, 1))
+    )
+    said = {
+        "-t": LMT,
+        "-T": f"\n=== Predictions on test data ===\n\n inst#  actual predicted error prediction ()\n{lines}\n",
+    }
 
     def java(command, **options):
         verb = next(word for word in command if word in said)
