@@ -14,7 +14,7 @@ from oblique_cli.estimators.outside.known import CLASSES, LIBRARIES, SIGNATURES,
 
 
 def found(path: str) -> Signature | None:
-    """Return what the installed class of a dotted path takes; None if it cannot be imported, or if no package has it."""
+    """Return what the class of a dotted path takes; None if it cannot be imported, or if it is of no package."""
     try:
         own, further = parameters(load_class(path))
         return Signature(version(LIBRARIES[library_of(path)].install), further, tuple(sorted(own)))
