@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
     from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
     from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
-    from oblique_cli.estimators.forest.logistic import LogisticForestClassifier
+    from oblique_cli.estimators.forest.logistic_forest import LogisticForestClassifier
     from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
     from oblique_cli.estimators.forest.refined import TAOForestClassifier
     from oblique_cli.estimators.machines import ProximalSVMClassifier, SupportVectorClassifier
@@ -90,7 +90,7 @@ _PLACES = {
     "HeterogeneousForestClassifier": "oblique_cli.estimators.forest.heterogeneous",
     "HHCARTForestClassifier": "oblique_cli.estimators.forest.hhcart",
     "MPSVMForestClassifier": "oblique_cli.estimators.forest.mpsvm",
-    "LogisticForestClassifier": "oblique_cli.estimators.forest.logistic",
+    "LogisticForestClassifier": "oblique_cli.estimators.forest.logistic_forest",
     "TAOForestClassifier": "oblique_cli.estimators.forest.refined",
     "ProximalSVMClassifier": "oblique_cli.estimators.machines",
     "SupportVectorClassifier": "oblique_cli.estimators.machines",

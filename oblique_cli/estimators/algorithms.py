@@ -16,7 +16,7 @@ from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
 from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
 from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
-from oblique_cli.estimators.forest.logistic import LogisticForestClassifier
+from oblique_cli.estimators.forest.logistic_forest import LogisticForestClassifier
 from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
 from oblique_cli.estimators.forest.refined import TAOForestClassifier
 from oblique_cli.estimators.oblique import bottom_up

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 
 from oblique_cli import load, make, save
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.forest.logistic import LogisticForestClassifier
+from oblique_cli.estimators.forest.logistic_forest import LogisticForestClassifier
 from oblique_cli.ground import seeds
 from oblique_cli.tree.logistic_forests import (
     COMPLEXITIES,
