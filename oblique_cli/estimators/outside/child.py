@@ -6,16 +6,15 @@ Whatever such a model does (crash, hang, use up memory, print), it does here and
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import functools
 import os
-import signal
-import sys
 import time
 import warnings
 from collections.abc import Iterator, Mapping
 from multiprocessing.connection import Connection
 from typing import Any
+
+from oblique_cli.estimators.outside.leaving import leave_with
 
 try:
     import resource
@@ -71,15 +70,6 @@ def _answer(function: Any, arguments: Mapping[str, Any]) -> Answer:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().partition("\n")[0]
-
-
-def leave_with(parent: int) -> None:
-    """Let the system end this process with its parent, even inside code that never lets go of the interpreter."""
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:  # it died before
-        os._exit(1)
 
 
 class _Models:

@@ -20,6 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.outside.leaving import leave_with
 from oblique_cli.estimators.outside.sizes import Sizes
 
 ARCHIVE = "/usr/share/java/weka.jar"
@@ -107,8 +108,6 @@ def run(java_class: str, arguments: Sequence[Any]) -> str:
 
 def _ends_with_parent() -> Callable[[], None] | None:
     """What a new process does first, so that it ends with this one; None where the system has no such thing."""
-    from oblique_cli.estimators.outside.child import leave_with
-
     parent = os.getpid()
     return (lambda: leave_with(parent)) if os.name == "posix" else None
 
