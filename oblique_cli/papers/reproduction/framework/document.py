@@ -25,9 +25,7 @@ COPIED = {
     "mpsvm-minleaf": "reproduction/mpsvm_minleaf",
     "mpsvm-mtry": "reproduction/mpsvm_mtry",
     "mpsvm-readings": "reproduction/mpsvm_readings",
-    "field-confirmation-means": "reproduction/field_confirmation_means",
     "field-third-means": "field/third_means",
-    "field-third-logistic-tree": "field/third_logistic_tree",
 }
 # The comparisons of the field: study, its title, and its tables by title.
 FIELD_PARTS = ("confirmation", "development")
@@ -85,6 +83,8 @@ def blocks(results: Path) -> dict[str, str]:
     found = studied(results)
     out = {"agreement": _agreement(found), "summary": _summary(results, found)}
     out |= {name: _copied(results / f"{file}.csv") for name, file in COPIED.items()}
+    said = results / "field" / "third.md"  # by tools/field_folds.py
+    out["field-third-said"] = said.read_text(encoding="utf-8") if said.is_file() else NOT_YET + "\n"
     for name in studies:
         out[f"deviations-{name}"] = _deviations(found[name]) if name in found else NOT_YET + "\n"
     return out
