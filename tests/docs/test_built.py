@@ -43,6 +43,7 @@ def test_all_published_cells_are_in_the_picture_of_the_reproduction(folder):
 def test_the_page_of_the_field_has_every_stored_table(folder):
     page = (folder / "field_tables.md").read_text(encoding="utf-8")
     stored = [path for path in (ROOT / "results/reproduction").glob("field_*.csv") if not path.stem.endswith("_run")]
+    stored += [path for path in (ROOT / "results/field").glob("*_*.csv")]
     headers = [path.read_text(encoding="utf-8").splitlines()[0].split(",") for path in stored]
     assert len(stored) > 20 and page.count("\n| --- |") == len(stored)
     assert [header for header in headers if f"| {' | '.join(header)} |" not in page] == []

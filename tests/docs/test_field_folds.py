@@ -53,9 +53,10 @@ def test_the_picture_says_what_the_summary_says(made):
         for content in (field_folds.PICTURE.read_bytes(), made[field_folds.PICTURE])
     )
     assert stored == now
+    said = dict(re.findall(r"([\w-]+) ([\d.]+) % with", stored))
     for line in SUMMARY:
         if line["part"] == "third" and line["terms"]:
-            assert f"{line['method']} {float(line['accuracy']):.1f} % with " in stored
+            assert float(said[line["method"]]) == pytest.approx(float(line["accuracy"]), abs=0.06)
 
 
 @pytest.mark.parametrize("line", SUMMARY, ids=lambda line: f"{line['part']} {line['method']}")
@@ -73,8 +74,9 @@ def test_the_summary_is_recounted(line):
     assert fmean(shares) == pytest.approx(float(line["accuracy"]), abs=0.006)
     for name in ("terms", "leaves", "cpu_s"):
         if line[name]:
-            values = [fmean(float(fold[name]) for fold in folds) for folds in found.values()]
-            assert geometric(values) == pytest.approx(float(line[name]), rel=2e-3) or min(values) <= 0
+            least = 0.01 if name == "cpu_s" else 0.0  # a hundredth of a second is all that the clock told
+            values = [fmean(max(float(fold[name]), least) for fold in folds) for folds in found.values()]
+            assert geometric(values) == pytest.approx(float(line[name]), rel=2e-3)
 
 
 def test_every_fold_is_there_once_and_of_the_same_rows_for_all_methods():

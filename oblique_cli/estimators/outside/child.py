@@ -151,7 +151,7 @@ def _have_working_memory() -> None:
 
 def _used() -> float:
     """Seconds that processors have worked for this process and for those that it started and that have ended."""
-    return sum(os.times()[:4])
+    return time.process_time() + sum(os.times()[2:4])
 
 
 def _private_bytes() -> int:
