@@ -441,8 +441,8 @@ def procedure_of(model: Model) -> Procedure:
             _refuse_threshold(found, title)
         return found
     if "trees_" in state:
-        steps = (_hyperplanes(one, columns, scored, classes) for one in state["trees_"])
-        found = Procedure(tuple(cells), tuple(steps), model.classes, MEAN, title, target)
+        each = tuple(_hyperplanes(one, columns, scored, classes) for one in state["trees_"])
+        found = Procedure(tuple(cells), each, model.classes, MEAN, title, target)
         if model.threshold is not None:
             _refuse_threshold(found, title)
         return found
