@@ -213,7 +213,7 @@ def path_figure(outcome: Outcome) -> Figure:
     goal, drawn = outcome.goal, []
     scale = 100 if goal.metric.name == "accuracy" else 1
     for code, limit in enumerate(dict.fromkeys(one.max_terms for one in outcome.path)):
-        own = [one for one in outcome.path if one.max_terms == limit]
+        own = [one for one in reversed(outcome.path) if one.max_terms == limit]
         label = (
             "splits of any terms" if limit is None else f"at most {limit} {PLURALS['term'] if limit > 1 else 'term'}"
         )

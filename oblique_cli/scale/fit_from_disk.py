@@ -146,7 +146,7 @@ def _estimator(algorithm: str, params: dict[str, Any], seed: int) -> Any:
         raise ConfigError(
             f"{what} needs all rows in memory; a table larger than that has to be complete, engine 'auto'."
         )
-    for name in ("polish", "max_terms", "split_cost", "refine", "probabilities", "leaf_models"):
+    for name in ("polish", "max_terms", "path", "split_cost", "refine", "probabilities", "leaf_models"):
         value, usual = getattr(estimator, name), inspect.signature(type(estimator)).parameters[name].default
         if value != usual:
             raise ConfigError(f"{name} {value!r} needs all rows in memory; a table larger than that has {usual!r}.")
