@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.stats import wilcoxon
 
 from oblique_cli import make
 from oblique_cli.data import catalogue
@@ -124,7 +125,21 @@ def tables(rows: Sequence[Mapping[str, str]]) -> dict[str, str]:
     for heuristic in ("axis_parallel", "fdt"):
         few = [cells(heuristic, "", str(most), "0") for most in LEAVES]
         leaves.append(f"| {heuristic} | {' | '.join([*few, cells(heuristic, '', '', '0')])} |")
-    return {"small-trees-terms": "\n".join(lines), "small-trees-leaves": "\n".join(leaves)}
+
+    def against(one: tuple[str, ...], other: tuple[str, ...]) -> str:
+        own, theirs = ({name: np.mean(some, axis=0)[0] for name, some in by[key].items()} for key in (one, other))
+        falls = np.array([own[name] - theirs[name] for name in own])
+        return f"{falls.mean():+.1f} ({(falls > 0).sum()}/{(falls < 0).sum()}, {wilcoxon(falls).pvalue:.2f})"
+
+    pairs = ["| heuristic, at most | axis_parallel | any terms | any, then `--sparse` |", "| --- " * 4 + "|"]
+    for heuristic in HEURISTICS:
+        for limit in ("2", "3"):
+            own = (heuristic, limit, "", "0")
+            others = (("axis_parallel", "", "", "0"), (heuristic, "", "", "0"), (heuristic, "", "", "1"))
+            found = " | ".join(against(own, other) for other in others)
+            pairs.append(f"| {heuristic}, {limit} terms | {found} |")
+    made = {"terms": lines, "leaves": leaves, "pairs": pairs}
+    return {f"small-trees-{name}": "\n".join(table) for name, table in made.items()}
 
 
 def filled(page: str, made: Mapping[str, str]) -> str:
