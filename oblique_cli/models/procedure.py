@@ -232,6 +232,11 @@ class Steps:
         """Nodes without children."""
         return [node for node, child in enumerate(self.left) if child < 0]
 
+    @property
+    def split_columns(self) -> list[int]:
+        """Columns that some split takes, rising."""
+        return sorted({term.cell for split in self.splits if split is not None for term in split.terms})
+
     @cached_property
     def depth(self) -> int:
         """Longest path from the root."""

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from oblique_cli.errors import ConfigError, cut
+from oblique_cli.models.exporting._conditions import Conditions
 from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
 from oblique_cli.models.exporting._tables import Tables, Terms, tables_of
-from oblique_cli.models.exporting._text import added, folded, heading, identifiers, quoted, readable, summands
+from oblique_cli.models.exporting._text import folded, heading, identifiers, quoted, readable
 from oblique_cli.models.procedure import (
     CLIPPED,
     HALF_ROOT,
@@ -18,8 +19,6 @@ from oblique_cli.models.procedure import (
     TIE,
     Coded,
     Procedure,
-    Split,
-    Term,
 )
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
@@ -499,63 +498,39 @@ def _decided(procedure: Procedure, p: str) -> str:
     )
 
 
+class _Conditions(Conditions):
+    """The words of C."""
+
+    remark = " /* {} */"
+
+    def __init__(self, procedure: Procedure, p: str) -> None:
+        super().__init__(procedure)
+        cells = procedure.cells
+        self.prefix = p.upper()
+        self.names = identifiers([cell.name for cell in cells], {"COLUMNS", "CLASSES"}, upper=True)
+        self.names += [f"COLUMNS + {place}" for place in range(len(procedure.coded))]
+        self.codes = {j: identifiers(cell.levels, {"other"}, "level", upper=True) for j, cell in enumerate(cells)}
+        self.place = {node: i for i, node in enumerate(procedure.tree.leaf_nodes)}
+
+    def value(self, cell: int) -> str:
+        return f"cells[{self.prefix}_{self.names[cell]}]"
+
+    def has_level(self, cell: int, level: int) -> str:
+        value = self.value(cell)
+        if level == MISSING:
+            return f"{value} != {value}"
+        return f"{value} == (double){self.prefix}_{self.names[cell]}__{self.codes[cell][level]}"
+
+    def called(self, label: str) -> str:
+        return _in_comment(quoted(label))
+
+    def leaf(self, node: int) -> str:
+        return f"return {self.place[node]};"
+
+
 def _nested(procedure: Procedure, p: str) -> str:
     """The tree as nested conditions; it returns the number of a leaf among the leaves."""
-    P = p.upper()
-    cells = procedure.cells
-    names = identifiers([cell.name for cell in cells], {"COLUMNS", "CLASSES"}, upper=True)
-    names += [f"COLUMNS + {place}" for place in range(len(procedure.coded))]
-    codes = {j: identifiers(cell.levels, {"other"}, "level", upper=True) for j, cell in enumerate(cells) if cell.levels}
-
-    def value(cell: int) -> str:
-        return f"cells[{P}_{names[cell]}]"
-
-    def number(term: Term) -> tuple[str, str]:
-        size = abs(term.coef)
-        text = value(term.cell) if size == 1.0 else f"{size!r} * {value(term.cell)}"
-        return ("-" if term.coef < 0 else "+"), text
-
-    def levels(cell: int, terms: Sequence[Term]) -> str:
-        text = "0.0"
-        for term in reversed(terms):
-            test = f"{value(cell)} != {value(cell)}"
-            if term.level != MISSING:
-                test = f"{value(cell)} == (double){P}_{names[cell]}__{codes[cell][term.level]}"
-            text = f"{test} ? {term.coef!r} : {text}"
-        return f"({text})"
-
-    def condition(split: Split, indent: str) -> str:
-        pieces = added([summands(lane, number, levels) for lane in split.lanes]) or ["0.0"]
-        head, tail = (
-            ("if (!(", f"> {split.threshold!r}))") if split.missing_left else ("if (", f"<= {split.threshold!r})")
-        )
-        text = folded([head + pieces[0], *pieces[1:], tail], indent + "    ", 116)
-        return indent + text.lstrip() + " {" + (" /* or a number is missing */" if split.missing_left else "")
-
-    tree = procedure.tree
-    place = {node: i for i, node in enumerate(tree.leaf_nodes)}
     lines = [f"\nstatic int {p}_at(const double *cells)", "{"]
-    if not any(split.terms for split in tree.splits if split):
+    if not any(split.terms for split in procedure.tree.splits if split):
         lines.append("    (void)cells;")
-    stack: list[tuple[int | str, int]] = [(0, 1)]
-    while stack:
-        node, depth = stack.pop()
-        indent = "    " * depth
-        if isinstance(node, str):
-            lines.append(indent + node)
-        elif tree.left[node] < 0:
-            lines.append(f"{indent}return {place[node]}; {_remark(procedure, node)}")
-        else:
-            lines.append(condition(tree.split(node), indent))
-            stack += [("}", depth), (tree.right[node], depth + 1), ("} else {", depth), (tree.left[node], depth + 1)]
-    return "\n".join(lines) + "\n}\n"
-
-
-def _remark(procedure: Procedure, node: int) -> str:
-    leaf = procedure.tree.leaf(node)
-    if procedure.is_regression:
-        return f"/* {leaf.n_rows} training rows */"
-    label = _in_comment(quoted(procedure.classes[leaf.label]))
-    if not leaf.counts:
-        return f"/* {label} */"
-    return f"/* {label}: {leaf.counts[leaf.label]:.10g} of {sum(leaf.counts):.10g} training rows */"
+    return "\n".join([*lines, *_Conditions(procedure, p).lines()]) + "\n}\n"

@@ -6,9 +6,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from oblique_cli.models.exporting._conditions import Conditions
 from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
 from oblique_cli.models.exporting._tables import Tables, tables_of
-from oblique_cli.models.exporting._text import added, folded, heading, identifiers, quoted, readable, summands
+from oblique_cli.models.exporting._text import folded, heading, identifiers, readable
 from oblique_cli.models.procedure import (
     CLIPPED,
     HALF_ROOT,
@@ -17,8 +18,6 @@ from oblique_cli.models.procedure import (
     TIE,
     Lane,
     Procedure,
-    Split,
-    Term,
 )
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
@@ -370,52 +369,25 @@ def _forest_tables(procedure: Procedure, tables: Tables) -> str:
     )
 
 
+class _Conditions(Conditions):
+    """The words of JavaScript."""
+
+    indent = "  "
+    zero = "0"
+
+    def __init__(self, procedure: Procedure) -> None:
+        super().__init__(procedure)
+        self.names = identifiers([cell.name for cell in procedure.columns], RESERVED)
+
+    def value(self, cell: int) -> str:
+        return self.names[cell]
+
+    def has_level(self, cell: int, level: int) -> str:
+        return f"Number.isNaN({self.names[cell]})" if level == MISSING else f"{self.names[cell]} === {level}"
+
+
 def _nested(procedure: Procedure) -> str:
-    names = identifiers([cell.name for cell in procedure.columns], RESERVED)
-    used = sorted({term.cell for split in procedure.tree.splits if split for term in split.terms})
+    words = _Conditions(procedure)
     lines = ["function leafOf(cells) {", f"  if ({LACKING}) return null;"]
-    lines += [f"  const {names[j]} = cells[{j}];" for j in used]
-
-    def number(term: Term) -> tuple[str, str]:
-        size = abs(term.coef)
-        text = names[term.cell] if size == 1.0 else f"{size!r} * {names[term.cell]}"
-        return ("-" if term.coef < 0 else "+"), text
-
-    def levels(cell: int, terms: Sequence[Term]) -> str:
-        text = "0"
-        for term in reversed(terms):
-            test = f"Number.isNaN({names[cell]})" if term.level == MISSING else f"{names[cell]} === {term.level}"
-            text = f"{test} ? {term.coef!r} : {text}"
-        return f"({text})"
-
-    def condition(split: Split, indent: str) -> str:
-        pieces = added([summands(lane, number, levels) for lane in split.lanes]) or ["0"]
-        head, tail = (
-            ("if (!(", f"> {split.threshold!r}))") if split.missing_left else ("if (", f"<= {split.threshold!r})")
-        )
-        text = folded([head + pieces[0], *pieces[1:], tail], indent + "  ", 116)
-        return indent + text.lstrip() + " {" + (" // or a number is missing" if split.missing_left else "")
-
-    tree = procedure.tree
-    stack: list[tuple[int | str, int]] = [(0, 1)]
-    while stack:
-        node, depth = stack.pop()
-        indent = "  " * depth
-        if isinstance(node, str):
-            lines.append(indent + node)
-        elif tree.left[node] < 0:
-            lines.append(f"{indent}return {tree.number(node)}; {_remark(procedure, node)}")
-        else:
-            lines.append(condition(tree.split(node), indent))
-            stack += [("}", depth), (tree.right[node], depth + 1), ("} else {", depth), (tree.left[node], depth + 1)]
-    return "\n".join(lines) + "\n}\n"
-
-
-def _remark(procedure: Procedure, node: int) -> str:
-    leaf = procedure.tree.leaf(node)
-    if procedure.is_regression:
-        return f"// {leaf.n_rows} training rows"
-    label = quoted(procedure.classes[leaf.label])
-    if not leaf.counts:
-        return f"// {label}"
-    return f"// {label}: {leaf.counts[leaf.label]:.10g} of {sum(leaf.counts):.10g} training rows"
+    lines += [f"  const {words.names[j]} = cells[{j}];" for j in procedure.tree.split_columns]
+    return "\n".join([*lines, *words.lines()]) + "\n}\n"

@@ -7,9 +7,10 @@ import keyword
 import math
 from collections.abc import Iterator, Sequence
 
+from oblique_cli.models.exporting._conditions import Conditions
 from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
 from oblique_cli.models.exporting._tables import Tables, tables_of
-from oblique_cli.models.exporting._text import added, folded, heading, identifiers, readable, summands
+from oblique_cli.models.exporting._text import folded, heading, identifiers, readable
 from oblique_cli.models.procedure import (
     CLIPPED,
     HALF_ROOT,
@@ -346,55 +347,46 @@ def _forest_tables(procedure: Procedure, tables: Tables) -> str:
     )
 
 
-def _nested(procedure: Procedure) -> str:
-    names = identifiers([cell.name for cell in procedure.columns], RESERVED)
-    used = sorted({term.cell for split in procedure.tree.splits if split for term in split.terms})
-    lines = ["def _leaf(cells):"]
-    lines += ["    if any(cells[j] != cells[j] for j in NEEDED):", "        return None"]
-    lines += [f"    {names[j]} = cells[{j}]" for j in used]
+class _Conditions(Conditions):
+    """The words of Python."""
 
-    def number(term: Term) -> tuple[str, str]:
-        size = abs(term.coef)
-        text = names[term.cell] if size == 1.0 else f"{size!r} * {names[term.cell]}"
-        return ("-" if term.coef < 0 else "+"), text
+    case = "{value} if {test} else "
+    otherwise, end = "else:", ""
+    remark = "  # {}"
 
-    def levels(cell: int, terms: Sequence[Term]) -> str:
-        text = "0.0"
-        for term in reversed(terms):
-            test = f"{names[cell]} != {names[cell]}" if term.level == MISSING else f"{names[cell]} == {term.level}"
-            text = f"{term.coef!r} if {test} else {text}"
-        return f"({text})"
+    def __init__(self, procedure: Procedure) -> None:
+        super().__init__(procedure)
+        self.names = identifiers([cell.name for cell in procedure.columns], RESERVED)
 
-    def condition(split: Split, indent: str) -> list[str]:
-        pieces = added([summands(lane, number, levels) for lane in split.lanes]) or ["0.0"]
-        compared = f"<= {split.threshold!r}"
+    def value(self, cell: int) -> str:
+        return self.names[cell]
+
+    def has_level(self, cell: int, level: int) -> str:
+        name = self.names[cell]
+        return f"{name} != {name}" if level == MISSING else f"{name} == {level}"
+
+    def called(self, label: str) -> str:
+        return ascii(label)
+
+    def leaf(self, node: int) -> str:
+        return f"return {self.procedure.tree.number(node)}"
+
+    def opened(self, split: Split, indent: str) -> list[str]:
+        pieces, compared = self.sum_of(split.lanes), f"<= {split.threshold!r}"
         if split.missing_left:
             pieces, compared = ["not", *pieces], f"> {split.threshold!r}"
-        text = folded([*pieces, compared], indent + "    ")
+        text = folded([*pieces, compared], indent + self.indent)
         if "\n" in text:
-            return [f"{indent}if (", *(indent + "    " + line.strip() for line in text.splitlines()), f"{indent}):"]
-        return [f"{indent}if {text}:" + ("  # or if a number is missing" if split.missing_left else "")]
-
-    tree = procedure.tree
-    stack: list[tuple[int, int]] = [(0, 1)]
-    while stack:
-        node, depth = stack.pop()
-        indent = "    " * depth
-        if node < 0:
-            lines.append(f"{indent}else:")
-        elif tree.left[node] < 0:
-            lines.append(f"{indent}return {tree.number(node)}{_remark(procedure, node)}")
-        else:
-            lines += condition(tree.split(node), indent)
-            stack += [(tree.right[node], depth + 1), (-1, depth), (tree.left[node], depth + 1)]
-    return "\n".join(lines) + "\n"
+            return [
+                f"{indent}if (",
+                *(indent + self.indent + line.strip() for line in text.splitlines()),
+                f"{indent}):",
+            ]
+        return [f"{indent}if {text}:" + (self.remark.format("or if a number is missing") if split.missing_left else "")]
 
 
-def _remark(procedure: Procedure, node: int) -> str:
-    leaf = procedure.tree.leaf(node)
-    if procedure.is_regression:
-        return f"  # {leaf.n_rows} training rows"
-    if not leaf.counts:
-        return f"  # {procedure.classes[leaf.label]!a}"
-    of_class, rows = leaf.counts[leaf.label], sum(leaf.counts)
-    return f"  # {procedure.classes[leaf.label]!a}: {of_class:.10g} of {rows:.10g} training rows"
+def _nested(procedure: Procedure) -> str:
+    words = _Conditions(procedure)
+    lines = ["def _leaf(cells):", "    if any(cells[j] != cells[j] for j in NEEDED):", "        return None"]
+    lines += [f"    {words.names[j]} = cells[{j}]" for j in procedure.tree.split_columns]
+    return "\n".join([*lines, *words.lines()]) + "\n"

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from oblique_cli.errors import ConfigError, cut
+from oblique_cli.models.exporting._conditions import Conditions
 from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
-from oblique_cli.models.exporting._text import added, folded, heading, quoted, readable, summands
+from oblique_cli.models.exporting._text import folded, heading, quoted, readable
 from oblique_cli.models.procedure import (
     CLIPPED,
     HALF_ROOT,
@@ -21,7 +22,6 @@ from oblique_cli.models.procedure import (
     Scaled,
     Split,
     Steps,
-    Term,
     square_of,
 )
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
@@ -67,9 +67,8 @@ def write(source: Source) -> str:
     at = f"CASE {identifier(leaf)}"
     tree = procedure.tree
     if procedure.is_regression:
-        values = [
-            (node, _sum((tree.leaf(node).terms,), procedure, tree.leaf(node).intercept)) for node in tree.leaf_nodes
-        ]
+        words = _Conditions(procedure)
+        values = [(node, words.equation(tree.leaf(node).terms, tree.leaf(node).intercept)) for node in tree.leaf_nodes]
         body += [f"SELECT *,\n{_by_leaf(at, values)} AS {identifier(prediction)}", "FROM marked;"]
         return "\n".join(body) + "\n"
     if procedure.has_scores:
@@ -253,11 +252,12 @@ def _voted(procedure: Procedure, depth: int) -> str:
     for t, tree in enumerate(procedure.trees):
         names = codes | {len(procedure.columns) + q: f"{o}r{t}_{q}" for q in range(len(tree.rotated))}
         rotated += [
-            (_joined([_summands(lane, procedure, {})]), name)
+            (folded(_Conditions(procedure).sum_of([lane]), "      ").lstrip(), name)
             for lane, name in zip(tree.rotated, [*names.values()][len(codes) :], strict=True)
         ]
+        words = _Conditions(procedure, names)
         for node in tree.inner:
-            decision = _goes_left(tree.split(node), procedure, "  " * (depth + 5), names)
+            decision = words.goes_left(tree.split(node), "  " * (depth + 5))
             decisions.append((decision, f"{o}l{t}_{node}"))
         cases = [
             f"WHEN {' AND '.join(path) or '1 = 1'} THEN {node}"
@@ -352,45 +352,55 @@ def _has_level(procedure: Procedure, j: int, level: int) -> str:
     return f"{name} IS NULL" if level == MISSING else f"{name} = {text(cell.levels[level])}"
 
 
-def _summands(lane: Lane, procedure: Procedure, names: Mapping[int, str]) -> list[tuple[str, str]]:
-    """Summands of a lane. names : columns that stand for rotated features"""
+class _Conditions(Conditions):
+    """The words of SQL. names : columns that stand for rotated features and codes"""
 
-    def one(term: Term) -> tuple[str, str]:
-        size, cell = abs(term.coef), names.get(term.cell) or _cell(procedure, term.cell)
-        return ("-" if term.coef < 0 else "+"), cell if size == 1.0 else f"{number(size)} * {cell}"
+    indent = "  "
+    case, cases = "WHEN {test} THEN {value} ", "CASE {cases}ELSE {zero} END"
+    otherwise, end = "ELSE", "END"
+    remark = " -- {}"
 
-    def levels(j: int, terms: Sequence[Term]) -> str:
-        cases = [f"WHEN {_has_level(procedure, j, term.level)} THEN {number(term.coef)}" for term in terms]
-        return f"CASE {' '.join(cases)} ELSE 0.0 END"
+    def __init__(self, procedure: Procedure, names: Mapping[int, str] | None = None) -> None:
+        super().__init__(procedure)
+        self.names = names or {}
 
-    return summands(lane, one, levels)
+    def value(self, cell: int) -> str:
+        return self.names.get(cell) or _cell(self.procedure, cell)
 
+    def has_level(self, cell: int, level: int) -> str:
+        return _has_level(self.procedure, cell, level)
 
-def _sum(lanes: Sequence[Lane], procedure: Procedure, intercept: float) -> str:
-    """The value of a linear model."""
-    pieces = added([_summands(lane, procedure, {}) for lane in lanes])
-    if not pieces:
-        return number(intercept)
-    sign = "-" if intercept < 0 else "+"
-    return folded([*pieces, f"{sign} {number(abs(intercept))}"], "      ")
+    def literal(self, value: float) -> str:
+        return number(value)
 
+    def leaf(self, node: int) -> str:
+        return str(self.procedure.tree.number(node))
 
-def _joined(lanes: Sequence[Sequence[tuple[str, str]]]) -> str:
-    return folded(added(lanes) or ["0.0"], "      ").lstrip()
+    def opened(self, split: Split, indent: str) -> list[str]:
+        condition = self.condition(split, indent + self.indent)
+        return [f"{indent}CASE WHEN {f'NOT ({condition})' if split.missing_left else condition} THEN"]
 
+    def sides(self, node: int) -> tuple[int, int]:
+        left, right = super().sides(node)
+        return (right, left) if self.procedure.tree.split(node).missing_left else (left, right)  # NULL comes to ELSE
 
-def _condition(split: Split, procedure: Procedure, indent: str, names: Mapping[int, str] | None = None) -> str:
-    """What a row that goes left fulfills. NULL, where a number is missing, counts as not fulfilled."""
-    pieces = added([_summands(lane, procedure, names or {}) for lane in split.lanes]) or ["0.0"]
-    return folded([*pieces, f"<= {number(split.threshold)}"], indent + "  ").lstrip()
+    def condition(self, split: Split, indent: str) -> str:
+        """What a row that goes left fulfills. NULL, where a number is missing, counts as not fulfilled."""
+        return folded([*self.sum_of(split.lanes), f"<= {number(split.threshold)}"], indent + "  ").lstrip()
 
+    def goes_left(self, split: Split, indent: str) -> str:
+        """1 for a row that goes left, 0 for any other."""
+        condition = self.condition(split, indent)
+        if split.missing_left:
+            return f"CASE WHEN NOT ({condition}) THEN 0 ELSE 1 END"
+        return f"CASE WHEN {condition} THEN 1 ELSE 0 END"
 
-def _goes_left(split: Split, procedure: Procedure, indent: str, names: Mapping[int, str] | None = None) -> str:
-    """1 for a row that goes left, 0 for any other."""
-    condition = _condition(split, procedure, indent, names)
-    if split.missing_left:
-        return f"CASE WHEN NOT ({condition}) THEN 0 ELSE 1 END"
-    return f"CASE WHEN {condition} THEN 1 ELSE 0 END"
+    def equation(self, terms: Lane, intercept: float) -> str:
+        """The value of a linear model."""
+        if not terms:
+            return number(intercept)
+        sign = "-" if intercept < 0 else "+"
+        return folded([*self.sum_of([terms]), f"{sign} {number(abs(intercept))}"], "      ")
 
 
 def _refusal(procedure: Procedure) -> str:
@@ -402,36 +412,8 @@ def _refusal(procedure: Procedure) -> str:
 
 
 def _nested(procedure: Procedure) -> str:
-    tree = procedure.tree
-    refusal = _refusal(procedure)
-    lines = [f"  CASE {refusal} ELSE"] if refusal else []
-    stack: list[tuple[int | str, int]] = [(0, 1)]
-    while stack:
-        node, depth = stack.pop()
-        indent = "  " * depth
-        if isinstance(node, str):
-            lines.append(indent + node)
-        elif tree.left[node] < 0:
-            lines.append(f"{indent}{tree.number(node)}{_remark(procedure, node)}")
-        else:
-            split = tree.split(node)
-            condition = _condition(split, procedure, indent + "  ")
-            first, second = tree.left[node], tree.right[node]
-            if split.missing_left:  # what is NULL comes to ELSE
-                condition, first, second = f"NOT ({condition})", second, first
-            lines.append(f"{indent}CASE WHEN {condition} THEN")
-            stack += [("END", depth), (second, depth + 1), ("ELSE", depth), (first, depth + 1)]
-    return "\n".join(lines) + ("\n  END" if refusal else "")
-
-
-def _remark(procedure: Procedure, node: int) -> str:
-    leaf = procedure.tree.leaf(node)
-    if procedure.is_regression:
-        return f" -- {leaf.n_rows} training rows"
-    if not leaf.counts:
-        return f" -- {quoted(procedure.classes[leaf.label])}"
-    of_class, rows = leaf.counts[leaf.label], sum(leaf.counts)
-    return f" -- {quoted(procedure.classes[leaf.label])}: {of_class:.10g} of {rows:.10g} training rows"
+    refusal, lines = _refusal(procedure), _Conditions(procedure).lines()
+    return "\n".join([f"  CASE {refusal} ELSE", *lines, "  END"] if refusal else lines)
 
 
 def _flat(procedure: Procedure, leaf: str, table: str) -> list[str]:
@@ -443,10 +425,11 @@ def _flat(procedure: Procedure, leaf: str, table: str) -> list[str]:
     inner = tree.inner
     taken = [cell.name for cell in procedure.cells]
     columns = {node: identifier(_new(f"went_left_{node}", taken)) for node in inner}
-    decisions = [f"  {_goes_left(tree.split(node), procedure, '    ')} AS {columns[node]}" for node in inner]
+    words = _Conditions(procedure)
+    decisions = [f"  {words.goes_left(tree.split(node), '    ')} AS {columns[node]}" for node in inner]
     cases = [_refusal(procedure)] if procedure.needed else []
     cases += [
-        f"WHEN {' AND '.join(path) or '1 = 1'} THEN {tree.number(node)}{_remark(procedure, node)}"
+        f"WHEN {' AND '.join(path) or '1 = 1'} THEN {tree.number(node)}{words.remark_on(node)}"
         for node, path in _paths(tree, columns).items()
     ]
     return [
