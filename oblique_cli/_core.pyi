@@ -40,7 +40,7 @@ def propose(
     options: dict[str, Any],
     path: int = 1,
 ) -> list[tuple[Any, ...]]: ...
-def finish(
+def polish(
     X: Doubles,
     y: Codes,
     weights: Doubles | None,
@@ -158,6 +158,8 @@ def refine(
     leaf_x: Doubles | None = None,
     leaf_penalty: float = 1.0,
     models: Doubles | None = None,
+    max_terms: int = 0,
+    feature_of: Codes | None = None,
 ) -> dict[str, Any]: ...
 def prefix_rss(rows: Doubles, cuts: NDArray[np.int64], zero: float) -> Doubles: ...
 def cuts_along(

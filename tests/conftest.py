@@ -18,8 +18,13 @@ from typing import Any
 import numpy as np
 import pytest
 from browser_support import NoBrowser, launched
+from hypothesis import settings
 
 from oblique_cli.data import Entry, catalogue, files
+
+# No test looks at the clock: what is slow here may only be a busy machine.
+settings.register_profile("oblique", deadline=None)
+settings.load_profile("oblique")
 
 AT_HAND = (files.DATA_DIRECTORY, files.CACHE)
 

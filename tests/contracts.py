@@ -38,11 +38,13 @@ GROWTH_OPTIONS: dict[str, Any] = {
     "min_parent": 2.0,
     "max_misrate": 0.0,
     "max_depth": -1,
+    "max_leaf_nodes": -1,
     "min_leaf": 1.0,
     "strict_ties": False,
     "exhaustive": False,
     "seed": 0,
     "polish": False,
+    "max_terms": -1,
     "split_cost": 0.0,
 }
 

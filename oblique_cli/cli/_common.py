@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 # The names in tables.FORMATS, which the help must know without importing it.
 FORMATS = ("text", "md", "csv", "latex", "json")
+PICTURES = ("svg", "pdf", "png")  # forms of a picture
 
 Command = Callable[..., Any]
 
@@ -118,6 +119,15 @@ def writable(ctx: click.Context, param: click.Parameter | None, path: str | None
     if place.exists() and not place.is_file():  # a rename would put a file in the place of a device
         raise click.BadParameter(f"{path!r} is not a regular file.")
     return str(place)
+
+
+def picture_form(path: str | None, otherwise: str = "") -> str:
+    """Return the form of a picture by the name of its file, SVG without one; BadParameter for a name that says none."""
+    form = Path(path).suffix[1:].lower() if path else PICTURES[0]
+    if form not in PICTURES:
+        names = f"*.{PICTURES[0]}, *.{PICTURES[1]} or *.{PICTURES[2]}"
+        raise click.BadParameter(f"{path!r} does not say the form; name it {names}{otherwise}.")
+    return form
 
 
 output_option = click.option(

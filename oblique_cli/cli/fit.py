@@ -17,6 +17,7 @@ from oblique_cli.cli._common import (
     data_dir_option,
     headed,
     offline_option,
+    picture_form,
     set_option,
     working,
     writable,
@@ -115,6 +116,10 @@ class Seconds(click.ParamType[float]):
     metavar="local|ADDRESS",
     help="Workers of Dask do the work: on a forest, or on a tree of a table beyond --memory.",
 )
+@click.option("--path", is_flag=True, help="Show trees of all sizes: terms, leaves, what each does on other rows.")
+@click.option(
+    "--path-figure", metavar="FILE", callback=writable, help="Draw the path of sizes to FILE, a *.svg, *.pdf or *.png."
+)
 @data_dir_option
 @offline_option
 def fit(
@@ -137,6 +142,8 @@ def fit(
     scratch: str | None,
     workers: int,
     scheduler: str | None,
+    path: bool,
+    path_figure: str | None,
     data_dir: str | None,
     offline: bool,
 ) -> None:
@@ -161,6 +168,10 @@ def fit(
     With --memory, a file that would take more is grown from the disk, level by level, to the tree that it would have
     in memory. A tenth of its rows is kept to prune on, and another tenth for the estimate.
 
+    --path shows what accuracy costs in terms to read: from the tree that is grown, with splits of any number of
+    features and of few, all trees that pruning can make, with the score of each on rows that it was not grown on.
+    --path-figure draws them.
+
     --workers are threads, and with --scheduler processes of Dask. The model is the same for any number of them.
 
     \b
@@ -168,12 +179,15 @@ def fit(
              oblique fit my.csv --target price --algorithm m5_style --tune
              oblique fit my.csv --target class --metric recall:fault --class-weight balanced --threshold auto
              oblique fit bupa --algorithm hhgdt --set epsilon=0.1
+             oblique fit wine --algorithm fdt --path-figure path.svg
              oblique fit big.parquet --target class --algorithm hhcart_d --memory 1GB --output model.json
              oblique fit X.npy --target y.npy --weights w.npy --algorithm hhgdt_forest --workers 2
     """
     if class_weight:
         overrides = (*overrides, f"{CLASS_WEIGHT}={class_weight}")
     if is_beyond(data, memory):
+        if path or path_figure:
+            raise click.UsageError("--path grows trees many times; a table larger than --memory is fitted once")
         if metric or threshold:
             raise click.UsageError("--metric and --threshold are for tables in memory; leave out --memory, or them")
         assert memory is not None
@@ -183,12 +197,14 @@ def fit(
         return
     if scratch:
         raise click.UsageError("--scratch is for a file that takes more than --memory; this table does not")
+    form = picture_form(path_figure)
     load_scikit_learn()
     if scheduler:
         refuse_one_tree(algorithm)
     import numpy as np
 
     from oblique_cli.data.files import as_typed
+    from oblique_cli.drawing.canvas import rendered
     from oblique_cli.fitting import fitting, reporting
     from oblique_cli.fitting.goals import goal_of
     from oblique_cli.models.model import save
@@ -201,17 +217,19 @@ def fit(
         progress.begin("", fitting.steps(len(specs), folds), unit="fits")
         outcome = fitting.fit(
             dataset, policy, specs, columns=columns, tune=tune, folds=folds, seed=seed, goal=goal, seconds=seconds,
-            step=progress.step,
+            path=path or bool(path_figure), step=progress.step,
         )  # fmt: skip
     written = [] if out is None else [str(path) for path in save(outcome.model, out, dataset.X)]
     if out is not None and outcome.tree is not None:
         written += [str(path) for path in save(outcome.tree, tree_beside(out), dataset.X)]
+    if path_figure:
+        write(rendered(reporting.path_figure(outcome), form), path_figure)
     if format_ == "json":
         write(json.dumps(_document(outcome, written), ensure_ascii=False, indent=1) + "\n")
         return
     write(headed(reporting.before(outcome, dataset) + _tree(outcome, dataset, precision)))
-    for path in written:
-        click.echo(f"model written to {as_typed(path)}", err=True)
+    for one in written:
+        click.echo(f"model written to {as_typed(one)}", err=True)
     if not written:
         click.echo("the model is not kept: --output model.json writes it, for predict, explain and export", err=True)
 
@@ -310,6 +328,7 @@ def _document(outcome: Outcome, written: list[str]) -> dict[str, Any]:
         **({} if outcome.tree is None else {"tree_beside": _beside(outcome.tree)}),
         **({} if model.threshold is None else {"threshold": asdict(model.threshold)}),
         "curve": [{"leaves": cut.leaves, "score": cut.score} for cut in outcome.curve],
+        "path": [one.plain() for one in outcome.path],
         "written": written,
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from oblique_cli.cli._common import (
+    PICTURES,
     KnownName,
     NumberRange,
     data_dir_option,
@@ -12,6 +13,7 @@ from oblique_cli.cli._common import (
     off_terminal,
     offline_option,
     part_options,
+    picture_form,
     results_option,
     say_missing,
     writable,
@@ -31,7 +33,6 @@ KINDS = (
     "time",
     "learning",
 )
-FORMS = ("svg", "pdf", "png")
 
 
 @click.command()
@@ -56,7 +57,7 @@ FORMS = ("svg", "pdf", "png")
 @click.option("--parameter", metavar="NAME", default="", help="The parameter of a tuning curve.")
 @click.option("--features", metavar="A,B", default="", help="The two features of decision regions.")
 @click.option(
-    "--format", "form", type=click.Choice(FORMS), help="Form of the picture.  [default: as the file is named]"
+    "--format", "form", type=click.Choice(PICTURES), help="Form of the picture.  [default: as the file is named]"
 )
 @click.option("--width", type=NumberRange(40, 400), default=85.0, show_default=True, help="Width in millimeters.")
 @click.option(
@@ -111,9 +112,7 @@ def plot(
     from oblique_cli.report.plotting import Request, draw
 
     asked, output = output, off_terminal(output, f"{runs[0].replace('/', '-')}-{kind}.{form or 'svg'}")
-    suffix = Path(output).suffix[1:].lower() if output else "svg"
-    if form is None and suffix not in FORMS:
-        raise click.BadParameter(f"{output!r} does not say the form; name it *.svg, *.pdf or *.png, or give --format.")
+    form = form or picture_form(output, ", or give --format")
     request = Request(
         metric,
         x,
@@ -128,7 +127,7 @@ def plot(
         for one in material.shown:
             say_missing(one.run)
         made = draw(kind, material, request)
-        picture = rendered(made.figure, form or suffix, made.caption)
+        picture = rendered(made.figure, form, made.caption)
     write(picture, output)
     click.echo(made.caption, err=output is None)
     if asked is None and output is not None:

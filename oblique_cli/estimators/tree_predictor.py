@@ -59,11 +59,15 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
 
     def _keep(self, tree: Tree, X: Array) -> None:
         """Make `tree` the fitted one. X : (n, p) rows that it was grown on"""
+        self._take(tree)
+        self._ranges = ranges_of(X)
+
+    def _take(self, tree: Tree) -> None:
+        """Make `tree` the fitted one, of the same rows as before."""
         self.tree_ = tree
         self.n_leaves_ = tree.n_leaves
         self.n_nodes_ = tree.n_nodes
         self.depth_ = tree.depth
-        self._ranges = ranges_of(X)
 
     def _decreases(self) -> Array:
         return gini_decreases_by_feature(self.tree_, self._ranges)[None]

@@ -31,10 +31,14 @@ MOST_CUTS = 25  # of a tree that are compared, evenly over the sequence
 
 @dataclass(frozen=True)
 class Cut:
-    """A tree of the sequence. alpha : its complexity; leaves : of the tree of all rows; score, error : out of fold"""
+    """A tree of the sequence.
+
+    alpha : its complexity; leaves, terms : of the tree of all rows; score, error : out of fold
+    """
 
     alpha: float
     leaves: int
+    terms: int
     score: float
     error: float
     loss: float
@@ -136,7 +140,8 @@ def cuts(case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, A
             else float(max(path.alphas[-1], 0.0)) + 1.0
         )
         score, error, loss, loss_error = goal.measured(answers)
-        found.append(Cut(alpha, int(path.n_leaves[k]), score, loss_error if error else 0.0, loss))
+        size = int(path.n_leaves[k]), path.member(tree, k).n_terms
+        found.append(Cut(alpha, *size, score, loss_error if error else 0.0, loss))
     return found
 
 

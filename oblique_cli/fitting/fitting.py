@@ -24,6 +24,7 @@ from oblique_cli.fitting.choosing import Choice, Plan, choose, estimated, fit_to
 from oblique_cli.fitting.cutting import Cut, cuts, is_cut
 from oblique_cli.fitting.default_pruning import pruned_spec
 from oblique_cli.fitting.estimating import Estimate, Step, Validated, cross_validated, details, unseen
+from oblique_cli.fitting.frontier import Sized, frontier, has_frontier, refuse_without
 from oblique_cli.fitting.goals import AUTO, Answers, Goal
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nodes import pairs_of
@@ -58,6 +59,7 @@ class Outcome:
     chosen    parameters by a grid; X : training rows as the estimator saw them
     tree      where the model is no single tree, the best one, fitted to all rows; None otherwise; tree_X : its rows
     curve     what the chosen tree does on rows that it was not grown on, cut to fewer and fewer leaves; () without
+    path      the same with splits of few features as well, where it was asked for; () otherwise
     warnings  what a reader must know before anything else, sentences, the gravest first
     """
 
@@ -72,6 +74,7 @@ class Outcome:
     tree: Model | None = None
     tree_X: np.ndarray | None = None
     curve: tuple[Cut, ...] = ()
+    path: tuple[Sized, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
@@ -99,6 +102,7 @@ def fit(
     seed: int = 1,
     goal: Goal | None = None,
     seconds: float | None = None,
+    path: bool = False,
     step: Step = unseen,
     clock: Callable[[], float] = time.process_time,
 ) -> Outcome:
@@ -113,6 +117,7 @@ def fit(
              for them
     goal     what choices, pruning and the estimate go by; accuracy or the squared error without it
     seconds  budget of work, counted (`fitting.budget`); None for no limit
+    path     whether to look at the trees of all sizes (`frontier`); ConfigError for an algorithm without
     step     called for each fit that is done
     clock    seconds of CPU, for the brake of the budget
     A choice by grid, among algorithms or of a threshold is made inside each training set of the estimate, so the
@@ -123,6 +128,8 @@ def fit(
     goal = goal or Goal.usual(dataset.task)
     task = _Task.of(dataset, policy, specs, columns, tune, folds, seed, goal, Budget(seconds, clock), step)
     task.check()
+    if path and len(task.own) == 1:
+        refuse_without(next(iter(task.own.values())))
     with own_labels(task.dataset):
         found = task.estimated()
         fitted = task.fitted(found.case)
@@ -131,10 +138,15 @@ def fit(
     warned = warnings_of(task.dataset, goal, found.validated.answers, estimate)
     model = about.model(found.case, fitted, task.told(found.validated.answers, warned))
     tree, rows = _tree_beside(task, about, found.case)
-    curve = _curve(task, about.best_case or found.case)
-    return Outcome(
-        model, estimate, about.choice, fitted.chosen, found.case, fitted.X, goal, task.budget, tree, rows, curve, warned
-    )
+    curve: tuple[Cut, ...] = ()
+    steps: tuple[Sized, ...] = ()
+    if path:
+        of_case = {id(found.case): model, id(about.best_case): model if tree is None else tree}
+        steps = _path(task, about, of_case)
+    else:
+        curve = _curve(task, about.best_case or found.case)
+    how = (found.case, fitted.X, goal, task.budget)
+    return Outcome(model, estimate, about.choice, fitted.chosen, *how, tree, rows, curve, steps, warned)
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,6 +270,24 @@ def _tree_beside(task: _Task, about: _About, case: Case) -> tuple[Model | None, 
     with own_labels(task.dataset):
         fitted = task.fitted(best)
     return replace(about, estimate=estimate).model(best, fitted, {}), fitted.X
+
+
+def _path(task: _Task, about: _About, models: Mapping[int, Model]) -> tuple[Sized, ...]:
+    """Return the trees of all sizes: of the algorithm that was chosen, or of the best one compared that has them.
+
+    models : those fitted to all rows, by their cases
+    """
+    ranked = [about.best_case] if about.best_case else []
+    if about.choice is not None:
+        losses = {c.algorithm: c.estimate.loss for c in about.choice.last if c.estimate}
+        ranked += [task.own[name] for name in sorted(losses, key=losses.__getitem__)]
+    case = next((one for one in [*ranked, *task.own.values()] if has_frontier(one)), None)
+    if case is None:
+        return ()
+    model = models.get(id(case))
+    with own_labels(task.dataset):
+        seed = seeds.integer(task.seed, task.dataset.name, "tree")
+        return tuple(frontier(case, task.goal, seed, None if model is None else model.estimator.tree_))
 
 
 def _curve(task: _Task, case: Case) -> tuple[Cut, ...]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from oblique_cli.drawing.charts import Axis, Curve, Panel, curves
+from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.fitting.budget import Budget
 from oblique_cli.fitting.choosing import Choice
@@ -19,6 +21,8 @@ from oblique_cli.fitting.fitting import Outcome, rare_classes
 from oblique_cli.fitting.goals import AUTO, Goal
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from oblique_cli.data.dataset import Dataset
 
 
@@ -28,7 +32,7 @@ def before(outcome: Outcome, dataset: Dataset) -> str:
     lines += [*_of_data(dataset), *(note[:1].upper() + note[1:] for note in dataset.notes)]
     if outcome.choice is not None:
         lines += ["", *comparison(outcome.choice, outcome.goal, outcome.budget, dataset.n)]
-    lines += size_curve(outcome)
+    lines += [*size_curve(outcome), *path_lines(outcome)]
     return "".join(f"# {line}".rstrip() + "\n" for line in [*lines, ""])
 
 
@@ -180,6 +184,45 @@ def size_curve(outcome: Outcome) -> list[str]:
         name = best.algorithm if best is not None else outcome.case.spec.id
         lines += ["", f"{_heading(goal)} of {name} cut to fewer leaves (5 folds):", *_curve(kept, goal, "leaf")]
     return lines
+
+
+def path_lines(outcome: Outcome) -> list[str]:
+    """Return the table of the path of sizes: trees that none of as few terms matches, and the one that is fitted."""
+    if not outcome.path:
+        return []
+    shown = sorted((one for one in outcome.path if one.best or one.chosen), key=lambda one: one.cut.terms)
+    rows: list[tuple[str, ...]] = [("terms", "leaves", "a split", _heading(outcome.goal), "std. error", "alpha", "")]
+    for one in shown:
+        cut = one.cut
+        figures = _number(cut.score, outcome.goal), _number(cut.error, outcome.goal)
+        limit = "any" if one.max_terms is None else f"<= {one.max_terms}"
+        rows.append((str(cut.terms), str(cut.leaves), limit, *figures, f"{cut.alpha:.6g}", "fitted" * one.chosen))
+    name = outcome.path[0].algorithm
+    said = (
+        f"Of {len(outcome.path)} trees of {name}, cut to fewer leaves and with splits of few features, those that no "
+        "smaller one matches, in 5 folds of all rows; the best of many flatters itself. A tree is fitted by --set "
+        "pruning=ccp_alpha, --set ccp_alpha=ALPHA and, where its splits have a limit, --set max_terms."
+    )
+    return ["", *textwrap.wrap(said, WIDTH), *_aligned(rows, left={6})]
+
+
+def path_figure(outcome: Outcome) -> Figure:
+    """Draw the score against the terms of all trees of the path; the fitted one is ringed. DataError without a path."""
+    if not outcome.path:
+        raise DataError("none of the algorithms compared has a path of sizes to draw.")
+    goal, drawn = outcome.goal, []
+    scale = 100 if goal.metric.name == "accuracy" else 1
+    for code, limit in enumerate(dict.fromkeys(one.max_terms for one in outcome.path)):
+        own = [one for one in reversed(outcome.path) if one.max_terms == limit]
+        label = (
+            "splits of any terms" if limit is None else f"at most {limit} {PLURALS['term'] if limit > 1 else 'term'}"
+        )
+        terms, scores = [float(one.cut.terms) for one in own], [scale * one.cut.score for one in own]
+        errors, marked = [scale * one.cut.error for one in own], {float(one.cut.terms): 1 for one in own if one.chosen}
+        drawn.append(Curve(label, terms, scores, errors, code, marked))
+    unit = "% right" if scale == 100 else str(goal.metric.title)
+    panel = Panel(f"{ALGORITHMS[outcome.path[0].algorithm].title}, cut smaller", drawn)
+    return curves([panel], Axis("terms of the tree", log=2), Axis(f"{unit}, 5 folds"))
 
 
 def _heading(goal: Goal) -> str:

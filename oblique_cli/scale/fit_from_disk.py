@@ -99,10 +99,7 @@ def fit(
             least = max(least, estimator.min_weight_fraction_leaf * total)
         plan = Plan(proposer, estimator.criterion, stopping, least, estimator.ties, memory)
         grown = grow(who, rows, plan, checkpoint, say)
-        tree = grown.tree
-        if not of_node:
-            tree = tree.collapse(tree.misclassification_rates_of_parents <= estimator.max_misrate)
-        tree = _pruned(who, tree, estimator)
+        tree = _pruned(who, estimator._cut(grown.tree), estimator)
         wrong, tested = _tested(who, tree) if test else (0.0, 0)
         X, y = _some(rows)
         _keep(estimator, tree, table, X)
@@ -149,7 +146,7 @@ def _estimator(algorithm: str, params: dict[str, Any], seed: int) -> Any:
         raise ConfigError(
             f"{what} needs all rows in memory; a table larger than that has to be complete, engine 'auto'."
         )
-    for name in ("polish", "split_cost", "refine", "probabilities", "leaf_models"):
+    for name in ("polish", "max_terms", "path", "split_cost", "refine", "probabilities", "leaf_models"):
         value, usual = getattr(estimator, name), inspect.signature(type(estimator)).parameters[name].default
         if value != usual:
             raise ConfigError(f"{name} {value!r} needs all rows in memory; a table larger than that has {usual!r}.")

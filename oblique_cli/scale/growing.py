@@ -243,7 +243,9 @@ class _Grower:
             "max_depth": -1 if plan.stopping.max_depth is None else int(plan.stopping.max_depth) - depth,
             "min_leaf": float(plan.min_leaf),
             "strict_ties": plan.ties == "strict",
+            "max_leaf_nodes": -1,  # the tree is cut once it is grown
             "polish": False,
+            "max_terms": -1,
             "split_cost": 0.0,
             "exhaustive": False,
             "seed": plan.seed,

@@ -17,7 +17,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.ground.geometry import crimcoord, level_codes, level_table
 from oblique_cli.ground.magnitudes import summable
 from oblique_cli.tree.missing import divide
-from oblique_cli.tree.splitting import PLAIN, Finish, Node, Proposer
+from oblique_cli.tree.splitting import EQUAL, PLAIN, Finish, Node, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree, TreeBuilder
 
@@ -31,6 +31,7 @@ class Division(NamedTuple):
     coef, threshold, gain, level_scores, missing_left : of the split, as in `Tree`
     goes_left : (m,) of the node's rows
     own : what belongs to the left and to the right child beside their rows
+    worth : what it takes off the impurity of all rows, where growth is best-first
     """
 
     coef: Array
@@ -40,6 +41,7 @@ class Division(NamedTuple):
     level_scores: Array | None = None
     missing_left: bool = False
     own: tuple[Any, Any] = (None, None)
+    worth: float = 0.0
 
 
 def rows_alone(rows: Rows) -> Array:
@@ -53,28 +55,66 @@ def grow_by(
     divide: Callable[[Rows, int, int, Any], Division | None],
     weigh: Callable[[Rows], Array] = rows_alone,
     own: Any = None,
+    most_leaves: int | None = None,
+    slack: float = 0.0,
 ) -> list[Any]:
     """Grow a tree on n rows from its root down; return what belongs to each node, in the builder's order.
 
     divide : rows of a node, its depth, its path (the turns from the root, a 1 before them), what belongs to it -> how
         it is divided, None for a leaf
     weigh : rows -> counts of their classes; own : what belongs to the root
+    most_leaves : the leaf whose division is worth most is divided next, until there are so many; of those worth as much
+        but for a share of `slack` the one that was opened first. None divides them all
     """
     everything = np.arange(n)
     owned = [own]
-    stack = [(builder.add(weigh(everything), n), everything, 0, 1)]
-    while stack:
-        node, rows, depth, path = stack.pop()
-        found = divide(rows, depth, path, owned[node])
-        if found is None:
-            continue
+    # Nodes whose division is known, and which come as they are opened; a number of a node says when that was.
+    waiting: list[tuple[int, Rows, int, int, Division]] = []
+
+    def look_at(node: int, rows: Rows, depth: int, path: int) -> None:
+        if (found := divide(rows, depth, path, owned[node])) is not None:
+            waiting.append((node, rows, depth, path, found))
+
+    root, leaves = builder.add(weigh(everything), n), 1
+    if leaves != most_leaves:
+        look_at(root, everything, 0, 1)
+    while waiting:
+        place = -1 if most_leaves is None else _place_of_best(waiting, slack)
+        node, rows, depth, path, found = waiting.pop(place)
         left, right = rows[found.goes_left], rows[~found.goes_left]
         ids = [builder.add(weigh(side), len(side)) for side in (left, right)]
         owned += found.own
         hyperplane = (found.coef, found.threshold, found.gain)
         builder.split(node, *hyperplane, ids[0], ids[1], found.level_scores, found.missing_left)
-        stack += [(ids[1], right, depth + 1, 2 * path + 1), (ids[0], left, depth + 1, 2 * path)]
+        leaves += 1
+        if leaves == most_leaves:
+            break
+        look_at(ids[1], right, depth + 1, 2 * path + 1)
+        look_at(ids[0], left, depth + 1, 2 * path)
     return owned
+
+
+def _place_of_best(waiting: Sequence[tuple[int, Rows, int, int, Division]], slack: float) -> int:
+    """The place of what is worth most, of the first opened where others are worth as much but for `slack`, a share."""
+    most = max(division.worth for *_, division in waiting)
+    equal = (i for i, (*_, division) in enumerate(waiting) if division.worth >= most - slack * most)
+    return min(equal, key=lambda i: waiting[i][0])
+
+
+def best_first(tree: Tree, most_leaves: int, slack: float) -> Tree:
+    """Return the top of a tree that growth up to so many leaves gives, see `grow_by`."""
+    worth = np.where(tree.is_leaf, -np.inf, tree.gains * tree.counts.sum(axis=1))
+    open_now, turns = np.full(tree.n_nodes, -np.inf), np.zeros(tree.n_nodes, dtype=np.int64)
+    open_now[0], is_split = worth[0], np.zeros(tree.n_nodes, dtype=np.bool_)
+    for turn in range(1, most_leaves):
+        if (most := open_now.max()) == -np.inf:
+            break
+        equal = np.flatnonzero(open_now >= most - slack * most)
+        node = equal[turns[equal].argmin()]
+        children = [tree.left[node], tree.right[node]]
+        open_now[node], is_split[node] = -np.inf, True
+        open_now[children], turns[children] = worth[children], (2 * turn - 1, 2 * turn)
+    return tree.collapse(~is_split)
 
 
 def grow_top_down(
@@ -112,6 +152,7 @@ def grow_top_down(
     n_threads : of native growth; the tree is the same for any number
     """
     stopping = stopping or Stopping()
+    slack = 0.0 if ties == "strict" else EQUAL
     if weights is not None:
         weights = weights / weights.min()
         if np.all(weights == 1.0):
@@ -124,13 +165,27 @@ def grow_top_down(
     family = proposer.native_family()
     if engine == "reference" or family is None or incomplete:
         return _grow_reference(
-            X, y, n_classes, proposer, weights, criterion, stopping, min_leaf, ties, seed, levels, missing, finish
+            X,
+            y,
+            n_classes,
+            proposer,
+            weights,
+            criterion,
+            stopping,
+            min_leaf,
+            ties,
+            seed,
+            levels,
+            missing,
+            finish,
+            slack,
         )
     options = {
         "criterion": criterion,
         "min_parent": float(stopping.min_parent),
         "max_misrate": float(stopping.max_misrate),
         "max_depth": -1 if stopping.max_depth is None else int(stopping.max_depth),
+        "max_leaf_nodes": -1 if stopping.max_leaf_nodes is None else int(stopping.max_leaf_nodes),
         "min_leaf": float(min_leaf),
         "strict_ties": ties == "strict",
         "exhaustive": False,
@@ -180,6 +235,7 @@ def _grow_reference(
     levels: Sequence[int] | None,
     missing: bool,
     finish: Finish,
+    slack: float,
 ) -> Tree:
     def class_weights(rows: NDArray[np.intp]) -> Array:
         w = None if weights is None else weights[rows]
@@ -188,7 +244,8 @@ def _grow_reference(
     builder = TreeBuilder(X.shape[1], n_classes, levels, takes_missing=missing)
 
     def divided(rows: Rows, depth: int, path: int, own: None) -> Division | None:
-        if stopping.is_leaf(class_weights(rows), depth):
+        here = class_weights(rows)
+        if stopping.is_leaf(here, depth):
             return None
         w = None if weights is None else weights[rows]
         Z, level_scores = scored(X[rows], y[rows], w, n_classes, builder.levels)
@@ -197,9 +254,11 @@ def _grow_reference(
         if division is None or division.goes_left.all() or not division.goes_left.any():
             return None
         split, goes_left, missing_left = division
-        return Division(split.coef, split.threshold, split.gain, goes_left, level_scores, missing_left)
+        worth = split.gain * float(here.sum())
+        plane = (split.coef, split.threshold, split.gain)
+        return Division(*plane, goes_left, level_scores, missing_left, worth=worth)
 
-    grow_by(builder, len(X), divided, class_weights)
+    grow_by(builder, len(X), divided, class_weights, None, stopping.max_leaf_nodes, slack)
     return builder.finish()
 
 

@@ -295,7 +295,7 @@ def choose(
     log_loss_weight: float,
     doubling_price: float = 0.0,
     max_terms: int | None = None,
-    all_terms_price: float = 0.0,
+    all_terms_price: float | None = None,
 ) -> LogisticChoice:
     """Return the logistic model tree of least loss in cross-validation, its size at a price.
 
@@ -303,8 +303,9 @@ def choose(
     hows : paths of penalties to choose from, of equal length, one for each kind of models
     settings : of refinement, None without; n_penalties : of its path
     doubling_price : what the loss has to fall by for twice the leaves. What is tried and refined is decided without it.
-    max_terms : terms a class of the models, all without it; ridge models of more are compared with models of so many,
-        on the same folds and in the same tree, and kept where their loss is lower by more than `all_terms_price`
+    max_terms : most terms a class of ridge models, all without it
+    all_terms_price : models of more terms are compared with models of so many, on the same folds and in the same tree,
+        and kept where their loss is lower by more than this; never without it
     """
     grown = [start() for start in starts]
     penalties = penalties_of(space, n_penalties)
@@ -328,10 +329,12 @@ def choose(
     chosen = _least([*candidates, *refined], log_loss_weight, doubling_price)
     candidates += refined
     columns = rows.columns(chosen.how.terms).shape[1]
-    if folds and max_terms is not None and max_terms < columns and chosen.how.penalty is not None:
+    most = columns if max_terms is None or not (folds or all_terms_price is None) else max_terms
+    if most < columns and chosen.how.penalty is not None:
         trees = refined.get(chosen) or every[chosen.start].of_folds(chosen)
-        candidates.append(sparse := _sparse(chosen, folds, trees, max_terms))
-        if sparse.loss(log_loss_weight) <= chosen.loss(log_loss_weight) + all_terms_price:
+        candidates.append(sparse := _sparse(chosen, folds, trees, most))
+        gained = sparse.loss(log_loss_weight) - chosen.loss(log_loss_weight)
+        if all_terms_price is None or gained <= all_terms_price:
             chosen = sparse
     tree, run = grown[chosen.start], None
     if chosen.member >= 0:
@@ -349,6 +352,8 @@ def choose(
 
 def _sparse(dense: Candidate, folds: Sequence[LogisticFold], trees: Sequence[Tree], most: int) -> Candidate:
     """The candidate with models of few terms, which each fold chooses on its own training rows. trees : of the folds"""
+    if not folds:
+        return dense._replace(most=most)
     wrong = log_loss = total = 0.0
     for fold, tree in zip(folds, trees, strict=True):
         how = replace(dense.how, chosen=forward_choice(tree, fold.rows, dense.how, most))

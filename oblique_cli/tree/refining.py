@@ -60,13 +60,18 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Settings:
-    """How trees are refined. surrogate : loss whose minima are proposed as planes; max_sweeps, threads : of a run"""
+    """How trees are refined.
+
+    surrogate : loss whose minima are proposed as planes; max_sweeps, threads : of a run
+    max_terms : most features of a plane that is proposed, None for no limit
+    """
 
     surrogate: str = "logistic"
     max_sweeps: int = 40
     tolerance: float = 1e-6
     split_leaves: bool = False
     threads: int = 1
+    max_terms: int | None = None
 
 
 class LeafPrior(NamedTuple):
@@ -225,6 +230,8 @@ class PlaneSpace(Space):
             tolerance=settings.tolerance,
             split_leaves=settings.split_leaves,
             n_threads=settings.threads,
+            max_terms=settings.max_terms or 0,
+            feature_of=np.array(self.features, dtype=np.int32),
         )
         objective = np.append(found["before"], found["objective"]) / self.total
         steps = (np.append(0, found["sweep"]), np.append(-2, found["node"]))

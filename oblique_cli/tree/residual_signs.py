@@ -36,11 +36,13 @@ class Settings:
     min_leaf    least rows of a child
     max_depth   None for no limit
     linear      linear models in the leaves, constants otherwise
+    max_leaf_nodes  None for no limit; see `growing.grow_by`
     """
 
     min_leaf: int = 5
     max_depth: int | None = None
     linear: bool = False
+    max_leaf_nodes: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,10 +81,12 @@ def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int =
             return None
         goes_left = np.asarray(_core.project(A, cut.coef)) <= cut.threshold
         left, right = (model_of(X[side], y[side], settings) for side in (rows[goes_left], rows[~goes_left]))
-        return Division(cut.coef, cut.threshold, model.rss - cut.error, goes_left, own=(left, right))
+        gain = model.rss - cut.error
+        return Division(cut.coef, cut.threshold, gain, goes_left, own=(left, right), worth=gain)
 
     builder = TreeBuilder(X.shape[1], 1)
-    models = grow_by(builder, len(y), divide, own=model_of(X, y, settings))
+    own, most = model_of(X, y, settings), settings.max_leaf_nodes
+    models = grow_by(builder, len(y), divide, own=own, most_leaves=most, slack=EQUAL)
     return builder.finish(payload=Equations.of(models))
 
 

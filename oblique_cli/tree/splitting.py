@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,8 +24,8 @@ Array = NDArray[np.float64]
 
 # Options of every family in the compiled core, which growth gives. All others are given by `Proposer.native_options`.
 GROWTH_OPTIONS = frozenset(
-    ("criterion", "min_parent", "max_misrate", "max_depth", "min_leaf", "strict_ties", "exhaustive", "seed")
-) | frozenset(("polish", "split_cost"))
+    ("criterion", "min_parent", "max_misrate", "max_depth", "max_leaf_nodes", "min_leaf", "strict_ties", "exhaustive")
+) | frozenset(("seed", "polish", "max_terms", "split_cost"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,22 +125,26 @@ class Finish:
     """What becomes of the split that a heuristic has found; nothing by default.
 
     polish : perturb the hyperplane as OC1 does, from where it is, and keep what is better (Murthy et al. 1994)
+    max_terms : most non-zero coefficients, by backward elimination of features (`limited`); None for no limit
     split_cost : c of a preference for axes: a split with k non-zero coefficients of p has to beat the best
         axis-parallel split by more than c (k - 1) / p of the node's impurity
     """
 
     polish: bool = False
     split_cost: float = 0.0
+    max_terms: int | None = None
 
     def __bool__(self) -> bool:
-        return self.polish or self.split_cost > 0.0
+        return self.polish or self.split_cost > 0.0 or self.max_terms is not None
 
     def options(self) -> dict[str, Any]:
         """The options of the compiled core."""
-        return {"polish": bool(self.polish), "split_cost": float(self.split_cost)}
+        most = -1 if self.max_terms is None else int(self.max_terms)
+        return {"polish": bool(self.polish), "split_cost": float(self.split_cost), "max_terms": most}
 
 
 PLAIN = Finish()
+EQUAL = 1e-9  # gains closer than this share are equal
 
 
 class Split(NamedTuple):
@@ -281,7 +285,7 @@ def best_split(
     sorts every direction instead of bounding it, with the same result. `finish` says what becomes of the split.
     """
     split = search(node, proposed(proposer, node), min_leaf, exhaustive)
-    return finished(node, split, min_leaf, finish) if split and finish else split
+    return finished(node, proposer, split, min_leaf, finish) if split and finish else split
 
 
 def proposed(proposer: Proposer, node: Node) -> Iterator[Candidates]:
@@ -300,30 +304,90 @@ def _no_candidates(proposer: Proposer, found: Any) -> PluginError:
     return PluginError(f"{who} must yield Candidates, such as Candidates.axes(). Got {quoted(found)}.")
 
 
-def finished(node: Node, split: Split, min_leaf: float, finish: Finish) -> Split:
-    """Return what `finish` makes of a split: the hyperplane polished, then the best axis if that is good enough."""
+def finished(node: Node, proposer: Proposer, split: Split, min_leaf: float, finish: Finish) -> Split | None:
+    """Return what `finish` makes of a split that a heuristic has found, None if it leaves nothing of it.
+
+    The hyperplane is polished, then limited to few features, then the best axis takes its place if that is good enough.
+    """
     if finish.polish:
-        options = node.search_options(node.tree_seed) | {"min_leaf": float(min_leaf), "polish": True, "split_cost": 0.0}
-        coef, threshold, gain = _core.finish(
-            node.X,
-            node.y,
-            node.weights,
-            node.n_classes,
-            options,
-            split.coef,
-            split.threshold,
-            split.gain,
-            node.core_path,
-        )
-        split = Split(coef, threshold, gain, split.order)
+        split = polished(node, split, min_leaf)
+    if finish.max_terms is not None:
+        found = limited(node, proposer, split, min_leaf, finish)
+        if found is None:
+            return None
+        split = found
     further = np.count_nonzero(split.coef) - 1
     axis = search(node, [Candidates.axes()], min_leaf) if finish.split_cost > 0.0 and further > 0 else None
     if axis is None:
         return split
-    whole = impurity(node.class_weights, node.criterion)
-    needed = finish.split_cost * (further / len(split.coef)) * whole
-    # As in every search, what is equal but for rounding is equal.
-    return split if split.gain - axis.gain > needed + (0.0 if node.ties == "strict" else 1e-9 * whole) else axis
+    needed = finish.split_cost * (further / len(split.coef)) * impurity(node.class_weights, node.criterion)
+    return split if split.gain - axis.gain > needed + _slack(node) else axis
+
+
+def _slack(node: Node) -> float:
+    """Up to which two gains are equal but for rounding, as in every search."""
+    return 0.0 if node.ties == "strict" else EQUAL * impurity(node.class_weights, node.criterion)
+
+
+def polished(node: Node, split: Split, min_leaf: float) -> Split:
+    """Return a split whose hyperplane is perturbed as OC1 does, if that is better."""
+    options = node.search_options(node.tree_seed) | {"min_leaf": float(min_leaf)}
+    given = (split.coef, split.threshold, split.gain, node.core_path)
+    coef, threshold, gain = _core.polish(node.X, node.y, node.weights, node.n_classes, options, *given)
+    return Split(coef, threshold, gain, split.order)
+
+
+def limited(node: Node, proposer: Proposer, split: Split, min_leaf: float, finish: Finish) -> Split | None:
+    """Return a split of at most `finish.max_terms` non-zero coefficients, the given one if it has no more.
+
+    Backward elimination, as Brodley and Utgoff (1995) do it by dispersion: of the features of the present plane the
+    half that moves rows least is left out, and the heuristic looks among the others only, until few enough are left.
+    In each round the plane of before, without what is left out, is another candidate; at the end the best axis is.
+    """
+    most = finish.max_terms or len(split.coef)
+    if np.count_nonzero(split.coef) <= most:
+        return split
+    found: Split | None = split
+    while found and (count := int(np.count_nonzero(found.coef))) > most:
+        chosen = widest_terms(node, found.coef, max(most, (count + 1) // 2))
+        found = _on_chosen(node, proposer, found.coef, chosen, min_leaf, finish)
+    axis = search(node, [Candidates.axes()], min_leaf)
+    return found if axis is None or (found and found.gain > axis.gain + _slack(node)) else axis
+
+
+def widest_terms(node: Node, coef: Array, count: int) -> NDArray[np.intp]:
+    """Return so many features, in their order, whose terms spread most over the rows; of equal ones the first.
+
+    The spread of a term is |coefficient| times the standard deviation of the feature at the node.
+    """
+    low, high = node.X.min(axis=0), node.X.max(axis=0)
+    centered = (node.X - (0.5 * low + 0.5 * high)) / np.where(high > low, high - low, 1.0)
+    mean = np.average(centered, axis=0, weights=node.weights)
+    variance = np.average(centered**2, axis=0, weights=node.weights) - mean**2
+    sizes = np.abs(coef) * (high - low) * np.sqrt(np.maximum(variance, 0.0))
+    edge = np.sort(sizes)[-count]
+    sure = np.flatnonzero(sizes > edge + EQUAL * edge)
+    equal = np.flatnonzero((sizes >= edge - EQUAL * edge) & (sizes <= edge + EQUAL * edge) & (coef != 0.0))
+    return np.sort(np.concatenate([sure, equal[: count - len(sure)]]))
+
+
+def _on_chosen(
+    node: Node, proposer: Proposer, coef: Array, chosen: NDArray[np.intp], min_leaf: float, finish: Finish
+) -> Split | None:
+    """The better of what the heuristic finds among some features, and the best cut along what is left of a plane."""
+    part = replace(node, X=np.ascontiguousarray(node.X[:, chosen]))
+    rest = coef[chosen] / np.linalg.norm(coef[chosen])
+    along = search(part, [Candidates.directions(rest[None])], min_leaf)
+    found = search(part, proposed(proposer, part), min_leaf)
+    if found and finish.polish:
+        found = polished(part, found, min_leaf)
+    if along and not (found and found.gain >= along.gain - _slack(node)):
+        found = along
+    if found is None:
+        return None
+    whole = np.zeros(len(coef))
+    whole[chosen] = found.coef
+    return found._replace(coef=whole)
 
 
 def impurity(class_weights: Array, criterion: str) -> float:

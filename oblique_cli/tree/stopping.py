@@ -17,11 +17,13 @@ class Stopping:
                    nothing
     max_misrate    a node is split only if its misclassification rate is above this
     max_depth      no node at this depth is split; None for no limit
+    max_leaf_nodes growth ends at so many leaves, see `growing.grow_by`; None for no limit
     """
 
     min_parent: float = 2.0
     max_misrate: float = 0.0
     max_depth: int | None = None
+    max_leaf_nodes: int | None = None
 
     def is_leaf(self, class_weights: NDArray[np.float64], depth: int) -> bool:
         """Whether a node with the given class weights must be a leaf. class_weights : (C,)."""

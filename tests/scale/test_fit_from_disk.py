@@ -54,6 +54,16 @@ def test_misrate_of_parent_counts():
     assert not same(found.estimator.tree_, make("hhgdt", random_state=1, **params).fit(X, y).tree_)
 
 
+@pytest.mark.parametrize("params", [{}, {"misrate_of": "parent", "epsilon": 0.1}, {"pruning": "pessimistic"}], ids=repr)
+def test_a_limit_of_leaves_counts(params):
+    X, y = table(2, n=400)
+    for most in (1, 2, 7, 1000):
+        given = {"epsilon": 0.0, "pruning": "none", **params, "max_leaf_nodes": most}
+        found = fit_from_disk.fit(array_table(X, y), "hhgdt", given)
+        expected = make("hhgdt", random_state=1, **given).fit(X, y)
+        assert not same(found.estimator.tree_, expected.tree_) and expected.n_leaves_ <= most
+
+
 def test_the_test_is_of_rows_that_growth_has_not_seen():
     X, y = table(3, n=500)
     params = {"pruning": "none", "max_depth": 4, "class_weight": {0: 2.0}}
@@ -114,6 +124,8 @@ def test_the_scratch_copy_goes_away(tmp_path):
         ("hhcart_d", {"pruning": "cv"}, "pruning 'cv' needs all rows in memory"),
         ("hhcart_d", {"pruning": "none", "missing": "learn"}, "missing 'learn' needs all rows in memory"),
         ("hhcart_d", {"polish": True}, "polish True needs all rows in memory"),
+        ("hhcart_d", {"max_terms": 2}, "max_terms 2 needs all rows in memory"),
+        ("hhcart_d", {"path": True}, "path True needs all rows in memory"),
         ("hhcart_d", {"split_cost": 0.1}, "split_cost 0.1 needs all rows in memory"),
         ("hhcart_d", {"refine": "tao"}, "refine 'tao' needs all rows in memory"),
         ("hhcart_d", {"probabilities": "laplace"}, "probabilities 'laplace' needs all rows in memory"),

@@ -540,7 +540,7 @@ def test_the_split_of_one_node_is_that_of_the_root(name):
     data = real_set("wine")
     options = GROWTH_OPTIONS | PROPOSERS[name]().native_options()
     tree = _core.grow(data.X, data.y, None, 3, name, options)
-    growth_only = ("min_parent", "max_misrate", "max_depth", "polish", "split_cost")
+    growth_only = ("min_parent", "max_misrate", "max_depth", "max_leaf_nodes", "polish", "max_terms", "split_cost")
     at_root = {key: value for key, value in options.items() if key not in growth_only}
     normal, threshold, gain, given = _core.split(data.X, data.y, None, 3, name, at_root)
     np.testing.assert_array_equal(normal, tree["weights"][0])

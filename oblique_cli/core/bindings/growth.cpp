@@ -168,12 +168,10 @@ nb::list propose(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
   return groups_of(std::move(candidates), x.shape(1));
 }
 
-nb::tuple finish(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
+nb::tuple polish(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
                  const nb::dict& given, const Doubles& normal, double threshold, double gain, std::uint64_t path) {
   check_training(x, y, weights, n_classes);
-  std::vector<Option> declared = search_options();
-  declared.insert(declared.end(), {flag("polish"), number("split_cost")});
-  const Options options("finish", declared, option_values("finish", given));
+  const Options options("polish", search_options(), option_values("polish", given));
   require(normal.shape(0) == x.shape(1), "the normal needs one component per feature");
   const std::size_t p = x.shape(1);
   Split split{Vector(normal.data(), normal.data() + p), threshold, gain, true, 0};
@@ -181,7 +179,7 @@ nb::tuple finish(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
     const Released released;
     const OneNode one(x, y, weights, options, path);
     if (one.node().rows.n_classes > 1) {
-      Finish(one.node().options, finishing_of(options)).apply(one.node(), split);
+      Finish(one.node().options, {.polish = true}).polish(one.node(), split);
       if (!split.given) {
         Vector z(x.shape(0));
         one.node().predicted.project(split.normal.data(), z.data());
@@ -230,16 +228,16 @@ void bind_growth(nb::module_& m) {
   m.def("split", &split, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
         "family"_a, "options"_a, "path"_a = kRootPath,
         "Split that a family finds at one node of quantitative features: (normal (p,), threshold, gain, whether the "
-        "threshold is the family's own) or None. Options as in `grow` but for min_parent, max_misrate and max_depth, "
-        "which stop growth; path names the node's random streams.");
+        "threshold is the family's own) or None. Options are those of a search and of the family, not those of growth; "
+        "path names the node's random streams.");
   m.def("propose", &propose, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
         "family"_a, "options"_a, "path"_a = kRootPath,
         "Where a family would look for the split of one node of quantitative features, as `search` takes it. Options "
         "as in `split`.");
-  m.def("finish", &finish, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
+  m.def("polish", &polish, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
         "options"_a, "normal"_a.noconvert(), "threshold"_a, "gain"_a, "path"_a = kRootPath,
-        "What growth makes of a split that was found at one node of quantitative features, by the options polish and "
-        "split_cost: (normal (p,), threshold, gain). Further options are those of a search.");
+        "What growth makes of a split that was found at one node of quantitative features, with the option polish: "
+        "(normal (p,), threshold, gain). Options are those of a search.");
   m.def("copied_whole_up_to", &copied_up_to, "bytes"_a = nb::none(),
         "Bytes, in double precision, up to which a table is copied as a whole for growth; sets it, for tests, and "
         "returns what it was.");

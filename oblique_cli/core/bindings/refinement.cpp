@@ -41,7 +41,8 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
                      const Flags& missing_left, const Codes& labels, double penalty, const std::string& surrogate,
                      int max_sweeps, double tolerance, bool split_leaves, int n_threads,
                      const std::optional<Matrix>& leaf_prior, const std::optional<Matrix>& leaf_x, double leaf_penalty,
-                     const std::optional<Matrix>& models) {
+                     const std::optional<Matrix>& models, std::size_t max_terms,
+                     const std::optional<Codes>& feature_of) {
   const std::size_t n = x.shape(0), p = x.shape(1), nodes = left.shape(0);
   require(n >= 1 && nodes >= 1 && n_classes >= 1, "X must have at least one row and the tree a node");
   check_rows(x, y, weights, n_classes);
@@ -64,6 +65,9 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
   const RefinementRows rows{x.data(), absent ? absent->data() : nullptr, y.data(), weights.data(), n, p, n_classes};
   const MarginLoss loss = surrogate == "logistic" ? MarginLoss::logistic : MarginLoss::squared_hinge;
   RefinementOptions options{penalty, loss, max_sweeps, tolerance, split_leaves, n_threads};
+  require(max_terms == 0 || (feature_of && feature_of->shape(0) == p), "max_terms needs the feature of every column");
+  options.max_terms = max_terms;
+  if (feature_of) options.feature_of = feature_of->data();
   LeafLogistic leaves;
   require(!(leaf_prior && split_leaves), "leaves with models are not divided");
   if (leaf_prior) {
@@ -132,7 +136,8 @@ void bind_refinement(nb::module_& m) {
       "b"_a.noconvert(), "missing_left"_a.noconvert(), "labels"_a.noconvert(), "penalty"_a, "surrogate"_a = "logistic",
       "max_sweeps"_a = 40, "tolerance"_a = 1e-6, "split_leaves"_a = false, "n_threads"_a = 1,
       "leaf_prior"_a.noconvert().none() = nb::none(), "leaf_x"_a.noconvert().none() = nb::none(),
-      "leaf_penalty"_a = 1.0, "models"_a.noconvert().none() = nb::none(),
+      "leaf_penalty"_a = 1.0, "models"_a.noconvert().none() = nb::none(), "max_terms"_a = 0,
+      "feature_of"_a.noconvert().none() = nb::none(),
       "Tree alternating optimization. X (n, p) float64 C order, standardized, 0 where absent (n, p) says that a value "
       "is missing; y (n,) int32 codes; weights (n,) positive. The tree: children (-1 at leaves), w (nodes, p) of unit "
       "length or 0, b, missing_left, labels of leaves; a row goes left if w.x + b <= 0. Returns the arrays of the "

@@ -1,32 +1,147 @@
 #include "grow/finish.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <utility>
 
+#include "common/kernels.hpp"
 #include "split/criteria.hpp"
 #include "split/node_search.hpp"
+#include "tree/levels.hpp"
 
 namespace oblique {
 
 namespace {
 
 constexpr std::uint64_t kPolishStream = std::uint64_t{1} << 40;  // beyond the restarts of OC1
-constexpr double kTie = 1e-9;                                    // of a gain, as in every search (front.hpp)
 
 }  // namespace
 
-Finishing finishing_of(const Options& options) { return {options.flag("polish"), options.number("split_cost")}; }
+Finishing finishing_of(const Options& options) {
+  return {options.flag("polish"), options.integer("max_terms"), options.number("split_cost")};
+}
 
 Finish::Finish(const SearchOptions& options, const Finishing& finishing) : finishing_(finishing) {
   if (finishing.polish) climb_.emplace(options, OC1Settings{});
   axes_.add_axes();
 }
 
-void Finish::apply(const Node& node, Split& split) {
+bool Finish::apply(const Node& node, Heuristic& heuristic, Split& split) {
   if (finishing_.polish) polish(node, split);
+  if (finishing_.max_terms > 0 && !limit(node, heuristic, split)) return false;
   if (finishing_.split_cost > 0.0) prefer_axis(node, split);
+  return true;
+}
+
+// Up to which two gains are equal but for rounding.
+double Finish::slack(const Node& node) const {
+  if (node.options.strict_ties) return 0.0;
+  return kSameGain * with_criterion(node.options.criterion,
+                                    [&]<class Criterion>() { return Criterion::impurity(node.search.totals()); });
+}
+
+// Backward elimination, as Brodley & Utgoff (1995) do it by dispersion: of the features of the present plane the half
+// that moves rows least is left out, and the heuristic looks among the others only, until few enough are left. In each
+// round the plane of before, without what is left out, is another candidate; at the end the best axis is.
+bool Finish::limit(const Node& node, Heuristic& heuristic, Split& split) {
+  const std::size_t most = static_cast<std::size_t>(finishing_.max_terms);
+  const auto used = [&] {
+    return split.normal.size() - static_cast<std::size_t>(std::count(split.normal.begin(), split.normal.end(), 0.0));
+  };
+  const std::size_t before = used();
+  if (before <= most) return true;
+  const double slack = this->slack(node);
+  bool is_found = true;
+  for (std::size_t count = before; is_found && count > most; count = used()) {
+    choose_terms(node, split.normal, std::max(most, (count + 1) / 2));
+    is_found = find_on_chosen(node, heuristic, split);
+  }
+  node.search.restart();
+  if (!search_.find(node, axes_, other_)) return is_found;
+  if (!is_found || !(split.gain > other_.gain + slack)) std::swap(split, other_);
+  return true;
+}
+
+// chosen_ = so many features, in their order, whose terms spread most over the rows; of equal ones the first.
+void Finish::choose_terms(const Node& node, const Vector& normal, std::size_t count) {
+  const std::size_t p = node.n_features(), n = node.rows.n;
+  const double* weights = node.rows.weights;
+  sizes_.assign(p, 0.0);
+  for (std::size_t j = 0; j < p; ++j) {
+    const double* x = node.rows.columns[j];
+    const double range = node.spread.range[j];
+    if (normal[j] == 0.0 || !(range > 0.0)) continue;
+    double total = 0.0, sum = 0.0, squares = 0.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double w = weights ? weights[i] : 1.0, away = (x[i] - node.spread.center[j]) / range;
+      total += w;
+      sum += w * away;
+      squares += w * away * away;
+    }
+    const double mean = sum / total;
+    sizes_[j] = std::fabs(normal[j]) * range * std::sqrt(std::max(squares / total - mean * mean, 0.0));
+  }
+  sorted_ = sizes_;
+  const auto place = sorted_.begin() + static_cast<std::ptrdiff_t>(count - 1);
+  std::nth_element(sorted_.begin(), place, sorted_.end(), std::greater<>());
+  const double edge = *place, above = edge + kSameGain * edge, below = edge - kSameGain * edge;
+  std::size_t sure =
+      static_cast<std::size_t>(std::count_if(sizes_.begin(), sizes_.end(), [&](double size) { return size > above; }));
+  chosen_.clear();
+  for (std::size_t j = 0; j < p; ++j) {
+    const bool is_sure = sizes_[j] > above;
+    if (!is_sure && !(sizes_[j] >= below && normal[j] != 0.0 && sure < count)) continue;
+    chosen_.push_back(j);
+    sure += !is_sure;
+  }
+}
+
+// The better of what the heuristic finds among the features chosen, and the best cut along the plane that is left when
+// the others are taken out of `split`; false if neither is there.
+bool Finish::find_on_chosen(const Node& node, Heuristic& heuristic, Split& split) {
+  const std::size_t p = node.n_features(), k = chosen_.size();
+  NodeRows rows = node.rows;
+  Spread spread;
+  rows.columns.clear();
+  Vector rest;
+  for (const std::size_t j : chosen_) {
+    rows.columns.push_back(node.rows.columns[j]);
+    spread.range.push_back(node.spread.range[j]);
+    spread.center.push_back(node.spread.center[j]);
+    spread.magnitude.push_back(node.spread.magnitude[j]);
+    rest.push_back(split.normal[j]);
+  }
+  const double length = norm(rest.data(), k);
+  for (double& each : rest) each /= length;
+  Candidates candidates;
+  candidates.add_direction(std::move(rest));
+  const Levels quantitative(std::vector<std::int32_t>(k, 0));
+  PredictedRows predicted(static_cast<const double*>(nullptr), quantitative);
+  predicted.begin(rows.columns, rows.n);
+  const Node some{rows, spread, predicted, node.search, node.options, node.seed, node.path, node.team};
+  node.search.restart();
+  Split along;
+  const bool is_along = search_.find(some, candidates, along);
+  node.search.restart();
+  some_ = Split{};
+  bool is_found = heuristic.split(some, some_);
+  if (is_found && finishing_.polish) {
+    node.search.restart();
+    polish(some, some_);
+  }
+  if (is_along && !(is_found && some_.gain >= along.gain - slack(node))) {
+    some_ = std::move(along);
+    is_found = true;
+  }
+  if (!is_found) return false;
+  Vector normal(p, 0.0);
+  for (std::size_t i = 0; i < k; ++i) normal[chosen_[i]] = some_.normal[i];
+  split = some_;
+  split.normal = std::move(normal);
+  return true;
 }
 
 void Finish::polish(const Node& node, Split& split) {
@@ -37,8 +152,8 @@ void Finish::polish(const Node& node, Split& split) {
   climb_->climb_from(split, node.stream(kPolishStream));
   double value = 0.0;
   if (!climb_->plane.has_kept() || !climb_->plane.settle(node, other_, value)) return;
-  const double gain = node.search.gain(value), slack = node.options.strict_ties ? 0.0 : kTie * split.gain;
-  if (!(gain > split.gain + slack)) return;
+  const double gain = node.search.gain(value), same = node.options.strict_ties ? 0.0 : kSameGain * split.gain;
+  if (!(gain > split.gain + same)) return;
   split.normal.swap(other_.normal);
   split.threshold = other_.threshold;
   split.gain = gain;
@@ -53,8 +168,8 @@ void Finish::prefer_axis(const Node& node, Split& split) {
   if (!search_.find(node, axes_, other_)) return;
   const double impurity = with_criterion(node.options.criterion,
                                          [&]<class Criterion>() { return Criterion::impurity(node.search.totals()); });
-  const double slack = node.options.strict_ties ? 0.0 : kTie * impurity;
-  if (!(split.gain - other_.gain > finishing_.split_cost * (more / p) * impurity + slack)) std::swap(split, other_);
+  if (!(split.gain - other_.gain > finishing_.split_cost * (more / p) * impurity + slack(node)))
+    std::swap(split, other_);
 }
 
 }  // namespace oblique

@@ -1,43 +1,62 @@
-// What becomes of the split that a heuristic has found: a local search from there, and a preference for axes.
+// What becomes of the split that a heuristic has found: a local search from there, few features, and a preference for
+// axes.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "common/options.hpp"
 #include "heuristic/climbing/oc1_climb.hpp"
+#include "heuristic/heuristic.hpp"
 #include "split/candidates.hpp"
 #include "split/node.hpp"
 
 namespace oblique {
 
 // polish      perturb the hyperplane as OC1 does, and keep what is better
+// max_terms   most non-zero coefficients, -1 for no limit
 // split_cost  c: a split with k non-zero coefficients of p has to beat the best axis-parallel one by more than
 //             c (k - 1) / p of the node's impurity
 struct Finishing {
   bool polish = false;
+  std::int64_t max_terms = -1;
   double split_cost = 0.0;
+
+  // Whether splits are made of the columns of a node, which then have to be copied.
+  bool reads_columns() const { return polish || max_terms > 0; }
 };
 
-// Reads the options `polish` and `split_cost`.
+// Reads the options of these names.
 Finishing finishing_of(const Options& options);
+
+inline constexpr double kSameGain = 1e-9;  // gains closer than this share are equal, as in every search (front.hpp)
 
 // Finishes the splits of one tree.
 class Finish {
  public:
   Finish(const SearchOptions& options, const Finishing& finishing);
 
-  // Changes the split, or leaves it. The search of the node is used.
-  void apply(const Node& node, Split& split);
+  // Changes the split, or leaves it; false if nothing is left of it. The search of the node is used. heuristic : that
+  // found it
+  bool apply(const Node& node, Heuristic& heuristic, Split& split);
+  void polish(const Node& node, Split& split);
 
  private:
-  void polish(const Node& node, Split& split);
+  bool limit(const Node& node, Heuristic& heuristic, Split& split);
+  void choose_terms(const Node& node, const Vector& normal, std::size_t count);
+  bool find_on_chosen(const Node& node, Heuristic& heuristic, Split& split);
   void prefer_axis(const Node& node, Split& split);
+  double slack(const Node& node) const;
 
   const Finishing finishing_;
   std::optional<OC1Climb> climb_;
   Candidates axes_;
   CandidateSearch search_;
-  Split other_;
+  Split other_, some_;
+  std::vector<std::size_t> chosen_;  // features
+  Vector sizes_, sorted_;            // of terms
 };
 
 }  // namespace oblique

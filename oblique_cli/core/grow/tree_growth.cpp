@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "rows/exact_moments.hpp"
@@ -87,6 +88,13 @@ namespace {
 struct TreeAlone {
   GrownTree tree;
 
+  // What the split of a node takes off the impurity of all rows, in weight.
+  double worth(std::int32_t node) const {
+    const auto counts = tree.counts.begin() + node * static_cast<std::ptrdiff_t>(tree.n_classes);
+    const double weight = std::accumulate(counts, counts + static_cast<std::ptrdiff_t>(tree.n_classes), 0.0);
+    return weight * tree.gains[static_cast<std::size_t>(node)];
+  }
+
   std::int32_t add(const MemoryRows& rows, const MemoryRows::Place& place) {
     tree.add_facts(place.counts.data(), static_cast<std::int64_t>(rows.size(place)));
     return tree.add_node();
@@ -109,7 +117,7 @@ struct TreeAlone {
 std::size_t most_copied(const Training& data, const Family& family, const Options& options, const Finishing& finishing,
                         const Team& team) {
   const std::size_t p = data.levels.count.size();
-  if (data.n * p * sizeof(double) <= copied_whole_up_to() || finishing.polish) return data.n;
+  if (data.n * p * sizeof(double) <= copied_whole_up_to() || finishing.reads_columns()) return data.n;
   if (!family.make(options)->reads_stretches()) return data.n;
   return std::max({data.n / (5 * static_cast<std::size_t>(team.size())), exact_sums_above(), p});
 }
@@ -120,7 +128,7 @@ GrownTree grow_tree(const Training& data, const Family& family, const Options& o
                     SearchTally& tally) {
   const Finishing finishing = finishing_of(options);
   MemoryRows rows(data.x, data.y, data.weights, data.n, data.n_classes, data.levels,
-                  family.adds_up || data.weights || finishing.polish,
+                  family.adds_up || data.weights || finishing.reads_columns(),
                   most_copied(data, family, options, finishing, team));
   TreeAlone growth;
   growth.tree.n_features = data.levels.count.size();
@@ -128,6 +136,13 @@ GrownTree grow_tree(const Training& data, const Family& family, const Options& o
   growth.tree.n_scores = data.levels.width;
   const auto make = [&] { return tree_splitter(rows, family, options, finishing, team, tally); };
   Grower grower(rows, stopping_of(options), growth, make, &team);
+  if (const std::int64_t most = options.integer("max_leaf_nodes"); most > 0) {
+    const double slack = options.flag("strict_ties") ? 0.0 : kSameGain;
+    std::vector<unsigned char> is_split(static_cast<std::size_t>(2 * data.n), 0);
+    for (const std::int32_t node : grower.grow_best_first({rows.root(team)}, static_cast<std::size_t>(most), slack))
+      is_split[static_cast<std::size_t>(node)] = 1;
+    return in_order(growth.tree, [&](std::size_t node) { return is_split[node] != 0; });
+  }
   grower.grow({rows.root(team)});
   return team.size() > 1 ? in_order(growth.tree) : std::move(growth.tree);
 }

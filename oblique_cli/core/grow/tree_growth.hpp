@@ -97,9 +97,7 @@ class FinishedSplits {
   bool find(WholeNodes& nodes, Split& split, bool& /* given_up */) {
     const Node node = nodes.node();
     split = Split{};
-    if (!heuristic_->split(node, split)) return false;
-    finish_.apply(node, split);
-    return true;
+    return heuristic_->split(node, split) && finish_.apply(node, *heuristic_, split);
   }
   void end_search(bool for_good) {
     if (for_good) heuristic_.reset();

@@ -276,6 +276,37 @@ void NodeUpdate::cut_along(const std::vector<CareRow>& care, const std::vector<d
   best.length = length;
 }
 
+// chosen_ = the columns with coefficients, if they are of at most `max_terms` features; else those of the features that
+// count most, by the squares of their coefficients.
+void NodeUpdate::choose_columns(const std::vector<double>& w) {
+  const auto feature = [&](std::size_t j) { return static_cast<std::size_t>(options_.feature_of[j]); };
+  std::vector<std::pair<double, std::size_t>> sizes;  // features, less what counts
+  for (std::size_t j = 0; j < w.size(); ++j) {
+    if (j == 0 || feature(j) != feature(j - 1)) sizes.emplace_back(0.0, feature(j));
+    sizes.back().first -= w[j] * w[j];
+  }
+  std::sort(sizes.begin(), sizes.end());
+  sizes.resize(std::min(sizes.size(), options_.max_terms));
+  chosen_.clear();
+  for (std::size_t j = 0; j < w.size(); ++j)
+    if (w[j] != 0.0 &&
+        std::any_of(sizes.begin(), sizes.end(), [&](const auto& each) { return each.second == feature(j); }))
+      chosen_.push_back(j);
+}
+
+// The surrogate's answer among the columns chosen.
+void NodeUpdate::solve_on_chosen(const TwoSides& sides, const LinearPenalty& penalty, const LinearOptions& options,
+                                 LinearFit& fit) {
+  some_.resize(chosen_.size() * sides.n);
+  for (std::size_t k = 0; k < chosen_.size(); ++k)
+    std::copy_n(centered_.data() + chosen_[k] * sides.n, sides.n, some_.data() + k * sides.n);
+  LinearFit found;
+  solver_.solve({some_.data(), sides.n, chosen_.size(), sides.side, sides.weight}, penalty, options, found);
+  fit.w.assign(fit.w.size(), 0.0);
+  for (std::size_t k = 0; k < chosen_.size(); ++k) fit.w[chosen_[k]] = found.w[k];
+  fit.b = found.b;
+}
+
 // Along the answers of the surrogate, from the sparsest. A missing value counts as the mean, 0.
 void NodeUpdate::surrogates(const std::vector<CareRow>& care, PlaneCandidate& best) {
   if (too_dear(options_.penalty, best)) return;  // no plane of several features is as short as 1
@@ -304,9 +335,14 @@ void NodeUpdate::surrogates(const std::vector<CareRow>& care, PlaneCandidate& be
   LinearPenalty penalty;
   penalty.l1 = kFirstL1 * solver_.largest_l1(sides, options);
   if (!(penalty.l1 > 0.0)) return;
-  LinearFit fit;
+  LinearFit fit, whole;
   for (int k = 0; k < kSurrogates; ++k, penalty.l1 *= kNextL1) {
-    solver_.solve(sides, penalty, options, fit);
+    solver_.solve(sides, penalty, options, whole);
+    fit = whole;
+    if (options_.max_terms > 0) {
+      choose_columns(fit.w);
+      if (chosen_.size() < n_used(fit.w)) solve_on_chosen(sides, penalty, options, fit);
+    }
     double squares = 0.0, offset = fit.b;
     for (std::size_t j = 0; j < p; ++j) {
       squares += fit.w[j] * fit.w[j];

@@ -77,6 +77,9 @@ class NodeUpdate {
   void cut_along(const std::vector<CareRow>& care, const std::vector<double>& w, double b, PlaneCandidate& best);
   double bound_along(const std::vector<CareRow>& care);
   void surrogates(const std::vector<CareRow>& care, PlaneCandidate& best);
+  void choose_columns(const std::vector<double>& w);
+  void solve_on_chosen(const TwoSides& sides, const LinearPenalty& penalty, const LinearOptions& options,
+                       LinearFit& fit);
   bool too_dear(double cost, const PlaneCandidate& best) const;
   bool lacks(std::size_t row, const double* w) const;
   // Best cut of the sorted values_, both ways around or with larger values to the right only, with rows without a value
@@ -98,6 +101,8 @@ class NodeUpdate {
   std::vector<std::uint8_t> bins_;     // of along_
   std::vector<std::size_t> in_order_;  // features by least_
   std::vector<Cut> cuts_;              // of the features
+  std::vector<std::size_t> chosen_;    // columns of the features that a plane is limited to
+  std::vector<double> some_;           // these of the rows that care
   LinearSolver solver_;
 };
 

@@ -10,8 +10,9 @@
 namespace oblique {
 
 // The same tree with its nodes numbered in the order in which one thread finds them: pairs of children as their parents
-// are visited, left first.
-inline GrownTree in_order(const GrownTree& found) {
+// are visited, left first. stays_split : whether a node has its children still
+template <class Is>
+GrownTree in_order(const GrownTree& found, const Is& stays_split) {
   GrownTree out;
   out.n_features = found.n_features;
   out.n_classes = found.n_classes;
@@ -20,6 +21,7 @@ inline GrownTree in_order(const GrownTree& found) {
     const std::int32_t id = out.add_node();
     out.add_facts(found.counts.data() + node * found.n_classes, found.n_rows[node]);
     const std::size_t to = static_cast<std::size_t>(id);
+    if (!stays_split(node)) return id;
     out.set_plane(to, found.plane(node), found.thresholds[node]);
     out.set_split_facts(to, found.gains[node], found.level_scores.data() + node * found.n_scores);
     return id;
@@ -32,7 +34,7 @@ inline GrownTree in_order(const GrownTree& found) {
   while (!stack.empty()) {
     const Pair here = stack.back();
     stack.pop_back();
-    if (found.is_leaf(here.old)) continue;
+    if (!stays_split(here.old)) continue;
     const std::size_t left = found.left_of(here.old), right = found.right_of(here.old);
     const std::int32_t left_id = copy(left), right_id = copy(right);
     out.set_children(static_cast<std::size_t>(here.id), left_id, right_id);
@@ -40,6 +42,10 @@ inline GrownTree in_order(const GrownTree& found) {
     stack.push_back({left, left_id});
   }
   return out;
+}
+
+inline GrownTree in_order(const GrownTree& found) {
+  return in_order(found, [&](std::size_t node) { return !found.is_leaf(node); });
 }
 
 }  // namespace oblique

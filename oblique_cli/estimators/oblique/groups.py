@@ -52,6 +52,21 @@ class Growth(Declared, BaseEstimator, kw_only=True):
     max_depth: int | None = parameter(
         default=None, allowed=Optional(Integer(0)), help="Longest path from the root to a leaf; None for no limit."
     )
+    max_leaf_nodes: int | None = parameter(
+        default=None,
+        allowed=Optional(Integer(1)),
+        help="Most leaves, grown best-first as in scikit-learn: the leaf whose split takes most off the impurity of "
+        "all rows, score times weight, is split next. Splits do not depend on that order, so a limit that is not "
+        "reached gives the tree without it. None for no limit.",
+    )
+    max_terms: int | None = parameter(
+        default=None,
+        allowed=Optional(Integer(1)),
+        help="Most features of a split, those of its coefficients that are not 0; a qualitative column is one. Where "
+        "the heuristic finds more, features are left out by halves, those that move rows least, and it looks among "
+        "the others again (Brodley and Utgoff 1995); the best axis-parallel split takes its place if it is as good. "
+        "None for no limit. See docs/small_trees.md.",
+    )
     min_samples_leaf: float = parameter(
         default=1,
         allowed=Real(0.0, open_low=True),
@@ -116,6 +131,13 @@ class Pruning(RuleParameters, BaseEstimator, kw_only=True):
         default=0.1,
         allowed=Real(0.0, 1.0, open_low=True, open_high=True),
         help='Share of the training rows that "cost_complexity" and "reduced_error" keep from growth.',
+    )
+    path: bool = parameter(
+        default=False,
+        allowed=Boolean(),
+        help="Whether the fit keeps the whole path of sizes: `path_` has the alpha, leaves, terms and cross-validated "
+        'accuracy of every pruned subtree, and ``at(k)`` is the fitted tree of each. The folds are those of "cv", or '
+        "`pruning_folds` further trees; the tree is the same as without.",
     )
 
 
@@ -188,9 +210,11 @@ class Refinement(Declared, BaseEstimator, kw_only=True):
         help="Most passes over all nodes at one penalty; a run that needs more is said not to have converged.",
     )
 
-    def settings(self, threads: int) -> Settings:
-        """Return how a run goes."""
-        return Settings(self.surrogate, self.max_sweeps, split_leaves=self.split_leaves, threads=threads)
+    def settings(self, threads: int, growth: Growth | None = None) -> Settings:
+        """Return how a run goes. growth : whose limits the refined tree keeps as well"""
+        most_leaves, most_terms = (growth.max_leaf_nodes, growth.max_terms) if growth else (None, None)
+        divides = self.split_leaves and most_leaves is None
+        return Settings(self.surrogate, self.max_sweeps, split_leaves=divides, threads=threads, max_terms=most_terms)
 
 
 class Columns(Declared, BaseEstimator, kw_only=True):

@@ -40,6 +40,7 @@ from oblique_cli.tree.logistic_trees import (
 )
 from oblique_cli.tree.refining import REFINEMENTS, PlaneSpace, Settings
 
+AUTO, AUTO_TERMS = "auto", 10  # of max_terms
 SEVERAL = ("axis_parallel", "hhgdt", "fdt", "cline")
 
 
@@ -53,6 +54,7 @@ class LogisticModelTreeClassifier(
             "min_parent",
             "min_samples_leaf",
             "max_depth",
+            "max_leaf_nodes",
             "base",
             "leaf_penalty",
             "refine",
@@ -150,19 +152,19 @@ class LogisticModelTreeClassifier(
         help="What twice the leaves have to gain in that comparison: one point of error, or what is worth it in log "
         "loss. With 0 a tree of a hundred leaves is taken for the least gain over one of ten.",
     )
-    max_terms: int | None = parameter(
-        default=10,
-        allowed=Optional(Integer(1)),
-        help='Most terms a class in the models of leaves, with "ridge". Where there are more, models of all terms are '
-        "compared, in the same tree and on the same folds, with models of so many, the same in all leaves, which are "
-        "chosen one after another by how much they lower the loss on the training rows and fitted anew; see "
-        "`all_terms_price`. None compares nothing.",
+    max_terms: int | str | None = parameter(  # type: ignore[assignment]  # of models in leaves, not of planes
+        default=AUTO,
+        allowed=Optional(Either(Integer(1), Text(AUTO, f"'{AUTO}'"))),
+        help='Most terms a class in the models of leaves, with "ridge": the same terms in all leaves, chosen one after '
+        "another by how much they lower the loss on the training rows, and the models fitted anew. A number always "
+        f'holds. "auto" is {AUTO_TERMS}, unless models of all terms have a lower loss by more than '
+        "`all_terms_price`, in the same tree and on the same folds. None is all terms.",
     )
     all_terms_price: float = parameter(
         default=0.005,
         allowed=Real(0.0),
-        help="What models of more than `max_terms` terms have to gain in that comparison to be kept: half a point of "
-        "error, or what is worth it in log loss. With 0 the lower loss decides, with 10 `max_terms` always holds.",
+        help='What models of all terms have to gain in that comparison to be kept, with max_terms "auto": half a point '
+        "of error, or what is worth it in log loss.",
     )
     n_jobs: int | None = parameter(
         default=None,
@@ -183,6 +185,11 @@ class LogisticModelTreeClassifier(
             raise ConfigError(f"n_jobs of {owner} must not be 0. Set it to None for one or -1 for all.")
         if self.refine != "none" and self.models == LOGIT_BOOST:
             raise ConfigError(f"refine of {owner} needs models 'ridge'. Got {self.models!r}; set refine to 'none'.")
+        if isinstance(self.max_terms, int) and self.models == LOGIT_BOOST:
+            raise ConfigError(
+                f"max_terms of {owner} needs models 'ridge'. Got {self.models!r}; limit steps, each of which adds at "
+                "most one term a class, or set models to 'ridge'."
+            )
         given = self._given()
         rows, labels = self._training_rows(X, y)
         growing, _, draws = self._divided(rows, labels, sample_weight, None)
@@ -191,9 +198,8 @@ class LogisticModelTreeClassifier(
         return self
 
     def _of_named(self) -> Mapping[str, Any]:
-        return {
-            name: getattr(self, name) for name in ("criterion", "min_parent", "min_samples_leaf", "max_depth", "n_jobs")
-        }
+        limits = ("criterion", "min_parent", "min_samples_leaf", "max_depth", "max_leaf_nodes", "n_jobs")
+        return {name: getattr(self, name) for name in limits}
 
     def _chosen(self, starts: Sequence[_Start], rows: _Training, draws: _Draws) -> LogisticChoice:
         """The best of several starts. rows : to grow on"""
@@ -234,6 +240,6 @@ class LogisticModelTreeClassifier(
             n_penalties=self.n_penalties,
             log_loss_weight=self.log_loss_weight,
             doubling_price=self.doubling_price,
-            max_terms=self.max_terms,
-            all_terms_price=self.all_terms_price,
+            max_terms=AUTO_TERMS if isinstance(self.max_terms, str) else self.max_terms,
+            all_terms_price=self.all_terms_price if isinstance(self.max_terms, str) else None,
         )

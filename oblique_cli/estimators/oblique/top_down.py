@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -36,7 +38,7 @@ from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Choice, check
 from oblique_cli.ground.magnitudes import comparable, product, refuse_apart
 from oblique_cli.parameters import Declared, parameter
-from oblique_cli.tree.growing import grow_top_down
+from oblique_cli.tree.growing import best_first, grow_top_down
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
 from oblique_cli.tree.probabilities import COUNTS, best_strength, with_probabilities
 from oblique_cli.tree.pruning import (
@@ -60,7 +62,8 @@ from oblique_cli.tree.refining import (
     random_tree,
     refined,
 )
-from oblique_cli.tree.splitting import PROPOSERS, Finish, Proposer
+from oblique_cli.tree.size_path import SizePath
+from oblique_cli.tree.splitting import EQUAL, PROPOSERS, Finish, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
@@ -94,6 +97,9 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         The penalty, as given or chosen.
     fill_values_ : (p,) array, with missing "impute"
         What takes the place of NaN in each quantitative column; 0 for one without any value, and for qualitative ones.
+    path_ : SizePath, with path=True
+        Rows of alpha, n_leaves, n_terms, accuracy and standard_error, from the tree as grown to its root alone, and
+        ``chosen``, the number of the one that `pruning` took; ``at(k)`` is the tree of each.
     refinement_ : Refined, with refine "tao"
         The start, the path of penalties and the objective after every update of a node (docs/refinement.md).
     levels_ : dict
@@ -203,19 +209,47 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         if proposer.combines:
             refuse_apart(rows, type(self).__name__, list(self.levels_))
         growing, kept, draws = self._divided(rows, labels, sample_weight, pruning_rows)
-        tree, refinement = self._grown(growing, kept, proposer, draws)
+        seen = _Seen([], []) if self.path else None
+        tree, refinement = self._grown(growing, kept, proposer, draws, seen)
         if refinement is not None:
             self.refinement_ = refinement
+        if seen is not None:
+            self.path_ = self._path_of(seen, tree, growing, proposer, draws)
         tree = self._finished(tree, growing, draws, lambda part, own: self._grown(part, kept, proposer, own)[0])
         self._keep(tree, growing.X)
         return self
 
+    def _path_of(self, seen: _Seen, pruned: Tree, growing: _Training, proposer: Proposer, draws: _Draws) -> SizePath:
+        """The path of sizes of the tree that was grown. pruned : what became of it; growing : its rows"""
+        folds = seen.folds
+        if not folds and len(growing.X) > 1:
+            number, own = min(self.pruning_folds, len(growing.X)), _Draws.of(seeds.integer(draws.seed, "path folds"))
+            folds = list(self._folds(growing, number, proposer, own))
+        return SizePath.of(seen.grown[0], pruned, folds)
+
+    def at(self, number: int) -> ObliqueTreeClassifier:
+        """Return the fitted classifier whose tree is a member of `path_`, counted from 0; ConfigError without it."""
+        check_is_fitted(self)
+        if not hasattr(self, "path_"):
+            raise ConfigError(f"at of {type(self).__name__} needs path=True in fit.")
+        tree, found = self.path_.tree(number), copy(self)
+        if self.probabilities != COUNTS:
+            tree = with_probabilities(tree, self.probabilities, self.probability_strength_)
+        found.path_ = self.path_.taking(number)
+        found._take(tree)
+        return found
+
     def _grown(
-        self, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws
+        self,
+        growing: _Training,
+        kept: _Training,
+        proposer: Proposer,
+        draws: _Draws,
+        seen: _Seen | None = None,
     ) -> tuple[Tree, Refined | None]:
-        """A tree grown, pruned and refined, and how. kept : rows to prune on"""
+        """A tree grown, pruned and refined, and how. kept : rows to prune on; seen : gets the trees on the way"""
         if self.refine == NO_REFINEMENT:
-            return self._pruned(growing, kept, proposer, draws), None
+            return self._pruned(growing, kept, proposer, draws, seen), None
         how = self.refine if isinstance(self.refine, Refinement) else Refinement()
         found = self._refined([_Start(self, proposer, kept)], growing, draws, how)
         return found.tree, found
@@ -279,7 +313,9 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             penalty, starts = 0.0 if penalty is None else penalty, starts[:1]
         own = grown_on(rows, space, draws)
         penalties = penalties_of(space, how.n_penalties) if penalty is None else np.array([penalty])
-        return refined(space, own, parts(), penalties, how.standard_errors, how.settings(threads_of(self)))
+        own_limits = None if isinstance(self, Refinement) else self
+        settings = how.settings(threads_of(self), own_limits)
+        return refined(space, own, parts(), penalties, how.standard_errors, settings)
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return what a tree grown with each value of max_misrate would predict, from this one tree.
@@ -316,6 +352,8 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             raise ConfigError(f"a path over max_misrate needs refine 'none'. Got {self.refine!r}.")
         if plain.leaf_models != NO_MODELS:
             raise ConfigError(f"a path over max_misrate needs leaf_models 'none'. Got {plain.leaf_models!r}.")
+        if plain.max_leaf_nodes is not None:
+            raise ConfigError(f"a path over max_misrate needs max_leaf_nodes None. Got {plain.max_leaf_nodes!r}.")
         if not plain._rule().as_grown:
             raise ConfigError(f"a path over max_misrate needs pruning 'none'. Got {self.pruning!r}.")
         if limits.min() < plain.max_misrate:
@@ -333,7 +371,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         owner = type(self).__name__
         columns = qualitative_columns(X, self.qualitative, owner)
         self.levels_: dict[int, tuple[Any, ...]] = {}
-        for learned_before in ("fill_values_", "refinement_", "probability_strength_", "leaf_penalty_"):
+        for learned_before in ("fill_values_", "path_", "refinement_", "probability_strength_", "leaf_penalty_"):
             self.__dict__.pop(learned_before, None)  # other parameters may not learn them again
         if not columns:
             # Native growth reads single precision, which is exact in double, without a copy.
@@ -430,6 +468,9 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             del own["refine"]
             check(self.refine.get_params(deep=False), self.refine.constraints, type(self.refine).__name__)
         check(own, self.constraints, owner)
+        for name, plain in (("refine", NO_REFINEMENT), ("leaf_models", NO_MODELS)):
+            if self.path and getattr(self, name) != plain:
+                raise ConfigError(f"path of {owner} needs {name} {plain!r}. Got {getattr(self, name)!r}.")
         proposer = PROPOSERS[self.proposer]() if isinstance(self.proposer, str) else self.proposer
         if not isinstance(proposer, Proposer):
             raise ConfigError(f"proposer of {owner} must be a registered name or a Proposer. Got {proposer!r}.")
@@ -468,6 +509,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
 
     def _grow(self, training: _Training, proposer: Proposer, draws: _Draws) -> Tree:
         of_node = self.misrate_of == "node"
+        limits = Stopping(self.min_parent, self.max_misrate, self.max_depth, self.max_leaf_nodes)
         tree = grow_top_down(
             training.X,
             training.codes,
@@ -475,18 +517,25 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             proposer,
             weights=training.weights,
             criterion=self.criterion,
-            stopping=Stopping(self.min_parent, self.max_misrate if of_node else 0.0, self.max_depth),
+            stopping=limits if of_node else replace(limits, max_misrate=0.0, max_leaf_nodes=None),
             min_leaf=max(self.min_samples_leaf, self.min_weight_fraction_leaf * training.total / training.unit),
             ties=self.ties,
             engine=self.engine,
             seed=draws.tree_seed(proposer),
             levels=self._level_counts(),
             missing=self.missing == "learn",
-            finish=Finish(self.polish, self.split_cost),
+            finish=Finish(self.polish, self.split_cost, self.max_terms),
             n_threads=threads_of(self),
         )
-        # Splits do not depend on the limit, so the tree may as well be cut afterwards.
-        return tree if of_node else tree.collapse(self._rates(tree) <= self.max_misrate)
+        # Splits do not depend on the limits, so the tree may as well be cut afterwards.
+        return tree if of_node else self._cut(tree)
+
+    def _cut(self, tree: Tree) -> Tree:
+        """A tree grown without `max_misrate` and `max_leaf_nodes` as it would be with them."""
+        tree = tree.collapse(self._rates(tree) <= self.max_misrate)
+        if self.max_leaf_nodes is None:
+            return tree
+        return best_first(tree, self.max_leaf_nodes, 0.0 if self.ties == "strict" else EQUAL)
 
     def _rule(self) -> PruningRule:
         """The rule that `pruning` is or names, with the parameters that the estimator has for it."""
@@ -501,14 +550,27 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         rule = PRUNINGS[str(self.pruning)]
         return rule(**{name: getattr(self, name) for name in rule.constraints if name in RuleParameters.parameters})
 
-    def _pruned(self, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws) -> Tree:
-        """A tree grown on `growing` and pruned; `kept` are rows kept from growth."""
+    def _folds(
+        self, rows: _Training, number: int, proposer: Proposer, draws: _Draws
+    ) -> Iterator[tuple[Tree, LabeledRows]]:
+        """Trees of all folds but one each, and the rows of that one."""
+        seed = int(draws.rng.integers(2**31))
+        for grow_on, left_out in shuffled_folds(len(rows.X), number, seed):
+            yield self._grow(rows.part(grow_on), proposer, draws), rows.part(left_out)
+
+    def _pruned(
+        self, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws, seen: _Seen | None = None
+    ) -> Tree:
+        """A tree grown on `growing` and pruned; `kept` are rows kept from growth. seen : gets the trees on the way"""
         tree, rule = self._grow(growing, proposer, draws), self._rule()
+        if seen is not None:
+            seen.grown.append(tree)
 
         def folds(number: int) -> Iterator[tuple[Tree, LabeledRows]]:
-            seed = int(draws.rng.integers(2**31))
-            for grow_on, left_out in shuffled_folds(len(growing.X), number, seed):
-                yield self._grow(growing.part(grow_on), proposer, draws), growing.part(left_out)
+            for one in self._folds(growing, number, proposer, draws):
+                if seen is not None:
+                    seen.folds.append(one)
+                yield one
 
         if rule.rows == TRAINING_ROWS:
             return pruned(rule, tree, CrossValidation(growing, folds))
@@ -574,6 +636,13 @@ class _Draws(NamedTuple):
         """The seed of the next tree."""
         number = next(self.numbers)
         return int(self.rng.integers(2**63)) if proposer.draws_tree_seed else seeds.integer(self.seed, "tree", number)
+
+
+class _Seen(NamedTuple):
+    """Trees on the way to a pruned one. grown : the one as grown; folds : of a rule that divides the rows"""
+
+    grown: list[Tree]
+    folds: list[tuple[Tree, LabeledRows]]
 
 
 class _Training(LabeledRows):

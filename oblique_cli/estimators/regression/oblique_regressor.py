@@ -65,6 +65,12 @@ class ObliqueTreeRegressor(Declared, TreeRegressor, kw_only=True):
     max_depth: int | None = parameter(
         default=None, allowed=Optional(Integer(0)), help="Longest path from the root to a leaf; None for no limit."
     )
+    max_leaf_nodes: int | None = parameter(
+        default=None,
+        allowed=Optional(Integer(1)),
+        help="Most leaves, grown best-first: the leaf whose split takes most off the residual sum is split next. None "
+        "for no limit.",
+    )
     pruning: str = parameter(
         default="cv",
         allowed=Choice(PRUNED),
@@ -129,4 +135,4 @@ class ObliqueTreeRegressor(Declared, TreeRegressor, kw_only=True):
     def _settings(self, p: int) -> Settings:
         linear = self.leaves == "linear"
         least = self.min_samples_leaf or (max(5, 2 * (p + 1)) if linear else 5)
-        return Settings(least, self.max_depth, linear)
+        return Settings(least, self.max_depth, linear, self.max_leaf_nodes)

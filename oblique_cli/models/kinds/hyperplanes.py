@@ -112,7 +112,14 @@ KINDS.register("hyperplane_tree")(
         },
         optional=frozenset({"levels_", "fill_values_", "n_clusters_", "probability_strength_", "leaf_penalty_"}),
         # A path over the cost of BUTIF-SVM fits machines to the training rows, which a model file does not keep.
-        left_out={"_skeleton": None, "_trees": {}, "seconds_saved_": 0.0, "_power": 0, "refinement_": None},
+        left_out={
+            "_skeleton": None,
+            "_trees": {},
+            "seconds_saved_": 0.0,
+            "_power": 0,
+            "path_": None,
+            "refinement_": None,
+        },
         check=_goes_together,
         predictor="oblique_cli.models.predicting:HyperplanePredictor",
     )

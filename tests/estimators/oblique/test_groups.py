@@ -90,7 +90,10 @@ def test_refinement_says_how(how):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"growth": {"max_dept": 1}}, "growth of {} has no parameter 'max_dept'. Did you mean 'max_depth'?"),
+        (
+            {"growth": {"max_dept": 1}},
+            "growth of {} has no parameter 'max_dept'. Did you mean 'max_depth' or 'max_terms'?",
+        ),
         ({"growth": 3}, "growth of {} must be a Growth, a mapping of its parameters, or None. Got 3."),
         ({"growth": Growth(max_depth=2), "max_depth": 3}, "max_depth of {} is 3, and 2 in growth; give it once."),
         ({"growth": {"max_depth": -1}}, "max_depth of {} must be a whole number, at least 0, or none. Got -1."),
@@ -125,7 +128,10 @@ def test_a_configuration_takes_the_groups_as_mappings(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("growth: {max_dept: 2}", "unknown key 'max_dept' in growth of hhgdt. Did you mean 'max_depth'?"),
+        (
+            "growth: {max_dept: 2}",
+            "unknown key 'max_dept' in growth of hhgdt. Did you mean 'max_depth' or 'max_terms'?",
+        ),
         ("growth: 2", "growth of hhgdt must be a mapping of its parameters."),
         ("growth: {max_depth: 2}, max_depth: 3", "max_depth of hhgdt is given in growth as well; give it once."),
         ("pruning: {pruning_folds: 4}", "pruning of hhgdt needs a name, as in {name: cv}."),

@@ -284,6 +284,28 @@ def test_the_terms_that_count_are_chosen():
     assert model.refinement_.chosen == sparse and sparse.most == 3 and sparse.loss(0.5) < dense.loss(0.5)
 
 
+def test_a_number_of_terms_holds_whatever_it_costs():
+    X, y = many_columns()
+    y = (X @ np.linspace(1, 2, 20) > 0).astype(int)  # all columns count
+    for most in (1, 2, 5, 19, 20, 40):
+        model = LogisticModelTreeClassifier(max_terms=most, all_terms_price=0.0, squares=False, **ONE_LEAF).fit(X, y)
+        assert len(terms_of(model)) == min(most, 20)
+    few = LogisticModelTreeClassifier(max_terms=2, **ONE_LEAF).fit(X[:1], y[:1])  # nothing to divide
+    assert len(few.tree_.leaf_models.terms) <= 2
+    iris = load_iris(return_X_y=True)
+    model = LogisticModelTreeClassifier(max_depth=0, max_terms=3, random_state=0).fit(*iris)
+    assert model.tree_.n_terms == 1 + 3 * 3
+
+
+def test_a_number_of_terms_needs_ridge_models():
+    X, y = many_columns()
+    with pytest.raises(
+        ConfigError, match=r"^max_terms of LogisticModelTreeClassifier needs models 'ridge'\. Got 'logit"
+    ):
+        LogisticModelTreeClassifier(max_terms=3, models="logit_boost").fit(X, y)
+    LogisticModelTreeClassifier(max_terms="auto", models="logit_boost", steps=2, **ONE_LEAF).fit(X, y)
+
+
 def test_the_models_of_few_terms_are_at_the_minimum_of_their_ridge():
     X, y = many_columns()
     model = LogisticModelTreeClassifier(max_terms=4, leaf_penalty=3.0, **ONE_LEAF).fit(X, y)
@@ -301,11 +323,11 @@ def test_all_terms_stay_where_their_loss_is_lower_by_more_than_their_price(bent)
     y = (X @ np.linspace(1, 2, 20) > 0).astype(int)  # all columns count
     found = {}
     for price in (0.0, 0.005, 10.0):
-        model = LogisticModelTreeClassifier(max_terms=2, all_terms_price=price, squares=False, **ONE_LEAF).fit(X, y)
+        model = LogisticModelTreeClassifier(all_terms_price=price, squares=False, **ONE_LEAF).fit(X, y)
         sparse, dense = compared(model)
         found[price] = len(terms_of(model))
         assert (model.refinement_.chosen == sparse) == (sparse.loss(0.5) <= dense.loss(0.5) + price)
-    assert found == {0.0: 20, 0.005: 20, 10.0: 2}
+    assert found == {0.0: 20, 0.005: 20, 10.0: 10}
     everything = LogisticModelTreeClassifier(max_terms=None, squares=False, **ONE_LEAF).fit(X, y)
     assert not any(c.most for c in everything.refinement_.candidates) and len(terms_of(everything)) == 20
     few = LogisticModelTreeClassifier(**SHORT).fit(*bent)  # no more than eight terms there
@@ -316,7 +338,7 @@ def test_all_terms_stay_where_their_loss_is_lower_by_more_than_their_price(bent)
 def test_every_leaf_keeps_to_the_terms(bent, refine):
     X, y = bent
     X = np.hstack([X, np.random.default_rng(0).normal(size=(600, 12))])
-    model = LogisticModelTreeClassifier(max_terms=3, all_terms_price=10.0, refine=refine, **SHORT).fit(X, y)
+    model = LogisticModelTreeClassifier(max_terms=3, refine=refine, **SHORT).fit(X, y)
     models = model.tree_.leaf_models
     assert len(models.terms) <= 3 and model.refinement_.chosen.most == 3
     leaves = np.flatnonzero(model.tree_.is_leaf)

@@ -1,0 +1,105 @@
+"""Size against accuracy: trees cut smaller and smaller, with splits of few features and of any number."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
+from oblique_cli.experiments.running import Case
+from oblique_cli.fitting.cutting import Cut, cuts
+from oblique_cli.fitting.goals import Goal
+from oblique_cli.tree.structure import Tree
+
+FEW = (1, 2, 3)  # features of a split that are tried beside what the fit has
+
+
+@dataclass(frozen=True)
+class Sized:
+    """A tree of the frontier.
+
+    algorithm : its name; max_terms : of its splits, None for any
+    chosen : whether it is the fitted one; best : whether no tree of as few terms has a score as good
+    """
+
+    algorithm: str
+    cut: Cut
+    max_terms: int | None
+    chosen: bool = False
+    best: bool = False
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Parameters that make the tree of all rows."""
+        limit = {} if self.max_terms is None else {"max_terms": self.max_terms}
+        return {**limit, "pruning": "ccp_alpha", "ccp_alpha": self.cut.alpha}
+
+    def plain(self) -> dict[str, Any]:
+        """Return the step as plain data."""
+        cut = self.cut
+        size = {"n_terms": cut.terms, "leaves": cut.leaves, "max_terms": self.max_terms}
+        said = {"score": cut.score, "error": cut.error, "alpha": cut.alpha}
+        return {"algorithm": self.algorithm, **size, **said, "chosen": self.chosen, "best": self.best}
+
+
+def has_frontier(case: Case) -> bool:
+    """Whether the trees of an algorithm are those of one heuristic, grown top-down."""
+    return ALGORITHMS[case.spec.name].family is TOP_DOWN
+
+
+def refuse_without(case: Case) -> None:
+    """Raise ConfigError for an algorithm without a path of sizes, and for one that is tuned."""
+    if not has_frontier(case):
+        raise ConfigError(
+            f"{case.spec.name} has no path of sizes; trees of one heuristic have, such as hhcart_a or fdt."
+        )
+    if case.spec.grid:
+        raise ConfigError("a path of sizes goes without a grid; leave out --tune, or give one value.")
+
+
+def frontier(case: Case, goal: Goal, seed: int, fitted: Any) -> tuple[Sized, ...]:
+    """Return the trees of a fit, by the terms of their splits and from the largest.
+
+    fitted : the tree of all rows, which is marked if it is one of them
+    Each is judged on rows that it was not grown on, as pruning judges it; what is said of the one that is chosen for it
+    is flattered. ConfigError for an algorithm without a path.
+    """
+    refuse_without(case)
+    own = case.spec.params.get("max_terms")
+    limits = [own]
+    if own is None and _combines(case):
+        limits += [few for few in FEW if few < case.dataset.p]
+    found = []
+    for limit in limits:
+        params = {**case.spec.params, "max_terms": limit}
+        steps = cuts(case, np.arange(case.dataset.n), goal, params, seed)
+        # Of trees that one complexity gives the smallest, which pruning at this complexity makes.
+        last = {cut.alpha: Sized(case.spec.name, cut, limit) for cut in steps}
+        found += [last[alpha] for alpha in sorted(last)]
+    return tuple(_marked(found, own, fitted))
+
+
+def _combines(case: Case) -> bool:
+    """Whether splits of the algorithm may have several features."""
+    made = case.algorithm.make(random_state=0, **case.spec.params)
+    return bool(made.ungrouped()._checked_proposer().combines)
+
+
+def _marked(steps: Sequence[Sized], own: int | None, fitted: Any) -> list[Sized]:
+    least: dict[int, Sized] = {}
+    for step in sorted(steps, key=lambda one: (one.cut.terms, one.cut.loss)):
+        if all(step.cut.loss < other.cut.loss for other in least.values()):
+            least[id(step)] = step
+    size = (fitted.n_leaves, fitted.n_terms) if isinstance(fitted, Tree) else None
+    return [
+        replace(
+            step,
+            chosen=step.max_terms == own and (step.cut.leaves, step.cut.terms) == size,
+            best=id(step) in least,
+        )
+        for step in steps
+    ]

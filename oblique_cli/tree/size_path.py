@@ -1,0 +1,115 @@
+"""The path of sizes of a tree: its nested pruned subtrees, what there is to read in each, how often each is right.
+
+The weakest-link sequence of a grown tree, with the errors of each member in cross-validation of the training rows
+(Breiman et al. 1984, section 3.4.2): what pruning "cv" chooses from, kept for whoever chooses by themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.tree.pruning import LabeledRows, PruningPath, cost_complexity_path, sequence_errors
+from oblique_cli.tree.structure import Tree
+
+
+class Member(NamedTuple):
+    """A tree of the sequence.
+
+    alpha : complexity from which on it is that of pruning "ccp_alpha"; -inf for the tree as grown
+    n_leaves, n_terms : its size, terms as `Tree.n_terms` counts them
+    accuracy : share of the weight that is right in cross-validation, NaN without rows to divide
+    standard_error : of the accuracy, as that of so many rows
+    """
+
+    alpha: float
+    n_leaves: int
+    n_terms: int
+    accuracy: float
+    standard_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class SizePath:
+    """The members of a sequence, from the tree as grown to the root alone.
+
+    chosen : number of the member that the pruning rule took, None where it made another tree
+    """
+
+    grown: Tree
+    sequence: PruningPath
+    members: tuple[Member, ...]
+    chosen: int | None
+
+    @classmethod
+    def of(cls, grown: Tree, pruned: Tree, folds: Iterable[tuple[Tree, LabeledRows]]) -> SizePath:
+        """Return the path of a tree. pruned : what a rule made of it; folds : trees of other rows, and rows to test on
+
+        The trees of the folds are cut at the geometric mean of neighboring complexities of the tree.
+        """
+        sequence = cost_complexity_path(grown)
+        wrong, total = np.zeros(len(sequence.alphas)), 0.0
+        for tree, left_out in folds:
+            wrong += sequence_errors(tree, cost_complexity_path(tree), sequence.between, *left_out)
+            total += left_out.total
+        rates = wrong / total if total > 0.0 else np.full(len(wrong), np.nan)
+        trees = [sequence.member(grown, k) for k in range(len(wrong))]
+        # Rows that several repetitions leave out add nothing to what is known of the rate.
+        errors = np.sqrt(rates * (1.0 - rates) / (grown.counts[0].sum() or 1.0))
+        members = tuple(
+            Member(float(alpha), tree.n_leaves, tree.n_terms, float(1.0 - rate), float(error))
+            for alpha, tree, rate, error in zip(sequence.alphas, trees, rates, errors, strict=True)
+        )
+        same = [k for k, tree in enumerate(trees) if _are_same(tree, pruned)]
+        return cls(grown, sequence, members, same[0] if same else None)
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def __getitem__(self, number: int) -> Member:
+        return self.members[number]
+
+    def __iter__(self) -> Iterator[Member]:
+        return iter(self.members)
+
+    def tree(self, number: int) -> Tree:
+        """Return the tree of a member, counted from 0, or from the end below 0; ConfigError if there is none."""
+        n = len(self.members)
+        if isinstance(number, bool) or not isinstance(number, int | np.integer) or not -n <= number < n:
+            raise ConfigError(f"the number of a member of the path must be from 0 to {n - 1}. Got {number!r}.")
+        return self.sequence.member(self.grown, int(number) % n)
+
+    def taking(self, number: int) -> SizePath:
+        """Return the path with another member chosen."""
+        return replace(self, chosen=int(number) % len(self.members))
+
+    def front(self) -> list[int]:
+        """Return the members that are more often right than every smaller one, from the smallest."""
+        found: list[int] = []
+        for k in reversed(range(len(self.members))):
+            if not found or self.members[k].accuracy > self.members[found[-1]].accuracy:
+                found.append(k)
+        return found
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the table as plain data for JSON; the complexity of the tree as grown is None."""
+        rows = [{**one._asdict(), "alpha": one.alpha if np.isfinite(one.alpha) else None} for one in self.members]
+        return {"members": rows, "chosen": self.chosen}
+
+    def __str__(self) -> str:
+        lines = [f"{'':>4}  {'alpha':>10}  {'leaves':>6}  {'terms':>6}  {'% right':>7}  {'std. error':>10}"]
+        for k, one in enumerate(self.members):
+            alpha = f"{one.alpha:.4g}" if np.isfinite(one.alpha) else "as grown"
+            figures = f"{100 * one.accuracy:>7.1f}  {100 * one.standard_error:>10.1f}"
+            mark = "  chosen" if k == self.chosen else ""
+            lines.append(f"{k:>4}  {alpha:>10}  {one.n_leaves:>6}  {one.n_terms:>6}  {figures}{mark}")
+        return "\n".join(lines)
+
+
+def _are_same(a: Tree, b: Tree) -> bool:
+    """Whether two trees, cut from one, are cut alike."""
+    return np.array_equal(a.left, b.left) and np.array_equal(a.n_rows, b.n_rows)

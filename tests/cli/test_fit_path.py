@@ -1,0 +1,79 @@
+"""`oblique fit --path`: trees of all sizes as a table, as JSON and drawn, each to be fitted by what the table says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_support import call  # noqa: F401  (a fixture)
+
+PLAIN = str(Path(__file__).parent.parent / "files" / "plain.csv")
+ASKED = ("fit", PLAIN, "--target", "variety", "--algorithm", "fdt", "--folds", "2")
+
+
+@pytest.fixture
+def found(call):  # noqa: F811
+    """What --path says of the plain table, as JSON."""
+    ended = call(*ASKED, "--path", "--format", "json")
+    assert ended.code == 0, ended.err
+    return json.loads(ended.out)
+
+
+def test_every_tree_of_the_path_can_be_fitted(call, found):  # noqa: F811
+    path = found["path"]
+    assert {one["max_terms"] for one in path} >= {None, 1, 2}
+    for one in path[:: max(1, len(path) // 6)]:
+        settings = {"pruning": "ccp_alpha", "ccp_alpha": one["alpha"]}
+        settings |= {} if one["max_terms"] is None else {"max_terms": one["max_terms"]}
+        keys = [text for key, value in settings.items() for text in ("--set", f"{key}={value}")]
+        ended = call(*ASKED, *keys, "--format", "json")
+        assert ended.code == 0, ended.err
+        made = json.loads(ended.out)
+        assert (made["leaves"], made["n_terms"]) == (one["leaves"], one["n_terms"])
+
+
+def test_the_best_are_those_that_no_tree_of_as_few_terms_matches(found):
+    path = found["path"]
+    for one in path:
+        smaller = [o for o in path if o["n_terms"] <= one["n_terms"] and o is not one]
+        if one["best"]:
+            assert all(o["score"] <= one["score"] for o in smaller)
+    assert next(one for one in path if one["chosen"])["leaves"] == found["leaves"]
+    assert sum(one["chosen"] for one in path) == 1 and found["curve"] == []
+    assert all(0.0 <= one["score"] <= 1.0 and one["error"] >= 0.0 and one["alpha"] >= 0.0 for one in path)
+
+
+def test_the_table_and_the_picture(call, found):  # noqa: F811
+    ended = call(*ASKED, "--path", "--path-figure", "path.svg")
+    assert ended.code == 0, ended.err
+    shown = [one for one in found["path"] if one["best"] or one["chosen"]]
+    lines = ended.out.splitlines()
+    first = next(i for i, line in enumerate(lines) if line.split()[1:3] == ["terms", "leaves"])
+    rows = [line.split()[1:] for line in lines[first + 1 : first + 1 + len(shown)]]
+    assert [int(row[0]) for row in rows] == sorted(one["n_terms"] for one in shown)
+    assert sum(row[-1] == "fitted" for row in rows) == 1
+    text = Path("path.svg").read_text()
+    assert "splits of any terms" in text and "at most 2 terms" in text and "terms of the tree" in text
+
+
+def test_a_limit_that_is_asked_for_is_the_only_one(call):  # noqa: F811
+    ended = call(*ASKED, "--set", "max_terms=2", "--path", "--format", "json")
+    assert ended.code == 0, ended.err
+    assert {one["max_terms"] for one in json.loads(ended.out)["path"]} == {2}
+    ended = call("fit", "iris", "--algorithm", "axis_parallel", "--folds", "2", "--path", "--format", "json")
+    assert {one["max_terms"] for one in json.loads(ended.out)["path"]} == {None}
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (("--algorithm", "logistic_tree", "--path"), "logistic_tree has no path of sizes"),
+        (("--algorithm", "hhgdt", "--tune", "--path"), "a path of sizes goes without a grid"),
+        (("--algorithm", "hhgdt", "--path-figure", "path.txt"), "does not say the form; name it *.svg, *.pdf or *.png"),
+        (("--algorithm", "hhgdt", "--path-figure", "none/path.svg"), "does not exist"),
+    ],
+)
+def test_what_cannot_be_shown_is_said_in_a_sentence(call, asked, said):  # noqa: F811
+    ended = call("fit", "iris", "--folds", "2", *asked)
+    assert ended.code != 0 and said in ended.err and "Traceback" not in ended.err

@@ -1,0 +1,172 @@
+"""What small trees cost, on small development sets of the field: splits of few features, few leaves, fewer terms after.
+
+    python -m tools.small_trees           # fits.csv in results/small_trees, then the tables of docs/small_trees.md
+    python -m tools.small_trees --tables  # the tables alone
+
+Two repetitions of halves, stratified, the same for all. Every tree is pruned by cross-validation inside its half, by
+the rule of one standard error. `--sparse` is `oblique tree --sparse --tolerance 0.01`: terms are taken out of the tree
+that is fitted, as long as 1 % of its training rows more or fewer are wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import wilcoxon
+
+from oblique_cli import make
+from oblique_cli.data import catalogue
+from oblique_cli.evaluation.metrics import n_terms
+from oblique_cli.ground import seeds
+from oblique_cli.ground.nouns import DatasetSpec
+from oblique_cli.papers.reproduction.studies.field import DEVELOPMENT, division
+from oblique_cli.tree.sparse import simplified
+
+ROOT = Path(__file__).resolve().parent.parent
+STORED, PAGE = ROOT / "results" / "small_trees" / "fits.csv", ROOT / "docs" / "small_trees.md"
+SETS = (
+    *("iris", "tae", "sonar", "glass", "new_thyroid", "statlog_heart", "bupa", "ionosphere"),
+    *("breast_cancer_wdbc", "pima", "vehicle"),
+)
+HEURISTICS = ("hhcart_a", "hhgdt", "fdt", "union")
+LIMITS = (1, 2, 3, None)
+LEAVES = (2, 4, 8)
+SEED = 20260401
+PRUNED: Mapping[str, Any] = {"pruning": "cv", "standard_errors": 1.0}
+FIELDS = (
+    "dataset",
+    "repeat",
+    "half",
+    "heuristic",
+    "max_terms",
+    "max_leaf_nodes",
+    "sparse",
+    "accuracy",
+    "leaves",
+    "terms",
+)
+
+
+def fits() -> Iterator[dict[str, Any]]:
+    """Yield a row a fitted tree."""
+    assert all(division()[name] == DEVELOPMENT for name in SETS)
+    for name in SETS:
+        data = catalogue.load(DatasetSpec(name), offline=True)
+        for repeat, half, train, test in _halves(data):
+            X, y = data.X[train], data.y[train]
+            for heuristic, given in _kinds():
+                seed = seeds.integer(SEED, name, repeat, half)
+                model = make(heuristic, random_state=seed, **PRUNED, **given).fit(X, y)
+                about = {"dataset": name, "repeat": repeat, "half": half, "heuristic": heuristic}
+                about |= {"max_terms": given.get("max_terms", ""), "max_leaf_nodes": given.get("max_leaf_nodes", "")}
+                right = float(np.mean(model.predict(data.X[test]) == data.y[test]))
+                yield {**about, "sparse": 0, "accuracy": right, "leaves": model.n_leaves_, "terms": n_terms(model)}
+                if given or heuristic == "axis_parallel":
+                    continue
+                tree = simplified(model.tree_, X, np.asarray(y, dtype=np.int32), 0.01).tree
+                labels = model.classes_[tree.labels[tree.apply(data.X[test])]]
+                right = float(np.mean(labels == data.y[test]))
+                yield {**about, "sparse": 1, "accuracy": right, "leaves": tree.n_leaves, "terms": tree.n_terms}
+
+
+def _halves(data: Any) -> Iterator[tuple[int, int, Any, Any]]:
+    for repeat in range(2):
+        rng, first = seeds.generator(SEED, data.name, "halves", repeat), np.zeros(data.n, dtype=np.bool_)
+        for code in range(len(data.classes)):
+            rows = rng.permutation(np.flatnonzero(data.y == code))
+            first[rows[: len(rows) // 2]] = True
+        for half, train in enumerate((first, ~first)):
+            yield repeat, half, np.flatnonzero(train), np.flatnonzero(~train)
+
+
+def _kinds() -> Iterator[tuple[str, dict[str, Any]]]:
+    yield "axis_parallel", {}
+    for heuristic in HEURISTICS:
+        for limit in LIMITS:
+            yield heuristic, {} if limit is None else {"max_terms": limit}
+    for heuristic in ("axis_parallel", "fdt"):
+        for most in LEAVES:
+            yield heuristic, {"max_leaf_nodes": most}
+
+
+def stored() -> list[dict[str, str]]:
+    """Return the rows of the stored fits."""
+    with STORED.open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def tables(rows: Sequence[Mapping[str, str]]) -> dict[str, str]:
+    """Return the tables of the page by their names: means over the sets of the means over their four halves."""
+    by: dict[tuple[str, ...], dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        key = (row["heuristic"], row["max_terms"], row["max_leaf_nodes"], row["sparse"])
+        figures = (100 * float(row["accuracy"]), float(row["leaves"]), float(row["terms"]))
+        by[key][row["dataset"]].append(figures)
+
+    def cells(*key: str) -> str:
+        means = np.mean([np.mean(own, axis=0) for own in by[key].values()], axis=0)
+        return f"{means[0]:.1f} / {means[1]:.1f} / {means[2]:.1f}"
+
+    plain = cells("axis_parallel", "", "", "0")
+    lines = ["| heuristic | 1 term | 2 terms | 3 terms | any | any, then `--sparse` |", "| --- " * 6 + "|"]
+    lines.append(f"| axis_parallel | {plain} | | | | |")
+    for heuristic in HEURISTICS:
+        few = [cells(heuristic, str(limit or ""), "", "0") for limit in LIMITS]
+        lines.append(f"| {heuristic} | {' | '.join([*few, cells(heuristic, '', '', '1')])} |")
+    leaves = ["| heuristic | 2 leaves | 4 leaves | 8 leaves | any |", "| --- " * 5 + "|"]
+    for heuristic in ("axis_parallel", "fdt"):
+        few = [cells(heuristic, "", str(most), "0") for most in LEAVES]
+        leaves.append(f"| {heuristic} | {' | '.join([*few, cells(heuristic, '', '', '0')])} |")
+
+    def against(one: tuple[str, ...], other: tuple[str, ...]) -> str:
+        own, theirs = ({name: np.mean(some, axis=0)[0] for name, some in by[key].items()} for key in (one, other))
+        falls = np.array([own[name] - theirs[name] for name in own])
+        return f"{falls.mean():+.1f} ({(falls > 0).sum()}/{(falls < 0).sum()}, {wilcoxon(falls).pvalue:.2f})"
+
+    pairs = ["| heuristic, at most | axis_parallel | any terms | any, then `--sparse` |", "| --- " * 4 + "|"]
+    for heuristic in HEURISTICS:
+        for limit in ("2", "3"):
+            own = (heuristic, limit, "", "0")
+            others = (("axis_parallel", "", "", "0"), (heuristic, "", "", "0"), (heuristic, "", "", "1"))
+            found = " | ".join(against(own, other) for other in others)
+            pairs.append(f"| {heuristic}, {limit} terms | {found} |")
+    made = {"terms": lines, "leaves": leaves, "pairs": pairs}
+    return {f"small-trees-{name}": "\n".join(table) for name, table in made.items()}
+
+
+def filled(page: str, made: Mapping[str, str]) -> str:
+    """Return a page with its tables."""
+    for name, table in made.items():
+        mark = re.compile(rf"(<!-- begin {name} -->\n\n).*?(\n\n<!-- end {name} -->)", re.DOTALL)
+        page, count = mark.subn(lambda found, table=table: found[1] + table + found[2], page)
+        if count != 1:
+            raise ValueError(f"the page has {count} places for {name}")
+    return page
+
+
+def main() -> int:
+    """Fit and store, then fill in the page."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--tables", action="store_true", help="of the stored fits alone")
+    if not parser.parse_args().tables:
+        STORED.parent.mkdir(parents=True, exist_ok=True)
+        with STORED.open("w", newline="") as stream:
+            out = csv.DictWriter(stream, FIELDS, lineterminator="\n")
+            out.writeheader()
+            for row in fits():
+                out.writerow({**row, "accuracy": f"{row['accuracy']:.6f}"})
+                stream.flush()
+    PAGE.write_text(filled(PAGE.read_text(), tables(stored())))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
