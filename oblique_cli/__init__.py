@@ -7,6 +7,14 @@
 
 from __future__ import annotations
 
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036  (a checkout; an installer refuses before)
+    _said = f"oblique needs Python 3.11 or newer. This is {sys.version.split()[0]}."
+    if sys.argv[:1] == ["-m"]:  # what Python's -m has there while it looks for the module
+        sys.exit(f"error: {_said}")
+    raise ImportError(_said)
+
 from typing import TYPE_CHECKING, Any
 
 from oblique_cli.ground import doors
@@ -213,8 +221,6 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    import sys
-
     loaded = sys.modules.get("oblique_cli.estimators.algorithms")
     further = [a.estimator.__name__ for a in loaded.ALGORITHMS.values()] if loaded else []
     return sorted({*globals(), *__all__, *further})

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
+import zipfile
 
 import pytest
 import yaml
 from document_support import ROOT
 
 import oblique_cli
-from tools import release
+from tools import compilers, release, same_bytes
 
 VERSION = oblique_cli.__version__
 
@@ -65,6 +68,50 @@ def test_the_conda_recipe_asks_for_what_the_package_asks_for():
 def test_references_of_the_paper_are_all_there():
     cited = set(re.findall(r"@([a-z]+\d{4}[a-z0-9]+)", (ROOT / "paper.md").read_text()))
     assert cited == set(re.findall(r"^@\w+\{(.*),$", (ROOT / "paper.bib").read_text(), re.MULTILINE))
+
+
+def test_actions_are_named_by_their_commit():
+    used = [
+        line
+        for path in sorted((ROOT / ".github/workflows").glob("*.yml"))
+        for line in re.findall(r"uses: (.+)$", path.read_text(), re.MULTILINE)
+    ]
+    assert len(used) > 10
+    pinned = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40}  # v\d+\.\d+\.\d+|\./\.github/workflows/\w+\.yml")
+    assert [line for line in used if not pinned.fullmatch(line)] == []
+
+
+@pytest.mark.parametrize("ending", ["whl", "tar.gz"])
+def test_archives_of_the_same_bytes_are_told_from_others(tmp_path, ending):
+    def made(name, text, date=(2024, 1, 1, 0, 0, 0)):
+        path = tmp_path / f"{name}.{ending}"
+        if ending == "whl":
+            with zipfile.ZipFile(path, "w") as archive:
+                archive.writestr(zipfile.ZipInfo("a.py", date), text)
+        else:
+            (tmp_path / "a.py").write_text(text)
+            os.utime(tmp_path / "a.py", (date[0], date[0]))
+            with tarfile.open(path, "w") as archive:
+                archive.add(tmp_path / "a.py", "a.py")
+        return path
+
+    one, same, other, later = made("1", "x"), made("2", "x"), made("3", "y"), made("4", "x", (2025, 1, 1, 0, 0, 0))
+    assert same_bytes.differences(one, same) == []
+    for changed in (other, later):
+        (found, *_) = same_bytes.differences(one, changed)
+        assert found.startswith("a.py ")
+
+
+def test_workflows_and_the_tool_build_at_the_same_time():
+    texts = "".join(path.read_text() for path in (ROOT / ".github/workflows").glob("*.yml"))
+    assert set(re.findall(r'SOURCE_DATE_EPOCH: "(\d+)"', texts)) == {same_bytes.EPOCH}
+
+
+def test_every_room_of_the_core_is_read_by_other_compilers():
+    rooms = compilers.rooms("musl")
+    read = re.findall(r'#include "(.+)"', "".join(rooms.values()))
+    assert sorted(read) == sorted(path.relative_to(compilers.CORE).as_posix() for path in compilers.CORE.rglob("*.cpp"))
+    assert set(rooms) - set(compilers.rooms("windows")) == {"bindings"}
 
 
 def test_no_workflow_has_more_rights_than_it_says():

@@ -1,6 +1,6 @@
 """Write what is measured on the corpus of tables (tests/tables).
 
-python -m tools.tables rates              how often columns of each label are used and left out, into docs/own_data.md
+python -m tools.tables rates              how often columns of each label are left out, into docs/own_data_measured.md
 python -m tools.tables fits [TABLE ...]   the default fit beside its rivals, into results/tables/fits.csv; hours for all
 """
 

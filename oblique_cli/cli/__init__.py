@@ -175,6 +175,7 @@ def main() -> int:
     if not sys.warnoptions:
         # Warnings of libraries speak to programmers. `python -W default -m oblique_cli` shows them.
         warnings.simplefilter("ignore")
+    _open_streams()
     code = call(sys.argv[1:])
     dummy = sys.modules.get("multiprocessing.dummy")
     if dummy and any(isinstance(thread, dummy.DummyProcess) for thread in threading.enumerate()):
@@ -239,6 +240,16 @@ def _show_traceback() -> None:
     """Print the traceback of the current exception if that is asked for."""
     if os.environ.get(TRACEBACK) == "1":
         click.echo(traceback.format_exc(), err=True, nl=False)
+
+
+def _open_streams() -> None:
+    """Throw away what is printed where the process was started without that stream (`>&-`), and let the next file that
+    is opened not take the number of a standard stream. Without an input `sys.stdin` stays None, which commands know."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            opened = os.open(os.devnull, os.O_RDWR)  # the least number that is free, which is this one
+            if number:
+                setattr(sys, name, open(opened, "w", encoding="utf-8"))  # noqa: SIM115
 
 
 def _write_all() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from importlib import metadata
 
 import click
 
@@ -16,7 +18,9 @@ from oblique_cli.errors import EXIT_OK, DataError, ObliqueError
 @data_dir_option
 @json_option
 def doctor(results: str, data_dir: str | None, as_json: bool) -> None:
-    """Show versions, linear algebra, processors, and places of data and results; report what is wrong with them.
+    """Show versions, extras, linear algebra, processors, places of data and results; report what is wrong with them.
+
+    An extra is what further packages allow, as figures or export to ONNX; what one lacks is no problem.
 
     Ends with the exit code of the last problem, 0 if there is none.
 
@@ -24,7 +28,15 @@ def doctor(results: str, data_dir: str | None, as_json: bool) -> None:
     """
     found = {"oblique": __version__}
     code = EXIT_OK
-    for part in (_core, _environment, _plugins, lambda: _data(data_dir), _catalogue, lambda: _results(results)):
+    for part in (
+        _core,
+        _environment,
+        _extras,
+        _plugins,
+        lambda: _data(data_dir),
+        _catalogue,
+        lambda: _results(results),
+    ):
         try:
             found |= part()
         except ObliqueError as error:
@@ -57,6 +69,56 @@ def _environment() -> dict[str, str]:
         "processors": f"{facts['processors']}, of which {count_workers('auto')} may be used",
         "platform": facts["platform"],
     }
+
+
+PACKAGE = "oblique-trees"
+REQUIREMENT = re.compile(
+    r"(?P<name>[\w.-]+)(?:\[(?P<extras>[\w,-]+)\])?\s*(?P<wanted>[^;]*?)\s*(?:;.*extra == ['\"](?P<of>[\w-]+).*)?"
+)
+
+
+def _extras() -> dict[str, str]:
+    """Return of every extra whether its packages are there, and what to install if not."""
+    try:
+        lines = metadata.requires(PACKAGE) or []
+    except metadata.PackageNotFoundError:
+        return {"extras": f"unknown: {PACKAGE} is not installed, only found"}
+    asked: dict[str, list[re.Match[str]]] = {}
+    for line in lines:
+        if (found := REQUIREMENT.fullmatch(line)) and found["of"]:
+            asked.setdefault(found["of"], []).append(found)
+    return {f"extra {name}": _missing(name, asked) for name in asked}
+
+
+def _missing(extra: str, asked: dict[str, list[re.Match[str]]]) -> str:
+    """Return what an extra lacks and how to get it, "there" if nothing; one that names others has what these have."""
+    wanted = list(asked.get(extra, ()))
+    for line in wanted:  # grows while it is read
+        if line["name"] == PACKAGE:
+            wanted += [one for name in line["extras"].split(",") for one in asked.get(name, ())]
+    lacking = dict.fromkeys(
+        f"{line['name']}{line['wanted']}" for line in wanted if line["name"] != PACKAGE and _lacks(line)
+    )
+    return f"lacks {', '.join(lacking)}: pip install '{PACKAGE}[{extra}]'" if lacking else "there"
+
+
+def _lacks(line: re.Match[str]) -> bool:
+    """Whether a package is not there, or older than what is asked for."""
+    try:
+        there = metadata.version(line["name"])
+    except metadata.PackageNotFoundError:
+        return True
+    least = re.search(r">= ?([\d.]+)", line["wanted"])
+    return least is not None and _numbers(there) < _numbers(least[1])
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    """Return the numbers that a version begins with, without zeros at the end, so that versions can be compared."""
+    start = re.match(r"\d+(?:\.\d+)*", version)
+    numbers = [int(part) for part in start[0].split(".")] if start else []
+    while numbers[-1:] == [0]:
+        del numbers[-1]
+    return tuple(numbers)
 
 
 def _plugins() -> dict[str, str]:

@@ -160,7 +160,7 @@ def fit(
 
     The estimate is of rows that the fit has not seen. Whatever was chosen, algorithm or parameters, is chosen again
     inside each training set (nested cross-validation), so no row has a part in its own prediction. The model is then
-    fitted to all rows. docs/models.md says what the file holds.
+    fitted to all rows. docs/models.md says what the file holds, docs/fitting.md how the choice is made.
 
     A .npy file holds a row of numbers for each row of the table; its columns are x1, x2, ... Labels are one of them, or
     a second file that --target names. Weights (--weights) likewise; the estimate counts every row once.

@@ -51,14 +51,14 @@ def marker(code: int) -> str:
 
 def needs_matplotlib() -> Any:
     """Return matplotlib; ConfigError, with what to install, if it is not there."""
+    # matplotlib tells standard error that it builds a cache of fonts, and that a home folder cannot be written.
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
         import matplotlib
     except ImportError:
         raise ConfigError(
             "drawing needs matplotlib, which is not installed: pip install 'oblique-trees[figures]'."
         ) from None
-    # matplotlib tells standard error that it builds a cache of fonts.
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     return matplotlib
 
 

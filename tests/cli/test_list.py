@@ -1,18 +1,22 @@
 """`oblique list` and `oblique doctor`: what there is, and what it runs on."""
 
+import importlib.metadata
 import json
 import platform
 import re
+import tomllib
 
 import pytest
 from cli_support import call
 
 from oblique_cli import __version__
+from oblique_cli.cli import doctor
 from oblique_cli.config import composing
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.experiments.store import Store
+from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.schemes import SCHEMES
 from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.pruning import PRUNINGS
@@ -74,6 +78,71 @@ def test_doctor_tells_versions_processors_and_places(call):
     assert "bundled" in facts["data sets"] and "may be used" in facts["processors"] and facts["linear algebra"]
     assert facts["results"] == "none at results/oblique.sqlite yet"
     assert facts["other data"] == str(call.folder / "no cache" / "oblique")
+
+
+ASKED = [
+    "numpy>=1.26",
+    'matplotlib>=3.8; extra == "figures"',
+    "onnx >=1.16 ; extra == 'onnx'",
+    'oblique-trees[figures,onnx]; extra == "test"',
+    'mkdocstrings[python]>=0.29; extra == "docs"',
+    'clang-format==14.*; extra == "lint"',
+]
+ALL_THERE = {"matplotlib": "3.8.0", "onnx": "1.16", "mkdocstrings": "1", "clang-format": "14.0.6"}
+
+
+@pytest.mark.parametrize(
+    ("changed", "lacking"),
+    [
+        ({}, {}),
+        ({"matplotlib": None}, {"figures": "matplotlib>=3.8", "test": "matplotlib>=3.8"}),
+        ({"matplotlib": "3.10.1rc1", "onnx": "1.9"}, {"onnx": "onnx>=1.16", "test": "onnx>=1.16"}),
+        (
+            {"matplotlib": "3", "onnx": None, "clang-format": None, "mkdocstrings": "0.29.1"},
+            {"figures": "matplotlib>=3.8", "onnx": "onnx>=1.16", "test": "matplotlib>=3.8, onnx>=1.16",
+             "lint": "clang-format==14.*"},
+        ),
+    ],
+)  # fmt: skip
+def test_doctor_says_what_each_extra_lacks(call, monkeypatch, changed, lacking):
+    there = {**ALL_THERE, **changed}
+
+    def version(name):
+        if there.get(name) is None:
+            raise importlib.metadata.PackageNotFoundError(name)
+        return there[name]
+
+    monkeypatch.setattr(doctor.metadata, "requires", lambda name: ASKED)
+    monkeypatch.setattr(doctor.metadata, "version", version)
+    monkeypatch.setattr(doctor, "_environment", dict)
+    said = {
+        key.removeprefix("extra "): value
+        for key, value in json.loads(call("doctor", "--format", "json").out).items()
+        if key.startswith("extra ")
+    }
+    assert list(said) == ["figures", "onnx", "test", "docs", "lint"]
+    assert said == dict.fromkeys(said, "there") | {
+        extra: f"lacks {names}: pip install 'oblique-trees[{extra}]'" for extra, names in lacking.items()
+    }
+
+
+def test_doctor_knows_every_extra_of_the_package(call):
+    project = tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    said = json.loads(call("doctor", "--format", "json").out)
+    assert {name for name in said if name.startswith("extra ")} == {
+        f"extra {name}" for name in project["optional-dependencies"]
+    }
+    assert said["extra figures"] == "there"
+
+
+def test_doctor_without_an_installed_package_says_so(call, monkeypatch):
+    def requires(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(doctor.metadata, "requires", requires)
+    ended = call("doctor", "--format", "json")
+    assert ended.code == 0
+    assert json.loads(ended.out)["extras"] == "unknown: oblique-trees is not installed, only found"
 
 
 def test_doctor_counts_runs_and_sees_damage(call):

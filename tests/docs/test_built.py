@@ -8,7 +8,7 @@ import xml.etree.ElementTree
 import pytest
 from document_support import ROOT
 
-from tools import built, rooms
+from tools import built, index, rooms
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -33,6 +33,15 @@ def test_everything_is_made_and_no_part_of_the_sources(folder):
     assert sorted(path.name for path in folder.iterdir()) == sorted(built.BUILT)
     pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))
     assert [name for name in built.BUILT if f"]({name})" not in pages] == []
+
+
+def test_the_plain_index_has_every_page_of_the_site_once(folder):
+    text = (folder / "llms.txt").read_text(encoding="utf-8")
+    linked = re.findall(r"^- \[.+?\]\((\S+)\.html\)(?:: .+)?$", text, re.MULTILINE)
+    named = re.findall(r"[\w/]+(?=\.md)", str(index.navigation()["nav"]))
+    assert linked == named and len(linked) == text.count("\n- ") > 80
+    assert "[Refined trees](algorithms/tao.html): TAO improves a grown tree as a whole." in text
+    assert not re.search(r"\]\((?!\S+\.html\))|<!--|\.\.\.$", text)
 
 
 def test_all_published_cells_are_in_the_picture_of_the_reproduction(folder):

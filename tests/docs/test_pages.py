@@ -18,6 +18,9 @@ from tools.built import BUILT
 __all__ = ["call"]
 
 # The README has a test of its own, because it sets up a machine.
+# Looked up, not read: an entry for each version, and for each data set.
+LISTS = ("CHANGELOG.md", "datasets/SOURCES.md")
+TOO_LONG = ("docs/reproduction.md",)  # to be divided
 WITH_CODE = [page for page in PAGES if page != "README.md" and blocks_of(page)]
 
 
@@ -46,6 +49,19 @@ def test_every_comment_is_one_that_is_understood(page):
 def test_commands_are_in_fences(page):
     indented = re.findall(r"(?<=\n\n) {4}(?:oblique|python|make|pip) .*", without_blocks(page))
     assert indented == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_can_be_read_at_one_sitting(page):
+    words = re.findall(r"\S*\w\S*", (ROOT / page).read_text(encoding="utf-8"))
+    assert page in (*LISTS, *TOO_LONG) or len(words) < 2000
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_picture_is_told_in_words(page):
+    told = [" ".join(text.split()) for text in re.findall(r"!\[([^]]*)\]\(", without_blocks(page))]
+    assert [text for text in told if len(text.split()) < 4] == []
+    assert "<img" not in without_blocks(page)
 
 
 @pytest.mark.parametrize("page", PAGES)

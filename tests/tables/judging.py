@@ -14,7 +14,7 @@ from oblique_cli.data.own.source import Source
 from oblique_cli.errors import ObliqueError
 from tables import corpus
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "own_data.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "own_data_measured.md"
 BEGIN, END = "<!-- begin rates -->\n", "<!-- end rates -->\n"
 STAYS = ("measurement", "level")  # labels of columns that must be used
 

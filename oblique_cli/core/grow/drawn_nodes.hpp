@@ -75,7 +75,6 @@ class DrawnNodes {
   const Wishes wishes_;
   // The tree.
   std::uint64_t seed_ = 0;
-  const Rotation* rotation_ = nullptr;
   Columns* x_ = nullptr;  // its features
   Columns rotated_;
   FeatureDraw drawn_;

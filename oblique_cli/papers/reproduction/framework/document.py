@@ -16,7 +16,13 @@ from oblique_cli.papers.reproduction.framework.study_report import UNEXPLAINED, 
 
 # The text between these marks is generated; NAME is a key of `blocks`.
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
-DOCUMENTS = ("docs/reproduction.md", "docs/forests.md", "docs/field.md", "README.md")
+DOCUMENTS = (
+    "docs/reproduction.md",
+    "docs/forests_measured.md",
+    "docs/field.md",
+    "docs/which_algorithm.md",
+    "README.md",
+)
 # Blocks that show a table as a study or tools/field_folds.py left it, and the file it is in.
 COPIED = {
     "mpsvm-ranks": "reproduction/mpsvm_ranks",
@@ -27,6 +33,21 @@ COPIED = {
     "mpsvm-readings": "reproduction/mpsvm_readings",
     "field-third-means": "field/third_means",
 }
+# Blocks that have sentences as tools/field_folds.py made them of the folds, and the file they are in.
+SAID = {"field-third-said": "field/third", "field-front": "field/front"}
+# Of the field, what docs/which_algorithm.md recommends or somebody would compare it with; and what it says of each.
+CHOICES = (
+    "logistic_tree",
+    "logistic_forest",
+    "tao_forest",
+    "svm-rbf",
+    "hhgdt_forest",
+    "random-forest-500",
+    "xgboost-100",
+    "tao",
+    "hhgdt",
+    "cart",
+)
 # The comparisons of the field: study, its title, and its tables by title.
 FIELD_PARTS = ("confirmation", "development")
 BY_PART = {
@@ -77,14 +98,17 @@ def blocks(results: Path) -> dict[str, str]:
     agreement       how many cells agree, in one sentence
     summary         the same by table and metric, and what each study took
     deviations-X    how many cells of study X agree, and which have no reason
-    the others are COPIED
+    field-choices   what CHOICES gain and cost
+    the others are COPIED or SAID
     """
     studies = [name for name, study in STUDIES.items() if study.tables]
     found = studied(results)
     out = {"agreement": _agreement(found), "summary": _summary(results, found)}
     out |= {name: _copied(results / f"{file}.csv") for name, file in COPIED.items()}
-    said = results / "field" / "third.md"  # by tools/field_folds.py
-    out["field-third-said"] = said.read_text(encoding="utf-8") if said.is_file() else NOT_YET + "\n"
+    for name, file in SAID.items():
+        said = results / f"{file}.md"
+        out[name] = said.read_text(encoding="utf-8") if said.is_file() else NOT_YET + "\n"
+    out["field-choices"] = _copied(results / "field" / "third_means.csv", methods=CHOICES)
     for name in studies:
         out[f"deviations-{name}"] = _deviations(found[name]) if name in found else NOT_YET + "\n"
     return out
@@ -213,13 +237,15 @@ def _deviations(cells: tuple[Cell, ...]) -> str:
     )
 
 
-def _copied(path: Path) -> str:
-    """Return a CSV file as a table."""
+def _copied(path: Path, methods: Sequence[str] = ()) -> str:
+    """Return a CSV file as a table; all of it, or the rows whose first cell is one of `methods`, which may have a star
+    behind its name."""
     if not path.is_file():
         return NOT_YET + "\n"
     with open(path, encoding="utf-8", newline="") as handle:
         header, *rows = csv.reader(handle)
-    return "\n".join(_table(tuple(header), [tuple(row) for row in rows])) + "\n"
+    kept = [row for row in rows if not methods or row[0].removesuffix(" *") in methods]
+    return "\n".join(_table(tuple(header), [tuple(row) for row in kept])) + "\n"
 
 
 def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
