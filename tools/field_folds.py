@@ -303,13 +303,15 @@ def front_sentence(folds: Sequence[Fold]) -> str:
     """Return what the README says of the third part: the tree beside the rivals that most people know."""
     own = scores(folds, THIRD)
     accuracy, terms = own.means("accuracy"), own.means("n_terms")
-    rivals = [f"{title} {accuracy[own.methods.index(name)]:.1f}" for name, title in KNOWN.items() if name in own.methods]
+    rivals = [
+        f"{title} {accuracy[own.methods.index(name)]:.1f}" for name, title in KNOWN.items() if name in own.methods
+    ]
     at = own.methods.index(TREE)
     done = len({fold.fold for fold in folds if fold.part == THIRD})
     so_far = "" if done == FOLDS_OF_THIRD else f" ({done} of {FOLDS_OF_THIRD} folds so far)"
     text = (
-        f"On {len(own.datasets)} tables on which nothing was chosen, one `{TREE}` with {terms[at]:.0f} terms to read has "
-        f"{accuracy[at]:.1f} %, {', '.join(rivals)}{so_far}."
+        f"On {len(own.datasets)} tables on which nothing was chosen, one `{TREE}` with {terms[at]:.0f} terms to read "
+        f"has {accuracy[at]:.1f} %, {', '.join(rivals)}{so_far}."
     )
     return "\n".join(wrap(text, 118, break_long_words=False, break_on_hyphens=False)) + "\n"
 
