@@ -1,4 +1,4 @@
-"""The picture of docs/shapley.md, from a model that is fitted for it."""
+"""The pictures of docs/shapley.md and docs/verify.md, from models that are fitted for them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from oblique_cli import data, make
+from oblique_cli.drawing import partition
 from oblique_cli.drawing.canvas import blank, color, tint
+from oblique_cli.drawing.polygons import surroundings
 from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.models.explaining.shapley import mean_sizes, shapley_values
+from oblique_cli.models.verifying.verification import PROVED, verify
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROW = 40  # of wine, whose values are drawn
 BACKGROUND = 50
+REACH = 0.1  # standard deviations that a row may move
 
 
 def shapley_picture() -> Figure:
@@ -46,4 +50,38 @@ def shapley_picture() -> Figure:
     right.set_xlabel("mean |value| over all rows and classes", fontsize=7)
     for panel in (left, right):
         panel.tick_params(labelsize=6)
+    return figure
+
+
+def verify_picture() -> Figure:
+    """Return rows between which one number grows and a share falls, and rows with their boxes."""
+    from matplotlib.patches import Rectangle
+
+    iris = data.load(DatasetSpec("iris"), offline=True)
+    kept = iris.y > 0  # versicolor and virginica, by their petals
+    X, y = iris.X[kept][:, 2:], iris.y[kept] - 1
+    tree = make("hhcart_a", max_depth=3, random_state=1).fit(X, y)
+    found = verify(tree, monotone=["x2"], robust=REACH, rows=X, reference=X)
+    box = surroundings(X)
+    figure, (left, right) = blank(1, 2, width=3.4, height=2.6)
+    for panel in (left, right):
+        partition.frame(panel, box, names=iris.feature_names[2:])
+        panel.set_aspect("auto")
+        partition.regions(panel, tree.tree_, box)
+        panel.tick_params(labelsize=6)
+    partition.points(left, X, y, size=4.0)
+    shown = found.verdicts[0].counterexample
+    if shown is not None:
+        left.annotate(
+            "", xy=tuple(shown.changed), xytext=tuple(shown.row), arrowprops={"arrowstyle": "-|>", "shrinkA": 0}
+        )
+        said = "share {:.2f}, then {:.2f}".format(*shown.shares)
+        left.annotate(said, tuple(shown.row), fontsize=6, xytext=(6, -8), textcoords="offset points")
+    reach = REACH * X.std(axis=0)
+    for verdict, row in zip(found.verdicts[1:], X, strict=True):
+        kept = verdict.outcome == PROVED
+        corner = row - reach
+        right.add_patch(
+            Rectangle(tuple(corner), *(2.0 * reach), fill=not kept, color="0.4" if kept else color(1), linewidth=0.4)
+        )
     return figure
