@@ -75,9 +75,7 @@ def test_what_cannot_be_promised_is_refused_in_a_sentence(call):
     fit = ("fit", PLAIN, "--target", "variety", "--algorithm", "axis_parallel")
     refused("needs at least 999 calibration rows. There are 240;", *fit, "--coverage", "0.999")
     refused("must be a share above 0 and below 1", *fit, "--coverage", "90")
-    refused(
-        "one of lac, aps, class, leaf. Got 'absolute'.", *fit, "--coverage", "0.9", "--guarantee", "absolute"
-    )
+    refused("one of lac, aps, class, leaf. Got 'absolute'.", *fit, "--coverage", "0.9", "--guarantee", "absolute")
     refused("give --coverage", *fit, "--guarantee", "lac")
     forest = ("fit", PLAIN, "--target", "variety", "--algorithm", "hhgdt_forest")
     refused("has many trees; take lac", *forest, "--coverage", "0.9", "--guarantee", "leaf")
