@@ -211,6 +211,7 @@ def test_an_estimate_stands_beside_what_no_model_at_all_would_do(call, folder):
     assert "# 12 rows are few: other rows could give quite another tree and another estimate.\n" in ended.out
 
 
+@pytest.mark.long
 def test_a_comparison_of_trees_for_numbers_has_its_points_in_line(call, folder):
     ended = call("fit", "plain.csv", "--target", "weight_mg")
     table = [line for line in ended.out.splitlines() if re.match(r"# \w+ +\d+\.\d+ +\d", line)]
