@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, inf, isinf, sqrt
+from math import ceil, inf, isinf, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -197,6 +197,14 @@ def _tied(differences: Sequence[float]) -> np.ndarray:
 
 
 # ---- many methods over many data sets --------------------------------------------------------------------------------
+
+
+def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return Spearman's correlation: that of the ranks, in which ties share one; nan if one side has a single value."""
+    a, b = rankdata(first), rankdata(second)
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return nan
+    return float(np.corrcoef(a, b)[0, 1])
 
 
 def average_ranks(scores: np.ndarray) -> np.ndarray:

@@ -55,6 +55,12 @@ def test_paired_t_of_r():
     assert found.p == pytest.approx(stats.ttest_rel(first, second).pvalue, rel=1e-10)
 
 
+def test_rank_correlation_of_scipy():
+    first, second = ROUNDING_TIMES[:, 0], ROUNDING_TIMES[:, 1]
+    assert s.rank_correlation(first, second) == pytest.approx(stats.spearmanr(first, second).statistic, rel=1e-12)
+    assert np.isnan(s.rank_correlation([1.0, 1.0], [1.0, 2.0]))
+
+
 # ---- autorank 1.3.0, run once on these numbers -----------------------------------------------------------------------
 
 SCORES = np.array([

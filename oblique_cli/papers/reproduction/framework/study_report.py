@@ -18,6 +18,7 @@ from oblique_cli.data.csv_file import csv_text
 from oblique_cli.errors import DataError, StoreError
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid, render
+from oblique_cli.papers.reproduction.framework.power import is_wide
 from oblique_cli.papers.reproduction.framework.printed_cells import (
     AGREES,
     DEVIATES,
@@ -33,6 +34,7 @@ from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study,
 REASONS = Path(__file__).with_name("reasons.csv")
 TRIED = Path(__file__).with_name("tried.csv")
 UNEXPLAINED = "unexplained"
+WIDE = f"{AGREES} only because its SD is large"
 NUMBERS = ("ours", "ours_sd", "published", "published_sd")
 COLUMNS = (*(field.name for field in fields(Cell)), "difference", "verdict", "reason")
 
@@ -264,15 +266,18 @@ def grid_rows(cells: Iterable[Cell]) -> tuple[tuple[str, ...], tuple[tuple[str, 
     for cell in cells:
         named = (cell.dataset, cell.method, cell.metric, *((cell.qualifier,) if told_apart else ()))
         difference = MISSING if cell.difference is None else f"{cell.difference:+.2f}"
-        ours, theirs = _shown(cell.ours, cell.ours_sd), _shown(cell.published, cell.published_sd)
+        ours, theirs = shown(cell.ours, cell.ours_sd), shown(cell.published, cell.published_sd)
         rows.append((*named, ours, theirs, difference, verdict_text(cell)))
     return (*header, "ours", "published", "difference", "verdict"), tuple(rows)
 
 
 def verdict_text(cell: Cell, given: Mapping[tuple[str, ...], str] | None = None) -> str:
-    """Return the verdict in words, with the measured reason or `unexplained` if the cell deviates."""
+    """Return the verdict in words, with the measured reason or `unexplained` if the cell deviates, and WIDE if its SD
+    alone makes it agree."""
     if cell.verdict == DEVIATES:
         return f"{DEVIATES}: {(reasons() if given is None else given).get(cell.key, UNEXPLAINED)}"
+    if is_wide(cell):
+        return WIDE
     return cell.note if cell.verdict == NOT_RUN and cell.note else cell.verdict
 
 
@@ -285,7 +290,8 @@ def summary_grid(cells: Iterable[Cell]) -> TextGrid:
     return TextGrid(("table", "metric", "agree", "of", "not run"), rows, left=2, caption="How many cells agree")
 
 
-def _shown(mean: float | None, sd: float | None) -> str:
+def shown(mean: float | None, sd: float | None) -> str:
+    """Return a mean with its SD, to two decimals."""
     if mean is None:
         return MISSING
     return f"{mean:.2f}" if sd is None else f"{mean:.2f} ± {sd:.2f}"
