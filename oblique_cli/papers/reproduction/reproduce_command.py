@@ -125,6 +125,7 @@ def _documented(results: str) -> list[str]:
     from oblique_cli.drawing.canvas import rendered
     from oblique_cli.papers.reproduction.framework import document
     from oblique_cli.papers.reproduction.framework.picture import agreement_picture
+    from oblique_cli.papers.reproduction.framework.study_report import write_cells
 
     for name in document.DOCUMENTS:
         if not Path(name).is_file():
@@ -139,6 +140,11 @@ def _documented(results: str) -> list[str]:
             files.write(path, after.encode())
             changed.append(name)
     drawn = {
+        # Reasons may have changed since the cells were made.
+        **{
+            Path(results) / "reproduction" / f"{study}.csv": write_cells(cells).encode()
+            for study, cells in document.studied(Path(results)).items()
+        },
         Path(results) / "reproduction" / "deviations.csv": document.deviations(Path(results)).encode(),
         Path("docs/reproduction.svg"): rendered(agreement_picture(document.studied(Path(results))), "svg"),
     }

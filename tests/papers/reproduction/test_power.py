@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from oblique_cli.papers.reproduction import faults
-from oblique_cli.papers.reproduction.framework import document, power, power_page, study_report
+from oblique_cli.papers.reproduction.framework import choice_of_reading, document, power, power_page, study_report
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest
 
@@ -107,6 +107,24 @@ def test_the_biases_that_cells_hide_are_found(verdicts):
 def test_every_cause_is_of_a_biased_table_and_has_a_number(verdicts):
     assert all(any(char.isdigit() for char in text) for text in power_page.causes().values())
     assert [key for key in power_page.causes() if not verdicts[key].is_biased] == []
+
+
+# ---- readings ---
+
+
+def test_the_reading_that_meets_more_claims_is_taken_and_the_words_on_a_tie():
+    assert choice_of_reading.of_claims({"words": [True, None, False], "tables": [True, True, False]}) == "tables"
+    assert choice_of_reading.of_claims({"words": [True, False], "tables": [None, True]}) == "words"
+
+
+def test_both_readings_of_algorithm_1_are_shown_with_their_claims(verdicts):
+    for section, claims in (("sequences", ["10", "9", "10"]), ("eureka", ["12", "10", "7"])):
+        path = RESULTS / "reproduction" / f"taxonomy_by_graph_{section}.csv"
+        with open(path, encoding="utf-8", newline="") as handle:
+            *_, last = csv.reader(handle)
+        assert last[0] == "claims met" and last[-3:] == claims
+    assert str(verdicts["amalaman2015:5.3", "n_nodes"].cells) == "12 of 12"
+    assert str(verdicts["amalaman2015:5.4", "family_changes"].cells) == "2 of 4"
 
 
 # ---- planted faults --------------------------------------------------------------------------------------------------

@@ -15,7 +15,14 @@ from oblique_cli.papers.reproduction.framework.power import table_verdicts
 from oblique_cli.papers.reproduction.framework.power_page import bias_block, power_block, wide_block
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell, agreement
 from oblique_cli.papers.reproduction.framework.studies import STUDIES
-from oblique_cli.papers.reproduction.framework.study_report import UNEXPLAINED, read_cells, reasons, verdicts
+from oblique_cli.papers.reproduction.framework.study_report import (
+    EXPLAINING,
+    UNEXPLAINED,
+    classes,
+    read_cells,
+    reasons,
+    verdicts,
+)
 
 # The text between these marks is generated; NAME is a key of `blocks`.
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
@@ -105,6 +112,7 @@ def blocks(results: Path) -> dict[str, str]:
     summary         the same by table and metric, and what each study took
     power           the verdict on each measure of each table: bias, order and power
     bias            every bias beyond chance, with its cause
+    classes         how many cells that deviate have a reason of which class
     wide            the cells that agree only because their SD is large
     deviations-X    how many cells of study X agree, and which have no reason
     field-choices   what CHOICES gain and cost
@@ -117,6 +125,7 @@ def blocks(results: Path) -> dict[str, str]:
     out |= {
         "power": power_block(verdicts_of_tables),
         "bias": bias_block(verdicts_of_tables),
+        "classes": _classes(found),
         "wide": wide_block(verdicts_of_tables),
     }
     out |= {name: _copied(results / f"{file}.csv") for name, file in COPIED.items()}
@@ -196,6 +205,16 @@ def _agreement(found: Mapping[str, tuple[Cell, ...]]) -> str:
         f"{agree} of {len(compared)} cells agree; of the others {explained} have a measured reason and "
         f"{len(compared) - agree - explained} are {UNEXPLAINED}. {len(every) - len(compared)} cells are not run.\n"
     )
+
+
+def _classes(found: Mapping[str, tuple[Cell, ...]]) -> str:
+    """Return how many deviating cells there are of each class of reasons, and of those without any."""
+    deviating = [cell for cells in found.values() for cell in cells if cell.verdict == DEVIATES]
+    counts = Counter(
+        classes()[cell.key][0] if cell.key in classes() else "readings tried, none fits" for cell in deviating
+    )
+    rows = [(kind, str(count), "yes" if kind in EXPLAINING else "no") for kind, count in counts.most_common()]
+    return "\n".join(table_lines(("class", "cells", "explains"), rows)) + "\n"
 
 
 def _summary(results: Path, found: Mapping[str, tuple[Cell, ...]]) -> str:

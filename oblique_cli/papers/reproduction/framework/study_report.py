@@ -39,26 +39,35 @@ NUMBERS = ("ours", "ours_sd", "published", "published_sd")
 COLUMNS = (*(field.name for field in fields(Cell)), "difference", "verdict", "reason")
 
 
+# What a reason may be. The first three explain a cell; of the others the reading is told, and the cell is unexplained.
+CAUSE, SPREAD, CONTRADICTED = "measured cause", "spread of draws", "print contradicts itself"
+EXPLAINING = (CAUSE, SPREAD, CONTRADICTED)
+CLASSES = (*EXPLAINING, "reading per set", "too few draws", "not measured")
+
+
+@cache
+def classes() -> dict[tuple[str, ...], tuple[str, str]]:
+    """Return the class of every reason and its words with their measurement, by `Cell.key`."""
+    with open(REASONS, encoding="utf-8", newline="") as handle:
+        return {_key(row): (row["class"], f"{row['reason']} ({row['measurement']})") for row in csv.DictReader(handle)}
+
+
+def _key(row: Mapping[str, str]) -> tuple[str, ...]:
+    return row["table"], row["dataset"], row["method"], row["metric"], row["qualifier"]
+
+
 @cache
 def tried() -> dict[tuple[str, ...], str]:
     """Return the readings that were tried on cells without a reason, with their numbers, by `Cell.key`."""
     with open(TRIED, encoding="utf-8", newline="") as handle:
-        return {
-            (row["table"], row["dataset"], row["method"], row["metric"], row["qualifier"]): row["tried"]
-            for row in csv.DictReader(handle)
-        }
+        found = {_key(row): row["tried"] for row in csv.DictReader(handle)}
+    return found | {key: f"{kind}: {text}" for key, (kind, text) in classes().items() if kind not in EXPLAINING}
 
 
 @cache
 def reasons() -> dict[tuple[str, ...], str]:
-    """Return the measured reasons of cells that deviate, by `Cell.key`. Callers must not change the dictionary."""
-    with open(REASONS, encoding="utf-8", newline="") as handle:
-        return {
-            (row["table"], row["dataset"], row["method"], row["metric"], row["qualifier"]): (
-                f"{row['reason']} ({row['measurement']})"
-            )
-            for row in csv.DictReader(handle)
-        }
+    """Return the reasons that explain cells that deviate, by `Cell.key`. Callers must not change the dictionary."""
+    return {key: text for key, (kind, text) in classes().items() if kind in EXPLAINING}
 
 
 @dataclass(frozen=True)
