@@ -1,6 +1,6 @@
 """All benchmarks in turn: growth, bottom_up, commands, eigenvectors, ensembles, forests, OC1, fourier, hierarchy, model
-trees, models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory, startup, threads,
-WEKA and wide data."""
+trees, models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory, Shapley values,
+startup, threads, WEKA and wide data."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from benchmarks import (
     reproduction,
     roofline,
     runner,
+    shapley,
     startup,
     threads,
     weka,
@@ -53,6 +54,7 @@ BENCHMARKS = {
     "runner": runner.run,
     "memory": memory.run,
     "roofline": roofline.run,
+    "shapley": shapley.run,
     "startup": startup.run,
     "threads": threads.run,
     "weka": weka.run,

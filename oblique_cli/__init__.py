@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.regression.linear_leaves import M5StyleRegressor, RETISRegressor, TPRTIRegressor
     from oblique_cli.estimators.regression.oblique_regressor import ObliqueTreeRegressor
     from oblique_cli.models.explaining.explanation import explain
+    from oblique_cli.models.explaining.shapley import shap_values
     from oblique_cli.models.exporting import export
     from oblique_cli.models.model import Model, load, save
     from oblique_cli.papers.discrete.c45 import C45
@@ -90,6 +91,7 @@ _PLACES = {
     "save": "oblique_cli.models.model",
     "export": "oblique_cli.models.exporting",
     "explain": "oblique_cli.models.explaining.explanation",
+    "shap_values": "oblique_cli.models.explaining.shapley",
     "Growth": "oblique_cli.estimators.oblique.groups",
     "Leaves": "oblique_cli.estimators.oblique.groups",
     "Refinement": "oblique_cli.estimators.oblique.groups",
@@ -141,6 +143,7 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "save",
     "export",
     "explain",
+    "shap_values",
     "C45",
     "C45BaggingClassifier",
     "C45Classifier",

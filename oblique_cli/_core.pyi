@@ -426,3 +426,29 @@ class BlockNode:
 def from_sums() -> list[str]: ...
 def copied_whole_up_to(bytes: int | None = None) -> int: ...
 def exact_sums_above(rows: int | None = None) -> int: ...
+
+class Game:
+    def __init__(
+        self,
+        left: Codes,
+        right: Codes,
+        thresholds: Doubles,
+        split_start: NDArray[np.int64],
+        split_feature: Codes,
+        split_lane: Codes,
+        leaf_start: NDArray[np.int64],
+        leaf_feature: Codes,
+        intercepts: Doubles,
+        n_features: int,
+    ) -> None: ...
+    def shapley(
+        self,
+        splits: Doubles,
+        leaves: Doubles,
+        background_splits: Doubles,
+        background_leaves: Doubles,
+        interactions: bool = False,
+        limit: int = ...,
+        n_threads: int = 1,
+    ) -> Doubles: ...
+    def values(self, splits: Doubles, leaves: Doubles) -> Doubles: ...

@@ -285,6 +285,7 @@ CORE_FLOORS = {
     "hierarchy": 1,
     "pathfinder": 1,
     "linear": 1,
+    "shapley": 1,
     "split": 2,
     "refinement": 2,
     "model_tree": 3,

@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results"
 # Places below docs/ that pages link to.
-BUILT = ("field_tables.md", "llms.txt", "reproduction.svg", "rooms.svg")
+BUILT = ("field_tables.md", "llms.txt", "reproduction.svg", "rooms.svg", "shapley.svg")
 
 
 def built(name: str) -> bytes:
@@ -21,12 +21,14 @@ def built(name: str) -> bytes:
     from oblique_cli.drawing.canvas import rendered
     from oblique_cli.papers.reproduction.framework import document
     from oblique_cli.papers.reproduction.framework.picture import agreement_picture
-    from tools import index, rooms
+    from tools import answers, index, rooms
 
     if name == "rooms.svg":
         return rooms.picture().encode()
     if name == "reproduction.svg":
         return rendered(agreement_picture(document.studied(RESULTS)), "svg")
+    if name == "shapley.svg":
+        return rendered(answers.shapley_picture(), "svg")
     if name == "llms.txt":
         return index.text().encode()
     assert name == "field_tables.md", name

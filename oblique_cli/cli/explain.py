@@ -16,6 +16,8 @@ from oblique_cli.errors import ConfigError, DataError, cut, quoted
 
 if TYPE_CHECKING:
     from oblique_cli.models import Model
+    from oblique_cli.models.explaining.wording import Shared
+    from oblique_cli.models.procedure import Procedure
 
 BLOCK = 16_384  # rows read at once
 
@@ -29,6 +31,8 @@ BLOCK = 16_384  # rows read at once
 )
 @click.option("--fix", multiple=True, metavar="COLUMN", help="Leave this column as it is; may be repeated.")
 @click.option("--to", metavar="CLASS", help="The class to reach.  [default: the nearest other one]")
+@click.option("--shap", is_flag=True, help="Exact Shapley values as well; of all rows, without --row: importances.")
+@click.option("--background", metavar="TABLE", help="Rows to compare with, at most 100.  [default: rows of NEW itself]")
 @click.option("--terms", type=click.IntRange(1), default=5, show_default=True, help="Columns shown of a sum.")
 @form_option(("text", "json"))
 @output_option
@@ -39,6 +43,8 @@ def explain(
     values: tuple[str, ...],
     fix: tuple[str, ...],
     to: str | None,
+    shap: bool,
+    background: str | None,
     terms: int,
     format_: str,
     output: str | None,
@@ -51,14 +57,24 @@ def explain(
     It is exact, but for models with squares, where a bound says how near any change can be. Columns of levels and
     missing cells stay as they are. docs/explain.md says how it is found.
 
+    With --shap come the Shapley values of the row, of forests too: how far each column takes the answer from its mean
+    over the rows of --background, exactly (docs/shapley.md). Without --row they are those of all rows of NEW, of which
+    the mean size of each column is shown.
+
     \b
     Example: oblique explain model.json new.csv --row 3
              oblique explain model.json --values age=41,dose=2.5 --fix age
+             oblique explain model.json new.csv --row 3 --shap --background train.csv
+             oblique explain model.json new.csv --shap
     """
     if (new is None) == (not values):
         raise click.UsageError("give either a table NEW with --row, or --values")
-    if (new is None) != (row is None):
+    if (new is None and row is not None) or (new is not None and row is None and not shap):
         raise click.UsageError("NEW and --row, the number of the row, go together")
+    if background and not shap:
+        raise click.UsageError("--background is for --shap; give --shap, or leave it out")
+    if shap and not background and (new is None or new == "-"):
+        raise click.UsageError("--shap compares a row with others; give a table of them, --background FILE")
 
     from oblique_cli.models import load
     from oblique_cli.models.explaining import explain as explained
@@ -66,22 +82,76 @@ def explain(
     from oblique_cli.models.new_rows import needs_table
     from oblique_cli.models.procedure import procedure_of
 
-    spare(model, new)
+    spare(model, new, background)
     fitted = load(model)
     procedure = procedure_of(fitted)
     needs_table(fitted, model)
+    found, shared = None, None
     with working(f"reading {called(new)}" if new else "reading the row") as progress:
         if new is not None and row is not None:
             cells, title = _row_of(fitted, new, row), f"row {row} of {called(new)}"
+        elif new is not None:
+            cells, title = None, f"the rows of {called(new)}"
         else:
             cells, title = _typed(fitted, values), "the row"
-        progress.doing("looking for the nearest change")
-        found = explained(fitted, cells, fix=fix, to=to)
+        if cells is not None and not (shap and procedure.is_forest):
+            progress.doing("looking for the nearest change")
+            found = explained(fitted, cells, fix=fix, to=to)
+        if shap and (found is None or found.predicted is not None):
+            progress.doing("adding up coalitions")
+            shared = _shared(fitted, procedure, cells, new, background)
     if format_ == "json":
-        document = {"model": model, "row": row, **report.plain_of(found, procedure)}
+        document = {"model": model, "row": row, **(report.plain_of(found, procedure) if found else {})}
+        if shared:
+            document["shapley"] = report.shapley_plain(shared)
         write(json.dumps(document, ensure_ascii=False, indent=1) + "\n", output)
-    else:
-        write(report.text_of(found, procedure, title, terms), output)
+        return
+    told = [report.text_of(found, procedure, title, terms)] if found else []
+    if shared and cells is None:
+        told.append(report.importance_text(shared, title))
+    elif shared:
+        said = (
+            f"{title}: {'class ' if shared.predicted else ''}{shared.predicted or 'a number'}\n\n" if not found else ""
+        )
+        told.append(said + report.shapley_text(shared, terms))
+    write("\n".join(told), output)
+
+
+MOST_BACKGROUND = 100  # rows that others are compared with
+
+
+def _shared(model: Model, procedure: Procedure, cells: Any, new: str | None, background: str | None) -> Shared:
+    """The Shapley values of a row, or of all rows of the table where `cells` is None."""
+    import os
+
+    from oblique_cli.models.explaining.explanation import shown
+    from oblique_cli.models.explaining.shapley import output_of, shapley_values
+    from oblique_cli.models.explaining.wording import Shared
+
+    table = str(background or new)
+    others = _complete(model, procedure, table)
+    some = others[:: max(1, -(-len(others) // MOST_BACKGROUND))]
+    rows = cells[None] if cells is not None else others if table == new else _complete(model, procedure, str(new))
+    if not len(rows):
+        raise DataError(f"{called(str(new))}: no row has all that the model needs.")
+    values = shapley_values(model, rows, some, n_threads=os.cpu_count() or 1)
+    against = f"{len(some)} rows of {called(table)}"
+    if cells is None:
+        return Shared(values, output_of(procedure), against)
+    predicted = "" if procedure.is_regression else str(model.predict(rows)[0])
+    own = tuple(shown(procedure, j, cells) for j in range(len(cells)))
+    return Shared(values, output_of(procedure), against, predicted, own)
+
+
+def _complete(model: Model, procedure: Procedure, table: str) -> Any:
+    """The rows of a table that have all numbers that the model needs."""
+    import numpy as np
+
+    from oblique_cli.data.own.front import chunks
+
+    rows = np.concatenate([np.empty((0, len(procedure.cells))), *(c.X for c in chunks(table, model.columns, BLOCK))])
+    needed = list(procedure.needed)
+    return rows[~np.isnan(rows[:, needed]).any(axis=1)]
 
 
 def _row_of(model: Model, table: str, number: int) -> Any:

@@ -161,3 +161,46 @@ def test_the_numbers_that_are_printed_lead_to_the_class_that_is_promised(call):
     (line,) = [line.split() for line in said.splitlines() if " -> " in line]
     assert line[:3] == ["b", "0.5", "->"] and "to class q" in said
     assert call("explain", "m.json", "--values", f"a=1.25,b={line[3]}").out.startswith("the row: class q")
+
+
+def test_shapley_values_are_shown_beside_the_way_down_and_add_up(call, fitted):
+    plain = call("explain", fitted, WILD, "--row", "3").out
+    ended = call("explain", fitted, WILD, "--row", "3", "--shap", "--terms", "2")
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith(plain.splitlines()[0]) and "4 smaller" in ended.out
+    assert re.search(rf"^Exact Shapley values of the probability of \S+ against 80 rows of {WILD}:$", ended.out, re.M)
+    document = json.loads(call("explain", fitted, WILD, "--row", "3", "--shap", "--format", "json").out)
+    own = document["shapley"]
+    predicted = document["predicted"]
+    assert own["output"] == "probability" and "importance" not in own
+    counts = document["leaf"]["counts"]
+    share = counts[predicted] / sum(counts.values())
+    assert sum(own["values"][predicted].values()) + own["base"][predicted] == pytest.approx(share, abs=1e-10)
+
+
+def test_shapley_values_of_a_table_are_importances(call, fitted):
+    ended = call("explain", fitted, WILD, "--shap", "--background", WILD)
+    assert (ended.code, ended.err) == (0, "")
+    assert ended.out.startswith(f"Mean |Shapley value| of the rows of {WILD} against 80 rows of {WILD} (probability")
+    document = json.loads(call("explain", fitted, WILD, "--shap", "--format", "json").out)
+    sizes = document["shapley"]["importance"]
+    assert ended.out.splitlines()[2].split()[0] == f"{max(sizes.values()):.4g}"
+
+
+def test_a_forest_has_shapley_values_and_no_way_down(call):
+    assert call("fit", WILD, "--target", "Befund", "--algorithm", "hhgdt_forest", "--out", "forest.json").code == 0
+    ended = call("explain", "forest.json", WILD, "--row", "2", "--shap")
+    assert ended.code == 0 and "nearest change" not in ended.out and "Exact Shapley values" in ended.out
+
+
+def test_shapley_values_without_what_they_need_are_refused_in_a_sentence(call, fitted):
+    def refused(because: str, *arguments: str) -> None:
+        ended = call("explain", fitted, *arguments)
+        assert ended.code != 0 and because in ended.err and "Traceback" not in ended.err
+
+    (call.folder / "one.csv").write_text("\n".join(Path(WILD).read_text(encoding="utf-8-sig").splitlines()[:2]) + "\n")
+    (call.folder / "other.csv").write_text("a,b\n1,2\n")
+    refused("give a table of them, --background FILE", "--values", "Raucher=ja", "--shap")
+    refused("--background is for --shap", WILD, "--row", "1", "--background", WILD)
+    refused("must have at least 2 rows", WILD, "--row", "1", "--shap", "--background", "one.csv")
+    refused("there is no column", WILD, "--row", "1", "--shap", "--background", "other.csv")

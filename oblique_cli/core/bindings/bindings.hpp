@@ -16,5 +16,6 @@ void bind_linear(nanobind::module_& m);
 void bind_model_tree(nanobind::module_& m);
 void bind_pathfinder(nanobind::module_& m);
 void bind_scale(nanobind::module_& m);
+void bind_shapley(nanobind::module_& m);
 
 }  // namespace oblique

@@ -41,4 +41,5 @@ NB_MODULE(_core, m) {
   bind_model_tree(m);
   bind_pathfinder(m);
   bind_scale(m);
+  bind_shapley(m);
 }

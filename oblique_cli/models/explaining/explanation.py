@@ -201,9 +201,9 @@ def explain(
     leaf = procedure.tree.leaf(node)
     if procedure.is_regression:
         parts = tuple(
-            Contribution(names[t.cell], _shown(procedure, t.cell, given), t.coef * float(filled[t.cell]))
+            Contribution(names[t.cell], shown(procedure, t.cell, given), t.coef * float(filled[t.cell]))
             if t.level == NUMBER
-            else Contribution(names[t.cell], _shown(procedure, t.cell, given), t.coef * t.holds(float(filled[t.cell])))
+            else Contribution(names[t.cell], shown(procedure, t.cell, given), t.coef * t.holds(float(filled[t.cell])))
             for t in leaf.terms
         )
         value = float(_said(model, procedure, given))
@@ -266,7 +266,7 @@ def _of_scores(
             amount += (part.curve[own] - part.curve[rival]) * square_of(z)
         amounts[cell] = amounts.get(cell, 0.0) + amount
     parts = tuple(
-        Contribution(procedure.cells[j].name, _shown(procedure, j, given), amounts[j])
+        Contribution(procedure.cells[j].name, shown(procedure, j, given), amounts[j])
         for j in sorted(amounts, key=lambda j: (-abs(amounts[j]), j))
     )
     against = procedure.classes[scores.classes[rival]]
@@ -305,8 +305,8 @@ def _asked(procedure: Procedure, row: Array) -> Array:
     return asked
 
 
-def _shown(procedure: Procedure, j: int, row: Array) -> float | str | None:
-    """A cell of the row as the user has it."""
+def shown(procedure: Procedure, j: int, row: Array) -> float | str | None:
+    """Return a cell of the row as the user has it."""
     cell, value = procedure.cells[j], float(row[j])
     if value != value:
         return None
@@ -356,7 +356,7 @@ def _step(
     parts = tuple(
         Contribution(
             procedure.cells[j].name,
-            _shown(procedure, j, given),
+            shown(procedure, j, given),
             None if math.isnan(amounts[j]) else amounts[j],
         )
         for j in order

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from oblique_cli.models.explaining.explanation import ColumnChange, Contribution, Explanation, Step
+from oblique_cli.models.explaining.games import PROBABILITY, SCORE, VALUE
 from oblique_cli.models.explaining.nearest import MARGINS
+from oblique_cli.models.explaining.shapley import ShapleyValues, mean_sizes
 from oblique_cli.models.procedure import Procedure
 
 SHOWN = 5  # classes whose probabilities are written
@@ -138,6 +143,85 @@ def _cell(part: Contribution) -> str:
 def _name(text: str) -> str:
     """A name on one line."""
     return "".join(char if char.isprintable() else " " for char in text)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Shapley values to tell: of rows of a table, against a background that is called so.
+
+    cells : the row as the user has it, by column, where there is one alone
+    """
+
+    values: ShapleyValues
+    output: str
+    against: str
+    predicted: str = ""
+    cells: tuple[float | str | None, ...] = ()
+
+
+UNITS = {
+    PROBABILITY: "probability",
+    SCORE: "score (log odds against the mean of the classes)",
+    VALUE: "predicted number",
+}
+
+
+def shapley_text(found: Shared, terms: int) -> str:
+    """Return the Shapley values of one row for people, the largest first."""
+    values, base, of = _of_one(found)
+    lines = [
+        f"Exact Shapley values of the {UNITS[found.output]}{of} against {found.against}:",
+        f"from their mean {base:.4g} to {base + values.sum():.4g} by",
+        "",
+    ]
+    order = np.argsort(-np.abs(values), kind="stable")
+    names = found.values.feature_names
+    shown = [(values[j], _cell(Contribution(names[j], found.cells[j], None))) for j in order[:terms]]
+    if len(rest := order[terms:]):
+        shown.append((float(values[rest].sum()), f"{len(rest)} smaller"))
+    return "\n".join([*lines, *(f"  {value:+.3g}  {cell}" for value, cell in shown)]) + "\n"
+
+
+def importance_text(found: Shared, title: str) -> str:
+    """Return the global importance of columns for people, the largest first. title : what the rows are called"""
+    sizes = mean_sizes(found.values.values)
+    over = "" if found.output == VALUE else ", mean over the classes"
+    lines = [
+        f"Mean |Shapley value| of {title} against {found.against} ({UNITS[found.output]}{over}):",
+        "",
+    ]
+    order = np.argsort(-sizes, kind="stable")
+    return "\n".join([*lines, *(f"  {sizes[j]:.4g}  {_name(found.values.feature_names[j])}" for j in order)]) + "\n"
+
+
+def _of_one(found: Shared) -> tuple[Any, float, str]:
+    """Values of the columns for what the model says of the row, the base value, and of what they are."""
+    own = found.values
+    if own.output_names is None:
+        return own.values[0], float(own.base_values[0]), ""
+    k = own.output_names.index(found.predicted)
+    return own.values[0, :, k], float(own.base_values[0, k]), f" of {_name(found.predicted)}"
+
+
+def shapley_plain(found: Shared) -> dict[str, Any]:
+    """Return Shapley values as plain data, by column for each class or the number; of many rows the mean sizes."""
+    own = found.values
+    plain: dict[str, Any] = {"output": found.output, "background": found.against}
+    if not found.cells:
+        plain["importance"] = dict(zip(own.feature_names, mean_sizes(own.values).tolist(), strict=True))
+        return plain
+    if own.output_names is None:
+        plain |= {
+            "base": float(own.base_values[0]),
+            "values": dict(zip(own.feature_names, own.values[0].tolist(), strict=True)),
+        }
+        return plain
+    plain["base"] = dict(zip(own.output_names, own.base_values[0].tolist(), strict=True))
+    plain["values"] = {
+        name: dict(zip(own.feature_names, own.values[0, :, k].tolist(), strict=True))
+        for k, name in enumerate(own.output_names)
+    }
+    return plain
 
 
 def plain_of(found: Explanation, procedure: Procedure) -> dict[str, Any]:

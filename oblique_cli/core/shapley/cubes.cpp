@@ -1,0 +1,333 @@
+#include "shapley/cubes.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "common/interrupt.hpp"
+#include "common/threads.hpp"
+
+namespace oblique {
+namespace {
+
+constexpr std::size_t kMostFixed = 1024;  // features that a cube may fix
+constexpr double kRounding = 1e-12;       // sums in another order differ by less than this share of their summands
+
+// a! b! / (a + b + 1)! for all a and b below a size.
+class Weights {
+ public:
+  explicit Weights(std::size_t size) : size_(size), values_(size * size) {
+    for (std::size_t b = 0; b < size; ++b) {
+      values_[b] = 1.0 / static_cast<double>(b + 1);
+      for (std::size_t a = 1; a < size; ++a)
+        values_[a * size + b] = values_[(a - 1) * size + b] * (static_cast<double>(a) / static_cast<double>(a + b + 1));
+    }
+  }
+  double operator()(std::size_t a, std::size_t b) const { return values_[a * size_ + b]; }
+
+ private:
+  std::size_t size_;
+  std::vector<double> values_;
+};
+
+double size_of(double summand) { return std::isinf(summand) ? 0.0 : std::abs(summand); }
+
+// The sum of a split in the order of growth: lanes from their first summand on, then (0 + 1) + (2 + 3).
+template <class Summand>
+bool goes_left(const SumTree& tree, std::size_t node, const Summand& summand) {
+  std::array<double, 4> lanes{};
+  for (std::int64_t e = tree.split_start[node]; e < tree.split_start[node + 1]; ++e)
+    lanes[static_cast<std::size_t>(tree.split_lane[e])] += summand(e);
+  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]) <= tree.thresholds[node];
+}
+
+// The cubes of one row x and one background row z after another. K : outputs at once
+template <std::size_t K>
+class Cubes {
+ public:
+  Cubes(const SumTree& tree, const Weights& weights, std::size_t first, std::size_t limit)
+      : tree_(tree), weights_(weights), first_(first), count_(std::min(K, tree.n_outputs - first)), limit_(limit),
+        state_(tree.n_features, kFree), ordered_(tree.n_nodes, 0),
+        order_(static_cast<std::size_t>(tree.split_start[tree.n_nodes])) {}
+
+  void begin_row(bool interactions) {
+    steps_ = 0;
+    interactions_ = interactions;
+  }
+
+  // Adds the values of one pair to out.
+  void add(const double* x, const double* z, const double* x_leaves, const double* z_leaves, double* out) {
+    x_ = x, z_ = z, x_leaves_ = x_leaves, z_leaves_ = z_leaves, out_ = out;
+    ++pair_;
+    down(0);
+  }
+
+  std::size_t steps() const { return steps_; }
+
+ private:
+  enum : char { kFree, kIn, kOut };
+  // What the cubes below a branch add to every feature that is in, and take from every one that is out.
+  struct Both {
+    std::array<double, K> in{}, out{};
+  };
+  struct Open {
+    std::int64_t entry;
+    double low, high, size;  // sums of the bounds and sizes from here on
+  };
+
+  Both down(std::size_t node) {
+    while (tree_.left[node] >= 0) {
+      const std::int64_t begin = tree_.split_start[node], end = tree_.split_start[node + 1];
+      if (end - begin == 1) {
+        const double threshold = tree_.thresholds[node];
+        const bool x_left = x_[begin] <= threshold, z_left = z_[begin] <= threshold;
+        const char state = state_[static_cast<std::size_t>(tree_.split_feature[begin])];
+        if (x_left != z_left && state == kFree) {
+          count_step();
+          return branch(begin, [&](bool in) { return down(child(node, in ? x_left : z_left)); });
+        }
+        node = child(node, state == kOut ? z_left : x_left);
+        continue;
+      }
+      const std::size_t bottom = open_.size();
+      const auto [sum, size] = open(node);
+      const std::size_t n = open_.size() - bottom;
+      if (n > 0) {
+        const Both found = decide(node, bottom, n, sum, size);
+        open_.resize(bottom);
+        return found;
+      }
+      node = child(node, exact(node));
+    }
+    return leaf(node);
+  }
+
+  // Puts the undecided entries of a split on the stack, the widest first; returns the sum of the others and its size.
+  std::pair<double, double> open(std::size_t node) {
+    const std::size_t bottom = open_.size();
+    double sum = 0.0, size = 0.0;
+    const auto begin = tree_.split_start[node], end = tree_.split_start[node + 1];
+    if (ordered_[node] != pair_) order(node);
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t e = order_[static_cast<std::size_t>(i)];
+      const double x = x_[e], z = z_[e];
+      const char state = state_[static_cast<std::size_t>(tree_.split_feature[e])];
+      if (state == kFree && x != z) {
+        open_.push_back({e, std::min(x, z), std::max(x, z), std::max(size_of(x), size_of(z))});
+        continue;
+      }
+      const double fixed = state == kOut ? z : x;
+      sum += fixed;
+      size += size_of(fixed);
+    }
+    for (std::size_t k = open_.size(); k-- > bottom + 1;) {
+      open_[k - 1].low += open_[k].low;
+      open_[k - 1].high += open_[k].high;
+      open_[k - 1].size += open_[k].size;
+    }
+    return {sum, size};
+  }
+
+  double gap(std::int64_t e) const { return x_[e] == z_[e] ? 0.0 : std::abs(x_[e] - z_[e]); }
+
+  // Orders the entries of a split by the gaps of this pair, once a pair: coalitions are decided soonest so.
+  void order(std::size_t node) {
+    ordered_[node] = pair_;
+    const auto from = order_.begin() + tree_.split_start[node], to = order_.begin() + tree_.split_start[node + 1];
+    std::iota(from, to, tree_.split_start[node]);
+    std::sort(from, to, [this](std::int64_t a, std::int64_t b) {
+      const double gap_a = gap(a), gap_b = gap(b);
+      return gap_a != gap_b ? gap_a > gap_b : a < b;
+    });
+  }
+
+  // n entries from `at` on are still undecided; sum and size are those of all others.
+  Both decide(std::size_t node, std::size_t at, std::size_t n, double sum, double size) {
+    if (n == 0) return down(child(node, exact(node)));
+    const Open here = open_[at];
+    const double threshold = tree_.thresholds[node], room = kRounding * (size + here.size);
+    if (sum + here.high <= threshold - room) return down(tree_.left[node]);
+    if (sum + here.low > threshold + room) return down(tree_.right[node]);
+    count_step();
+    return branch(here.entry, [&](bool in) {
+      const double value = in ? x_[here.entry] : z_[here.entry];
+      return decide(node, at + 1, n - 1, sum + value, size + size_of(value));
+    });
+  }
+
+  // Both sides of a feature: coalitions with it, and without.
+  template <class Below>
+  Both branch(std::int64_t entry, const Below& below) {
+    const auto feature = static_cast<std::size_t>(tree_.split_feature[entry]);
+    if (n_in_ + n_out_ >= kMostFixed) throw TooManyCubes();
+    state_[feature] = kIn;
+    ++n_in_;
+    if (interactions_) ins_.push_back(feature);
+    Both with = below(true);
+    if (interactions_) ins_.pop_back();
+    --n_in_;
+    state_[feature] = kOut;
+    ++n_out_;
+    if (interactions_) outs_.push_back(feature);
+    const Both without = below(false);
+    if (interactions_) outs_.pop_back();
+    --n_out_;
+    state_[feature] = kFree;
+    for (std::size_t k = 0; k < K; ++k) {
+      if (k < count_) to(feature, k) += with.in[k] - without.out[k];
+      with.in[k] += without.in[k];
+      with.out[k] += without.out[k];
+    }
+    return with;
+  }
+
+  // One cube. With a linear leaf its game is a sum of cube games: the constant part, and for each free feature the
+  // cube in which it is in as well.
+  Both leaf(std::size_t node) {
+    Both found;
+    const std::size_t a = n_in_, b = n_out_;
+    std::array<double, K> constant{}, gaps{};
+    const double* intercept = tree_.intercepts + node * tree_.n_outputs + first_;
+    for (std::size_t k = 0; k < count_; ++k) constant[k] = intercept[k];
+    for (std::int64_t e = tree_.leaf_start[node]; e < tree_.leaf_start[node + 1]; ++e) {
+      const auto feature = static_cast<std::size_t>(tree_.leaf_feature[e]);
+      const char state = state_[feature];
+      const double* x = x_leaves_ + static_cast<std::size_t>(e) * tree_.n_outputs + first_;
+      const double* z = z_leaves_ + static_cast<std::size_t>(e) * tree_.n_outputs + first_;
+      for (std::size_t k = 0; k < count_; ++k) {
+        constant[k] += state == kIn ? x[k] : z[k];
+        if (state != kFree) continue;
+        const double gap = x[k] - z[k];
+        gaps[k] += gap;
+        to(feature, k) += gap * weights_(a, b);
+        if (interactions_) add_pairs_of(feature, k, gap);
+      }
+    }
+    if (a) add(found.in, constant, weights_(a - 1, b));
+    if (b) add(found.out, constant, weights_(a, b - 1));
+    add(found.in, gaps, weights_(a, b));
+    if (b) add(found.out, gaps, weights_(a + 1, b - 1));
+    if (interactions_) add_pairs(constant, gaps);
+    return found;
+  }
+
+  static void add(std::array<double, K>& sums, const std::array<double, K>& values, double weight) {
+    for (std::size_t k = 0; k < K; ++k) sums[k] += values[k] * weight;
+  }
+
+  // Pairs of a free feature of a linear leaf with the fixed ones.
+  void add_pairs_of(std::size_t feature, std::size_t k, double gap) {
+    const std::size_t a = n_in_, b = n_out_;
+    for (const std::size_t other : ins_) add_pair(feature, other, k, gap * weights_(a - 1, b));
+    for (const std::size_t other : outs_) add_pair(feature, other, k, -gap * weights_(a, b - 1));
+  }
+
+  // Pairs of fixed features.
+  void add_pairs(const std::array<double, K>& constant, const std::array<double, K>& gaps) {
+    const std::size_t a = n_in_, b = n_out_;
+    for (std::size_t k = 0; k < count_; ++k) {
+      for (std::size_t i = 0; i < a; ++i) {
+        for (std::size_t j = 0; j < i; ++j)
+          add_pair(ins_[i], ins_[j], k, constant[k] * weights_(a - 2, b) + gaps[k] * weights_(a - 1, b));
+        for (std::size_t j = 0; j < b; ++j)
+          add_pair(ins_[i], outs_[j], k, -constant[k] * weights_(a - 1, b - 1) - gaps[k] * weights_(a, b - 1));
+      }
+      for (std::size_t i = 0; i < b; ++i)
+        for (std::size_t j = 0; j < i; ++j)
+          add_pair(outs_[i], outs_[j], k, constant[k] * weights_(a, b - 2) + gaps[k] * weights_(a + 1, b - 2));
+    }
+  }
+
+  void add_pair(std::size_t i, std::size_t j, std::size_t k, double value) {
+    const std::size_t p = tree_.n_features, K_all = tree_.n_outputs;
+    out_[(i * p + j) * K_all + first_ + k] += value;
+    out_[(j * p + i) * K_all + first_ + k] += value;
+  }
+
+  double& to(std::size_t feature, std::size_t k) {
+    const std::size_t place = interactions_ ? feature * tree_.n_features + feature : feature;
+    return out_[place * tree_.n_outputs + first_ + k];
+  }
+
+  bool exact(std::size_t node) const {
+    return goes_left(tree_, node, [&](std::int64_t e) {
+      return state_[static_cast<std::size_t>(tree_.split_feature[e])] == kOut ? z_[e] : x_[e];
+    });
+  }
+
+  std::size_t child(std::size_t node, bool left) const {
+    return static_cast<std::size_t>(left ? tree_.left[node] : tree_.right[node]);
+  }
+
+  void count_step() {
+    if (++steps_ > limit_) throw TooManyCubes();
+    if ((steps_ & 1023) == 0) checkpoint(16384);
+  }
+
+  const SumTree& tree_;
+  const Weights& weights_;
+  const std::size_t first_, count_, limit_;
+  std::vector<char> state_;
+  std::vector<Open> open_;
+  std::size_t pair_ = 0;              // how many pairs there have been
+  std::vector<std::size_t> ordered_;  // the pair that the order of a split is for
+  std::vector<std::int64_t> order_;   // entries of each split
+  std::vector<std::size_t> ins_, outs_;
+  std::size_t n_in_ = 0, n_out_ = 0, steps_ = 0;
+  bool interactions_ = false;
+  const double *x_ = nullptr, *z_ = nullptr, *x_leaves_ = nullptr, *z_leaves_ = nullptr;
+  double* out_ = nullptr;
+};
+
+template <std::size_t K>
+void some_outputs(const SumTree& tree, const Weights& weights, const SumRows& rows, const SumRows& background,
+                  bool interactions, std::size_t first, std::size_t limit, int n_threads, double* out) {
+  const auto splits = static_cast<std::size_t>(tree.split_start[tree.n_nodes]);
+  const std::size_t leaves = static_cast<std::size_t>(tree.leaf_start[tree.n_nodes]) * tree.n_outputs;
+  const std::size_t width = tree.n_features * (interactions ? tree.n_features : 1) * tree.n_outputs;
+  on_threads(rows.n, n_threads, [&]() {
+    return [&, cubes = Cubes<K>(tree, weights, first, limit)](std::size_t i) mutable {
+      cubes.begin_row(interactions);
+      for (std::size_t j = 0; j < background.n; ++j)
+        cubes.add(rows.splits + i * splits, background.splits + j * splits, rows.leaves + i * leaves,
+                  background.leaves + j * leaves, out + i * width);
+      checkpoint(background.n * tree.n_nodes);
+    };
+  });
+}
+
+}  // namespace
+
+void shapley_values(const SumTree& tree, const SumRows& rows, const SumRows& background, bool interactions,
+                    std::size_t limit, int n_threads, double* out) {
+  const Weights weights(std::min(tree.n_features, kMostFixed) + 2);
+  for (std::size_t first = 0; first < tree.n_outputs; first += 4) {
+    const std::size_t count = tree.n_outputs - first;
+    const auto use = count == 1 ? some_outputs<1> : count == 2 ? some_outputs<2> : some_outputs<4>;
+    use(tree, weights, rows, background, interactions, first, limit, n_threads, out);
+  }
+}
+
+void sum_values(const SumTree& tree, const SumRows& rows, double* out) {
+  const auto splits = static_cast<std::size_t>(tree.split_start[tree.n_nodes]);
+  const auto entries = static_cast<std::size_t>(tree.leaf_start[tree.n_nodes]);
+  for (std::size_t i = 0; i < rows.n; ++i) {
+    const double* x = rows.splits + i * splits;
+    std::size_t node = 0;
+    while (tree.left[node] >= 0) {
+      const bool left = goes_left(tree, node, [&](std::int64_t e) { return x[e]; });
+      node = static_cast<std::size_t>(left ? tree.left[node] : tree.right[node]);
+    }
+    for (std::size_t k = 0; k < tree.n_outputs; ++k) {
+      double sum = tree.intercepts[node * tree.n_outputs + k];
+      for (std::int64_t e = tree.leaf_start[node]; e < tree.leaf_start[node + 1]; ++e)
+        sum += rows.leaves[(i * entries + static_cast<std::size_t>(e)) * tree.n_outputs + k];
+      out[i * tree.n_outputs + k] += sum;
+    }
+  }
+}
+
+}  // namespace oblique

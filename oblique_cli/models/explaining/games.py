@@ -1,0 +1,220 @@
+"""A fitted model as games over its columns: what each column adds to every sum of its trees.
+
+The core takes such trees apart (`core/shapley/cubes.hpp`). It knows no levels, gaps, fills or codes: all of these are
+summands of one column here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli import _core
+from oblique_cli.models.procedure import MAJORITY, MISSING, NUMBER, Leaf, Procedure, Scores, Split, Steps, Term
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
+
+Array = NDArray[np.float64]
+
+# What is explained: class shares, scores of models in leaves, or the predicted number.
+PROBABILITY, SCORE, VALUE = "probability", "score", "value"
+
+
+@dataclass(frozen=True, eq=False)
+class Summands:
+    """Terms of all splits of a tree, and which of its entries each belongs to.
+
+    entry : rising; an entry is what one column adds to one sum
+    """
+
+    coef: Array
+    column: NDArray[np.int64]
+    level: NDArray[np.int64]
+    missing_left: NDArray[np.bool_]
+    entry: NDArray[np.int64]
+    n_entries: int
+
+    def of(self, X: Array) -> Array:
+        """Return what every entry adds for each row, (n, entries); infinite where a missing number decides."""
+        values = X[:, self.column]
+        gaps = np.isnan(values)
+        summands = np.where(gaps, np.where(self.missing_left, -np.inf, np.inf), values * self.coef)
+        by_level = self.level != NUMBER
+        holds = np.where(self.level == MISSING, gaps, values == self.level)
+        summands[:, by_level] = (self.coef * holds)[:, by_level]
+        if len(self.entry) == self.n_entries:
+            return np.ascontiguousarray(summands)
+        starts = np.searchsorted(self.entry, np.arange(self.n_entries))
+        added: Array = np.add.reduceat(summands, starts, axis=1)
+        return added
+
+
+@dataclass(frozen=True, eq=False)
+class TreeGame:
+    """One tree as the core takes it, and how rows become summands.
+
+    parts : of the models in leaves, in the order of their entries: cell, then what it adds to the outputs
+    """
+
+    core: Any
+    splits: Summands
+    parts: tuple[_Part, ...]
+    n_outputs: int
+
+    def summands(self, X: Array) -> tuple[Array, Array]:
+        """Return what rows add to splits, (n, entries), and to leaves, (n, entries * outputs)."""
+        leaves = np.empty((len(X), len(self.parts), self.n_outputs))
+        for e, part in enumerate(self.parts):
+            leaves[:, e] = part.of(X)
+        return self.splits.of(X), leaves.reshape(len(X), len(self.parts) * self.n_outputs)
+
+
+@dataclass(frozen=True, eq=False)
+class _Part:
+    """What one column adds to the outputs in a leaf: all terms and scaled columns of it."""
+
+    cell: int
+    terms: tuple[Term, ...]
+    scaled: tuple[tuple[Any, Array, Array | None], ...]  # a `Scaled`, coefficients and those of its square
+    n_outputs: int
+
+    def of(self, X: Array) -> Array:
+        added = np.zeros((len(X), self.n_outputs))
+        for term in self.terms:
+            added[:, 0] += term.coef * _holds(X[:, term.cell], term.level)
+        for column, coef, curve in self.scaled:
+            x = _holds(X[:, column.cell], column.level)
+            z = np.nan_to_num(np.clip((x - column.center) / column.scale, -FARTHEST, FARTHEST), nan=0.0)
+            added += z[:, None] * coef
+            if curve is not None:
+                bounded = np.clip(z, -FARTHEST_SQUARED, FARTHEST_SQUARED)
+                added += ((bounded * bounded - 1.0) * math.sqrt(0.5))[:, None] * curve
+        return added
+
+
+def _holds(values: Array, level: int) -> Array:
+    """A column as a term of that level takes it."""
+    if level == NUMBER:
+        return values
+    return (np.isnan(values) if level == MISSING else values == level).astype(np.float64)
+
+
+def players_of(procedure: Procedure) -> list[int]:
+    """Return the cell that each of `Procedure.columns` stands on: a column of codes on that of its numbers."""
+    return [*range(len(procedure.cells)), *(one.term.cell for one in procedure.coded)]
+
+
+def game_of(procedure: Procedure, tree: Steps, output: str) -> TreeGame:
+    """Return one tree as a game. output : as `outputs_of` names it"""
+    players, n_outputs = players_of(procedure), n_told(procedure, output)
+    terms: list[tuple[float, int, int, bool, int]] = []
+    features: list[int] = []
+    lanes: list[int] = []
+    starts, leaf_starts = [0], [0]
+    parts: list[_Part] = []
+    intercepts = np.zeros((tree.n_nodes, n_outputs))
+    thresholds = np.zeros(tree.n_nodes)
+    for node in range(tree.n_nodes):
+        if tree.left[node] >= 0:
+            split = tree.split(node)
+            thresholds[node] = split.threshold
+            for cell, (lane, own) in _entries(split, tree, players).items():
+                terms += [(term.coef, term.cell, term.level, bool(split.missing_left), len(features)) for term in own]
+                features.append(cell)
+                lanes.append(lane)
+        else:
+            intercepts[node], own_parts = _leaf(procedure, tree.leaf(node), output, n_outputs)
+            parts += own_parts
+        starts.append(len(features))
+        leaf_starts.append(len(parts))
+    coef, column, level, missing_left, entry = zip(*terms, strict=True) if terms else ((),) * 5
+    core = _core.Game(
+        np.array(tree.left, np.int32), np.array(tree.right, np.int32), thresholds,
+        np.array(starts, np.int64), np.array(features, np.int32), np.array(lanes, np.int32),
+        np.array(leaf_starts, np.int64), np.array([part.cell for part in parts], np.int32),
+        intercepts, len(procedure.cells),
+    )  # fmt: skip
+    summands = Summands(
+        np.array(coef, np.float64),
+        np.array(column, np.int64),
+        np.array(level, np.int64),
+        np.array(missing_left, np.bool_),
+        np.array(entry, np.int64),
+        len(features),
+    )
+    return TreeGame(core, summands, tuple(parts), n_outputs)
+
+
+def _entries(split: Split, tree: Steps, players: Sequence[int]) -> dict[int, tuple[int, list[Term]]]:
+    """Cell -> its lane and its terms, in the order of addition; rotated features are written out."""
+    found: dict[int, tuple[int, list[Term]]] = {}
+    for number, lane in enumerate(split.lanes):
+        for term in lane:
+            for plain in _unrotated(term, tree, len(players)):
+                found.setdefault(players[plain.cell], (number, []))[1].append(plain)
+    return found
+
+
+def _unrotated(term: Term, tree: Steps, n_columns: int) -> list[Term]:
+    if term.cell < n_columns:
+        return [term]
+    return [Term(term.coef * one.coef, one.cell, one.level) for one in tree.rotated[term.cell - n_columns]]
+
+
+def _leaf(procedure: Procedure, leaf: Leaf, output: str, n_outputs: int) -> tuple[Array, list[_Part]]:
+    """Return what a leaf gives to start from, and what columns add."""
+    if output == VALUE:
+        terms: dict[int, list[Term]] = {}
+        for term in leaf.terms:
+            terms.setdefault(term.cell, []).append(term)
+        return np.array([leaf.intercept]), [_Part(cell, tuple(own), (), 1) for cell, own in terms.items()]
+    if output == PROBABILITY:
+        if procedure.voting == MAJORITY:
+            return np.arange(n_outputs) == leaf.label, []
+        return np.array(leaf.shares[:n_outputs]), []
+    assert leaf.scores is not None
+    return _scores(leaf.scores, n_outputs)
+
+
+def _scores(scores: Scores, n_outputs: int) -> tuple[Array, list[_Part]]:
+    """Scores with their mean over the classes taken away: probabilities do not see a number added to all of them."""
+
+    def of(values: Sequence[float]) -> Array:
+        found = np.array(values, np.float64)
+        centered: Array = (found - found.mean())[:n_outputs]
+        return centered
+
+    cells: dict[int, list[tuple[Any, Array, Array | None]]] = {}
+    for part in scores.parts:
+        curve = of(part.curve) if part.curve else None
+        cells.setdefault(part.column.cell, []).append((part.column, of(part.coef), curve))
+    parts = [_Part(cell, (), tuple(own), n_outputs) for cell, own in cells.items()]
+    return of(scores.intercept), parts
+
+
+def n_told(procedure: Procedure, output: str) -> int:
+    """Return how many outputs a game has: the last of several is known, since probabilities and scores have one sum."""
+    count = len(outputs_of(procedure, output))
+    return max(1, count - 1) if output != VALUE else count
+
+
+def completed(values: Array, base: Array, n_outputs: int, output: str) -> tuple[Array, Array]:
+    """Return values, (..., K), and base values, (K,), with the last output that games leave out."""
+    if values.shape[-1] == n_outputs:
+        return values, base
+    total = 1.0 if output == PROBABILITY else 0.0
+    last = -values.sum(axis=-1, keepdims=True)
+    return np.concatenate([values, last], axis=-1), np.append(base, total - base.sum())
+
+
+def outputs_of(procedure: Procedure, output: str) -> tuple[str, ...]:
+    """Return the names of what is explained: classes, or the target of regression."""
+    if output == VALUE:
+        return (procedure.target,)
+    if output == PROBABILITY:
+        return procedure.classes
+    return tuple(procedure.classes[code] for code in procedure.scored)

@@ -1,0 +1,204 @@
+"""`shap_values`: exact interventional Shapley values of trees of hyperplanes and of their forests (docs/shapley.md)."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from dataclasses import dataclass, fields
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from oblique_cli.errors import ConfigError, quoted
+from oblique_cli.models.explaining.games import PROBABILITY, SCORE, VALUE, completed, game_of, n_told, outputs_of
+from oblique_cli.models.model import Model, algorithm_of
+from oblique_cli.models.procedure import CLIPPED, Procedure, procedure_of
+
+Array = NDArray[np.float64]
+
+MOST_STEPS = 1 << 28  # of one row in one tree: seconds
+ROWS = 256  # whose summands are held at once
+
+
+@dataclass(frozen=True, eq=False)
+class ShapleyValues:
+    """Shapley values where `shap` is not installed, under the names of `shap.Explanation`.
+
+    values         (n, p), of classes (n, p, K); interactions have a second p
+    base_values    (n,) or (n, K): the mean over the background, the same for every row
+    data           (n, p) the rows; feature_names, output_names : of columns and of what is explained
+    """
+
+    values: Array
+    base_values: Array
+    data: Array
+    feature_names: list[str]
+    output_names: list[str] | None = None
+
+
+def shap_values(
+    model: Any,
+    X: ArrayLike,
+    background: ArrayLike,
+    *,
+    output: str | None = None,
+    interactions: bool = False,
+    n_jobs: int | None = None,
+) -> Any:
+    """Return the exact interventional Shapley values of rows; a `shap.Explanation` where `shap` is installed.
+
+    Without `shap` it is a `ShapleyValues`, which has the same fields.
+
+    model         a `Model`, or a fitted estimator
+    X             (n, p) rows as `Model.predict` takes them: numbers, NaN for a missing cell, codes of levels
+    background    (m, p) rows that stand for the features that a coalition lacks, m >= 2
+    output        "probability": class shares as `predict_proba` gives them; "score": the linear models of leaves, less
+                  their mean over the classes, so that two classes differ by their log odds; "value": the predicted
+                  number. Without it the only one that is exact for the model
+    interactions  pairs in place of columns: Shapley interaction indices (Grabisch and Roubens 1999), half of each in
+                  both places, and on the diagonal what is left of the column's own value
+    n_jobs        threads, all processors without it; the values have the same bits for any number
+
+    Values of a row and its base value add up to what the model says of the row. The value of a coalition is the mean,
+    over the background, of the model at rows that have the row's cells in the coalition and the background row's
+    elsewhere (Lundberg et al. 2020). The mean is exact, nothing is sampled.
+
+    Raises ConfigError for a model without trees, for an output that is not piecewise linear (probabilities of models in
+    leaves), for rows that do not fit, for a background of fewer than two rows, and where planes of many features leave
+    more coalitions to tell apart than there is time for.
+    """
+    found = shapley_values(
+        model, X, background, output=output, interactions=interactions, n_threads=n_jobs or os.cpu_count() or 1
+    )
+    if find_spec("shap") is None:
+        return found
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # those of the libraries that it imports
+        import shap  # type: ignore[import-untyped, import-not-found, unused-ignore]
+    return shap.Explanation(**{field.name: getattr(found, field.name) for field in fields(found)})
+
+
+def shapley_values(
+    model: Any,
+    X: ArrayLike,
+    background: ArrayLike,
+    *,
+    output: str | None = None,
+    interactions: bool = False,
+    n_threads: int = 1,
+) -> ShapleyValues:
+    """Return what `shap_values` returns without `shap`, and raise what it raises."""
+    if not isinstance(model, Model):
+        model = Model.of(model, algorithm=algorithm_of(model))
+    procedure = procedure_of(model)
+    output = output_of(procedure, output)
+    rows, given = _rows(procedure, X, "X")
+    against, _ = _rows(procedure, background, "background")
+    if len(against) < 2:
+        raise ConfigError(
+            f"the background must have at least 2 rows, such as 100 training rows. Got {len(against)}; where a single "
+            "row is meant as the whole reference, give it twice."
+        )
+    found, base = _of_trees(procedure, rows, against, output, interactions, n_threads)
+    if output == VALUE:
+        found, base = found[..., 0], base[0]
+    names = list(outputs_of(procedure, output))
+    return ShapleyValues(
+        found,
+        np.broadcast_to(base, (len(rows), *np.shape(base))).copy(),
+        given,
+        [cell.name for cell in procedure.cells],
+        None if output == VALUE else names,
+    )
+
+
+def mean_sizes(values: Array) -> Array:
+    """Return the global importance of columns: the mean of |value| over rows and classes, (p,). values : (n, p[, K])"""
+    sizes = np.abs(values).mean(axis=0)
+    return np.asarray(sizes if sizes.ndim == 1 else sizes.mean(axis=1))
+
+
+def output_of(procedure: Procedure, asked: str | None = None) -> str:
+    """Return what is explained; ConfigError for what the model does not have."""
+    own = VALUE if procedure.is_regression else SCORE if procedure.has_scores else PROBABILITY
+    if procedure.voting == CLIPPED:
+        raise ConfigError(
+            f"{procedure.title} cuts negative sums of its trees off, so its probabilities have no exact Shapley values "
+            "here; explain a tree, or a forest that averages."
+        )
+    if asked in (None, own):
+        return own
+    if own == SCORE and asked == PROBABILITY:
+        raise ConfigError(
+            f"{procedure.title} has linear models in its leaves, whose probabilities are not piecewise linear, so that "
+            "no exact Shapley values of them are known here; take output='score', their log odds."
+        )
+    raise ConfigError(f"output of {procedure.title} must be {own!r}. Got {quoted(asked)}.")
+
+
+def _rows(procedure: Procedure, X: ArrayLike, name: str) -> tuple[Array, Array]:
+    """Rows with gaps filled and codes behind them, and as they were given; ConfigError for rows that do not fit."""
+    p = len(procedure.cells)
+    try:
+        given = np.array(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ConfigError(f"{name} must be numbers, with codes for levels and NaN for missing cells.") from None
+    if given.ndim != 2 or given.shape[1] != p:
+        raise ConfigError(f"{name} must have {p} columns, those of the model. Got an array of shape {given.shape}.")
+    if np.isinf(given).any():
+        i, j = (int(k) for k in np.argwhere(np.isinf(given))[0])
+        raise ConfigError(f"{name} must be finite. Row {i} has an infinite {quoted(procedure.cells[j].name)}.")
+    fills = np.array([np.nan if cell.fill is None else cell.fill for cell in procedure.cells])
+    filled = np.where(np.isnan(given), fills, given)
+    for j in procedure.needed:
+        if lacking := np.flatnonzero(np.isnan(filled[:, j])).tolist():
+            raise ConfigError(
+                f"row {lacking[0]} of {name} has no {quoted(procedure.cells[j].name)}, and the model takes no missing "
+                "values; fill the cell or leave the row out."
+            )
+    if procedure.coded:
+        filled = np.array([procedure.with_codes(row) for row in filled.tolist()]).reshape(len(filled), -1)
+    return filled, given
+
+
+def _of_trees(
+    procedure: Procedure, rows: Array, background: Array, output: str, interactions: bool, n_threads: int
+) -> tuple[Array, Array]:
+    """Means over background and trees: values, (n, p, K) or (n, p, p, K), and the base value, (K,)."""
+    p, n_outputs = len(procedure.cells), n_told(procedure, output)
+    found = np.zeros((len(rows), p, p, n_outputs) if interactions else (len(rows), p, n_outputs))
+    base = np.zeros(n_outputs)
+    for tree in procedure.trees:
+        game = game_of(procedure, tree, output)
+        reference = game.summands(background)
+        base += game.core.values(*reference).mean(axis=0)
+        for first in range(0, len(rows), ROWS):
+            own = game.summands(rows[first : first + ROWS])
+            try:
+                found[first : first + ROWS] += game.core.shapley(*own, *reference, interactions, MOST_STEPS, n_threads)
+            except OverflowError:
+                raise ConfigError(_too_many(procedure, tree)) from None
+    found /= len(background) * len(procedure.trees)
+    found = _as_shap(found) if interactions else found
+    return completed(found, base / len(procedure.trees), len(outputs_of(procedure, output)), output)
+
+
+def _too_many(procedure: Procedure, tree: Any) -> str:
+    widest = max(len({term.cell for term in split.terms}) for split in tree.splits if split is not None)
+    return (
+        f"{procedure.title} has planes of up to {widest} columns, which leave more coalitions to tell apart than the "
+        f"{MOST_STEPS:,} steps that a row may take; fit splits of fewer terms, as by --set max_terms=4, or give fewer "
+        "background rows."
+    )
+
+
+def _as_shap(found: Array) -> Array:
+    """Interaction indices as `shap` has them: rows add up to the values of columns."""
+    p = found.shape[1]
+    values = found[:, np.arange(p), np.arange(p)].copy()
+    halves = found / 2.0
+    halves[:, np.arange(p), np.arange(p)] = 0.0
+    halves[:, np.arange(p), np.arange(p)] = values - halves.sum(axis=2)
+    return halves
