@@ -14,7 +14,6 @@ from oblique_cli.papers.reproduction.framework.power import BY_RATIO, LEVEL, Bia
 from oblique_cli.papers.reproduction.framework.study_report import shown
 
 CAUSES = Path(__file__).with_name("causes.csv")
-NOT_MEASURED = "not measured"
 
 
 @cache
@@ -93,7 +92,7 @@ def _mean(verdict: TableVerdict, bias: Bias) -> str:
 
 
 def _cause(verdict: TableVerdict) -> str:
-    return causes().get((verdict.table, verdict.metric), NOT_MEASURED)
+    return causes().get((verdict.table, verdict.metric), "")
 
 
 def _of(share: Share) -> str:
