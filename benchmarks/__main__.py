@@ -1,6 +1,6 @@
-"""All benchmarks in turn: growth, bottom_up, commands, eigenvectors, ensembles, forests, OC1, fourier, hierarchy, model
-trees, models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory, Shapley values,
-startup, threads, verify, WEKA and wide data."""
+"""All benchmarks in turn: growth, bottom_up, commands, conformal sets, eigenvectors, ensembles, forests, OC1, fourier,
+hierarchy, model trees, models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory,
+Shapley values, startup, threads, verify, WEKA and wide data."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 from benchmarks import (
     bottom_up,
     commands,
+    conformal,
     eigen,
     ensembles,
     forests,
@@ -39,6 +40,7 @@ BENCHMARKS = {
     "growth": growth.run,
     "bottom_up": bottom_up.run,
     "commands": commands.run,
+    "conformal": conformal.run,
     "eigen": eigen.run,
     "ensembles": ensembles.run,
     "forests": forests.run,

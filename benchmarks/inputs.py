@@ -63,6 +63,7 @@ def grow(
         "min_parent": float(model.min_parent),
         "max_misrate": float(model.max_misrate),
         "max_depth": -1,
+        "max_leaf_nodes": -1,
         "min_leaf": float(model.min_samples_leaf),
         "strict_ties": model.ties == "strict",
         "exhaustive": exhaustive,

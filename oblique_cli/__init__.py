@@ -21,6 +21,7 @@ from oblique_cli.ground import doors
 
 if TYPE_CHECKING:
     from oblique_cli.estimators.algorithms import ALGORITHMS, make
+    from oblique_cli.estimators.conformal import ConformalClassifier, ConformalRegressor
     from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
     from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
     from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
@@ -103,6 +104,8 @@ _PLACES = {
     "HHCARTForestClassifier": "oblique_cli.estimators.forest.hhcart",
     "MPSVMForestClassifier": "oblique_cli.estimators.forest.mpsvm",
     "LogisticForestClassifier": "oblique_cli.estimators.forest.logistic_forest",
+    "ConformalClassifier": "oblique_cli.estimators.conformal",
+    "ConformalRegressor": "oblique_cli.estimators.conformal",
     "TAOForestClassifier": "oblique_cli.estimators.forest.refined",
     "ProximalSVMClassifier": "oblique_cli.estimators.machines",
     "SupportVectorClassifier": "oblique_cli.estimators.machines",
@@ -162,6 +165,8 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "MPSVMForestClassifier",
     "LogisticForestClassifier",
     "TAOForestClassifier",
+    "ConformalClassifier",
+    "ConformalRegressor",
     "HCEditClassifier",
     "MultiEditClassifier",
     "SupervisedClusteringEditClassifier",

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +66,15 @@ class Forking:
 
     SCRIPT = """
 import json, os, sys, time
-import oblique_cli.config.checking, oblique_cli.experiments.running
+import importlib, pkgutil
+import oblique_cli, oblique_cli.config.checking, oblique_cli.experiments.running, oblique_cli.fitting
+import oblique_cli.models, oblique_cli.scale, sklearn.metrics, sklearn.preprocessing
+from oblique_cli.data import catalogue
+for place in ("cli", "models.exporting", "scale"):
+    package = importlib.import_module(f"oblique_cli.{place}")
+    for each in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
+        importlib.import_module(each.name)
+catalogue.read()
 from oblique_cli.cli import call
 here = os.getcwd()
 for line in sys.stdin:
@@ -112,6 +123,21 @@ for line in sys.stdin:
 
     def __exit__(self, *exception: object) -> None:
         self._process.communicate()
+
+
+@cache
+def _forking() -> Forking:
+    """The one process that all calls of `forked` are forked from, for as long as this process lives."""
+    folder = tempfile.TemporaryDirectory()
+    forking = Forking(Path(folder.name))
+    atexit.register(lambda: (forking.__exit__(), folder.cleanup()))
+    return forking
+
+
+def forked(folder: Path, *arguments: str) -> Ended:
+    """Run the command in `folder` to its end, in a process of its own that need not import the libraries again."""
+    ended = _forking().oblique(folder, *arguments)
+    return Ended(ended.code, ended.out, ended.err)
 
 
 @pytest.fixture

@@ -78,7 +78,7 @@ EXPORTING = ROOT / "docs" / "export.md"
 # The page of what all top-down trees share.
 SHARED_PAGE = "top_down"
 
-# Study -> where docs/reproduction.md has its cells, and what its tables call an algorithm if not by the title.
+# Study -> where docs/reproduction_deviations.md has its cells, and what its tables call an algorithm if not by title.
 ANCHORS = {
     "chapter3": "chapter-3",
     "chapter5": "chapter-5",
@@ -294,7 +294,7 @@ def _published(page: str) -> str:
         (
             f"{_source(reference)}, {reference.partition(':')[2]}",
             ", ".join(found),
-            f"[cells](../reproduction.md#{anchor})",
+            f"[cells](../reproduction_deviations.md#{anchor})",
         )
         for (reference, anchor), found in rows.items()
     ]

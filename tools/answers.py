@@ -1,4 +1,4 @@
-"""The pictures of docs/shapley.md and docs/verify.md, from models that are fitted for them."""
+"""The pictures of docs/shapley.md, docs/verify.md (models fitted for them) and docs/guarantees.md (stored results)."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import numpy as np
 
 from oblique_cli import data, make
 from oblique_cli.drawing import partition
-from oblique_cli.drawing.canvas import blank, color, tint
+from oblique_cli.drawing.canvas import blank, color, marker, tint
 from oblique_cli.drawing.polygons import surroundings
+from oblique_cli.estimators.conformal_limits import ABSOLUTE, CROSS, LAC, SPLIT
 from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.models.explaining.shapley import mean_sizes, shapley_values
 from oblique_cli.models.verifying.verification import PROVED, verify
+from tools import coverage
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -50,6 +52,31 @@ def shapley_picture() -> Figure:
     right.set_xlabel("mean |value| over all rows and classes", fontsize=7)
     for panel in (left, right):
         panel.tick_params(labelsize=6)
+    return figure
+
+
+def guarantees_picture() -> Figure:
+    """Return the coverage of every set of results/coverage.csv under the usual guarantee, cross and split."""
+    found: dict[tuple[str, str], list[float]] = {}
+    rows: dict[str, int] = {}
+    for row in coverage.stored():
+        if row["guarantee"] in (LAC, ABSOLUTE):
+            found.setdefault((row["calibration"], row["dataset"]), []).append(100 * float(row["coverage"]))
+            rows[row["dataset"]] = int(row["rows"])
+    figure, (panel,) = blank(1, 1, width=5.2, height=2.8)
+    panel.axhline(100 * coverage.COVERAGE, color="0.5", linewidth=0.8, linestyle="--")
+    for code, how in enumerate((CROSS, SPLIT)):
+        own = [(rows[name], float(np.mean(shares))) for (one, name), shares in found.items() if one == how]
+        across, up = zip(*own, strict=True)
+        mean = f"{how}: mean {np.mean(up):.1f} %"
+        panel.plot(across, up, linestyle="none", marker=marker(code), color=color(code), markersize=4, label=mean)
+    panel.set_xscale("log")
+    panel.set_xticks([100, 200, 400, 800], ["100", "200", "400", "800"])
+    panel.minorticks_off()
+    panel.set_xlabel("rows of the half that is learned from", fontsize=7)
+    panel.set_ylabel("rows whose truth is inside, %", fontsize=7)
+    panel.legend(frameon=False, fontsize=7, loc="lower right")
+    panel.tick_params(labelsize=6)
     return figure
 
 

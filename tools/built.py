@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results"
 # Places below docs/ that pages link to.
-BUILT = ("field_tables.md", "llms.txt", "reproduction.svg", "rooms.svg", "shapley.svg", "verify.svg")
+BUILT = ("field_tables.md", "guarantees.svg", "llms.txt", "reproduction.svg", "rooms.svg", "shapley.svg", "verify.svg")
 
 
 def built(name: str) -> bytes:
@@ -29,6 +29,8 @@ def built(name: str) -> bytes:
         return rendered(agreement_picture(document.studied(RESULTS)), "svg")
     if name == "shapley.svg":
         return rendered(answers.shapley_picture(), "svg")
+    if name == "guarantees.svg":
+        return rendered(answers.guarantees_picture(), "svg")
     if name == "verify.svg":
         return rendered(answers.verify_picture(), "svg")
     if name == "llms.txt":

@@ -92,6 +92,21 @@ class Seconds(click.ParamType[float]):
     metavar="auto|SHARE",
     help="Two classes: say the one of fewer rows (or of recall:CLASS) from this share of it on.",
 )
+@click.option(
+    "--coverage", metavar="SHARE", type=float, help="Sets or intervals that hold the truth for this share of new rows."
+)
+@click.option(
+    "--guarantee",
+    metavar="NAME",
+    default="",
+    help="With --coverage: lac, aps, class or leaf; of numbers absolute, normalized or quantile.  [default: lac, or "
+    "absolute]",
+)
+@click.option(
+    "--calibration",
+    type=click.Choice(("cross", "split")),
+    help="With --coverage: limits by cross-validation, or by a quarter of the rows, kept for it.  [default: cross]",
+)
 @click.option("--tune", is_flag=True, help="Choose parameters by cross-validation, from a usual grid without --set.")
 @click.option("--folds", type=click.IntRange(2, 100), help="Of cross-validation.  [default: 10, of auto 5]")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
@@ -132,6 +147,9 @@ def fit(
     metric: str | None,
     class_weight: str | None,
     threshold: str | None,
+    coverage: float | None,
+    guarantee: str,
+    calibration: str | None,
     tune: bool,
     folds: int | None,
     seed: int,
@@ -172,12 +190,16 @@ def fit(
     features and of few, all trees that pruning can make, with the score of each on rows that it was not grown on.
     --path-figure draws them.
 
+    --coverage 0.9 keeps limits in the model, by which predict --sets and --intervals, and exported models, give the
+    classes, or the interval, that hold the truth for 90 % of new rows (docs/guarantees.md).
+
     --workers are threads, and with --scheduler processes of Dask. The model is the same for any number of them.
 
     \b
     Example: oblique fit my.csv --target class --output model.json
              oblique fit my.csv --target price --algorithm m5_style --tune
              oblique fit my.csv --target class --metric recall:fault --class-weight balanced --threshold auto
+             oblique fit my.csv --target class --coverage 0.9 --output model.json
              oblique fit bupa --algorithm hhgdt --set epsilon=0.1
              oblique fit wine --algorithm fdt --path-figure path.svg
              oblique fit big.parquet --target class --algorithm hhcart_d --memory 1GB --output model.json
@@ -188,8 +210,10 @@ def fit(
     if is_beyond(data, memory):
         if path or path_figure:
             raise click.UsageError("--path grows trees many times; a table larger than --memory is fitted once")
-        if metric or threshold:
-            raise click.UsageError("--metric and --threshold are for tables in memory; leave out --memory, or them")
+        if metric or threshold or coverage:
+            raise click.UsageError(
+                "--metric, --threshold and --coverage are for tables in memory; leave out --memory, or them"
+            )
         assert memory is not None
         how = {"memory": memory, "scratch": scratch, "workers": workers, "scheduler": scheduler, "seed": seed}
         how["weights"] = weights
@@ -197,6 +221,8 @@ def fit(
         return
     if scratch:
         raise click.UsageError("--scratch is for a file that takes more than --memory; this table does not")
+    if coverage is None and (guarantee or calibration):
+        raise click.UsageError("--guarantee and --calibration say how --coverage is kept; give --coverage, as in 0.9")
     form = picture_form(path_figure)
     load_scikit_learn()
     if scheduler:
@@ -206,6 +232,7 @@ def fit(
     from oblique_cli.data.files import as_typed
     from oblique_cli.drawing.canvas import rendered
     from oblique_cli.fitting import fitting, reporting
+    from oblique_cli.fitting.calibrating import Promise
     from oblique_cli.fitting.goals import goal_of
     from oblique_cli.models.model import save
 
@@ -213,11 +240,12 @@ def fit(
         dataset, policy, specs, columns = _asked(data, own, weights, algorithm, overrides, data_dir, offline)
     rows_of = np.bincount(dataset.y, minlength=len(dataset.classes)) if dataset.classes else np.zeros(0, int)
     goal = goal_of(metric, threshold, dataset.task, dataset.classes, rows_of, "oblique fit")
+    promise = None if coverage is None else Promise(coverage, guarantee, calibration or "cross")
     with working("fitting") as progress, at_work(scheduler, workers):
-        progress.begin("", fitting.steps(len(specs), folds), unit="fits")
+        progress.begin("", fitting.steps(len(specs), folds, promise), unit="fits")
         outcome = fitting.fit(
             dataset, policy, specs, columns=columns, tune=tune, folds=folds, seed=seed, goal=goal, seconds=seconds,
-            path=path or bool(path_figure), step=progress.step,
+            path=path or bool(path_figure), promise=promise, step=progress.step,
         )  # fmt: skip
     written = [] if out is None else [str(path) for path in save(outcome.model, out, dataset.X)]
     if out is not None and outcome.tree is not None:
@@ -313,7 +341,7 @@ def _tree(outcome: Outcome, dataset: Dataset, precision: int) -> str:
         beside = f"{outcome.tree.facts['title']} on {dataset.name}, the tree beside it"
         shown = _showing.of_loaded(outcome.tree, beside, outcome.tree_X, dataset.y, ())
         return text + "\n" + _showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()
-    shown = _showing.of_loaded(model, title, outcome.X, dataset.y, remarks)
+    shown = _showing.of_loaded(model, title, outcome.X, dataset.y[outcome.rows], remarks)
     return _showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()
 
 
@@ -327,6 +355,7 @@ def _document(outcome: Outcome, written: list[str]) -> dict[str, Any]:
         **model.facts,
         **({} if outcome.tree is None else {"tree_beside": _beside(outcome.tree)}),
         **({} if model.threshold is None else {"threshold": asdict(model.threshold)}),
+        **({} if model.guarantee is None else {"guarantee": model.guarantee.plain()}),
         "curve": [{"leaves": cut.leaves, "score": cut.score} for cut in outcome.curve],
         "path": [one.plain() for one in outcome.path],
         "written": written,

@@ -18,6 +18,9 @@ FORMATS = ("csv", "json", "parquet")  # those of models.new_rows, which the help
 @click.argument("new", type=click.Path())
 @click.option("--proba", is_flag=True, help="Also the share of each class.")
 @click.option("--leaf", is_flag=True, help="Also the leaf, as a node number; of a forest the leaf in each tree.")
+@click.option("--sets", is_flag=True, help="Also the classes in the set of a model fitted with --coverage.")
+@click.option("--intervals", is_flag=True, help="Also the ends of the interval of a model fitted with --coverage.")
+@click.option("--abstain", is_flag=True, help="No prediction where the set does not have exactly one class.")
 @click.option(
     "--keep-column",
     "keep",
@@ -29,7 +32,16 @@ FORMATS = ("csv", "json", "parquet")  # those of models.new_rows, which the help
 @form_option(FORMATS, "csv", what="Form of the predictions")
 @output_option
 def predict(
-    model: str, new: str, proba: bool, leaf: bool, keep: tuple[str, ...], format_: str, output: str | None
+    model: str,
+    new: str,
+    proba: bool,
+    leaf: bool,
+    sets: bool,
+    intervals: bool,
+    abstain: bool,
+    keep: tuple[str, ...],
+    format_: str,
+    output: str | None,
 ) -> None:
     """Print what MODEL, a file of oblique fit, predicts for each row of the table NEW, or of standard input for "-".
 
@@ -41,14 +53,19 @@ def predict(
     --keep-column names others in their place. A kept column that is called as one of the predictions, such as "row",
     becomes "input.row".
 
+    A model that was fitted with --coverage has sets of classes (--sets, labels divided by "|") or intervals
+    (--intervals, "low" and "high"), which hold the truth for that share of new rows. --abstain leaves the prediction
+    empty where the set has no class or several (docs/guarantees.md).
+
     \b
     Example: oblique predict model.json new.csv --proba --output predictions.csv
              oblique predict model.json new.csv --keep-column patient --keep-column visit
+             oblique predict model.json new.csv --sets --abstain
              zcat new.csv.gz | oblique predict model.json - --format json
     """
     from oblique_cli.data import files
     from oblique_cli.models.model import load
-    from oblique_cli.models.new_rows import WRITERS, Unseen, identifiers, needs_table, predictions
+    from oblique_cli.models.new_rows import WRITERS, Asked, Unseen, identifiers, needs_table, predictions
 
     if format_ == "parquet" and output is None:
         raise click.UsageError("--format parquet needs --output, the file to write to")
@@ -57,7 +74,8 @@ def predict(
     needs_table(fitted, model)
     unseen = Unseen()
     kept = () if keep == ("none",) else tuple(dict.fromkeys(keep)) or identifiers(fitted, new)
-    found = predictions(fitted, new, called(new), proba=proba, leaf=leaf, unseen=unseen, keep=kept)
+    asked = Asked(proba, leaf, sets, intervals, abstain)
+    found = predictions(fitted, new, called(new), asked, unseen=unseen, keep=kept)
     # Predictions that appear on a terminal show by themselves how far the work is.
     with working(f"predicting {called(new)}", quiet=output is None and sys.stdout.isatty()):
         if output is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +19,8 @@ def schema() -> dict[str, Any]:
 
     The schema offers the catalogue's own names of data sets; `load` takes aliases and published codes as well.
     """
-    items = {"dataset": _dataset_schema(), "algorithm": _algorithm_schema()}
+    definitions: dict[str, dict[str, Any]] = {}
+    items = {"dataset": _dataset_schema(), "algorithm": _once(_algorithm_schema(), "algorithm", definitions, {})}
     properties = {
         **{key: constraint.schema() for key, constraint in EXPERIMENT.items()},
         **items,
@@ -40,7 +42,36 @@ def schema() -> dict[str, Any]:
         "additionalProperties": False,
         # A file that extends another one may leave out what the other file says.
         "anyOf": [{"required": ["extends"]}, {"allOf": [{"required": ["version"]}, *complete]}],
+        "$defs": definitions,
     }
+
+
+# A shorter schema stays where it is used.
+LONG = 200
+
+
+def _once(part: Any, key: str, definitions: dict[str, dict[str, Any]], names: dict[str, str]) -> Any:
+    """Move each long schema within `part` to the definitions, from where all that have the same one take it.
+
+    Heuristics are parameters of trees, which are parameters of forests: written out, the schema is 30 times as long.
+
+    key : where the part stands, after which its definition is called; names : text of a schema -> its definition
+    """
+    if isinstance(part, list):
+        return [_once(each, key, definitions, names) for each in part]
+    if not isinstance(part, dict):
+        return part
+    inner = {name: key if name in ("anyOf", "items") else name for name in part}
+    short = {name: _once(each, inner[name], definitions, names) for name, each in part.items()}
+    # Below `properties` stand schemas by name, which are no schema, even if one of the names is `type`.
+    is_schema = isinstance(short.get("type"), str) or isinstance(short.get("anyOf"), list)
+    text = json.dumps(short)
+    if not is_schema or len(text) < LONG:
+        return short
+    if text not in names:
+        names[text] = f"{key}_{len(names) + 1}"
+        definitions[names[text]] = short
+    return {"$ref": f"#/$defs/{names[text]}"}
 
 
 def _cv_schema() -> dict[str, Any]:

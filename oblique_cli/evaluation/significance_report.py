@@ -352,7 +352,7 @@ def _judge(paired: Paired, metric: str, limits: Limits) -> MetricVerdicts:
     )
     critical = significance_tests.critical_difference(k, n, limits.alpha)
     groups = tuple(significance_tests.cliques(ranks, critical))
-    found = significance_tests.friedman(ranks, n)
+    found = significance_tests.friedman(ranks, n, significance_tests.share_of_ties(larger_is_better))
     return MetricVerdicts(metric, n, duels, matches, Ranking(methods, tuple(ranks), found, critical, groups))
 
 

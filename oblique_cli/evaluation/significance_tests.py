@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, inf, isinf, sqrt
+from math import ceil, inf, isinf, nan, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -199,9 +199,28 @@ def _tied(differences: Sequence[float]) -> np.ndarray:
 # ---- many methods over many data sets --------------------------------------------------------------------------------
 
 
+def rank_correlation(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return Spearman's correlation: that of the ranks, in which ties share one; nan if one side has a single value."""
+    a, b = rankdata(first), rankdata(second)
+    if np.ptp(a) == 0 or np.ptp(b) == 0:
+        return nan
+    return float(np.corrcoef(a, b)[0, 1])
+
+
 def average_ranks(scores: np.ndarray) -> np.ndarray:
     """Return the average rank of each column of `scores` (data sets x methods): 1 is the largest, ties share a rank."""
     return np.asarray(rankdata(-np.asarray(scores, dtype=float), axis=1).mean(axis=0))
+
+
+def share_of_ties(scores: np.ndarray) -> float:
+    """Return which share of the variance of ranks ties take away: sum of (t^3 - t) over groups of t, of N (k^3 - k).
+
+    scores  data sets x methods; 0 without ties, 1 if no data set tells any two methods apart
+    """
+    rows = np.asarray(scores, dtype=float)
+    n, k = rows.shape
+    counts = np.concatenate([np.unique(row, return_counts=True)[1] for row in rows]).astype(float)
+    return float((counts**3 - counts).sum() / (n * (k**3 - k)))
 
 
 @dataclass(frozen=True)
@@ -215,17 +234,20 @@ class Friedman:
     p: float
 
 
-def friedman(ranks: Sequence[float], n: int) -> Friedman:
+def friedman(ranks: Sequence[float], n: int, ties: float = 0.0) -> Friedman:
     """Return the test of k average ranks over n data sets (Zhang & Suganthan, equations 13 and 14).
 
-    F has k - 1 and (k - 1)(n - 1) degrees of freedom; it is infinite if every data set ranks the methods alike. Ties
-    are not corrected for, as in the papers: with them the test is conservative.
+    F has k - 1 and (k - 1)(n - 1) degrees of freedom; it is infinite if every data set ranks the methods alike.
+    ties : `share_of_ties` of the scores, by which chi2 is corrected (Hollander & Wolfe 1973, p. 140); the papers do not
+    correct, and with ties their test is conservative.
     """
     r = np.asarray(ranks, dtype=float)
     k = len(r)
     if k < 2 or n < 2:
         raise ValueError("the Friedman test needs at least two methods and two data sets")
     chi2 = max(0.0, 12 * n / (k * (k + 1)) * (float((r**2).sum()) - k * (k + 1) ** 2 / 4))
+    if chi2 and ties < 1:
+        chi2 /= 1 - ties
     left = n * (k - 1) - chi2
     if left <= 1e-9 * n * k:
         return Friedman(n, k, chi2, inf, 0.0)

@@ -82,8 +82,12 @@ class Decompositions:
             return []
         # Rounded, so that sums of the same shares in another order are ties.
         values = np.round([[(v.bias, v.variance) for v in found if v] for found in whole], 12)
-        ranks = [significance_tests.average_ranks(-values[:, :, metric]) for metric in (0, 1)]
-        tests = [significance_tests.friedman(list(r), len(whole)) for r in ranks]
+        by = [-values[:, :, metric] for metric in (0, 1)]
+        ranks = [significance_tests.average_ranks(scores) for scores in by]
+        tests = [
+            significance_tests.friedman(list(r), len(whole), significance_tests.share_of_ties(scores))
+            for r, scores in zip(ranks, by, strict=True)
+        ]
         critical = significance_tests.critical_difference(len(labels), len(whole))
         said = ", ".join(f"{n} F {t.f:.2f}, p {t.p:.3f}" for n, t in zip(("bias^2", "variance"), tests, strict=True))
         return [

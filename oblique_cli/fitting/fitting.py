@@ -14,13 +14,15 @@ from oblique_cli import __version__
 from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError, DataError, ObliqueError
 from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.estimators.conformal_limits import CROSS
 from oblique_cli.estimators.encoding import encoded_names, own_labels
 from oblique_cli.estimators.oblique.heuristics import LIMIT
 from oblique_cli.evaluation.metrics import Undefined, n_terms
 from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.budget import Budget, cost_of
-from oblique_cli.fitting.choosing import Choice, Plan, choose, estimated, fit_to_all, planned
+from oblique_cli.fitting.calibrating import Promise, guaranteed, training_rows
+from oblique_cli.fitting.choosing import Choice, Plan, choose, estimated, fit_to_all, part, planned
 from oblique_cli.fitting.cutting import Cut, cuts, is_cut
 from oblique_cli.fitting.default_pruning import pruned_spec
 from oblique_cli.fitting.estimating import Estimate, Step, Validated, cross_validated, details, unseen
@@ -31,6 +33,7 @@ from oblique_cli.ground.nodes import pairs_of
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
 from oblique_cli.models.encoder import ColumnEncoder
 from oblique_cli.models.model import Model, Threshold
+from oblique_cli.models.taken_apart import Fitted
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.sparse import Light
 from oblique_cli.tree.structure import of_classes
@@ -56,7 +59,7 @@ GRIDS: tuple[Mapping[str, tuple[Any, ...]], ...] = (
 class Outcome:
     """A fitted model, its estimate, and the comparison if there was one.
 
-    chosen    parameters by a grid; X : training rows as the estimator saw them
+    chosen    parameters by a grid; X : training rows as the estimator saw them; rows : which of the data set
     tree      where the model is no single tree, the best one, fitted to all rows; None otherwise; tree_X : its rows
     curve     what the chosen tree does on rows that it was not grown on, cut to fewer and fewer leaves; () without
     path      the same with splits of few features as well, where it was asked for; () otherwise
@@ -71,6 +74,7 @@ class Outcome:
     X: np.ndarray
     goal: Goal
     budget: Budget
+    rows: np.ndarray
     tree: Model | None = None
     tree_X: np.ndarray | None = None
     curve: tuple[Cut, ...] = ()
@@ -103,6 +107,7 @@ def fit(
     goal: Goal | None = None,
     seconds: float | None = None,
     path: bool = False,
+    promise: Promise | None = None,
     step: Step = unseen,
     clock: Callable[[], float] = time.process_time,
 ) -> Outcome:
@@ -118,6 +123,7 @@ def fit(
     goal     what choices, pruning and the estimate go by; accuracy or the squared error without it
     seconds  budget of work, counted (`fitting.budget`); None for no limit
     path     whether to look at the trees of all sizes (`frontier`); ConfigError for an algorithm without
+    promise  of sets or intervals, whose limits come from further fits; None for no guarantee
     step     called for each fit that is done
     clock    seconds of CPU, for the brake of the budget
     A choice by grid, among algorithms or of a threshold is made inside each training set of the estimate, so the
@@ -128,16 +134,21 @@ def fit(
     goal = goal or Goal.usual(dataset.task)
     task = _Task.of(dataset, policy, specs, columns, tune, folds, seed, goal, Budget(seconds, clock), step)
     task.check()
+    promise = None if promise is None else promise.checked(dataset)
     if path and len(task.own) == 1:
         refuse_without(next(iter(task.own.values())))
     with own_labels(task.dataset):
         found = task.estimated()
-        fitted = task.fitted(found.case)
+        rows = training_rows(task.dataset, promise, seed)
+        own = found.case if len(rows) == dataset.n else task.cases(part(task.dataset, rows))[found.case.spec.id]
+        fitted = task.fitted(own)
     estimate = found.validated.estimate(goal)
     about = _About(task, columns, policy, estimate, found.choice, found.threshold)
     warned = warnings_of(task.dataset, goal, found.validated.answers, estimate)
     model = about.model(found.case, fitted, task.told(found.validated.answers, warned))
-    tree, rows = _tree_beside(task, about, found.case)
+    if promise is not None:
+        model = _guaranteed(task, about, found.case, model, promise)
+    tree, tree_X = _tree_beside(task, about, found.case)
     curve: tuple[Cut, ...] = ()
     steps: tuple[Sized, ...] = ()
     if path:
@@ -145,8 +156,20 @@ def fit(
         steps = _path(task, about, of_case)
     else:
         curve = _curve(task, about.best_case or found.case)
-    how = (found.case, fitted.X, goal, task.budget)
-    return Outcome(model, estimate, about.choice, fitted.chosen, *how, tree, rows, curve, steps, warned)
+    how = (found.case, fitted.X, goal, task.budget, rows)
+    return Outcome(model, estimate, about.choice, fitted.chosen, *how, tree, tree_X, curve, steps, warned)
+
+
+def _guaranteed(task: _Task, about: _About, case: Case, model: Model, promise: Promise) -> Model:
+    """Return the model with its guarantee; every further fit is of the algorithm that was chosen."""
+
+    def fit_to(rows: Dataset, seed: int) -> Model:
+        estimator, encoder, _ = fit_to_all(task.cases(rows)[case.spec.id], task.usual, seed, task.goal)
+        task.step(f"{case.spec.id} for the guarantee")
+        return replace(model, fitted=Fitted.of(estimator), encoder=filling(rows, about.policy, encoder))
+
+    with own_labels(task.dataset):
+        return guaranteed(model, task.dataset, promise, task.usual, task.seed, fit_to)
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +271,7 @@ class _Task:
         """Fit an algorithm to all rows."""
         estimator, encoder, chosen = fit_to_all(case, self.usual, self.seed, self.goal)
         self.step(f"{case.spec.id} on all rows")
-        X = self.dataset.X
+        X = case.dataset.X
         if encoder is not None:
             X = np.ascontiguousarray(encoder.transform(X), dtype=np.float64)
         return _Fitted(estimator, encoder, chosen, X)
@@ -308,10 +331,11 @@ def _pays_for_curve(case: Case, budget: Budget) -> bool:
 FOLDS, FOLDS_OF_AUTO = 10, 5
 
 
-def steps(n_algorithms: int, folds: int | None) -> int:
+def steps(n_algorithms: int, folds: int | None, promise: Promise | None = None) -> int:
     """Return about how many fits there are: those of the estimate, and with a choice those of a comparison in each."""
     usual = folds or (FOLDS_OF_AUTO if n_algorithms > 1 else FOLDS)
-    return 1 + (usual if n_algorithms == 1 else usual + n_algorithms * usual * (1 + usual))
+    further = usual if promise is not None and promise.how == CROSS else 0
+    return 1 + further + (usual if n_algorithms == 1 else usual + n_algorithms * usual * (1 + usual))
 
 
 FEW_OF_CLASS, SMALL_SHARE = 10, 0.02  # rows and share of a class below which a count of right answers says little of it
@@ -402,7 +426,7 @@ class _About:
             "title": ALGORITHMS[algorithm].title,
             "data": dataset.name,
             "data_digest": f"sha256:{dataset.digest}",
-            "rows": dataset.n,
+            "rows": len(fitted.X),
             "seed": self.task.seed,
             "metric": self.task.goal.metric.name,
             "estimate": self.estimate.plain(),

@@ -12,6 +12,7 @@ import numpy as np
 from oblique_cli.drawing.charts import Axis, Curve, Panel, curves
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.estimators.conformal_limits import SPLIT, Guarantee
 from oblique_cli.fitting.budget import Budget
 from oblique_cli.fitting.choosing import Choice
 from oblique_cli.fitting.cutting import AT_A_COMPLEXITY, is_cut_cart
@@ -67,6 +68,8 @@ def remarks(outcome: Outcome, dataset: Dataset) -> tuple[str, ...]:
     if (threshold := outcome.model.threshold) is not None:
         how = "chosen by cross-validation" if outcome.goal.threshold == AUTO else "as asked"
         said.append(f"It says {threshold.label!r} from a share of {threshold.share:.3g} of it on ({how}).")
+    if (guarantee := outcome.model.guarantee) is not None:
+        said.append(promised(guarantee, len(dataset.classes)))
     if dataset.n < FEW:
         said.append(f"{dataset.n} rows are few: other rows could give quite another tree and another estimate.")
     if how := how_pruned(outcome.case.spec):
@@ -91,6 +94,17 @@ def remarks(outcome: Outcome, dataset: Dataset) -> tuple[str, ...]:
     if outcome.tree is not None:
         said.append(price(outcome))
     return tuple(said)
+
+
+def promised(guarantee: Guarantee, n_classes: int) -> str:
+    """Return what sets or intervals are to hold, and how large they are, in a sentence. n_classes : 0 for numbers"""
+    what = "sets" if n_classes else "intervals"
+    size = f"{guarantee.size:.2f} of {n_classes} classes" if n_classes else f"{guarantee.size:.4g} wide"
+    rows = f"{guarantee.rows} rows {'held out' if guarantee.how == SPLIT else 'that fits without them judged'}"
+    return (
+        f"Its {what} are to hold the truth for {100 * guarantee.coverage:g} % of new rows ({guarantee.name}, limits by "
+        f"{rows}): {size} on average."
+    )
 
 
 def headline(outcome: Outcome, dataset: Dataset) -> str:

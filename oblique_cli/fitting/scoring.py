@@ -12,7 +12,7 @@ from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.evaluation import metrics
 from oblique_cli.evaluation.metrics import MODEL, PROBABILITIES, ROW, Scored, Undefined
 from oblique_cli.models.model import Model
-from oblique_cli.models.new_rows import Unseen, predictions
+from oblique_cli.models.new_rows import Asked, Unseen, predictions
 
 if TYPE_CHECKING:
     from oblique_cli.data.own.front import Chunk
@@ -47,7 +47,7 @@ def score(model: Model, source: Any, where: str, asked: Sequence[str] = ()) -> S
     keeps_rows = any(metric.needs == MODEL for metric in wanted)
     unseen, ys, predicted, probabilities, rows = Unseen(), [], [], [], []
     code = {label: k for k, label in enumerate(model.classes)}
-    for some in predictions(model, source, where, proba=shares, unseen=unseen):
+    for some in predictions(model, source, where, Asked(proba=shares), unseen=unseen):
         if not len(some.labels):
             break
         ys.append(_answers(model, some.chunk, where))

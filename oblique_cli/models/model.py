@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError, DataError, quoted
+from oblique_cli.estimators.conformal_limits import Guarantee
 from oblique_cli.models import file_format
 from oblique_cli.models.codecs import Arrays, Many, Scope, Text
 from oblique_cli.models.encoder import ENCODER, ColumnEncoder
@@ -42,6 +43,7 @@ class Model:
     columns        how a table of the user's own becomes X (`data.own.columns.Columns`), None for a model of arrays
     facts          plain data on the training: rows, seed, versions, estimates, digest of the data, ...
     threshold      decides between two classes; None for the largest share
+    guarantee      makes sets of classes or intervals of what the model says; None without
     """
 
     fitted: Fitted
@@ -53,6 +55,7 @@ class Model:
     columns: Any = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     threshold: Threshold | None = None
+    guarantee: Guarantee | None = None
 
     @classmethod
     def of(
@@ -161,6 +164,24 @@ class Model:
         """Return the leaf of each row as a node number, (n,), or (n, number of trees). ConfigError without leaves."""
         return self._predictor(X).apply(self.encoded(X))
 
+    def sets(self, X: Any) -> NDArray[np.bool_]:
+        """Return which classes are in the sets of rows, (n, C). ConfigError for a model without a guarantee of sets."""
+        guarantee = self._guarantee("classification", "sets")
+        return guarantee.sets(self.predict_proba(X), self.apply(X) if guarantee.leaves else None)
+
+    def intervals(self, X: Any) -> Array:
+        """Return the ends of the intervals of rows, (n, 2). ConfigError for a model without a guarantee of them."""
+        guarantee = self._guarantee("regression", "intervals")
+        return guarantee.intervals(self.predict(X), self.apply(X) if guarantee.leaves else None)
+
+    def _guarantee(self, task: str, what: str) -> Guarantee:
+        if self.task != task:
+            other = "intervals" if what == "sets" else "sets"
+            raise ConfigError(f"this model has no {what}: it is for {self.task}, which has {other}.")
+        if self.guarantee is None:
+            raise ConfigError(f"this model has no {what}: fit it with a coverage, as by oblique fit --coverage 0.9.")
+        return self.guarantee
+
     def _predictor(self, X: Any) -> Predictor:
         # Only scikit-learn knows what to do with lists and data frames.
         plain = isinstance(X, np.ndarray) and X.dtype.kind == "f"
@@ -223,7 +244,7 @@ def _level(code: Any, names: Sequence[str] | None) -> str:
 
 TOP = ("kind", "estimator", "algorithm", "task", "classes", "feature_names", "encoder", "columns", "parameters",
        "state", "facts")  # fmt: skip
-THRESHOLD = "threshold"  # a key that only models with one have
+THRESHOLD, GUARANTEE = "threshold", "guarantee"  # keys that only models with one have
 
 
 ASKED = 1000  # rows of those given to `save` that are predicted again
@@ -257,6 +278,8 @@ def save(model: Any, path: str | os.PathLike[str], rows: Array | None = None) ->
     }
     if model.threshold is not None:  # a version that does not know thresholds refuses the key
         document[THRESHOLD] = {"class": model.threshold.label, "share": model.threshold.share}
+    if model.guarantee is not None:  # likewise
+        document[GUARANTEE] = model.guarantee.plain()
     found = file_format.contents(Path(path), document, arrays)
     try:
         _hold(model, _read(Path(path), found), rows)
@@ -308,7 +331,7 @@ def _model(document: Mapping[str, Any], arrays: Arrays) -> Model:
     for key in TOP:
         if key not in own:
             root.fail(f"has no key {quoted(key)}")
-    if strays := sorted(own.keys() - {*TOP, THRESHOLD}):
+    if strays := sorted(own.keys() - {*TOP, THRESHOLD, GUARANTEE}):
         root.fail(f"has a key {quoted(strays[0])}, which it should not have")
     texts = {key: Text().value(own[key], _scope(key, arrays, True)) for key in ("kind", "estimator", "algorithm")}
     if own["task"] not in ("classification", "regression"):
@@ -327,6 +350,7 @@ def _model(document: Mapping[str, Any], arrays: Arrays) -> Model:
         None if columns is None else _columns(columns),
         own["facts"],
         _threshold(own[THRESHOLD]) if THRESHOLD in own else None,
+        Guarantee.from_plain(own[GUARANTEE], len(own["classes"])) if GUARANTEE in own else None,
     )
 
 

@@ -6,7 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 
 ROWS = 16_384  # read at once
 FORMATS = ("csv", "json", "parquet")
+BETWEEN = "|"  # labels of a set in one cell
 MOST_NAMED = 5  # unknown levels of a column that are named
 
 
@@ -35,6 +36,7 @@ class Predicted:
     labels   (m,) labels as text, or numbers in regression
     shares   (m, C) class shares, leaves : (m,) or (m, trees) node numbers; None where they were not asked for
     chunk    the rows as they were read
+    sets     (m, C) which classes are in the sets, intervals : (m, 2) their ends; None likewise
     """
 
     first: int
@@ -42,6 +44,27 @@ class Predicted:
     shares: Array | None
     leaves: NDArray[Any] | None
     chunk: Chunk
+    sets: NDArray[np.bool_] | None = None
+    intervals: Array | None = None
+
+    def cut(self) -> Predicted:
+        """Return the same without rows: as many columns, and nothing in them."""
+        cut: dict[str, Any] = {
+            name: None if (some := getattr(self, name)) is None else some[:0]
+            for name in ("labels", "shares", "leaves", "sets", "intervals")
+        }
+        return replace(self, first=1, **cut)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is wanted beside the prediction. abstain : None in its place where the set does not have one class"""
+
+    proba: bool = False
+    leaf: bool = False
+    sets: bool = False
+    intervals: bool = False
+    abstain: bool = False
 
 
 @dataclass
@@ -110,9 +133,8 @@ def predictions(
     model: Model,
     source: Any,
     where: str,
+    asked: Asked = Asked(),
     *,
-    proba: bool = False,
-    leaf: bool = False,
     unseen: Unseen | None = None,
     keep: Sequence[str] = (),
 ) -> Iterator[Predicted]:
@@ -130,28 +152,32 @@ def predictions(
         refuse_missing(model, chunk, where)
         if unseen is not None:
             unseen.add(model, chunk)
-        yield _of(model, chunk, row, proba, leaf)
+        yield _of(model, chunk, row, asked)
         row += len(chunk.X)
     if row == 1:
-        yield _none(model, proba, leaf, keep)
+        yield _none(model, asked, keep)
 
 
-def _none(model: Model, proba: bool, leaf: bool, keep: Sequence[str]) -> Predicted:
+def _none(model: Model, asked: Asked, keep: Sequence[str]) -> Predicted:
     """The predictions for a table without rows: as many columns as for any other, and nothing in them."""
     from oblique_cli.data.own.front import Chunk
 
     probe = Chunk(np.zeros((1, len(model.feature_names))), None, np.ones(1, np.int64))  # most models refuse no rows
-    one = _of(model, probe, 1, proba, leaf)
-    shares, leaves = (None if some is None else some[:0] for some in (one.shares, one.leaves))
-    return Predicted(
-        1, one.labels[:0], shares, leaves, Chunk(probe.X[:0], None, probe.lines[:0], kept={name: () for name in keep})
-    )
+    kept = Chunk(probe.X[:0], None, probe.lines[:0], kept={name: () for name in keep})
+    return replace(_of(model, probe, 1, asked).cut(), chunk=kept)
 
 
-def _of(model: Model, chunk: Chunk, row: int, proba: bool, leaf: bool) -> Predicted:
-    shares = model.predict_proba(chunk.X) if proba else None
-    leaves = model.apply(chunk.X) if leaf else None
-    return Predicted(row, model.predict(chunk.X), shares, leaves, chunk)
+def _of(model: Model, chunk: Chunk, row: int, asked: Asked) -> Predicted:
+    shares = model.predict_proba(chunk.X) if asked.proba else None
+    leaves = model.apply(chunk.X) if asked.leaf else None
+    sets = model.sets(chunk.X) if asked.sets or asked.abstain else None
+    intervals = model.intervals(chunk.X) if asked.intervals else None
+    labels = model.predict(chunk.X)
+    if asked.abstain and sets is not None:
+        own = np.array(model.classes, dtype=object).take(sets.argmax(axis=1))
+        own[sets.sum(axis=1) != 1] = None
+        labels = own
+    return Predicted(row, labels, shares, leaves, chunk, sets if asked.sets else None, intervals)
 
 
 def refuse_missing(model: Model, chunk: Chunk, where: str) -> None:
@@ -197,6 +223,8 @@ class Writer(ABC):
             names += [f"p({label})" for label in self.model.classes]
         if some.leaves is not None:
             names += ["leaf"] if some.leaves.ndim == 1 else [f"leaf {i + 1}" for i in range(some.leaves.shape[1])]
+        names += ["set"] if some.sets is not None else []
+        names += ["low", "high"] if some.intervals is not None else []
         return names
 
     def kept(self, some: Predicted) -> list[str]:
@@ -218,7 +246,16 @@ class Writer(ABC):
             found += list(some.shares.T)
         if some.leaves is not None:
             found += [some.leaves] if some.leaves.ndim == 1 else list(some.leaves.T)
+        if some.sets is not None:
+            texts = [BETWEEN.join(labels) for labels in self.members(some.sets)]
+            found.append(np.array(texts, dtype=object))
+        if some.intervals is not None:
+            found += [some.intervals[:, 0], some.intervals[:, 1]]
         return found
+
+    def members(self, sets: NDArray[np.bool_]) -> list[list[str]]:
+        """Return the labels in each set."""
+        return [[self.model.classes[k] for k in np.flatnonzero(own)] for own in sets]
 
 
 class CSVWriter(Writer):
@@ -238,7 +275,9 @@ class CSVWriter(Writer):
         kept = [list(map(csv_cell, cells)) for cells in some.chunk.kept.values()]
         columns = kept + [list(map(str, column.tolist())) for column in self.columns(some)[len(kept) :]]
         if self.quoted:
-            columns[len(kept) + 1] = [self.quoted[label] for label in some.labels.tolist()]
+            columns[len(kept) + 1] = [self.quoted.get(label, "") for label in some.labels.tolist()]
+            if some.sets is not None:
+                columns[-1] = list(map(csv_cell, columns[-1]))
         self.stream.write(("\n".join(map(",".join, zip(*columns, strict=True))) + "\n").encode())
 
     def _line(self, cells: Sequence[str]) -> None:
@@ -262,12 +301,17 @@ class JSONWriter(Writer):
         rows = range(some.first, some.first + len(some.labels))
         shares = None if some.shares is None else some.shares.tolist()
         leaves = None if some.leaves is None else some.leaves.tolist()
+        sets = None if some.sets is None else self.members(some.sets)
         for i, (row, label) in enumerate(zip(rows, some.labels.tolist(), strict=True)):
             entry: dict[str, Any] = {**dict(zip(names, kept[i], strict=True)), "row": row, "prediction": label}
             if shares is not None:
                 entry["probabilities"] = dict(zip(classes, shares[i], strict=True))
             if leaves is not None:
                 entry["leaf"] = leaves[i]
+            if sets is not None:
+                entry["set"] = sets[i]
+            if some.intervals is not None:
+                entry["low"], entry["high"] = some.intervals[i].tolist()
             lines.append(json.dumps(entry, ensure_ascii=False))
         self.stream.write((self.before + ",\n".join(lines)).encode())
         self.before = ",\n"

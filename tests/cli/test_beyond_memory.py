@@ -8,7 +8,7 @@ import zipfile
 
 import numpy as np
 import pytest
-from cli_support import oblique
+from cli_support import forked
 from scale_support import table
 
 pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install 'oblique-trees[parquet]'")
@@ -24,7 +24,7 @@ def folder(tmp_path_factory):
         writer = csv.writer(stream)
         writer.writerow(["a", "b", "c", "color", "kind"])
         writer.writerows([*map(repr, row.tolist()), color, f"k{k}"] for row, color, k in zip(X, colors, y, strict=True))
-    ended = oblique(where, "convert", "big.csv", "big.parquet")
+    ended = forked(where, "convert", "big.csv", "big.parquet")
     assert ended.code == 0 and "20000 rows, 5 columns written to big.parquet" in ended.out
     assert "a: numbers" in ended.out and "color: text" in ended.out
     return where
@@ -34,16 +34,16 @@ FIT = ("fit", "big.parquet", "--target", "kind", "--algorithm", "hhcart_d", "--m
 
 
 def test_a_large_file_is_fitted_from_the_disk_and_predicted(folder):
-    ended = oblique(folder, *FIT, "--set", "max_depth=5", "-o", "model.json")
+    ended = forked(folder, *FIT, "--set", "max_depth=5", "-o", "model.json")
     assert ended.code == 0, ended.err
     assert "Grown from the disk within 8 MB" in ended.out and "rows kept from the fit" in ended.out
-    predicted = oblique(folder, "predict", "model.json", "big.parquet")
+    predicted = forked(folder, "predict", "model.json", "big.parquet")
     assert predicted.code == 0, predicted.err
     found = [row[-1] for row in csv.reader(predicted.out.splitlines()[1:])]
     with open(folder / "big.csv", newline="") as stream:
         wanted = [row["kind"] for row in csv.DictReader(stream)]
     assert np.mean([a == b for a, b in zip(found, wanted, strict=True)]) > 0.7
-    scored = oblique(folder, "explain", "model.json", "big.parquet", "--row", "1")
+    scored = forked(folder, "explain", "model.json", "big.parquet", "--row", "1")
     assert scored.code == 0, scored.err
 
 
@@ -51,7 +51,7 @@ def test_the_model_is_the_same_for_any_memory_and_workers(folder):
     trees = []
     for memory, workers in (("8MB", "1"), ("9MB", "3")):
         name = f"m{workers}.json"
-        ended = oblique(
+        ended = forked(
             folder, *FIT[:-1], memory, "--workers", workers, "--scratch", ".", "-o", name, "--format", "json"
         )
         assert ended.code == 0, ended.err
@@ -64,8 +64,8 @@ def test_the_model_is_the_same_for_any_memory_and_workers(folder):
 def test_a_file_that_fits_is_fitted_as_ever(folder):
     small = ["a,b,kind", *(f"{i},{i % 7},{'yes' if i % 5 else 'no'}" for i in range(60))]
     (folder / "small.csv").write_text("\n".join(small))
-    assert oblique(folder, "convert", "small.csv", "small.parquet", "--single", "--format", "json").code == 0
-    ended = oblique(
+    assert forked(folder, "convert", "small.csv", "small.parquet", "--single", "--format", "json").code == 0
+    ended = forked(
         folder, "fit", "small.parquet", "--target", "kind", "--algorithm", "axis_parallel", "--memory", "1GB"
     )
     assert ended.code == 0 and "cross-validation" in ended.out
@@ -90,13 +90,13 @@ def test_a_file_that_fits_is_fitted_as_ever(folder):
     ],
 )
 def test_a_mistake_is_told_in_a_sentence(folder, arguments, message, code):
-    ended = oblique(folder, "fit", "big.parquet", "--target", "kind", "--algorithm", "hhcart_d", *arguments)
+    ended = forked(folder, "fit", "big.parquet", "--target", "kind", "--algorithm", "hhcart_d", *arguments)
     assert ended.code == code and message in " ".join(ended.err.split())
     assert "Traceback" not in ended.err
 
 
 def test_a_large_csv_is_to_be_converted_first(folder):
-    ended = oblique(folder, "fit", "big.csv", "--target", "kind", "--algorithm", "hhcart_d", "--memory", "2MB")
+    ended = forked(folder, "fit", "big.csv", "--target", "kind", "--algorithm", "hhcart_d", "--memory", "2MB")
     assert ended.code == 2 and "run `oblique convert big.csv big.parquet` and fit that" in " ".join(ended.err.split())
 
 
@@ -108,7 +108,7 @@ def test_a_large_table_that_convert_does_not_read_is_not_to_be_converted(folder,
             packed.writestr("xl/worksheets/sheet1.xml", (folder / "big.csv").read_text())
     else:
         (folder / name).write_text("@relation big\n@attribute a numeric\n@data\n" + "1\n" * 200_000)
-    ended = oblique(folder, "fit", name, "--target", "a", "--memory", "2MB")
+    ended = forked(folder, "fit", name, "--target", "a", "--memory", "2MB")
     said = " ".join(ended.err.split())
     assert ended.code == 2 and "save it as CSV" in said and f"convert {name}" not in said and "Traceback" not in said
 
@@ -116,9 +116,9 @@ def test_a_large_table_that_convert_does_not_read_is_not_to_be_converted(folder,
 @pytest.mark.parametrize("sign", [";", "\t", "|"])
 def test_what_a_large_csv_is_told_to_do_finds_its_delimiter(folder, sign):
     (folder / "cut.csv").write_text((folder / "big.csv").read_text().replace(",", sign))
-    ended = oblique(folder, "fit", "cut.csv", "--target", "kind", "--algorithm", "hhcart_d", "--memory", "2MB")
+    ended = forked(folder, "fit", "cut.csv", "--target", "kind", "--algorithm", "hhcart_d", "--memory", "2MB")
     assert ended.code == 2 and "`oblique convert cut.csv cut.parquet`" in " ".join(ended.err.split())
-    ended = oblique(folder, "convert", "cut.csv", "cut.parquet")
+    ended = forked(folder, "convert", "cut.csv", "cut.parquet")
     assert ended.code == 0 and "20000 rows, 5 columns" in ended.out and "a: numbers" in ended.out
 
 
@@ -128,19 +128,19 @@ def test_the_source_is_never_the_target(folder, link):
     source.write_text("a,b\n1,2\n")
     if link is not None:
         getattr(target, link)(source)
-    ended = oblique(folder, "convert", source.name, target.name)
+    ended = forked(folder, "convert", source.name, target.name)
     assert ended.code == 4 and "is the file that is to be converted" in " ".join(ended.err.split())
     assert source.read_text() == "a,b\n1,2\n"
 
 
 def test_parquet_is_parquet_already(folder):
-    ended = oblique(folder, "convert", "big.parquet", "again.parquet")
+    ended = forked(folder, "convert", "big.parquet", "again.parquet")
     assert ended.code == 4 and "this is a Parquet file already" in ended.err
     assert "\0" not in ended.err and not (folder / "again.parquet").exists()
 
 
 def test_a_broken_csv_is_told_in_a_sentence(folder):
     (folder / "broken.csv").write_text("a,b\n1,2\n3\n")
-    ended = oblique(folder, "convert", "broken.csv", "broken.parquet")
+    ended = forked(folder, "convert", "broken.csv", "broken.parquet")
     assert ended.code == 4 and "broken.csv: not a whole table" in ended.err and "Traceback" not in ended.err
     assert not (folder / "broken.parquet").exists()

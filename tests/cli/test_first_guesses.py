@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 import pytest
-from cli_support import COMMAND, call, environment
+from cli_support import COMMAND, call, environment, forked
 from document_support import ROOT
 
 __all__ = ["call"]
@@ -21,12 +21,20 @@ __all__ = ["call"]
 FILES = ROOT / "tests" / "files"
 
 
-@pytest.fixture
-def folder(call):
+@pytest.fixture(scope="module")
+def fitted(tmp_path_factory):
     """A folder with the two tables of the tests, and a model of the plain one."""
+    folder = tmp_path_factory.mktemp("fitted")
     for name in ("plain.csv", "wild.csv"):
-        shutil.copy(FILES / name, call.folder)
-    call("fit", "plain.csv", "--target", "variety", "--algorithm", "fdt", "--output", "model.json")
+        shutil.copy(FILES / name, folder)
+    forked(folder, "fit", "plain.csv", "--target", "variety", "--algorithm", "fdt", "--output", "model.json")
+    return folder
+
+
+@pytest.fixture
+def folder(call, fitted):
+    """A copy of that folder, in which the command is called."""
+    shutil.copytree(fitted, call.folder, dirs_exist_ok=True)
     return call.folder
 
 
@@ -211,6 +219,7 @@ def test_an_estimate_stands_beside_what_no_model_at_all_would_do(call, folder):
     assert "# 12 rows are few: other rows could give quite another tree and another estimate.\n" in ended.out
 
 
+@pytest.mark.long
 def test_a_comparison_of_trees_for_numbers_has_its_points_in_line(call, folder):
     ended = call("fit", "plain.csv", "--target", "weight_mg")
     table = [line for line in ended.out.splitlines() if re.match(r"# \w+ +\d+\.\d+ +\d", line)]

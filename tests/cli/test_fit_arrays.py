@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 import pytest
-from cli_support import environment, oblique
+from cli_support import environment, forked
 from scale_support import same, table
 
 from oblique_cli.estimators.algorithms import make
@@ -50,7 +50,7 @@ def folder(tmp_path_factory):
 
 
 def fitted(folder, *arguments):
-    ended = oblique(folder, "fit", *arguments, "-o", "model.json")
+    ended = forked(folder, "fit", *arguments, "-o", "model.json")
     assert ended.code == 0, ended.err
     return load(folder / "model.json").estimator.tree_, ended.out
 
@@ -73,11 +73,11 @@ def test_labels_and_weights_lie_beside_the_rows_or_in_them(folder):
 
 def test_a_model_of_arrays_predicts_arrays(folder):
     fitted(folder, "few_X.npy", "--target", "few_y.npy", *HERE)
-    predicted = oblique(folder, "predict", "model.json", "few_X.npy")
+    predicted = forked(folder, "predict", "model.json", "few_X.npy")
     assert predicted.code == 0, predicted.err
     found = [row[-1] for row in csv.reader(predicted.out.splitlines()[1:])]
     assert np.mean(np.array(found) == np.load(folder / "few_y.npy")) > 0.9
-    scored = oblique(folder, "tree", "few_all.npy", "--target", "x5", "--drop", "x4")
+    scored = forked(folder, "tree", "few_all.npy", "--target", "x5", "--drop", "x4")
     assert scored.code == 0, scored.err
 
 
@@ -116,7 +116,7 @@ def test_arrays_larger_than_memory_give_the_tree_of_memory(folder):
     ],
 )
 def test_bad_arrays_are_told_in_a_sentence(folder, arguments, message, beyond):
-    ended = oblique(folder, "fit", *arguments, *beyond)
+    ended = forked(folder, "fit", *arguments, *beyond)
     assert ended.code == 4 and message in " ".join(ended.err.split()) and "Traceback" not in ended.err
 
 
@@ -132,32 +132,32 @@ def test_bad_arrays_are_told_in_a_sentence(folder, arguments, message, beyond):
     ],
 )
 def test_bad_weights_are_told_in_a_sentence(folder, arguments, message, code):
-    ended = oblique(folder, "fit", *arguments)
+    ended = forked(folder, "fit", *arguments)
     assert ended.code == code and message in " ".join(ended.err.split()) and "Traceback" not in ended.err
 
 
 @pytest.mark.parametrize("how", [HERE, ("--algorithm", "hhcart_d", "--memory", "7MB")])
 def test_labels_of_bytes_are_texts(folder, how):
-    ended = oblique(folder, "fit", "X.npy", "--target", "bytes.npy", *how, "-o", "model.json")
+    ended = forked(folder, "fit", "X.npy", "--target", "bytes.npy", *how, "-o", "model.json")
     assert ended.code == 0, ended.err
     assert load(folder / "model.json").classes == ("a", "b", "c")
-    ended = oblique(folder, "fit", "X.npy", "--target", "latin.npy", *how)
+    ended = forked(folder, "fit", "X.npy", "--target", "latin.npy", *how)
     assert (ended.code, ended.out) == (4, "") and "latin.npy: holds bytes that are not UTF-8" in ended.err
 
 
 @pytest.mark.parametrize("name", ["huge", "false"])
 def test_a_header_that_lies_is_told_in_a_sentence(folder, name):
-    ended = oblique(folder, "fit", f"{name}.npy", "--target", "y.npy", *HERE)
+    ended = forked(folder, "fit", f"{name}.npy", "--target", "y.npy", *HERE)
     assert (ended.code, ended.out) == (4, "") and f"{name}.npy: not a whole .npy file that can be read" in ended.err
 
 
 def test_one_file_cannot_hold_labels_and_weights(folder):
-    ended = oblique(folder, "fit", "few_X.npy", "--target", "few_y.npy", "--weights", "few_y.npy")
+    ended = forked(folder, "fit", "few_X.npy", "--target", "few_y.npy", "--weights", "few_y.npy")
     assert (ended.code, ended.out) == (4, "") and "'few_y.npy' is to be a target, it cannot hold" in ended.err
 
 
 def test_arrays_need_no_converting(folder):
-    ended = oblique(folder, "convert", "few_X.npy", "few_X.parquet")
+    ended = forked(folder, "convert", "few_X.npy", "few_X.parquet")
     assert ended.code == 4 and "this is a .npy file, which `oblique fit` takes as it is" in " ".join(ended.err.split())
 
 
@@ -165,7 +165,7 @@ def test_workers_are_threads_of_a_model_in_memory(folder):
     models = []
     for workers in ("1", "3"):
         name = f"w{workers}.json"
-        ended = oblique(
+        ended = forked(
             folder, "fit", "few_X.npy", "--target", "few_y.npy", "--algorithm", "hhgdt_forest", "--folds", "2",
             "--set", "n_estimators=7", "--workers", workers, "-o", name,
         )  # fmt: skip

@@ -91,6 +91,7 @@ def test_costs_decide(rare):
     assert "# It says 'fault' from a share of " in text and "on (chosen by cross-validation)." in text
 
 
+@pytest.mark.long
 def test_auto_goes_by_the_metric_and_leaves_out_what_takes_no_class_weights(rare):
     text = fitted(rare, "--metric", "recall:fault", "--class-weight", "balanced", "--folds", "3", "--time", "5s")
     lines = text.splitlines()
@@ -190,6 +191,7 @@ def written(folder, X, y):
     (folder / "w.csv").write_text("\n".join(["a,b,c,d,e,f,y", *lines]) + "\n")
 
 
+@pytest.mark.long
 def test_a_scorecard_is_shown_where_it_wins(rare):
     X = np.random.default_rng(2).normal(size=(400, 6))
     written(rare.folder, X, (X**2).sum(axis=1) > 5.3)  # inside or outside a ball

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from cli_support import oblique
+from cli_support import forked
 
 LISTS = [
     ("tao", "base", ["axis_parallel", "fdt"], ("penalty=0.01",)),
@@ -17,7 +17,7 @@ LISTS = [
 @pytest.mark.parametrize(("algorithm", "name", "several", "others"), LISTS)
 def test_a_list_is_one_value(tmp_path, algorithm, name, several, others):
     given = [item for one in (f"{name}=[{', '.join(several)}]", *others) for item in ("--set", one)]
-    ended = oblique(tmp_path, "fit", "iris", "--algorithm", algorithm, "--folds", "2", *given, "-o", "model.json")
+    ended = forked(tmp_path, "fit", "iris", "--algorithm", algorithm, "--folds", "2", *given, "-o", "model.json")
     assert ended.code == 0, ended.err
     assert json.dumps(several) in json.dumps(json.loads((tmp_path / "model.json").read_text()))
 
@@ -25,6 +25,6 @@ def test_a_list_is_one_value(tmp_path, algorithm, name, several, others):
 @pytest.mark.parametrize(("algorithm", "name"), [row[:2] for row in LISTS])
 @pytest.mark.parametrize("wrong", ["[]", "[hhgtd]"])
 def test_a_list_of_something_else_is_refused_in_a_sentence(tmp_path, algorithm, name, wrong):
-    ended = oblique(tmp_path, "fit", "iris", "--algorithm", algorithm, "--set", f"{name}={wrong}")
+    ended = forked(tmp_path, "fit", "iris", "--algorithm", algorithm, "--set", f"{name}={wrong}")
     assert ended.code == 2 and f"{name} of {algorithm} must be " in " ".join(ended.err.split())
     assert "Traceback" not in ended.err

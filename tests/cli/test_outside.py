@@ -197,6 +197,7 @@ def test_a_classifier_where_numbers_are_to_be_predicted_is_refused(folder):
     assert ended.code == 4 and "'svc' predicts classes: leave it out." in ended.err
 
 
+@pytest.mark.long
 def test_regressors_run_beside_ours(folder):
     (folder / "mine.yaml").write_text(
         "version: 1\ndataset: {sklearn: diabetes}\n"
@@ -223,6 +224,7 @@ def test_a_file_of_results_makes_nothing_be_imported_and_keeps_limits(folder):
     assert (code, again.code) == (3, 3) and "not done within the limit of 0.001 s" in again.err
 
 
+@pytest.mark.long
 def test_the_tree_of_another_library_is_not_shown(folder):
     (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [{{class: sklearn.tree.DecisionTreeClassifier}}]\n{CV}")
     assert run(folder, "run", "mine.yaml", "--quiet").code == 0

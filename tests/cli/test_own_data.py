@@ -240,6 +240,7 @@ def on_a_terminal(folder: Path, width: int, *arguments: str, keep: tuple[str, ..
     return out.decode()
 
 
+@pytest.mark.long
 def test_tables_fit_a_terminal_of_40_columns(call):
     run = run_of(call("run", PLAIN, "--target", "variety", *QUICK))
     commands = (["table", run], ["compare", run], ["status"], ["data", "list"], ["data", "show", "bupa"], ["doctor"])

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cli_support import SMALL, call
+from cli_support import SMALL, call, forked
 from tree_support import tree_of
 
 from oblique_cli import data, make
@@ -32,11 +32,19 @@ SMALLER = {
 }
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A folder with a stored run of two data sets, two algorithms, two repetitions of three folds."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "small.yaml").write_text(SMALL)
+    assert forked(folder, "run", "small.yaml", "--quiet").code == 0
+    return folder
+
+
 @pytest.fixture
-def run(call):
-    """A stored run of two data sets, two algorithms, two repetitions of three folds."""
-    (call.folder / "small.yaml").write_text(SMALL)
-    assert call("run", "small.yaml", "--quiet").code == 0
+def run(call, finished):
+    """The command in a copy of that folder."""
+    shutil.copytree(finished, call.folder, dirs_exist_ok=True)
     return call
 
 

@@ -37,6 +37,7 @@ def test_bupa_hhgdt_is_found_by_name_and_has_a_hundred_folds(run):
     assert run("bupa_hhgdt").output == "bupa_hhgdt: ok (1 data set x 1 algorithm x 100 folds)\n"
 
 
+@pytest.mark.long
 def test_without_arguments_every_bundled_configuration_is_checked(run):
     result = run()
     assert result.exit_code == 0

@@ -1,6 +1,7 @@
 """Configurations: what a good one becomes, and that every bad one is refused in words, with its place."""
 
 import dataclasses
+import json
 import random
 import re
 from types import SimpleNamespace
@@ -769,6 +770,15 @@ def test_the_schema_and_the_reader_know_the_same_keys():
     properties = config.schema()["properties"]
     assert set(properties) == set(config.keys.KEYS)
     assert set(properties["cv"]["properties"]) == {*config.keys.cv(), "tune"}
+
+
+def test_the_schema_says_no_long_part_twice():
+    schema = config.schema()
+    parts = [json.dumps(part) for part in schema["$defs"].values()]
+    assert len(set(parts)) == len(parts) > 100
+    assert len(json.dumps(schema)) < 500_000
+    used = set(re.findall(r'"#/\$defs/(\w+)"', json.dumps(schema)))
+    assert used == set(schema["$defs"])
 
 
 # Whatever the input

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import jsonschema
@@ -18,9 +19,14 @@ from oblique_cli.ground.resources import PACKAGE
 PAGE = PACKAGE.parent / "docs" / "outside.md"
 
 
+@cache
+def validator() -> jsonschema.Draft202012Validator:
+    return jsonschema.Draft202012Validator(config.schema())
+
+
 def allowed(document: object) -> None:
     """Raise jsonschema.ValidationError where the schema refuses a configuration; whether it is one is tested once."""
-    jsonschema.Draft202012Validator(config.schema()).validate(document)
+    validator().validate(document)
 
 
 def of(**changes) -> Experiment:

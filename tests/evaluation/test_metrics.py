@@ -164,7 +164,7 @@ def test_the_metrics_that_are_promised_are_there():
     assert set(METRICS) == {
         "accuracy", "balanced_accuracy", "f1_macro", "f1_weighted", "kappa", "mcc", "roc_auc", "log_loss", "brier",
         "confusion", "ece", "mse", "rmse", "mae", "r2", "leaves", "nodes", "depth", "mean_path", "n_terms", "non_zero",
-        "tune", "fit", "predict",
+        "tune", "fit", "predict", "cpu",
     }  # fmt: skip
     for named in (SHOWN, TESTED):
         for task, names in named.items():
@@ -417,7 +417,7 @@ def test_rows_hold_what_a_refit_has(tmp_path):
 def test_without_metrics_rows_keys_and_content_are_those_of_before(tmp_path):
     asked, rows = experiment(tmp_path)
     sizes = {one.algorithm: one.measures for one in rows}
-    assert sizes["svm"] == {"n_terms": "undefined: the model is no tree"}
+    assert sizes["svm"] == {"n_terms": "undefined: the model does not say how many terms it has"}
     assert all(set(one.measures) == set(READ) for one in rows)
     tree = next(one for one in rows if one.algorithm == "axis_parallel")
     assert tree.measures["n_terms"] == tree.n_leaves + (tree.n_nodes - tree.n_leaves)

@@ -22,17 +22,15 @@ ROUNDING_TIMES = np.array([
 ])  # fmt: skip
 
 
-def test_friedman_of_r_after_its_correction_for_ties():
+def test_friedman_of_r_with_its_correction_for_ties():
     n, k = ROUNDING_TIMES.shape
-    found = s.friedman(s.average_ranks(ROUNDING_TIMES), n)
-    # R divides by one less the share of ranks that ties took away; the papers, and so this package, do not.
-    tied = sum(
-        count**3 - count for row in ROUNDING_TIMES for count in np.unique(row, return_counts=True)[1].astype(float)
-    )
-    corrected = found.chi2 / (1 - tied / (n * k * (k**2 - 1)))
-    assert corrected == pytest.approx(11.143, abs=5e-4)
-    assert stats.chi2.sf(corrected, k - 1) == pytest.approx(0.003805, abs=5e-7)
-    assert corrected == pytest.approx(stats.friedmanchisquare(*ROUNDING_TIMES.T).statistic, rel=1e-10)
+    ties = s.share_of_ties(ROUNDING_TIMES)
+    found = s.friedman(s.average_ranks(ROUNDING_TIMES), n, ties)
+    assert found.chi2 == pytest.approx(11.143, abs=5e-4)
+    assert stats.chi2.sf(found.chi2, k - 1) == pytest.approx(0.003805, abs=5e-7)
+    assert found.chi2 == pytest.approx(stats.friedmanchisquare(*ROUNDING_TIMES.T).statistic, rel=1e-10)
+    plain = s.friedman(s.average_ranks(ROUNDING_TIMES), n)  # as the papers have it
+    assert ties > 0 and plain.chi2 == pytest.approx((1 - ties) * found.chi2) and plain.p > found.p
 
 
 def test_wilcoxon_of_r():
@@ -53,6 +51,12 @@ def test_paired_t_of_r():
     assert (found.t, found.df) == (pytest.approx(-4.0621, abs=5e-5), 9)
     assert found.p == pytest.approx(0.002833, abs=5e-7)
     assert found.p == pytest.approx(stats.ttest_rel(first, second).pvalue, rel=1e-10)
+
+
+def test_rank_correlation_of_scipy():
+    first, second = ROUNDING_TIMES[:, 0], ROUNDING_TIMES[:, 1]
+    assert s.rank_correlation(first, second) == pytest.approx(stats.spearmanr(first, second).statistic, rel=1e-12)
+    assert np.isnan(s.rank_correlation([1.0, 1.0], [1.0, 2.0]))
 
 
 # ---- autorank 1.3.0, run once on these numbers -----------------------------------------------------------------------

@@ -602,6 +602,7 @@ def sharing(monkeypatch, *names):
         monkeypatch.setitem(FAKES, name, replace(FAKES[name], shares=True, compiled=False))
 
 
+@pytest.mark.long
 def test_a_process_that_dies_under_folds_done_together_fails_the_guilty_one_only(store, monkeypatch):
     sharing(monkeypatch, "stump", "dies")
     summary = run(experiment("stump", "dies", repeats=1, folds=6), store, n_jobs=2)

@@ -12,6 +12,8 @@ import pytest
 
 from oblique_cli.ground.resources import PACKAGE
 
+pytestmark = pytest.mark.long  # an installation by pip
+
 PLUGIN = PACKAGE.parent / "examples" / "plugin"
 CONFIG = """version: 1
 dataset: iris

@@ -107,8 +107,9 @@ def outcome(path: Path, rows: Any) -> str:
     return ""
 
 
+@pytest.mark.parametrize("changes", [40, pytest.param(100, marks=pytest.mark.long)])
 @pytest.mark.parametrize("base", [*BASES, *OTHERS])
-def test_a_changed_document_is_one_sentence_or_a_model(base, tmp_path):
+def test_a_changed_document_is_one_sentence_or_a_model(base, changes, tmp_path):
     estimator, rows = CASES[base]() if base in CASES else (fitted(base), NEW[:20])
     path = tmp_path / "model.json"
     save(estimator, path)
@@ -117,14 +118,14 @@ def test_a_changed_document_is_one_sentence_or_a_model(base, tmp_path):
     refused = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # sums of 1e308 overflow
-        for number in range(100):
+        for number in range(changes):
             changed = mutated(document, rng)
             path.write_text(json.dumps(changed))
             try:
                 refused += bool(outcome(path, rows))
             except Exception as error:
                 raise AssertionError(f"change {number} of {base}: {type(error).__name__}: {error}") from error
-    assert refused > 50
+    assert refused > changes / 2
 
 
 def test_a_changed_byte_is_one_sentence(tmp_path, monkeypatch):

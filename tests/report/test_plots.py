@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 
 import numpy as np
 import pytest
-from cli_support import call
+from cli_support import call, forked
 
 from oblique_cli.drawing import charts
 from oblique_cli.drawing.charts import Point
@@ -28,12 +29,20 @@ cv: {scheme: nested, folds: 3, repeats: 2, tune: {folds: 2}}
 """
 
 
-@pytest.fixture
-def ran(call):
-    """A finished run `x` with probabilities."""
-    (call.folder / "x.yaml").write_text(CFG)
-    ended = call("run", "x.yaml", "--keep-probabilities", "--quiet")
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A folder with a finished run `x` with probabilities."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "x.yaml").write_text(CFG)
+    ended = forked(folder, "run", "x.yaml", "--keep-probabilities", "--quiet")
     assert ended.code == 0, ended.err
+    return folder
+
+
+@pytest.fixture
+def ran(call, finished):
+    """The command in a copy of that folder."""
+    shutil.copytree(finished, call.folder, dirs_exist_ok=True)
     return call
 
 

@@ -81,6 +81,7 @@ def bomb(tmp_path) -> Path:
     return path
 
 
+@pytest.mark.long
 def test_a_bomb_of_ones_own_is_refused_by_the_same_bounds(small_tables, bomb, monkeypatch):
     with (
         peak_below(16),
@@ -97,6 +98,7 @@ def test_a_bomb_of_ones_own_is_refused_by_the_same_bounds(small_tables, bomb, mo
     assert read_own(Source("it", content=content), Reading(target="y"))[0].n == 5000
 
 
+@pytest.mark.long
 def test_new_rows_are_read_beyond_the_bounds_of_what_is_learned_from(small_tables, bomb, monkeypatch):
     """A part at a time, in memory that does not depend on their number."""
     _, columns, _ = read_own(Source("it", content=b"x,y\n" + b"1,a\n2,b\n" * 20), Reading(target="y", keep=("x",)))

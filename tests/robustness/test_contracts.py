@@ -26,6 +26,8 @@ def with_labels(name: str, X: np.ndarray, labels: np.ndarray) -> tuple[np.ndarra
 
 # A climb over all sets of rows: 26 s with 300 classes.
 SLOW = {"supervised_clustering_edit"}
+# Seconds with 300 classes.
+LONG = {"pathfinder", "butif_svm", "hhbut", "logistic_forest", "logistic_tree"}
 
 
 def many_classes(name: str, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -54,8 +56,14 @@ DEGENERATE: dict[str, Degenerate] = {
 
 # scikit-learn wonders about targets of many classes.
 @pytest.mark.filterwarnings("ignore:The number of unique classes")
-@pytest.mark.parametrize("case", DEGENERATE)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("name", "case"),
+    [
+        pytest.param(name, case, marks=[pytest.mark.long] if name in LONG and case == "300 classes" else [])
+        for name in NAMES
+        for case in DEGENERATE
+    ],
+)
 def test_a_degenerate_set_gives_labels_or_a_sentence(name, case):
     X, y = DEGENERATE[case](name)
     found = learned(name, X, y)

@@ -366,6 +366,7 @@ def call(arguments):
         assert after == found
 
 
+@pytest.mark.long
 def test_a_row_that_is_lost_or_wrong_is_noticed(works, rights, disk, tmp_path):
     work, right = works["a run that grows"], rights("a run that grows")
     for damage in ("DELETE FROM rows WHERE fold = 0", "UPDATE rows SET n_correct = n_correct - 1 WHERE fold = 0"):

@@ -174,6 +174,7 @@ def test_a_table_with_another_number_under_right_digests_is_noticed(forking, who
         judged(answer(forking, folder, command), right, (5,))
 
 
+@pytest.mark.long
 def test_a_model_that_nobody_checks_is_noticed(forking, whole, tmp_path):
     folder = tmp_path / "w"
     shutil.copytree(whole, folder)

@@ -97,6 +97,7 @@ def test_threads_of_a_tree_end_with_it():
     assert threading.active_count() == before
 
 
+@pytest.mark.long
 def test_the_detector_can_fire():
     # A function of the standard library that looks for no signals: the handler runs when it is over.
     assert work_to_stop(hashlib.pbkdf2_hmac, "sha512", b"", b"", 2_000_000, after=0.05) > 0.3

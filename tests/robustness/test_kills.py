@@ -208,6 +208,7 @@ def test_a_command_that_hangs_is_killed_with_what_it_started(forking, tmp_path):
     assert ended.code == -9
 
 
+@pytest.mark.long
 def test_a_fold_that_is_lost_is_noticed(forking, tmp_path):
     folder = new(tmp_path / "w", CONFIG.replace("ALGORITHM", "hhcart_d"))
     assert forking.oblique(folder, *RUN).code == 0

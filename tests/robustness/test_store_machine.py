@@ -252,6 +252,7 @@ TestStoreMachine.settings = settings(
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", ["no token", "no digest", "good rows are replaced"])
 def test_the_machine_finds_a_store_that_is_wrong(fault, monkeypatch):
     if fault == "no token":

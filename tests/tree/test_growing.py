@@ -21,6 +21,7 @@ from contracts import (
     real_set,
     rows_at_nodes,
 )
+from covering import spread
 from waiting import FOREVER
 
 import oblique_cli._core as _core
@@ -29,19 +30,20 @@ from oblique_cli.tree.splitting import PROPOSERS, Node, best_split
 from oblique_cli.tree.stopping import Stopping
 
 SCALES = [2.0**-60, 2.0**-7, 2.0**20, 2.0**60]
+# Each kind of a small set with each criterion three times; ten times with the long tests.
+SEEDS = [range(45), pytest.param(range(45, 150), marks=pytest.mark.long)]
 
 
 # Compiled growth equals the reference
 
 
-@pytest.mark.parametrize("name", NATIVE_NAMES)
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
-def test_native_growth_equals_the_reference_on_real_sets(name, criterion):
-    for data in map(real_set, REAL_SETS):
-        native, reference = (
-            grow(name, data.X, data.y, criterion=criterion, engine=engine) for engine in ("native", "reference")
-        )
-        assert_same_tree(native, reference, coef=1e-7, threshold=1e-6)
+@spread(name=NATIVE_NAMES, criterion=CRITERION_NAMES, set_name=REAL_SETS)
+def test_native_growth_equals_the_reference_on_real_sets(name, criterion, set_name):
+    data = real_set(set_name)
+    native, reference = (
+        grow(name, data.X, data.y, criterion=criterion, engine=engine) for engine in ("native", "reference")
+    )
+    assert_same_tree(native, reference, coef=1e-7, threshold=1e-6)
 
 
 def small_set(seed):
@@ -56,9 +58,10 @@ def small_set(seed):
     return X, rng.integers(0, n_classes, n), n_classes, weights
 
 
+@pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.parametrize("name", NATIVE_NAMES)
-def test_native_growth_equals_the_reference_on_small_sets_with_ties_and_weights(name):
-    for seed in range(150):
+def test_native_growth_equals_the_reference_on_small_sets_with_ties_and_weights(name, seeds):
+    for seed in seeds:
         X, y, n_classes, weights = small_set(seed)
         criterion = CRITERION_NAMES[seed % 5]
         native, reference = (
@@ -121,17 +124,16 @@ def test_the_split_of_a_grown_root_is_what_best_split_finds(name):
 # What must not change a tree
 
 
-@pytest.mark.parametrize("name", NATIVE_NAMES)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_the_order_of_the_rows_changes_no_bit(name, weighted):
-    for data in map(real_set, REAL_SETS):
-        rng = np.random.default_rng(1)
-        weights = rng.uniform(0.5, 2.0, data.n) if weighted else None
-        expected = grow(name, data.X, data.y, weights=weights)
-        for _ in range(3):
-            order = rng.permutation(data.n)
-            again = grow(name, data.X[order], data.y[order], weights=None if weights is None else weights[order])
-            assert_same_tree(again, expected)
+@spread(name=NATIVE_NAMES, weighted=[False, True], set_name=REAL_SETS)
+def test_the_order_of_the_rows_changes_no_bit(name, weighted, set_name):
+    data = real_set(set_name)
+    rng = np.random.default_rng(1)
+    weights = rng.uniform(0.5, 2.0, data.n) if weighted else None
+    expected = grow(name, data.X, data.y, weights=weights)
+    for _ in range(3):
+        order = rng.permutation(data.n)
+        again = grow(name, data.X[order], data.y[order], weights=None if weights is None else weights[order])
+        assert_same_tree(again, expected)
 
 
 @pytest.mark.parametrize("name", ["axis_parallel", *HHCART_NAMES])
@@ -185,29 +187,28 @@ def test_shifting_the_rows_keeps_the_geometric_splits_of_full_rank(name):
         np.testing.assert_allclose(b.coef_, a.coef_, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", PROPOSER_NAMES)
-def test_scaling_all_weights_changes_nothing(name):
-    for data in map(real_set, REAL_SETS):
-        weights = np.random.default_rng(2).integers(1, 4, data.n).astype(float)
-        weights[0] = 1.0
-        expected = grow(name, data.X, data.y, weights=weights)
-        assert_same_tree(grow(name, data.X, data.y, weights=weights * 2.0**-9), expected)
-        assert_same_tree(grow(name, data.X, data.y, weights=weights * 0.3), expected, coef=1e-6, threshold=1e-5)
-        equal = np.full(data.n, 0.7)
-        assert_same_tree(grow(name, data.X, data.y, weights=equal), grow(name, data.X, data.y))
+@spread(strength=1, name=PROPOSER_NAMES, set_name=REAL_SETS)
+def test_scaling_all_weights_changes_nothing(name, set_name):
+    data = real_set(set_name)
+    weights = np.random.default_rng(2).integers(1, 4, data.n).astype(float)
+    weights[0] = 1.0
+    expected = grow(name, data.X, data.y, weights=weights)
+    assert_same_tree(grow(name, data.X, data.y, weights=weights * 2.0**-9), expected)
+    assert_same_tree(grow(name, data.X, data.y, weights=weights * 0.3), expected, coef=1e-6, threshold=1e-5)
+    equal = np.full(data.n, 0.7)
+    assert_same_tree(grow(name, data.X, data.y, weights=equal), grow(name, data.X, data.y))
 
 
-@pytest.mark.parametrize("name", PROPOSER_NAMES)
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
-def test_weight_two_is_a_doubled_row(name, criterion):
-    for data in map(real_set, ("bupa", "iris", "wine")):
-        times = np.random.default_rng(3).integers(1, 3, data.n)
-        times[:2] = 1, 2
-        weighted = grow(name, data.X, data.y, weights=times.astype(float), criterion=criterion)
-        doubled = grow(name, np.repeat(data.X, times, axis=0), np.repeat(data.y, times), criterion=criterion)
-        np.testing.assert_array_equal(weighted.left, doubled.left)
-        np.testing.assert_array_equal(weighted.counts, doubled.counts)
-        np.testing.assert_allclose(weighted.coef_, doubled.coef_, atol=1e-6)
+@spread(name=PROPOSER_NAMES, criterion=CRITERION_NAMES, set_name=("bupa", "iris", "wine"))
+def test_weight_two_is_a_doubled_row(name, criterion, set_name):
+    data = real_set(set_name)
+    times = np.random.default_rng(3).integers(1, 3, data.n)
+    times[:2] = 1, 2
+    weighted = grow(name, data.X, data.y, weights=times.astype(float), criterion=criterion)
+    doubled = grow(name, np.repeat(data.X, times, axis=0), np.repeat(data.y, times), criterion=criterion)
+    np.testing.assert_array_equal(weighted.left, doubled.left)
+    np.testing.assert_array_equal(weighted.counts, doubled.counts)
+    np.testing.assert_allclose(weighted.coef_, doubled.coef_, atol=1e-6)
 
 
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
@@ -316,14 +317,15 @@ def lean_on_silent_features(tree, X):
     return worst
 
 
+@pytest.mark.parametrize("seeds", SEEDS)
 @pytest.mark.parametrize("name", NATIVE_NAMES)
 @pytest.mark.parametrize("engine", ["native", "reference"])
-def test_no_plane_leans_on_a_feature_that_is_zero_in_all_rows_of_the_node(name, engine):
+def test_no_plane_leans_on_a_feature_that_is_zero_in_all_rows_of_the_node(name, engine, seeds):
     for data in map(real_set, ("glass", "statlog_heart", "ionosphere")):
         for criterion in CRITERION_NAMES if engine == "native" else ("gini",):
             lean, node = lean_on_silent_features(grow(name, data.X, data.y, criterion=criterion, engine=engine), data.X)
             assert lean < 1e-6, f"{data.name}, {criterion}, node {node}"
-    for seed in range(1, 150, 3):  # few values, so that features soon become constant
+    for seed in (seed for seed in seeds if seed % 3 == 1):  # few values, so that features soon become constant
         X, y, n_classes, weights = small_set(seed)
         lean, node = lean_on_silent_features(grow(name, X, y, n_classes, weights=weights, engine=engine), X)
         assert lean < 1e-6, f"seed {seed}, node {node}"

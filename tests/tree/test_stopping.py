@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from contracts import PROPOSER_NAMES, REAL_SETS, grow, real_set
+from covering import spread
 
 from oblique_cli.tree.stopping import Stopping
 
@@ -58,14 +59,12 @@ def test_grown_trees_obey_the_rules_at_every_node(name, engine, rules):
             assert stopping.is_leaf(tree.counts[node], int(tree.depths[node])) or (rows == rows[0]).all()
 
 
-@pytest.mark.parametrize("name", PROPOSER_NAMES)
-@pytest.mark.parametrize("min_leaf", [3.0, 12.0])
-@pytest.mark.parametrize("engine", ["native", "reference"])
-def test_no_child_is_smaller_than_min_leaf(name, min_leaf, engine):
-    for data in map(real_set, REAL_SETS):
-        tree = grow(name, data.X, data.y, min_leaf=min_leaf, engine=engine)
-        assert tree.n_rows.min() >= min_leaf
-        assert tree.n_leaves > 1 or name in ("gdt", "hhgdt")
+@spread(name=PROPOSER_NAMES, min_leaf=[3.0, 12.0], engine=["native", "reference"], set_name=REAL_SETS)
+def test_no_child_is_smaller_than_min_leaf(name, min_leaf, engine, set_name):
+    data = real_set(set_name)
+    tree = grow(name, data.X, data.y, min_leaf=min_leaf, engine=engine)
+    assert tree.n_rows.min() >= min_leaf
+    assert tree.n_leaves > 1 or name in ("gdt", "hhgdt")
 
 
 @pytest.mark.parametrize("name", PROPOSER_NAMES)

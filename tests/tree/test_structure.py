@@ -9,6 +9,7 @@ import pickle
 import numpy as np
 import pytest
 from contracts import CRITERION_NAMES, PROPOSER_NAMES, REAL_SETS, grow, real_set, rows_at_nodes
+from covering import spread
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import random_tree, walk
@@ -53,21 +54,20 @@ def test_training_rows_land_where_counts_say(name, data_name):
             np.testing.assert_array_equal(np.flatnonzero(leaf == node), rows)
 
 
-@pytest.mark.parametrize("name", PROPOSER_NAMES)
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
-def test_a_grown_tree_has_the_shape_of_a_binary_tree(name, criterion):
-    for data in map(real_set, REAL_SETS):
-        tree = grow(name, data.X, data.y, criterion=criterion)
-        internal = np.flatnonzero(~tree.is_leaf)
-        assert tree.n_nodes == 2 * tree.n_leaves - 1 == 2 * len(internal) + 1
-        assert (tree.left[internal] > internal).all() and (tree.right[internal] > internal).all()
-        assert sorted([*tree.left[internal], *tree.right[internal]]) == list(range(1, tree.n_nodes))
-        below = tree.counts[tree.left[internal]] + tree.counts[tree.right[internal]]
-        np.testing.assert_array_equal(tree.counts[internal], below)
-        np.testing.assert_allclose(np.linalg.norm(tree.coef_[internal], axis=1), 1.0, atol=1e-12)
-        assert (tree.gains[internal] > 0).all()
-        for leaf_value in (tree.coef_, tree.thresholds, tree.gains):
-            assert not leaf_value[tree.is_leaf].any()
+@spread(name=PROPOSER_NAMES, criterion=CRITERION_NAMES, set_name=REAL_SETS)
+def test_a_grown_tree_has_the_shape_of_a_binary_tree(name, criterion, set_name):
+    data = real_set(set_name)
+    tree = grow(name, data.X, data.y, criterion=criterion)
+    internal = np.flatnonzero(~tree.is_leaf)
+    assert tree.n_nodes == 2 * tree.n_leaves - 1 == 2 * len(internal) + 1
+    assert (tree.left[internal] > internal).all() and (tree.right[internal] > internal).all()
+    assert sorted([*tree.left[internal], *tree.right[internal]]) == list(range(1, tree.n_nodes))
+    below = tree.counts[tree.left[internal]] + tree.counts[tree.right[internal]]
+    np.testing.assert_array_equal(tree.counts[internal], below)
+    np.testing.assert_allclose(np.linalg.norm(tree.coef_[internal], axis=1), 1.0, atol=1e-12)
+    assert (tree.gains[internal] > 0).all()
+    for leaf_value in (tree.coef_, tree.thresholds, tree.gains):
+        assert not leaf_value[tree.is_leaf].any()
 
 
 def test_the_arrays_are_read_only(tree):

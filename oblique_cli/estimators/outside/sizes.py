@@ -22,7 +22,7 @@ class Sizes(NamedTuple):
     leaves: int
     nodes: int
     depth: int
-    terms: int
+    terms: int = 0
 
 
 NONE = Sizes(0, 0, 0, 0)
@@ -63,8 +63,12 @@ def usual(estimator: Any) -> Sizes:
 def together(sizes: Iterable[Sizes]) -> Sizes:
     """Return the sizes of an ensemble: sums of leaves, nodes and terms, and the deepest."""
     found = list(sizes)
-    leaves, nodes, terms = (sum(getattr(s, name) for s in found) for name in ("leaves", "nodes", "terms"))
-    return Sizes(leaves, nodes, max((s.depth for s in found), default=0), terms)
+    return Sizes(
+        leaves=sum(size.leaves for size in found),
+        nodes=sum(size.nodes for size in found),
+        depth=max((size.depth for size in found), default=0),
+        terms=sum(size.terms for size in found),
+    )
 
 
 def nested(

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from oblique_cli.errors import ConfigError, cut
 from oblique_cli.models.exporting._conditions import Conditions
 from oblique_cli.models.exporting._exporter import MOST, Source, exporter
+from oblique_cli.models.exporting._limits import Limits, limits_of
 from oblique_cli.models.exporting._tables import Tables, Terms, tables_of
 from oblique_cli.models.exporting._text import folded, heading, identifiers, quoted, readable
 from oblique_cli.models.procedure import (
@@ -154,6 +155,45 @@ int {p}_predict(const double *row)
 """
 
 
+SET = """
+int {p}_predict_set(const double *row, unsigned char *inside)
+{{
+    double shares[{P}_CLASSES];
+    int k, count = 0;
+    size_t i = 0;
+    if ({p}_predict_proba(row, shares) < 0)
+        return -1;
+{leaf}    for (k = 0; k < {P}_CLASSES; k++) {{
+{test}        count += inside[k];
+    }}
+    return count;
+}}
+"""
+REACHED = "        inside[k] = shares[k] >= {p}_limit[i][k];\n"
+NOT_EXCEEDED = """\
+        /* Shares of likelier classes, the first of equal ones, and half of the share itself. */
+        double sum = 0.0;
+        int j;
+        for (j = 0; j < {P}_CLASSES; j++)
+            if (shares[j] > shares[k] || (shares[j] == shares[k] && j < k))
+                sum += shares[j];
+        inside[k] = sum + 0.5 * shares[k] <= {p}_limit[i][k];
+"""
+INTERVAL = """
+int {p}_predict_interval(const double *row, double *ends)
+{{
+    const double value = {p}_predict(row);
+    size_t i = 0;
+    if (value != value)
+        return -1;
+{leaf}    ends[0] = value - {p}_limit[i][0];
+    ends[1] = value + {p}_limit[i][1];
+    return 0;
+}}
+"""
+LIMIT_OF_LEAF = "    while (i < {n} && {p}_limit_leaf[i] != {p}_leaf(row))\n        i++;\n"
+
+
 @exporter(
     "c",
     "C99 that compiles as C++ too, without allocation",
@@ -169,7 +209,8 @@ def write(source: Source) -> str:
             f"the name in C must be at most 40 lower-case letters, digits and underscores. Got {cut(name)!r}."
         )
     procedure = source.procedure
-    parts = [_comment(procedure, name), PREAMBLE, _declared(procedure, name), *_columns(procedure, name)]
+    limits = limits_of(source)
+    parts = [_comment(procedure, name), PREAMBLE, _declared(procedure, name, limits), *_columns(procedure, name)]
     tabled = not readable(procedure)
     tables = tables_of(procedure)
     parts.append(_code(procedure, name))
@@ -184,8 +225,23 @@ def write(source: Source) -> str:
     else:
         parts.append(_from_tables(tables, name, procedure) if tabled else _nested(procedure, name))
         parts.append(_values(procedure, tables, name))
-    parts.append("\n#ifdef __cplusplus\n}\n#endif\n")
+    parts += [_guaranteed(limits, procedure, name) if limits else "", "\n#ifdef __cplusplus\n}\n#endif\n"]
     return "".join(parts)
+
+
+def _guaranteed(limits: Limits, procedure: Procedure, p: str) -> str:
+    """The limits, and the function that gives sets or intervals."""
+    words = {"p": p, "P": p.upper(), "n": len(limits.leaves)}
+    head = "\n/* Limits of the leaves listed, and last those of any other leaf. */\n"
+    head += _shares(f"{p}_limit", limits.rows, len(limits.rows[0]))
+    leaf = ""
+    if limits.leaves:
+        head += _array("int", f"{p}_limit_leaf", limits.leaves)
+        leaf = LIMIT_OF_LEAF.format(**words)
+    if procedure.is_regression:
+        return head + INTERVAL.format(**words, leaf=leaf)
+    test = NOT_EXCEEDED if limits.by_sums else REACHED
+    return head + SET.format(**words, leaf=leaf, test=test.format(**words))
 
 
 def _comment(procedure: Procedure, p: str) -> str:
@@ -199,7 +255,7 @@ def _comment(procedure: Procedure, p: str) -> str:
     return f"/*\n{body}\n */\n"
 
 
-def _declared(procedure: Procedure, p: str) -> str:
+def _declared(procedure: Procedure, p: str, limits: Limits | None) -> str:
     """The functions that are there to be called."""
     if procedure.is_regression:
         lines = [
@@ -217,6 +273,16 @@ def _declared(procedure: Procedure, p: str) -> str:
         ]
     if not procedure.is_forest:
         lines += ["/* The leaf, as a node number of the tree; -1 as above. */", f"int {p}_leaf(const double *row);"]
+    if limits and procedure.is_regression:
+        lines += [
+            f"/* The ends of the interval that holds the true number {limits.promise}; -1 as above. */",
+            f"int {p}_predict_interval(const double *row, double *ends);",
+        ]
+    elif limits:
+        lines += [
+            f"/* Which classes hold the true one {limits.promise}, and their number; -1 as above. */",
+            f"int {p}_predict_set(const double *row, unsigned char *inside);",
+        ]
     if any(cell.levels for cell in procedure.cells):
         lines += [
             "/* The code of a level of a column, the one after the last for a level that is not listed. */",

@@ -17,6 +17,8 @@ YOUNGER = "oblique-export/2"  # of a document with keys that readers of the firs
 def write(source: Source) -> str:
     """Return the document, a node a line."""
     document = as_plain(source.procedure)
+    if source.model.guarantee is not None:
+        document |= {"schema": YOUNGER, "guarantee": source.model.guarantee.plain()}
     trees = document.pop("trees")
     head = json.dumps(document, ensure_ascii=False, indent=1).removesuffix("\n}")
     lines = [

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from oblique_cli import __version__
 from oblique_cli.errors import ConfigError
 from oblique_cli.models.exporting._exporter import MOST, Source, exporter
+from oblique_cli.models.exporting._limits import Limits, limits_of
 from oblique_cli.models.exporting._text import heading
 from oblique_cli.models.procedure import (
     CLIPPED,
@@ -49,7 +50,7 @@ def write(source: Source) -> bytes:
     except ImportError:
         raise ConfigError("format onnx needs the package onnx: pip install 'oblique-trees[onnx]'.") from None
     procedure = source.procedure
-    graph = _Graph(onnx.helper, procedure)
+    graph = _Graph(onnx.helper, procedure, limits_of(source))
     outputs = graph.build()
     made = onnx.helper.make_graph(
         graph.nodes, source.name or "oblique", graph.inputs, outputs, initializer=graph.constants
@@ -69,9 +70,10 @@ def write(source: Source) -> bytes:
 class _Graph:
     """The nodes of a graph, one after the other."""
 
-    def __init__(self, helper: Any, procedure: Procedure) -> None:
+    def __init__(self, helper: Any, procedure: Procedure, limits: Limits | None) -> None:
         self.helper = helper
         self.procedure = procedure
+        self.limits = limits
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self.inputs: list[Any] = []
@@ -126,7 +128,7 @@ class _Graph:
         gaps = self.op("IsNaN", table)
         self.missing, self.gaps = gaps, self.cast(gaps, np.float32)
         self.values = self.op("Where", gaps, self.constant(0.0), table)
-        leaves = self._leaves()
+        self.found = leaves = self._leaves()
         return self._value(leaves) if procedure.is_regression else self._classes(leaves)
 
     def _cells(self) -> list[str]:
@@ -378,7 +380,34 @@ class _Graph:
         flat = self.op("Reshape", code, self.constant([-1], np.int64))
         self.op("Gather", labels, flat, axis=0, output="label")
         self.op("Identity", probabilities, output="probabilities")
-        return [self._output("label", object, [None]), self._output("probabilities", np.float64, [None, n_classes])]
+        outputs = [self._output("label", object, [None]), self._output("probabilities", np.float64, [None, n_classes])]
+        if self.limits is None:
+            return outputs
+        limits = self._limits(self.limits)
+        if self.limits.by_sums:
+            self.op("LessOrEqual", self._running_sums(probabilities), limits, output="set")
+        else:
+            self.op("LessOrEqual", limits, probabilities, output="set")
+        return [*outputs, self._output("set", np.bool_, [None, n_classes])]
+
+    def _limits(self, limits: Limits) -> str:
+        """Limits of each row, or of all rows in one."""
+        if not limits.leaves:
+            return self.constant(limits.rows[:1])
+        rows = [limits.at(self.procedure.tree.number(node)) for _, node in self.leaf_numbers]
+        return self._table(np.array(rows), self.pick(self.cast(self.found, np.int64), 0))
+
+    def _running_sums(self, shares: str) -> str:
+        """Shares of likelier classes, the first of equal ones, and half of each share itself."""
+        n_classes = len(self.procedure.classes)
+        total, zero = "", self.constant(0.0)
+        for j in range(n_classes):
+            own = self.pick(shares, [j])
+            equal = self.op("And", self.op("Equal", own, shares), self.constant(np.arange(n_classes) > j, np.bool_))
+            likelier = self.op("Or", self.op("Greater", own, shares), equal)
+            added = self.op("Where", likelier, own, zero)
+            total = self.op("Add", total, added) if total else added
+        return self.op("Add", total, self.op("Mul", shares, self.constant(0.5)))
 
     def _value(self, found: str) -> list[Any]:
         leaves = self.cast(found, np.int64)
@@ -392,4 +421,11 @@ class _Graph:
             value = self.op("Where", valid, value, self.constant(math.nan))
         flat = self.op("Reshape", value, self.constant([-1], np.int64))
         self.op("Identity", flat, output="value")
-        return [self._output("value", np.float64, [None])]
+        outputs = [self._output("value", np.float64, [None])]
+        if self.limits is None:
+            return outputs
+        limits = self._limits(self.limits)
+        column = self.op("Reshape", value, self.constant([-1, 1], np.int64))
+        low = self.op("Sub", column, self.pick(limits, [0]))
+        self.op("Concat", low, self.op("Add", column, self.pick(limits, [1])), axis=1, output="interval")
+        return [*outputs, self._output("interval", np.float64, [None, 2])]

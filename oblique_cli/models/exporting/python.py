@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from oblique_cli.models.exporting._conditions import Conditions
 from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
+from oblique_cli.models.exporting._limits import limits_of
 from oblique_cli.models.exporting._tables import Tables, tables_of
 from oblique_cli.models.exporting._text import folded, heading, identifiers, readable
 from oblique_cli.models.procedure import (
@@ -249,9 +250,74 @@ def predict(row):
 '''
 
 
+LIMITS = """
+# Limits by leaf, under None those of any other leaf.
+LIMITS = {rows!r}
+"""
+
+SET = """
+
+def predict_set(row):
+    \"\"\"Return the classes that hold the true one {promise}.
+
+    None as `predict_proba`.
+    \"\"\"
+    shares = predict_proba(row)
+    if shares is None:
+        return None
+    limits = {limits}
+    return tuple(label for k, label in enumerate(CLASSES) if {test})
+"""
+
+REACHED, NOT_EXCEEDED = "shares[k] >= limits[k]", "_running_sum(shares, k) <= limits[k]"
+
+RUNNING_SUM = """
+
+def _running_sum(shares, k):
+    \"\"\"Return the sum of the shares of likelier classes, the first of equal ones, and half of the share itself.\"\"\"
+    total = 0.0
+    for j, share in enumerate(shares):
+        if share > shares[k] or (share == shares[k] and j < k):
+            total += share
+    return total + 0.5 * shares[k]
+"""
+
+INTERVAL = """
+
+def predict_interval(row):
+    \"\"\"Return the ends of the interval that holds the true number {promise}.
+
+    None as `predict`.
+    \"\"\"
+    value = predict(row)
+    if value is None:
+        return None
+    below, above = {limits}
+    return (value - below, value + above)
+"""
+
+
 @exporter("python", "a module of Python without packages", ".py", kinds=KINDS)
 def write(source: Source) -> str:
     """Return the module."""
+    return _predicting(source) + _guaranteed(source)
+
+
+def _guaranteed(source: Source) -> str:
+    """The function that gives sets or intervals; nothing for a model without a guarantee."""
+    found = limits_of(source)
+    if found is None:
+        return ""
+    limits = "LIMITS.get(leaf(row), LIMITS[None])" if found.leaves else "LIMITS[None]"
+    head = LIMITS.format(rows=dict(zip((*found.leaves, None), found.rows, strict=True)))
+    if source.procedure.is_regression:
+        return head + INTERVAL.format(promise=found.promise, limits=limits)
+    test = NOT_EXCEEDED if found.by_sums else REACHED
+    return head + (RUNNING_SUM if found.by_sums else "") + SET.format(promise=found.promise, limits=limits, test=test)
+
+
+def _predicting(source: Source) -> str:
+    """The module without sets and intervals."""
     procedure = source.procedure
     lines = [f"# {line}".rstrip() for line in heading(procedure, coded=False)]
     lines += ["#", "# predict(row) takes a mapping from column names, or the values in order; levels as text.", ""]

@@ -9,6 +9,7 @@ from fractions import Fraction
 from oblique_cli.errors import ConfigError, cut
 from oblique_cli.models.exporting._conditions import Conditions
 from oblique_cli.models.exporting._exporter import MOST, Source, exporter
+from oblique_cli.models.exporting._limits import Limits, limits_of
 from oblique_cli.models.exporting._text import folded, heading, quoted, readable
 from oblique_cli.models.procedure import (
     CLIPPED,
@@ -28,6 +29,7 @@ from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 MOST_SPLITS = 1000  # SQLite has at most 2,000 columns in a result
 MOST_SUMMED = 900  # summands: an expression of SQLite is at most 1,000 deep
+BETWEEN = "|"  # labels of a set
 LEAST_POWER = -700.0  # PostgreSQL takes the exponential of less for an error; it is 0 beside that of 0
 
 
@@ -45,6 +47,10 @@ def write(source: Source) -> str:
     table = source.name or "data"
     names = [cell.name for cell in procedure.cells]
     leaf, prediction, share = (_new(word, [*names, procedure.target]) for word in ("leaf", "prediction", "share"))
+    limits, inside, low, high = (
+        limits_of(source),
+        *(_new(w, [*names, procedure.target]) for w in ("set", "low", "high")),
+    )
     lines = [f"-- {line}".rstrip() for line in heading(procedure, coded=False)]
     lines += [
         "--",
@@ -55,9 +61,13 @@ def write(source: Source) -> str:
         inner = _voted(procedure, 2)
         refusal = f"CASE {_refusal(procedure)} ELSE\n" if procedure.needed else ""
         body = [*lines, "SELECT *,"]
-        for name, chosen in zip((prediction, share), _of_shares(procedure), strict=True):
-            asked = f"{refusal}  {_asked(chosen, inner)}" + ("\n  END" if refusal else "")
-            body.append(f"  {asked} AS {identifier(name)}" + ("," if name == prediction else ""))
+        chosen = dict(zip((prediction, share), _of_shares(procedure), strict=True))
+        if limits:
+            o = _own(procedure)
+            chosen[inside] = _set(procedure, limits, [f"{o}p{k}" for k in range(len(procedure.classes))], "")
+        for name, value in chosen.items():
+            asked = f"{refusal}  {_asked(value, inner)}" + ("\n  END" if refusal else "")
+            body.append(f"  {asked} AS {identifier(name)}" + ("," if name != [*chosen][-1] else ""))
         return "\n".join([*body, f"FROM {identifier(table)};"]) + "\n"
     body = [*lines, "WITH"]
     if readable(procedure):
@@ -69,12 +79,21 @@ def write(source: Source) -> str:
     if procedure.is_regression:
         words = _Conditions(procedure)
         values = [(node, words.equation(tree.leaf(node).terms, tree.leaf(node).intercept)) for node in tree.leaf_nodes]
-        body += [f"SELECT *,\n{_by_leaf(at, values)} AS {identifier(prediction)}", "FROM marked;"]
+        columns = [f"{_by_leaf(at, values)} AS {identifier(prediction)}"]
+        for name, side, sign in ((low, 0, -1.0), (high, 1, 1.0)):
+            if limits is None:
+                break
+            ends = [(node, _moved(value, sign * limits.at(tree.number(node))[side])) for node, value in values]
+            columns.append(f"{_by_leaf(at, ends)} AS {identifier(name)}")
+        body += ["SELECT *,\n" + ",\n".join(columns), "FROM marked;"]
         return "\n".join(body) + "\n"
     if procedure.has_scores:
         inner = _scored(procedure, identifier(leaf), 2)
         label, probability = (_asked(chosen, inner) for chosen in _of_scores(procedure, identifier(leaf)))
         body += [f"SELECT *,\n  {label} AS {identifier(prediction)},", f"  {probability} AS {identifier(share)}"]
+        if limits:
+            members = _asked(_set(procedure, limits, _scored_shares(procedure), identifier(leaf)), inner)
+            body[-1] += f",\n  {members} AS {identifier(inside)}"
         return "\n".join([*body, "FROM marked;"]) + "\n"
     numbered = [(tree.number(node), tree.leaf(node)) for node in tree.leaf_nodes]
     labels = [(node, text(procedure.classes[own.label])) for node, own in numbered]
@@ -84,6 +103,9 @@ def write(source: Source) -> str:
         f"{_by_leaf(at, shares)} AS {identifier(share)}",
         "FROM marked;",
     ]
+    if limits:
+        texts = [(node, text(BETWEEN.join(limits.labels(source, own.shares, node)))) for node, own in numbered]
+        body[-2] += f",\n{_by_leaf(at, texts)} AS {identifier(inside)}"
     return "\n".join(body) + "\n"
 
 
@@ -234,6 +256,47 @@ def _of_scores(procedure: Procedure, leaf: str) -> tuple[str, str]:
     reached = f"{powers[mine]} >= {number(share)} * {total}"
     label = _first([labels[mine], labels[other]], [reached, ""], leaf)
     return label, _first([f"{powers[mine]} / {total}", f"{powers[other]} / {total}"], [reached, ""], leaf)
+
+
+def _moved(value: str, by: float) -> str:
+    """A value and a number, added up."""
+    return f"({value}) {'-' if by < 0 else '+'} {number(abs(by))}"
+
+
+def _scored_shares(procedure: Procedure) -> list[str]:
+    """The share of each class, of scores s0, s1, ... and the largest of them."""
+    scored, o = procedure.scored, _own(procedure)
+    powers = [
+        f"CASE WHEN {o}s{k} - {o}top < {LEAST_POWER} THEN 0.0 ELSE EXP({o}s{k} - {o}top) END"
+        for k in range(len(scored))
+    ]
+    total = "(" + " + ".join(powers) + ")"
+    found = ["0.0"] * len(procedure.classes)
+    for code, power in zip(scored, powers, strict=True):
+        found[code] = f"({power} / {total})"
+    return found
+
+
+def _set(procedure: Procedure, limits: Limits, shares: Sequence[str], leaf: str) -> str:
+    """The labels of the classes in the set, in one text; NULL for rows without a leaf."""
+    pieces = []
+    for k, label in enumerate(procedure.classes):
+        limit = number(limits.rows[-1][k])
+        if limits.leaves:
+            cases = " ".join(f"WHEN {node} THEN {number(limits.at(node)[k])}" for node in limits.leaves)
+            limit = f"CASE {leaf} {cases} ELSE {limit} END"
+        test = f"{shares[k]} >= {limit}"
+        if limits.by_sums:
+            likelier = [
+                f"CASE WHEN {share} {'>=' if j < k else '>'} {shares[k]} THEN {share} ELSE 0.0 END"
+                for j, share in enumerate(shares)
+                if j != k
+            ]
+            test = f"{' + '.join([*likelier, f'0.5 * {shares[k]}'])} <= {limit}"
+        pieces.append(f"CASE WHEN {test} THEN {text(BETWEEN + label)} ELSE '' END")
+    joined = folded([pieces[0], *(f"|| {piece}" for piece in pieces[1:])], "    ")
+    members = f"SUBSTR({joined}, {len(BETWEEN) + 1})"
+    return f"CASE WHEN {leaf} IS NULL THEN NULL ELSE {members} END" if leaf else members
 
 
 def _first(values: Sequence[str], conditions: Sequence[str], leaf: str = "") -> str:

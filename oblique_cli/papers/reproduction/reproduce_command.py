@@ -48,10 +48,10 @@ def reproduce(
 ) -> None:
     """Reproduce the published tables of the study NAME; without NAME, list the studies.
 
-    The name all stands for every study but sensitivity. The name report runs nothing: it writes the results of the full
-    profiles into docs/reproduction.md, docs/forests_measured.md and README.md of the current folder, the cells that
-    deviate into reproduction/deviations.csv of --results, and draws all cells, ours against the published, as
-    docs/reproduction.svg.
+    The name all stands for every study but sensitivity and faults. The name report runs nothing: it writes the results
+    of the full profiles into docs/reproduction.md, the pages beside it and README.md of the current folder, with the
+    bias and the power of every table, the cells that deviate into reproduction/deviations.csv of --results, and draws
+    all cells, ours against the published, as docs/reproduction.svg.
 
     Every cell is printed as ours, published, difference and verdict. Folds that are stored already are not run again,
     so the same command goes on after an interruption. The quick profile takes the small bundled data sets and two
@@ -125,6 +125,7 @@ def _documented(results: str) -> list[str]:
     from oblique_cli.drawing.canvas import rendered
     from oblique_cli.papers.reproduction.framework import document
     from oblique_cli.papers.reproduction.framework.picture import agreement_picture
+    from oblique_cli.papers.reproduction.framework.study_report import write_cells
 
     for name in document.DOCUMENTS:
         if not Path(name).is_file():
@@ -139,6 +140,11 @@ def _documented(results: str) -> list[str]:
             files.write(path, after.encode())
             changed.append(name)
     drawn = {
+        # Reasons may have changed since the cells were made.
+        **{
+            Path(results) / "reproduction" / f"{study}.csv": write_cells(cells).encode()
+            for study, cells in document.studied(Path(results)).items()
+        },
         Path(results) / "reproduction" / "deviations.csv": document.deviations(Path(results)).encode(),
         Path("docs/reproduction.svg"): rendered(agreement_picture(document.studied(Path(results))), "svg"),
     }

@@ -76,20 +76,21 @@ def case_of(name: str) -> support.Case:
 
 
 @cache
-def asked(name: str) -> tuple[np.ndarray, support.Answers, np.ndarray]:
-    X = support.rows(case_of(name))
+def asked(name: str, n: int = 2_500) -> tuple[np.ndarray, support.Answers, np.ndarray]:
+    X = support.rows(case_of(name), n)
     return (X, *support.expected(case_of(name), X))
 
 
+@pytest.mark.parametrize("n", [2_500, pytest.param(support.N_ROWS, marks=pytest.mark.long)])
 @pytest.mark.parametrize("format", support.SAY)
 @pytest.mark.parametrize("name", CASES)
-def test_an_exported_model_says_what_predict_says(name, format, tmp_path):
+def test_an_exported_model_says_what_predict_says(name, format, n, tmp_path):
     case = case_of(name)
     if kind_of(case.procedure) not in FORMATS[format].kinds:
         with pytest.raises(ConfigError, match=f"^format {format} does not take .*; these do: "):
             export(case.model, format)
         return
-    X, answers, shares = asked(name)
+    X, answers, shares = asked(name, n)
     said, said_shares = support.SAY[format](export(case.model, format), case, X, tmp_path)
     if case.procedure.is_regression and name == "model tree":  # NumPy adds up a linear model in an order of its own
         assert [value is None for value in said] == [value is None for value in answers]
@@ -122,7 +123,9 @@ def test_labels_are_those_of_the_counts_where_another_class_is_more_probable():
 def pmml_says(folder: Path) -> dict[str, tuple[support.Answers, np.ndarray | None]]:
     names = [name for name in CASES if kind_of(case_of(name).procedure) in FORMATS["pmml"].kinds]
     names.remove("logistic leaves, a threshold")
-    documents = [(str(export(case_of(name).model, "pmml")), case_of(name), asked(name)[0]) for name in names]
+    documents = [
+        (str(export(case_of(name).model, "pmml")), case_of(name), asked(name, support.N_ROWS)[0]) for name in names
+    ]
     return dict(zip(names, support.say_pmml(documents, folder), strict=True))
 
 
@@ -144,7 +147,7 @@ def test_a_pmml_model_says_what_predict_says(name, pmml_folder):
             export(case_of(name).model, "pmml")
         return
     said, shares = pmml_says(pmml_folder)[name]
-    _, answers, expected_shares = asked(name)
+    _, answers, expected_shares = asked(name, support.N_ROWS)
     assert said == answers
     # JPMML divides probabilities by their sum, which is 1 but for the rounding of those that are no shares of counts.
     exact = name != "another class more probable" and kind_of(case_of(name).procedure) == CLASSIFICATION
@@ -170,7 +173,7 @@ def test_one_rule_holds_for_a_row_and_says_what_predict_says(name):
 def test_rows_are_what_they_are_said_to_be():
     case = case_of("scores of levels, sides of gaps")
     X, answers, _ = asked("scores of levels, sides of gaps")
-    assert len(X) == 10_000 and len(set(answers)) == 3
+    assert len(X) == 2_500 and len(set(answers)) == 3
     unseen = [j for j, cell in enumerate(case.procedure.cells) if cell.levels and (X[:, j] == len(cell.levels)).any()]
     assert np.isnan(X).any(axis=0).all() and unseen == [5, 6, 7]
     X, _, _ = asked("iris")

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from cli_support import call
 from contracts import forbidden, real_set
+from covering import spread
 from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -60,8 +61,7 @@ def small(name, **params):
 # -- scikit-learn's contract -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
-@pytest.mark.parametrize("missing", ["error", "impute"])
+@spread(strength=1, kind=CLASSES, missing=["error", "impute"])
 def test_it_passes_the_estimator_checks(kind, missing):
     model = kind(missing=missing) if kind is C45Classifier else kind(n_estimators=4, missing=missing)
     results = check_estimator(model, on_fail=None, on_skip=None)

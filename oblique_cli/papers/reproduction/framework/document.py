@@ -10,14 +10,26 @@ from pathlib import Path
 from textwrap import wrap
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.papers.reproduction.framework.markdown import table_lines
+from oblique_cli.papers.reproduction.framework.power import table_verdicts
+from oblique_cli.papers.reproduction.framework.power_page import bias_block, power_block, wide_block
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell, agreement
 from oblique_cli.papers.reproduction.framework.studies import STUDIES
-from oblique_cli.papers.reproduction.framework.study_report import UNEXPLAINED, read_cells, reasons, verdicts
+from oblique_cli.papers.reproduction.framework.study_report import (
+    EXPLAINING,
+    UNEXPLAINED,
+    classes,
+    read_cells,
+    reasons,
+    verdicts,
+)
 
 # The text between these marks is generated; NAME is a key of `blocks`.
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
 DOCUMENTS = (
     "docs/reproduction.md",
+    "docs/reproduction_deviations.md",
+    "docs/reproduction_verdicts.md",
     "docs/forests_measured.md",
     "docs/field.md",
     "docs/which_algorithm.md",
@@ -32,6 +44,7 @@ COPIED = {
     "mpsvm-mtry": "reproduction/mpsvm_mtry",
     "mpsvm-readings": "reproduction/mpsvm_readings",
     "field-third-means": "field/third_means",
+    "faults": "reproduction/faults_verdicts",
 }
 # Blocks that have sentences as tools/field_folds.py made them of the folds, and the file they are in.
 SAID = {"field-third-said": "field/third", "field-front": "field/front"}
@@ -97,6 +110,10 @@ def blocks(results: Path) -> dict[str, str]:
 
     agreement       how many cells agree, in one sentence
     summary         the same by table and metric, and what each study took
+    power           the verdict on each measure of each table: bias, order and power
+    bias            every bias beyond chance, with its cause
+    classes         how many cells that deviate have a reason of which class
+    wide            the cells that agree only because their SD is large
     deviations-X    how many cells of study X agree, and which have no reason
     field-choices   what CHOICES gain and cost
     the others are COPIED or SAID
@@ -104,6 +121,13 @@ def blocks(results: Path) -> dict[str, str]:
     studies = [name for name, study in STUDIES.items() if study.tables]
     found = studied(results)
     out = {"agreement": _agreement(found), "summary": _summary(results, found)}
+    verdicts_of_tables = table_verdicts(cell for cells in found.values() for cell in cells)
+    out |= {
+        "power": power_block(verdicts_of_tables),
+        "bias": bias_block(verdicts_of_tables),
+        "classes": _classes(found),
+        "wide": wide_block(verdicts_of_tables),
+    }
     out |= {name: _copied(results / f"{file}.csv") for name, file in COPIED.items()}
     for name, file in SAID.items():
         said = results / f"{file}.md"
@@ -183,6 +207,16 @@ def _agreement(found: Mapping[str, tuple[Cell, ...]]) -> str:
     )
 
 
+def _classes(found: Mapping[str, tuple[Cell, ...]]) -> str:
+    """Return how many deviating cells there are of each class of reasons, and of those without any."""
+    deviating = [cell for cells in found.values() for cell in cells if cell.verdict == DEVIATES]
+    counts = Counter(
+        classes()[cell.key][0] if cell.key in classes() else "readings tried, none fits" for cell in deviating
+    )
+    rows = [(kind, str(count), "yes" if kind in EXPLAINING else "no") for kind, count in counts.most_common()]
+    return "\n".join(table_lines(("class", "cells", "explains"), rows)) + "\n"
+
+
 def _summary(results: Path, found: Mapping[str, tuple[Cell, ...]]) -> str:
     every = [cell for cells in found.values() for cell in cells]
     lines = [_agreement(found)]
@@ -191,9 +225,9 @@ def _summary(results: Path, found: Mapping[str, tuple[Cell, ...]]) -> str:
         if each.compared:
             counts.setdefault(table, []).append(f"{metric} {each.agree} of {each.compared}")
     rows = [(*table.split(":"), ", ".join(found)) for table, found in counts.items()]
-    lines += _table(("source", "table", "cells that agree"), rows)
+    lines += table_lines(("source", "table", "cells that agree"), rows)
     header = ("command", "seed", "date", "trees", "their work", "last call", "memory")
-    lines += ["", *_table(header, _runs(results, found))]
+    lines += ["", *table_lines(header, _runs(results, found))]
     return "\n".join(lines) + "\n"
 
 
@@ -245,10 +279,4 @@ def _copied(path: Path, methods: Sequence[str] = ()) -> str:
     with open(path, encoding="utf-8", newline="") as handle:
         header, *rows = csv.reader(handle)
     kept = [row for row in rows if not methods or row[0].removesuffix(" *") in methods]
-    return "\n".join(_table(tuple(header), [tuple(row) for row in kept])) + "\n"
-
-
-def _table(header: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return the lines of a Markdown table."""
-    escaped = [tuple(cell.replace("|", r"\|") for cell in row) for row in (header, ("---",) * len(header), *rows)]
-    return [f"| {' | '.join(row)} |" for row in escaped]
+    return "\n".join(table_lines(tuple(header), [tuple(row) for row in kept])) + "\n"

@@ -135,4 +135,10 @@ def _fault(study: Any) -> str | None:
 
 
 STUDIES: Registry[type[Study]] = Registry("study", "oblique reproduce", _fault)
-STUDIES.wait_for(("oblique_cli.papers.reproduction.sensitivity", "oblique_cli.papers.reproduction.studies"))
+STUDIES.wait_for(
+    (
+        "oblique_cli.papers.reproduction.sensitivity",
+        "oblique_cli.papers.reproduction.studies",
+        "oblique_cli.papers.reproduction.faults",
+    )
+)

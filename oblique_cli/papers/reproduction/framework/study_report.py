@@ -18,6 +18,7 @@ from oblique_cli.data.csv_file import csv_text
 from oblique_cli.errors import DataError, StoreError
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid, render
+from oblique_cli.papers.reproduction.framework.power import is_wide
 from oblique_cli.papers.reproduction.framework.printed_cells import (
     AGREES,
     DEVIATES,
@@ -33,30 +34,40 @@ from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study,
 REASONS = Path(__file__).with_name("reasons.csv")
 TRIED = Path(__file__).with_name("tried.csv")
 UNEXPLAINED = "unexplained"
+WIDE = f"{AGREES} only because its SD is large"
 NUMBERS = ("ours", "ours_sd", "published", "published_sd")
 COLUMNS = (*(field.name for field in fields(Cell)), "difference", "verdict", "reason")
+
+
+# What a reason may be. The first three explain a cell; of the others the reading is told, and the cell is unexplained.
+CAUSE, SPREAD, CONTRADICTED = "measured cause", "spread of draws", "print contradicts itself"
+EXPLAINING = (CAUSE, SPREAD, CONTRADICTED)
+CLASSES = (*EXPLAINING, "reading per set", "too few draws", "not measured")
+
+
+@cache
+def classes() -> dict[tuple[str, ...], tuple[str, str]]:
+    """Return the class of every reason and its words with their measurement, by `Cell.key`."""
+    with open(REASONS, encoding="utf-8", newline="") as handle:
+        return {_key(row): (row["class"], f"{row['reason']} ({row['measurement']})") for row in csv.DictReader(handle)}
+
+
+def _key(row: Mapping[str, str]) -> tuple[str, ...]:
+    return row["table"], row["dataset"], row["method"], row["metric"], row["qualifier"]
 
 
 @cache
 def tried() -> dict[tuple[str, ...], str]:
     """Return the readings that were tried on cells without a reason, with their numbers, by `Cell.key`."""
     with open(TRIED, encoding="utf-8", newline="") as handle:
-        return {
-            (row["table"], row["dataset"], row["method"], row["metric"], row["qualifier"]): row["tried"]
-            for row in csv.DictReader(handle)
-        }
+        found = {_key(row): row["tried"] for row in csv.DictReader(handle)}
+    return found | {key: f"{kind}: {text}" for key, (kind, text) in classes().items() if kind not in EXPLAINING}
 
 
 @cache
 def reasons() -> dict[tuple[str, ...], str]:
-    """Return the measured reasons of cells that deviate, by `Cell.key`. Callers must not change the dictionary."""
-    with open(REASONS, encoding="utf-8", newline="") as handle:
-        return {
-            (row["table"], row["dataset"], row["method"], row["metric"], row["qualifier"]): (
-                f"{row['reason']} ({row['measurement']})"
-            )
-            for row in csv.DictReader(handle)
-        }
+    """Return the reasons that explain cells that deviate, by `Cell.key`. Callers must not change the dictionary."""
+    return {key: text for key, (kind, text) in classes().items() if kind in EXPLAINING}
 
 
 @dataclass(frozen=True)
@@ -264,15 +275,18 @@ def grid_rows(cells: Iterable[Cell]) -> tuple[tuple[str, ...], tuple[tuple[str, 
     for cell in cells:
         named = (cell.dataset, cell.method, cell.metric, *((cell.qualifier,) if told_apart else ()))
         difference = MISSING if cell.difference is None else f"{cell.difference:+.2f}"
-        ours, theirs = _shown(cell.ours, cell.ours_sd), _shown(cell.published, cell.published_sd)
+        ours, theirs = shown(cell.ours, cell.ours_sd), shown(cell.published, cell.published_sd)
         rows.append((*named, ours, theirs, difference, verdict_text(cell)))
     return (*header, "ours", "published", "difference", "verdict"), tuple(rows)
 
 
 def verdict_text(cell: Cell, given: Mapping[tuple[str, ...], str] | None = None) -> str:
-    """Return the verdict in words, with the measured reason or `unexplained` if the cell deviates."""
+    """Return the verdict in words, with the measured reason or `unexplained` if the cell deviates, and WIDE if its SD
+    alone makes it agree."""
     if cell.verdict == DEVIATES:
         return f"{DEVIATES}: {(reasons() if given is None else given).get(cell.key, UNEXPLAINED)}"
+    if is_wide(cell):
+        return WIDE
     return cell.note if cell.verdict == NOT_RUN and cell.note else cell.verdict
 
 
@@ -285,7 +299,8 @@ def summary_grid(cells: Iterable[Cell]) -> TextGrid:
     return TextGrid(("table", "metric", "agree", "of", "not run"), rows, left=2, caption="How many cells agree")
 
 
-def _shown(mean: float | None, sd: float | None) -> str:
+def shown(mean: float | None, sd: float | None) -> str:
+    """Return a mean with its SD, to two decimals."""
     if mean is None:
         return MISSING
     return f"{mean:.2f}" if sd is None else f"{mean:.2f} ± {sd:.2f}"

@@ -393,7 +393,7 @@ def rank_tables(part: str, scores: Scores, name: str = "") -> list[ExtraTable]:
     ranks = [float(rank) for rank in by[scores.main]]
     critical = significance_tests.critical_difference(k, n)
     groups = significance_tests.cliques(ranks, critical)
-    test = significance_tests.friedman(ranks, n)
+    test = significance_tests.friedman(ranks, n, significance_tests.share_of_ties(scores.ranked(scores.main)))
     rows = tuple(
         (
             scores.methods[m],

@@ -181,7 +181,7 @@ def _rank_tables(accuracies: Mapping[tuple[str, str], float]) -> list[ExtraTable
         ours, family_name = scores.ranks(), "/".join(methods)
         for method, rank in zip(methods, ours, strict=True):
             ranks.append((section, method, f"{rank:.2f}", printed.get((method, "average_rank"), "-")))
-        test = significance_tests.friedman(list(ours), len(scores.datasets))
+        test = significance_tests.friedman(list(ours), len(scores.datasets))  # ties uncorrected, as in the paper
         critical = significance_tests.critical_difference(len(methods), len(scores.datasets))
         theirs = ("friedman_chi2", "friedman_F", "nemenyi_critical_difference")
         tests.append(

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from typing import Any
 
@@ -33,6 +33,7 @@ from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
 from oblique_cli.papers.hierarchy.linkage import neighbor_joining, upgma
 from oblique_cli.papers.hierarchy.sequences import labels_by_poles, p_distances, random_sequences
 from oblique_cli.papers.hierarchy.staxac import GRAPHS, staxac
+from oblique_cli.papers.reproduction.framework.choice_of_reading import met, of_claims, told
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import Number, cells
 from oblique_cli.papers.reproduction.framework.steps import step, take
@@ -85,6 +86,8 @@ OTHERS = {"WilsonProb": "wilson_prob", "Wilson": "wilson", "k-NN": "knn"}
 NOT_PUBLIC = {code: "the data are not public" for code in ("E.coli", "AV", "BE", "BV", "BH")}
 MADE_HERE = (*UNSUPERVISED_SETS, *LABELLED_SETS, "boston_housing_3class", "eight_uci_sets")
 
+# What, as published, ours, and whether it holds: None where chance decides, or nothing is published.
+Finding = tuple[str, str, str, bool | None]
 # Data set, method, metric, qualifiers -> values of all draws or repetitions.
 Key = tuple[str, str, str, tuple[tuple[str, str], ...]]
 Found = dict[Key, list[float]]
@@ -111,10 +114,11 @@ class TaxonomyStudy(Study):
             for text, value in row.measures.items():
                 found.setdefault(_key_of(text), []).append(value)
         notes = {key: BY_TEST_LABELS for key in found if key[1] in EDITORS and key[2] == "accuracy_percent"}
-        findings: list[tuple[str, str, str, bool | None]] = []
+        findings: list[Finding] = []
         tables: list[ExtraTable] = []
         _sequences(request, found, findings)
-        tables += _eureka(request, found, findings)
+        for section in SECTIONS:
+            tables += _by_claims(request, section, found, findings, notes)
         tables += _editing(request, found, findings)
         tables += _readings(request)
         tables += _editing_readings(request)
@@ -171,7 +175,7 @@ def _add(found: Found, value: float, *key: str, **qualifiers: object) -> None:
 # ---- sequences (Tables 4.3, 5.3, 5.4; figure 5.6) --------------------------------------------------------------------
 
 
-def _sequences(request: StudyRequest, found: Found, findings: list[tuple[str, str, str, bool | None]]) -> None:
+def _sequences(request: StudyRequest, found: Found, findings: list[Finding]) -> None:
     """Random sequences of length 200 with p-distances: AVALANCHE beside UPGMA, STAXAC beside neighbor joining."""
     draws = SEQUENCE_DRAWS[request.profile]
     for name, n in UNSUPERVISED_SETS.items():
@@ -189,25 +193,25 @@ def _sequences(request: StudyRequest, found: Found, findings: list[tuple[str, st
             a, b = (found[_key(name, method, metric)] for method in ("AVALANCHE", "UPGMA"))
             what = f"mean distance {side} clusters, {name}, AVALANCHE and UPGMA"
             findings.append((what, "AVALANCHE smaller or equal", _pair(a, b), _is_less(a, b)))
+
+
+def _labeled(request: StudyRequest, found: Found, findings: list[Finding], graph: str) -> Iterator[ExtraTable]:
+    """Section 5.5.1: STAXAC beside neighbor joining on labelled sequences."""
     for name, noise in LABELLED_SETS.items():
         if request.wants("dataset", name):
-            _labeled_sequences(request, name, noise, draws, found, findings)
+            _labeled_sequences(request, name, noise, found, findings, graph)
+    yield from ()
 
 
 def _labeled_sequences(
-    request: StudyRequest,
-    name: str,
-    noise: float,
-    draws: int,
-    found: Found,
-    findings: list[tuple[str, str, str, bool | None]],
+    request: StudyRequest, name: str, noise: float, found: Found, findings: list[Finding], graph: str
 ) -> None:
     depth: dict[str, list[float]] = {"STAXAC": [], "NJ": []}
-    for draw in range(draws):
+    for draw in range(SEQUENCE_DRAWS[request.profile]):
         rng = seeds.generator(request.seed, "taxonomy", name, draw)
         condensed = p_distances(random_sequences(LABELLED_SIZE, rng))
         codes = labels_by_poles(condensed, rng, noise)
-        for method, tree in (("STAXAC", staxac(condensed, codes)[0]), ("NJ", neighbor_joining(condensed))):
+        for method, tree in (("STAXAC", staxac(condensed, codes, graph)[0]), ("NJ", neighbor_joining(condensed))):
             taxonomy = Taxonomy.of(tree, codes)
             for theta in THETAS:
                 size = measures.edited_size(taxonomy, theta)
@@ -278,18 +282,16 @@ def taxonomy_of(data: Dataset, scaling: str, graph: str = "nearest") -> Taxonomy
     return Taxonomy.of(tree, data.y, len(data.classes))
 
 
-def _eureka(
-    request: StudyRequest, found: Found, findings: list[tuple[str, str, str, bool | None]]
-) -> Iterator[ExtraTable]:
-    """Thresholds, modality, complexity, and its correlation with accuracy."""
+def _eureka(request: StudyRequest, found: Found, findings: list[Finding], graph: str) -> Iterator[ExtraTable]:
+    """Sections 5.4.2 and 5.5.2: thresholds, modality, complexity, and its correlation with accuracy."""
     if request.wants("dataset", IRIS):
-        _iris(request, found)
+        _iris(request, found, graph)
     rows, numbers = [], []
     for name in _eureka_sets(request):
         if (key := _key(name, CLASSIFIED, "accuracy_percent")) not in found:
             continue  # its step failed
         data, scaling = dataset_of(name, request)
-        taxonomy = taxonomy_of(data, scaling)
+        taxonomy = taxonomy_of(data, scaling, graph)
         complexity = measures.classification_complexity(taxonomy)
         size = measures.mean_cluster_size(taxonomy)
         accuracy = fmean(found[key])
@@ -299,7 +301,7 @@ def _eureka(
         shown = [" ".join(f"{c}:{m}" for c, m in zip(data.classes, modes[t], strict=True)) for t in (1.0, 0.9)]
         rows.append((name, f"{complexity:.3f}", f"{size:.2f}", f"{accuracy:.2f}", f"{100 * share:.1f}", *shown))
         _of_set(name, found, findings, modes, share, size)
-        request.say(f"taxonomy: {name}, complexity {complexity:.3f}, mean accuracy {accuracy:.1f}")
+        request.say(f"taxonomy: {name}, graph {graph}, complexity {complexity:.3f}, mean accuracy {accuracy:.1f}")
     if len(numbers) > 2:
         complexity, size, accuracy = np.array(numbers).T
         by_complexity = float(np.corrcoef(complexity, accuracy)[0, 1])
@@ -333,10 +335,10 @@ def _eureka(
         )
 
 
-def _iris(request: StudyRequest, found: Found) -> None:
+def _iris(request: StudyRequest, found: Found, graph: str) -> None:
     """Section 5.4.2 and figure 5.4."""
     data, scaling = dataset_of(IRIS, request)
-    taxonomy = taxonomy_of(data, scaling)
+    taxonomy = taxonomy_of(data, scaling, graph)
     method = "STAXAC+EUREKA"
     thresholds = measures.purity_thresholds(taxonomy)
     for i, threshold in enumerate(thresholds):
@@ -351,7 +353,7 @@ def _iris(request: StudyRequest, found: Found) -> None:
 def _of_set(
     name: str,
     found: Found,
-    findings: list[tuple[str, str, str, bool | None]],
+    findings: list[Finding],
     modes: Mapping[float, NDArray[np.int64]],
     share: float,
     size: float,
@@ -419,6 +421,70 @@ def _row(job: Job, started: float, found: Found) -> Row:
 
 
 # ---- readings of algorithm 1 -----------------------------------------------------------------------------------------
+
+
+# Algorithm 1 in its words, in which a cluster inherits the neighbors of both its parts, and its step 2 taken literally.
+TRIED = ("nearest", "renewed")
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of chapter 5 whose tables follow from one reading of algorithm 1.
+
+    tables      of `TaxonomyStudy.tables`, the part behind the colon
+    run         adds to what was found and to the findings, by graph
+    """
+
+    name: str
+    tables: tuple[str, ...]
+    run: Callable[[StudyRequest, Found, list[Finding], str], Iterator[ExtraTable]]
+
+
+SECTIONS = (Section("sequences", ("5.3", "5.4"), _labeled), Section("eureka", ("5",), _eureka))
+
+
+def _by_claims(
+    request: StudyRequest, section: Section, found: Found, findings: list[Finding], notes: dict[Key, str]
+) -> list[ExtraTable]:
+    """Run a section under both readings, keep what the one finds that meets more of its claims, and show both."""
+    numbers: dict[str, Found] = {graph: {} for graph in TRIED}
+    said: dict[str, list[Finding]] = {graph: [] for graph in TRIED}
+    tables: dict[str, list[ExtraTable]] = {}
+    accuracies = {key: values for key, values in found.items() if key[1] == CLASSIFIED}
+    for graph in TRIED:
+        numbers[graph] |= accuracies
+        tables[graph] = list(section.run(request, numbers[graph], said[graph], graph))
+    claims = {graph: [holds for *_, holds in said[graph]] for graph in TRIED}
+    chosen = of_claims(claims)
+    found |= numbers[chosen]
+    findings += said[chosen]
+    if not any(said.values()):
+        return tables[chosen]
+    for key in numbers[chosen]:
+        if "NJ" not in key[1]:
+            notes[key] = f"graph {chosen}: {told(claims)}"
+    shown = [
+        cell
+        for graph in TRIED
+        for table in section.tables
+        for cell in _cells(request, f"{SOURCE}:{table}", numbers[graph], {})
+    ]
+    by_key: dict[tuple[str, ...], list[Cell]] = {}
+    for cell in shown:
+        by_key.setdefault(cell.key, []).append(cell)
+    rows = tuple(
+        (*key[:4], key[4], f"{cells[0].published:g}", *(f"{_plain(cell)} ({cell.verdict})" for cell in cells))
+        for key, cells in by_key.items()
+        if any(cell.ours is not None for cell in cells)
+    )
+    last = ("claims met", "", "", "", "", f"{len(claims[chosen])}", *(str(met(claims[graph])) for graph in TRIED))
+    header = ("table", "data set", "method", "metric", "which", "published", *TRIED)
+    caption = f"Section on {section.name} by both readings of algorithm 1; {chosen} is taken"
+    return [*tables[chosen], ExtraTable(f"by_graph_{section.name}", caption, header, (*rows, last), left=5)]
+
+
+def _plain(cell: Cell) -> str:
+    return "-" if cell.ours is None else f"{cell.ours:.3g}" + (f" ± {cell.ours_sd:.2g}" if cell.ours_sd else "")
 
 
 def _readings(request: StudyRequest) -> Iterator[ExtraTable]:
@@ -532,9 +598,7 @@ def _editing_readings(request: StudyRequest) -> Iterator[ExtraTable]:
 # ---- HC-edit (figure 6.4) --------------------------------------------------------------------------------------------
 
 
-def _editing(
-    request: StudyRequest, found: Found, findings: list[tuple[str, str, str, bool | None]]
-) -> Iterator[ExtraTable]:
+def _editing(request: StudyRequest, found: Found, findings: list[Finding]) -> Iterator[ExtraTable]:
     """Figure 6.4 by its own protocol, beta chosen with the test labels, and beside it beta chosen inside."""
     rows = []
     for name in EDITED_SETS:

@@ -1,0 +1,196 @@
+"""Sets and intervals around any scikit-learn estimator: conformal prediction as `oblique fit --coverage` has it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
+from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.utils.validation import check_is_fitted
+
+from oblique_cli.errors import ConfigError, quoted
+from oblique_cli.estimators.conformal_limits import (
+    ABSOLUTE,
+    CROSS,
+    LAC,
+    LEAFWISE,
+    SPLIT,
+    Held,
+    checked,
+    guarantee_of,
+    spread_at,
+    spreads_of,
+)
+
+Array = NDArray[np.float64]
+KEPT = 0.25  # share of the rows that are kept for the limits under "split"
+
+
+class _Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
+    """What both share: fits, held rows, limits."""
+
+    def _fitted(self, X: Array, y: NDArray[Any]) -> None:
+        name = checked(self.guarantee, self.coverage, isinstance(self, RegressorMixin))
+        if self.calibration not in (CROSS, SPLIT):
+            raise ConfigError(f"calibration must be 'cross' or 'split'. Got {quoted(self.calibration)}.")
+        parts = list(self._divided(X, y))
+        whole = self.calibration == CROSS
+        train = np.arange(len(X)) if whole else parts[0][0]
+        self.estimator_ = clone(self.estimator).fit(X[train], y[train])
+        self.n_features_in_ = X.shape[1]
+        spreads = self._spreads(name, self.estimator_, X[train], y[train])
+        held = []
+        for learned, asked in parts:
+            other = clone(self.estimator).fit(X[learned], y[learned]) if whole else self.estimator_
+            own = self._spreads(name, other, X[learned], y[learned])
+            leaves = self._leaves(name, other, X[asked])
+            held.append((self._said(other, X[asked]), None if own is None else spread_at(own, leaves)))
+        rows = np.concatenate([asked for _, asked in parts])
+        self.guarantee_ = guarantee_of(
+            name,
+            self.coverage,
+            self.calibration,
+            Held(
+                np.concatenate([said for said, _ in held]),
+                self._truth(y[rows]),
+                self._leaves(name, self.estimator_, X[rows]),
+                None if spreads is None else np.concatenate([spread for _, spread in held]),
+            ),
+            spreads,
+            [str(label) for label in getattr(self, "classes_", ())],
+        )
+
+    def _divided(self, X: Array, y: NDArray[Any]) -> Any:
+        classes = isinstance(self, ClassifierMixin)
+        if self.calibration == SPLIT:
+            splitter = (StratifiedShuffleSplit if classes else ShuffleSplit)(
+                1, test_size=KEPT, random_state=self.random_state
+            )
+        else:
+            splitter = (StratifiedKFold if classes else KFold)(self.folds, shuffle=True, random_state=self.random_state)
+        return splitter.split(X, y)
+
+    def _spreads(self, name: str, estimator: Any, X: Array, y: NDArray[Any]) -> Any:
+        if isinstance(self, ClassifierMixin) or name == ABSOLUTE:
+            return None
+        return spreads_of(name, self.coverage, y - estimator.predict(X), self._leaves(name, estimator, X))
+
+    def _leaves(self, name: str, estimator: Any, X: Array) -> Any:
+        if name not in LEAFWISE:
+            return None
+        leaves = np.asarray(estimator.apply(X)) if hasattr(estimator, "apply") else np.zeros((1, 2))
+        if leaves.ndim > 1:
+            raise ConfigError(f"guarantee {quoted(name)} goes by the leaf of a row, and needs one tree with `apply`.")
+        return leaves
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return what the estimator predicts, (n,)."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict(X))
+
+
+class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, unused-ignore]
+    """A classifier with sets of classes that hold the true one for a share of new rows.
+
+    Parameters
+    ----------
+    estimator : classifier with `predict_proba`
+    coverage : float, default 0.9
+    guarantee : {"lac", "aps", "class", "leaf"}
+    calibration : {"cross", "split"}
+        Limits by `folds` folds, with the estimator fitted to all rows; or by a quarter of the rows, kept for it.
+    folds : int, default 10
+    random_state : int or None
+
+    Attributes
+    ----------
+    estimator_ : the fitted estimator
+    classes_ : (C,) labels
+    guarantee_ : `Guarantee`, with the limits
+    """
+
+    def __init__(
+        self, estimator: Any = None, coverage: float = 0.9, guarantee: str = LAC, calibration: str = CROSS,
+        folds: int = 10, random_state: int | None = None,
+    ) -> None:  # fmt: skip
+        self.estimator = estimator
+        self.coverage = coverage
+        self.guarantee = guarantee
+        self.calibration = calibration
+        self.folds = folds
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> ConformalClassifier:
+        """Fit the estimator and find the limits. X : (n, p); y : (n,) labels. ConfigError for too few rows."""
+        labels = np.asarray(y)
+        self.classes_ = np.unique(labels)
+        self._fitted(np.asarray(X), labels)
+        return self
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return the probabilities of the estimator, (n, C)."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.predict_proba(X))
+
+    def predict_set(self, X: ArrayLike) -> NDArray[np.bool_]:
+        """Return which classes are in the set of each row, (n, C), in the order of `classes_`."""
+        check_is_fitted(self)
+        leaves = self._leaves(self.guarantee_.name, self.estimator_, np.asarray(X))
+        return self.guarantee_.sets(self._said(self.estimator_, np.asarray(X)), leaves)
+
+    def _said(self, estimator: Any, X: Array) -> Array:
+        shares = np.zeros((len(X), len(self.classes_)))
+        shares[:, np.searchsorted(self.classes_, estimator.classes_)] = estimator.predict_proba(X)
+        return shares
+
+    def _truth(self, y: NDArray[Any]) -> NDArray[Any]:
+        return np.searchsorted(self.classes_, y)
+
+
+class ConformalRegressor(RegressorMixin, _Conformal):  # type: ignore[misc, unused-ignore]
+    """A regressor with intervals that hold the true number for a share of new rows.
+
+    Parameters
+    ----------
+    estimator : regressor
+    coverage : float, default 0.9
+    guarantee : {"absolute", "normalized", "quantile"}
+        The last two go by the leaf of a row and need one tree.
+    calibration, folds, random_state : as of `ConformalClassifier`
+
+    Attributes
+    ----------
+    estimator_ : the fitted estimator
+    guarantee_ : `Guarantee`, with the limits
+    """
+
+    def __init__(
+        self, estimator: Any = None, coverage: float = 0.9, guarantee: str = ABSOLUTE, calibration: str = CROSS,
+        folds: int = 10, random_state: int | None = None,
+    ) -> None:  # fmt: skip
+        self.estimator = estimator
+        self.coverage = coverage
+        self.guarantee = guarantee
+        self.calibration = calibration
+        self.folds = folds
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> ConformalRegressor:
+        """Fit the estimator and find the limits. X : (n, p); y : (n,) numbers. ConfigError for too few rows."""
+        self._fitted(np.asarray(X), np.asarray(y, np.float64))
+        return self
+
+    def predict_interval(self, X: ArrayLike) -> Array:
+        """Return the ends of the interval of each row, (n, 2)."""
+        check_is_fitted(self)
+        rows = np.asarray(X)
+        leaves = self._leaves(self.guarantee_.name, self.estimator_, rows)
+        return self.guarantee_.intervals(self._said(self.estimator_, rows), leaves)
+
+    def _said(self, estimator: Any, X: Array) -> Array:
+        return np.asarray(estimator.predict(X), np.float64)
+
+    def _truth(self, y: NDArray[Any]) -> NDArray[Any]:
+        return y

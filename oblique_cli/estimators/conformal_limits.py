@@ -1,0 +1,274 @@
+"""Conformal prediction: how far a set or an interval must reach so that it holds the truth for most new rows.
+
+A score says how odd the truth of a row looks to a model that has not seen the row. Of n such scores the one of rank
+ceil((n + 1) c) is the limit: a new row, exchangeable with these, has a score within it with probability at least c
+(Vovk, Gammerman and Shafer 2005). docs/guarantees.md has the choices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError, DataError, quoted
+
+Array = NDArray[np.float64]
+
+# Sets of classes: by the share of a class (Sadinle, Lei and Wasserman 2019), by running sums of shares (Romano, Sesia
+# and Candes 2020), by the share within each class and within each leaf (Vovk 2012).
+LAC, APS, BY_CLASS, BY_LEAF = "lac", "aps", "class", "leaf"
+# Intervals: as wide everywhere, as wide as the leaf's own errors make them (Lei et al. 2018), and between quantiles of
+# the leaf (Romano, Patterson and Candes 2019).
+ABSOLUTE, NORMALIZED, QUANTILE = "absolute", "normalized", "quantile"
+OF_CLASSES, OF_NUMBERS = (LAC, APS, BY_CLASS, BY_LEAF), (ABSOLUTE, NORMALIZED, QUANTILE)
+LEAFWISE = (BY_LEAF, NORMALIZED, QUANTILE)
+CROSS, SPLIT = "cross", "split"
+SMOOTHING = 5.0  # rows of all leaves' errors that are added to those of a leaf
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What makes sets or intervals of what a model says.
+
+    name      one of OF_CLASSES or OF_NUMBERS; how : CROSS or SPLIT; rows : scores that the limits are made of
+    coverage  share of new rows whose truth is to be inside
+    limits    one row for all rows, or one for each of `leaves` and a last one for any other leaf. Of numbers each is
+              (below, above), what the interval reaches from the prediction; of classes the least share of a class in
+              the set, one number or one for each class, or under APS the largest running sum
+    leaves    node numbers, () where leaves do not matter
+    size      mean number of classes in the sets, or mean width of the intervals, of the rows behind the limits
+    """
+
+    name: str
+    coverage: float
+    how: str
+    rows: int
+    limits: tuple[tuple[float, ...], ...]
+    leaves: tuple[int, ...] = ()
+    size: float = 0.0
+
+    def at(self, leaves: NDArray[Any] | None, n: int) -> Array:
+        """Return the limits of n rows, (n, width). leaves : (n,) node numbers, None where they do not matter"""
+        table = np.array(self.limits, np.float64)
+        if leaves is None or not self.leaves:
+            return np.repeat(table[:1], n, axis=0)
+        place = {leaf: i for i, leaf in enumerate(self.leaves)}
+        return np.asarray(table[[place.get(int(leaf), len(self.leaves)) for leaf in leaves]])
+
+    def sets(self, shares: Array, leaves: NDArray[Any] | None = None) -> NDArray[np.bool_]:
+        """Return which classes are in the sets, (n, C). shares : (n, C)"""
+        limits = self.at(leaves, len(shares))
+        return running_sums(shares) <= limits if self.name == APS else shares >= limits
+
+    def intervals(self, predicted: Array, leaves: NDArray[Any] | None = None) -> Array:
+        """Return the ends of the intervals, (n, 2). predicted : (n,)"""
+        limits = self.at(leaves, len(predicted))
+        return np.column_stack([predicted - limits[:, 0], predicted + limits[:, 1]])
+
+    def plain(self) -> dict[str, Any]:
+        """Return what a model file holds."""
+        return {
+            "name": self.name,
+            "coverage": self.coverage,
+            "how": self.how,
+            "rows": self.rows,
+            "limits": [list(row) for row in self.limits],
+            "leaves": list(self.leaves),
+            "size": self.size,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Any, n_classes: int) -> Guarantee:
+        """Return the guarantee of a model file. n_classes : 0 of numbers. DataError for what is none."""
+        try:
+            found = cls(
+                plain["name"], float(plain["coverage"]), plain["how"], int(plain["rows"]),
+                tuple(tuple(float(value) for value in row) for row in plain["limits"]),
+                tuple(int(leaf) for leaf in plain["leaves"]), float(plain["size"]),
+            )  # fmt: skip
+            widths = {len(row) for row in found.limits}
+            fits = (
+                plain.keys() == found.plain().keys()
+                and found.name in (OF_CLASSES if n_classes else OF_NUMBERS)
+                and found.how in (CROSS, SPLIT)
+                and 0.0 < found.coverage < 1.0
+                and len(found.limits) == (len(found.leaves) + 1 if found.leaves else 1)
+                and widths <= ({1, n_classes} if n_classes else {2})
+                and np.isfinite(found.limits).all()
+            )
+        except (KeyError, TypeError, ValueError, AttributeError):
+            fits = False
+        if not fits:
+            raise DataError(f"guarantee must be an object as oblique fit --coverage writes it. Got {quoted(plain)}")
+        return found
+
+
+def running_sums(shares: Array) -> Array:
+    """Return, for each class, the sum of the shares of likelier classes and half its own, (n, C).
+
+    Of equal shares the class that comes first is the likelier one. Romano, Sesia and Candes (2020) add a random part of
+    a class's own share; the half gives every row the same set whenever it is asked. Shares are added up in the order of
+    classes, as exported models add them.
+    """
+    sums = np.zeros_like(shares)
+    for j in range(shares.shape[1]):
+        own = shares[:, j : j + 1]
+        likelier = own > shares
+        likelier[:, j + 1 :] |= own == shares[:, j + 1 :]
+        sums += np.where(likelier, own, 0.0)
+    return sums + 0.5 * shares
+
+
+def least_rows(coverage: float) -> int:
+    """Return the least number of scores that give a limit: ceil((n + 1) c) <= n."""
+    return math.ceil(coverage / (1.0 - coverage) - 1e-9)
+
+
+def limit_of(scores: Array, coverage: float) -> float:
+    """Return the score of rank ceil((n + 1) c), the smallest first. scores : (n,), n at least `least_rows`"""
+    rank = math.ceil((len(scores) + 1) * coverage - 1e-9)
+    return float(np.partition(scores, rank - 1)[rank - 1])
+
+
+def checked(name: str, coverage: float, regression: bool) -> str:
+    """Return the name of a guarantee, the usual one for ""; ConfigError for one that the task does not have."""
+    if not 0.0 < coverage < 1.0:
+        raise ConfigError(f"the coverage must be a share above 0 and below 1, such as 0.9. Got {coverage:g}.")
+    known = OF_NUMBERS if regression else OF_CLASSES
+    if name and name not in known:
+        what = "intervals of numbers" if regression else "sets of classes"
+        raise ConfigError(f"the guarantee of {what} must be one of {', '.join(known)}. Got {quoted(name)}.")
+    return name or known[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What a model says of rows that it has not seen, and the truth.
+
+    said    (n, C) shares, or (n,) numbers; truth : (n,) class codes, or numbers
+    leaves  (n,) node numbers of the rows in the model that makes the sets, None where leaves do not matter
+    spread  (n, 2) under NORMALIZED the leaf's typical error, twice, under QUANTILE what the leaf's quantiles are below
+            and above the prediction; in the model that `said` is of
+    """
+
+    said: Array
+    truth: NDArray[Any]
+    leaves: NDArray[Any] | None = None
+    spread: Array | None = None
+
+
+def guarantee_of(
+    name: str,
+    coverage: float,
+    how: str,
+    held: Held,
+    spreads: Mapping[int, tuple[float, float]] | None = None,
+    classes: Sequence[str] = (),
+) -> Guarantee:
+    """Return the guarantee that scores of unseen rows give.
+
+    spreads : as `Held.spread`, of the leaves of the model that makes the intervals; the key -1 is for any other leaf
+    classes : what messages call them
+    ConfigError, which states the least number, for too few rows
+    """
+    n = len(held.truth)
+    _enough(n, coverage, "")
+    if name in OF_NUMBERS:
+        found = _of_numbers(name, coverage, how, held, spreads)
+        ends = found.intervals(held.said, held.leaves)
+        return _sized(found, float((ends[:, 1] - ends[:, 0]).mean()))
+    own = held.said[np.arange(n), held.truth]
+    leaves: tuple[int, ...] = ()
+    if name == APS:
+        sums = running_sums(held.said)[np.arange(n), held.truth]
+        limits: tuple[tuple[float, ...], ...] = ((limit_of(sums, coverage),),)
+    elif name == BY_CLASS:
+        names = classes or [str(k) for k in range(held.said.shape[1])]
+        limits = (tuple(_of_class(own[held.truth == k], coverage, label) for k, label in enumerate(names)),)
+    elif name == BY_LEAF:
+        leaves, limits = _of_leaves(own, held.leaves, coverage)
+    else:
+        limits = ((-limit_of(-own, coverage),),)
+    found = Guarantee(name, coverage, how, n, limits, leaves)
+    return _sized(found, float(found.sets(held.said, held.leaves).sum(axis=1).mean()))
+
+
+def _sized(found: Guarantee, size: float) -> Guarantee:
+    return Guarantee(found.name, found.coverage, found.how, found.rows, found.limits, found.leaves, size)
+
+
+def _enough(n: int, coverage: float, of: str) -> None:
+    if n < (least := least_rows(coverage)):
+        most = n / (n + 1)
+        raise ConfigError(
+            f"a coverage of {coverage:g} needs at least {least} calibration rows{of}. There are {n}; give more rows, "
+            f"or a coverage of at most {math.floor(1000 * most) / 1000:g}."
+        )
+
+
+def _of_class(own: Array, coverage: float, label: str) -> float:
+    _enough(len(own), coverage, f" of each class, of {quoted(label)} too")
+    return -limit_of(-own, coverage)
+
+
+def _of_leaves(
+    own: Array, leaves: NDArray[Any] | None, coverage: float
+) -> tuple[tuple[int, ...], tuple[tuple[float, ...], ...]]:
+    """A limit for each leaf of enough rows; rows of other leaves are one group, with all classes if they are few."""
+    assert leaves is not None
+    least = least_rows(coverage)
+    known, counts = np.unique(leaves, return_counts=True)
+    large = known[counts >= least]
+    limits = [-limit_of(-own[leaves == leaf], coverage) for leaf in large]
+    rest = own[~np.isin(leaves, large)]
+    limits.append(-limit_of(-rest, coverage) if len(rest) >= least else 0.0)
+    return tuple(int(leaf) for leaf in large), tuple((limit,) for limit in limits)
+
+
+def _of_numbers(
+    name: str, coverage: float, how: str, held: Held, spreads: Mapping[int, tuple[float, float]] | None
+) -> Guarantee:
+    errors = held.truth - held.said
+    n = len(errors)
+    if name == ABSOLUTE:
+        limit = limit_of(np.abs(errors), coverage)
+        return Guarantee(name, coverage, how, n, ((limit, limit),))
+    assert held.spread is not None and spreads is not None
+    if name == NORMALIZED:
+        limit = limit_of(np.abs(errors) / held.spread[:, 0], coverage)
+        rows = {leaf: (limit * own, limit * own) for leaf, (own, _) in spreads.items()}
+    else:
+        limit = limit_of(np.maximum(-errors - held.spread[:, 0], errors - held.spread[:, 1]), coverage)
+        rows = {leaf: (below + limit, above + limit) for leaf, (below, above) in spreads.items()}
+    leaves = tuple(sorted(leaf for leaf in rows if leaf != -1))
+    return Guarantee(name, coverage, how, n, tuple(rows[leaf] for leaf in (*leaves, -1)), leaves)
+
+
+def spreads_of(name: str, coverage: float, errors: Array, leaves: NDArray[Any]) -> dict[int, tuple[float, float]]:
+    """Return what the leaves of a model say of the errors in them. errors : (n,) of its own training rows
+
+    NORMALIZED: the root mean square of a leaf's errors, with those of all rows as SMOOTHING further rows. QUANTILE: how
+    far the quantiles (1 - c) / 2 and (1 + c) / 2 of the errors are below and above 0.
+    """
+    overall = float((errors**2).mean())
+    tails = ((1.0 - coverage) / 2.0, (1.0 + coverage) / 2.0)
+
+    def spread(own: Array) -> tuple[float, float]:
+        if name == NORMALIZED:
+            size = math.sqrt((float((own**2).sum()) + SMOOTHING * overall) / (len(own) + SMOOTHING))
+            return (size, size) if size > 0.0 else (1.0, 1.0)
+        low, high = np.quantile(own, tails)
+        return -float(low), float(high)
+
+    found = {int(leaf): spread(errors[leaves == leaf]) for leaf in np.unique(leaves)}
+    return {**found, -1: spread(errors)}
+
+
+def spread_at(spreads: Mapping[int, tuple[float, float]], leaves: NDArray[Any]) -> Array:
+    """Return the spreads of rows by their leaves, (n, 2)."""
+    return np.array([spreads.get(int(leaf), spreads[-1]) for leaf in leaves]).reshape(-1, 2)

@@ -1,0 +1,125 @@
+"""`oblique fit --coverage`: the limits of sets or intervals, from rows that the fits behind them have not seen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.conformal_limits import (
+    CROSS,
+    LEAFWISE,
+    NORMALIZED,
+    QUANTILE,
+    SPLIT,
+    Guarantee,
+    Held,
+    checked,
+    guarantee_of,
+    spread_at,
+    spreads_of,
+)
+from oblique_cli.fitting.choosing import part
+from oblique_cli.fitting.estimating import division, folds_of
+from oblique_cli.ground import seeds
+from oblique_cli.models.model import Model
+
+if TYPE_CHECKING:
+    from oblique_cli.data.dataset import Dataset
+
+SPLIT_PARTS = 4  # under SPLIT one of so many parts is kept for the limits
+
+# Fits the whole procedure to some rows: a data set and a seed to a model.
+Fit = Callable[["Dataset", int], Model]
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What is asked for: a coverage, the name of a guarantee ("" for the usual one), and CROSS or SPLIT."""
+
+    coverage: float
+    name: str = ""
+    how: str = CROSS
+
+    def checked(self, dataset: Dataset) -> Promise:
+        """Return the same with a name; ConfigError for a coverage or a name that there is not."""
+        return replace(self, name=checked(self.name, self.coverage, dataset.task == "regression"))
+
+
+def training_rows(dataset: Dataset, promise: Promise | None, seed: int) -> NDArray[np.intp]:
+    """Return the rows that the model is fitted to: all of them, under SPLIT all but those kept for the limits.
+
+    Stochasticity: the rows that are kept have a seed named after `seed` and the data set.
+    """
+    if promise is None or promise.how != SPLIT:
+        return np.arange(dataset.n)
+    own = seeds.integer(seed, dataset.name, "calibration")
+    return np.asarray(folds_of(dataset, division(dataset, SPLIT_PARTS, tuned=False), own)[0].train)
+
+
+def guaranteed(model: Model, dataset: Dataset, promise: Promise, folds: int, seed: int, fit: Fit) -> Model:
+    """Return the model with its guarantee. dataset : all rows; under SPLIT `model` is fitted to `training_rows`
+
+    Under CROSS the same procedure is fitted again without each fold, and says how odd the rows of the fold look.
+
+    Stochasticity: folds and fits have seeds named after `seed`, the data set and the fold.
+    """
+    train = training_rows(dataset, promise, seed)
+    spreads = _spreads(model, dataset, train, promise)
+    classes = dataset.classes
+    if promise.how == SPLIT:
+        rows = np.setdiff1d(np.arange(dataset.n), train)
+        held = _held(model, dataset, rows, promise, spreads)
+        return replace(model, guarantee=_of(promise, held, spreads, classes))
+    parts, places = [], []
+    own = seeds.integer(seed, dataset.name, "calibration")
+    for number, fold in enumerate(folds_of(dataset, division(dataset, folds, tuned=False), own)):
+        other = fit(part(dataset, fold.train), seeds.integer(seed, dataset.name, "calibration", number))
+        parts.append(_held(other, dataset, fold.test, promise, _spreads(other, dataset, fold.train, promise)))
+        places.append(fold.test)
+    rows = np.concatenate(places)
+    held = Held(
+        np.concatenate([each.said for each in parts]),
+        np.concatenate([each.truth for each in parts]),
+        _leaves(model, dataset.X[rows], promise),
+        np.concatenate([each.spread for each in parts if each.spread is not None]) if spreads else None,
+    )
+    return replace(model, guarantee=_of(promise, held, spreads, classes))
+
+
+def _of(promise: Promise, held: Held, spreads: Any, classes: tuple[str, ...]) -> Guarantee:
+    return guarantee_of(promise.name, promise.coverage, promise.how, held, spreads, classes)
+
+
+def _held(model: Model, dataset: Dataset, rows: NDArray[np.intp], promise: Promise, spreads: Any) -> Held:
+    """What a model says of rows that it has not seen."""
+    X, truth = np.ascontiguousarray(dataset.X[rows]), dataset.y[rows]
+    said = np.asarray(model.predict(X), np.float64) if dataset.task == "regression" else model.predict_proba(X)
+    leaves = _leaves(model, X, promise)
+    return Held(said, truth, leaves, spread_at(spreads, leaves) if spreads and leaves is not None else None)
+
+
+def _spreads(model: Model, dataset: Dataset, rows: NDArray[np.intp], promise: Promise) -> Any:
+    """What the leaves say of the errors of the rows that the model was fitted to; None where that does not matter."""
+    if promise.name not in (NORMALIZED, QUANTILE):
+        return None
+    X = np.ascontiguousarray(dataset.X[rows])
+    leaves = _leaves(model, X, promise)
+    assert leaves is not None
+    return spreads_of(promise.name, promise.coverage, dataset.y[rows] - model.predict(X), leaves)
+
+
+def _leaves(model: Model, X: NDArray[np.float64], promise: Promise) -> NDArray[Any] | None:
+    if promise.name not in LEAFWISE:
+        return None
+    leaves = model.apply(X)
+    if leaves.ndim > 1:
+        raise ConfigError(
+            f"the guarantee {promise.name} goes by the leaf of a row, and {model.algorithm} has many trees; take "
+            f"{'absolute' if model.task == 'regression' else 'lac'}, or an algorithm of one tree."
+        )
+    return leaves

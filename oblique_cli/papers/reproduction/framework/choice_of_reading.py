@@ -1,0 +1,27 @@
+"""One rule for all studies where the words of a text and its tables disagree on how a method works.
+
+Both readings are run and shown. The study takes the one that meets more of what the text claims of its results, and on
+a tie the words; cells are not counted for it. The estimator's default stays with the words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+# Whether a claim holds; None if chance decides.
+Claims = Sequence[bool | None]
+
+
+def of_claims(claims: Mapping[str, Claims]) -> str:
+    """Return the reading that meets most claims; the first one, that of the words, on a tie. claims : by reading"""
+    return max(claims, key=lambda reading: met(claims[reading]))
+
+
+def met(claims: Claims) -> int:
+    """Return how many claims hold."""
+    return sum(holds is True for holds in claims)
+
+
+def told(claims: Mapping[str, Claims]) -> str:
+    """Return how many claims each reading meets, in words."""
+    return ", ".join(f"{reading} meets {met(found)} of {len(found)} claims" for reading, found in claims.items())

@@ -1,0 +1,237 @@
+"""What a table's verdict is worth: bias that single cells hide, the order of methods and sets, and its power.
+
+Cells agree one by one within two joint standard deviations. Many that agree can still lie on one side of print, and a
+rule that another method's printed number meets as well tells little. Both are measured here, for each measure of each
+table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import expm1, log, nan
+from statistics import fmean
+
+from oblique_cli.evaluation.significance_tests import corrected_resampled_t, holm, rank_correlation
+from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell
+
+# Sizes and errors are compared by their ratio; what is in percent or a distance by its difference.
+BY_RATIO = frozenset({"n_leaves", "n_nodes", "depth", "avg_clusters_per_class", "family_changes", "mse", "rmse"})
+LEVEL = 0.05  # of the test for bias
+FEWEST_SETS = 3  # for a test of bias or a rank correlation over sets
+ENOUGH = 0.9  # share of cells that must agree
+ROUNDED = 0.0005  # of errors, which are printed to three decimals
+WEAK = 0.75  # share of other methods' cells that agree, from which on agreement says little
+
+
+@dataclass(frozen=True)
+class Bias:
+    """Paired mean difference over data sets, of one method or (method "") of the mean over all methods of a table.
+
+    mean    ours minus printed, in the table's unit, or ours over printed less 1 (the geometric mean) in percent
+    p       two-sided, of Student's t; adjusted is Holm's over the methods of the table
+    """
+
+    method: str
+    mean: float
+    t: float
+    p: float
+    adjusted: float
+    n_sets: int
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether the adjusted p is below LEVEL."""
+        return self.adjusted < LEVEL
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many of some cells agree."""
+
+    agree: int
+    of: int
+
+    @property
+    def share(self) -> float:
+        """Of 1; nan of none."""
+        return self.agree / self.of if self.of else nan
+
+    def __str__(self) -> str:
+        return f"{self.agree} of {self.of}" if self.of else "-"
+
+
+@dataclass(frozen=True)
+class TableVerdict:
+    """The verdict on one measure of one table.
+
+    cells           whole cells: means over all folds
+    folds           cells of a single fold, which are compared with a fold of other rows
+    other_methods   our cells against the printed cell of each other method on the same set
+    other_folds     our fold cells against the printed cell of each other fold
+    rank_of_methods, rank_of_sets   Spearman's correlation of ours with print, methods within a set and sets within a
+                    method, averaged; nan if there are too few
+    wide            cells that agree only because their SD is large
+    """
+
+    table: str
+    metric: str
+    n_sets: int
+    cells: Share
+    folds: Share
+    other_methods: Share
+    other_folds: Share
+    rank_of_methods: float
+    rank_of_sets: float
+    biases: tuple[Bias, ...]
+    wide: tuple[Cell, ...]
+
+    @property
+    def is_biased(self) -> bool:
+        """Whether ours differ from print on one side by more than chance, all methods together or one of them."""
+        return any(bias.beyond_chance for bias in self.biases)
+
+    @property
+    def is_weak(self) -> bool:
+        """Whether the printed cell of a wrong method (of a wrong fold, in a table of folds) would mostly agree too."""
+        return self._wrong.share >= WEAK
+
+    @property
+    def verdict(self) -> str:
+        """Words: whether it agrees, is biased, has methods in another order than print, and what its power is."""
+        agree = (self.cells.agree + self.folds.agree) / (self.cells.of + self.folds.of)
+        words = [AGREES if agree >= ENOUGH else DEVIATES]
+        if self.is_biased:
+            words.append("biased")
+        if self.rank_of_methods <= 0:
+            words.append("another order")
+        if not self._wrong.of:
+            words.append("power not measured")
+        elif self.is_weak:
+            words.append("weak")
+        return ", ".join(words)
+
+    @property
+    def _wrong(self) -> Share:
+        return self.other_methods if self.other_methods.of else self.other_folds
+
+
+def table_verdicts(cells: Iterable[Cell]) -> tuple[TableVerdict, ...]:
+    """Return the verdict on each measure of each table that has a cell to compare, in the order of the cells."""
+    groups: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        if cell.verdict in (AGREES, DEVIATES):
+            groups.setdefault((cell.table, cell.metric), []).append(cell)
+    return tuple(_verdict(table, metric, members) for (table, metric), members in groups.items())
+
+
+def is_fold(cell: Cell) -> bool:
+    """Whether a cell is of a single fold."""
+    return any(part.startswith("fold=") and part != "fold=all" for part in cell.qualifier.split("; "))
+
+
+def is_wide(cell: Cell) -> bool:
+    """Whether a cell agrees although one number is less than half the other: only because its SD is large.
+
+    A gain, a difference of two numbers, is not so compared: near 0 its ratio says nothing. Nor is what print rounds
+    off.
+    """
+    if cell.verdict != AGREES or cell.ours is None or cell.published is None or "gain" in cell.metric:
+        return False
+    small, large = sorted((abs(cell.ours), abs(cell.published)))
+    return small < large / 2 and large - small > ROUNDED
+
+
+def _verdict(table: str, metric: str, cells: Sequence[Cell]) -> TableVerdict:
+    folds = [cell for cell in cells if is_fold(cell)]
+    whole = [cell for cell in cells if not is_fold(cell)]
+    return TableVerdict(
+        table,
+        metric,
+        len({cell.dataset for cell in cells}),
+        _share((cell, cell) for cell in whole),
+        _share((cell, cell) for cell in folds),
+        _share(_pairs(whole, lambda cell: (cell.dataset, cell.qualifier), lambda cell: cell.method)),
+        _share(_pairs(folds, lambda cell: (cell.method, _without_fold(cell)), lambda cell: cell.qualifier)),
+        _rank_correlation(whole, within=lambda cell: (cell.dataset, cell.qualifier), fewest=2),
+        _rank_correlation(whole, within=lambda cell: (cell.method, cell.qualifier), fewest=FEWEST_SETS),
+        _biases(whole),
+        tuple(cell for cell in cells if is_wide(cell)),
+    )
+
+
+def _share(pairs: Iterable[tuple[Cell, Cell]]) -> Share:
+    """Return in how many pairs the first cell's number of ours agrees with the second cell's printed one."""
+    found = [_crossed(ours, printed).verdict == AGREES for ours, printed in pairs]
+    return Share(sum(found), len(found))
+
+
+def _crossed(ours: Cell, printed: Cell) -> Cell:
+    return Cell(
+        *ours.key[:4], ours.ours, ours.ours_sd, printed.published, printed.published_sd, qualifier=ours.qualifier
+    )
+
+
+def _pairs(
+    cells: Iterable[Cell], group: Callable[[Cell], object], kind: Callable[[Cell], str]
+) -> Iterable[tuple[Cell, Cell]]:
+    """Yield every two cells of one group that differ in kind."""
+    for members in _grouped(cells, group):
+        yield from ((one, other) for one in members for other in members if kind(one) != kind(other))
+
+
+def _grouped(cells: Iterable[Cell], group: Callable[[Cell], object]) -> list[list[Cell]]:
+    ordered = sorted(cells, key=lambda cell: str(group(cell)))
+    return [list(members) for _, members in groupby(ordered, key=group)]
+
+
+def _without_fold(cell: Cell) -> tuple[str, ...]:
+    return tuple(part for part in cell.qualifier.split("; ") if not part.startswith("fold="))
+
+
+def _rank_correlation(cells: Iterable[Cell], within: Callable[[Cell], object], fewest: int) -> float:
+    """Return the mean of Spearman's correlation of ours with print within each group that has at least `fewest`."""
+    found = []
+    for members in _grouped(cells, within):
+        ours, printed = [cell.ours or 0.0 for cell in members], [cell.published or 0.0 for cell in members]
+        if len(members) >= fewest and len(set(ours)) > 1 and len(set(printed)) > 1:
+            found.append(rank_correlation(ours, printed))
+    return fmean(found) if found else nan
+
+
+def _biases(cells: Sequence[Cell]) -> tuple[Bias, ...]:
+    """Return the bias of the whole table, and of its methods if there are several."""
+    methods = tuple(dict.fromkeys(cell.method for cell in cells))
+    whole = _bias("", cells)
+    found = [_bias(method, [cell for cell in cells if cell.method == method]) for method in methods]
+    each = [bias for bias in found if bias is not None] if len(methods) > 1 else []
+    adjusted = holm([bias.p for bias in each]) if each else []
+    parts = tuple(
+        Bias(bias.method, bias.mean, bias.t, bias.p, p, bias.n_sets) for bias, p in zip(each, adjusted, strict=True)
+    )
+    return (*(() if whole is None else (whole,)), *parts)
+
+
+def _bias(method: str, cells: Iterable[Cell]) -> Bias | None:
+    """Return the bias of some cells, those of one data set averaged; None without enough sets or without spread."""
+    by_set: dict[str, list[float]] = {}
+    by_ratio = False
+    for cell in cells:
+        by_ratio = cell.metric in BY_RATIO
+        difference = _difference(cell)
+        if difference is not None:
+            by_set.setdefault(cell.dataset, []).append(difference)
+    means = [fmean(values) for values in by_set.values()]
+    if len(means) < FEWEST_SETS or min(means) == max(means):
+        return None
+    found = corrected_resampled_t(means, 0.0)  # of sets, which share no rows: an ordinary t test
+    return Bias(method, 100 * expm1(found.mean) if by_ratio else found.mean, found.t, found.p, found.p, len(means))
+
+
+def _difference(cell: Cell) -> float | None:
+    if cell.ours is None or cell.published is None:
+        return None
+    if cell.metric not in BY_RATIO:
+        return cell.ours - cell.published
+    return log(cell.ours / cell.published) if cell.ours > 0 and cell.published > 0 else None

@@ -1,0 +1,84 @@
+"""`oblique fit --coverage`, and sets and intervals by `oblique predict`."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_support import call
+
+from oblique_cli import load
+from oblique_cli.data.own.front import chunks
+from oblique_cli.estimators.conformal_limits import OF_CLASSES, OF_NUMBERS
+
+__all__ = ["call"]
+
+PLAIN = str(Path(__file__).parents[1] / "files" / "plain.csv")
+OF = {**dict.fromkeys(OF_CLASSES, ("variety", "logistic_tree")), **dict.fromkeys(OF_NUMBERS, ("weight_mg", "m5_style"))}
+
+
+def fitted(call, guarantee: str, calibration: str = "split", *more: str) -> str:
+    target, algorithm = OF[guarantee]
+    ended = call("fit", PLAIN, "--target", target, "--algorithm", algorithm, "--folds", "5", "--coverage", "0.8",
+                 "--guarantee", guarantee, "--calibration", calibration, "--output", "model.json", *more)  # fmt: skip
+    assert ended.code == 0, ended.err
+    return ended.out
+
+
+@pytest.mark.parametrize("calibration", ["cross", "split"])
+@pytest.mark.parametrize("guarantee", OF)
+def test_the_model_says_what_it_promises_and_the_table_has_it(call, guarantee, calibration):
+    said = fitted(call, guarantee, calibration)
+    kind = "sets" if guarantee in OF_CLASSES else "intervals"
+    rows = "60 rows held out" if calibration == "split" else "240 rows that fits without them judged"
+    assert f"Its {kind} are to hold the truth for 80 % of new rows ({guarantee}, limits by {rows}):" in " ".join(
+        said.replace("\n# ", " ").split()
+    )
+    model = load("model.json")
+    (chunk,) = chunks(PLAIN, model.columns)
+    ended = call("predict", "model.json", PLAIN, f"--{kind}")
+    assert (ended.code, ended.err) == (0, "")
+    lines = list(csv.DictReader(ended.out.splitlines()))
+    if kind == "sets":
+        sets = model.sets(chunk.X)
+        assert [line["set"] for line in lines] == ["|".join(np.array(model.classes)[own]) for own in sets]
+    else:
+        ends = model.intervals(chunk.X)
+        np.testing.assert_array_equal([[float(line["low"]), float(line["high"])] for line in lines], ends)
+        plain = json.loads(call("predict", "model.json", PLAIN, "--intervals", "--format", "json").out)
+        assert [[line["low"], line["high"]] for line in plain] == ends.tolist()
+
+
+def test_abstaining_answers_where_the_set_has_one_class(call):
+    fitted(call, "class")
+    lines = json.loads(call("predict", "model.json", PLAIN, "--sets", "--abstain", "--format", "json").out)
+    counts = {len(line["set"]) for line in lines}
+    assert 1 in counts and counts - {1}
+    assert all(line["prediction"] == (line["set"][0] if len(line["set"]) == 1 else None) for line in lines)
+    lines = list(csv.DictReader(call("predict", "model.json", PLAIN, "--abstain").out.splitlines()))
+    assert "set" not in lines[0] and {"", "amber"} <= {line["prediction"] for line in lines}
+
+
+def test_the_document_of_a_fit_has_the_guarantee(call):
+    document = json.loads(fitted(call, "lac", "split", "--format", "json"))
+    assert document["guarantee"]["coverage"] == 0.8 and document["rows"] == 180
+
+
+def test_what_cannot_be_promised_is_refused_in_a_sentence(call):
+    def refused(because: str, *arguments: str) -> None:
+        ended = call(*arguments)
+        assert ended.code != 0 and because in ended.err and "Traceback" not in ended.err, ended.err
+
+    fit = ("fit", PLAIN, "--target", "variety", "--algorithm", "axis_parallel")
+    refused("needs at least 999 calibration rows. There are 240;", *fit, "--coverage", "0.999")
+    refused("must be a share above 0 and below 1", *fit, "--coverage", "90")
+    refused("one of lac, aps, class, leaf. Got 'absolute'.", *fit, "--coverage", "0.9", "--guarantee", "absolute")
+    refused("give --coverage", *fit, "--guarantee", "lac")
+    forest = ("fit", PLAIN, "--target", "variety", "--algorithm", "hhgdt_forest")
+    refused("has many trees; take lac", *forest, "--coverage", "0.9", "--guarantee", "leaf")
+    assert call(*fit, "--output", "model.json").code == 0
+    refused("fit it with a coverage", "predict", "model.json", PLAIN, "--sets")
+    refused("it is for classification, which has sets", "predict", "model.json", PLAIN, "--intervals")

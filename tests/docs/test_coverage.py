@@ -1,0 +1,29 @@
+"""The tables of docs/guarantees.md are those of the stored rows."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tools import coverage  # noqa: E402
+from tools.small_trees import filled  # noqa: E402
+
+
+def test_the_page_has_the_tables_of_the_stored_rows():
+    page = coverage.PAGE.read_text()
+    assert filled(page, coverage.tables(coverage.stored())) == page
+
+
+def test_every_set_is_measured_as_often_and_a_cell_is_a_mean_of_means():
+    rows = [row for row in coverage.stored() if (row["guarantee"], row["calibration"]) == ("lac", "cross")]
+    names = sorted({row["dataset"] for row in coverage.stored()})
+    assert names == sorted((*coverage.CLASSES, *coverage.NUMBERS)) and len(names) >= 40
+    assert len(rows) == len(coverage.CLASSES) * coverage.REPEATS
+    means = [np.mean([float(row["coverage"]) for row in rows if row["dataset"] == name]) for name in coverage.CLASSES]
+    line = next(line for line in coverage.PAGE.read_text().splitlines() if line.startswith("| `lac` | cross |"))
+    assert line.split(" | ")[3] == f"{100 * np.mean(means):.1f}"
