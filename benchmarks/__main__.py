@@ -1,6 +1,6 @@
 """All benchmarks in turn: growth, bottom_up, commands, conformal sets, eigenvectors, ensembles, forests, OC1, fourier,
 hierarchy, model trees, models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory,
-Shapley values, startup, threads, WEKA and wide data."""
+Shapley values, startup, threads, verify, WEKA and wide data."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from benchmarks import (
     shapley,
     startup,
     threads,
+    verify,
     weka,
     wide,
 )
@@ -59,6 +60,7 @@ BENCHMARKS = {
     "shapley": shapley.run,
     "startup": startup.run,
     "threads": threads.run,
+    "verify": verify.run,
     "weka": weka.run,
     "wide": wide.run,
 }

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from oblique_cli.models.explaining.shapley import shap_values
     from oblique_cli.models.exporting import export
     from oblique_cli.models.model import Model, load, save
+    from oblique_cli.models.verifying.verification import verify
     from oblique_cli.papers.discrete.c45 import C45
     from oblique_cli.papers.discrete.c45_classifiers import C45BaggingClassifier, C45Classifier, C45ForestClassifier
     from oblique_cli.papers.discrete.discretizing import Discretizer
@@ -93,6 +94,7 @@ _PLACES = {
     "export": "oblique_cli.models.exporting",
     "explain": "oblique_cli.models.explaining.explanation",
     "shap_values": "oblique_cli.models.explaining.shapley",
+    "verify": "oblique_cli.models.verifying.verification",
     "Growth": "oblique_cli.estimators.oblique.groups",
     "Leaves": "oblique_cli.estimators.oblique.groups",
     "Refinement": "oblique_cli.estimators.oblique.groups",
@@ -147,6 +149,7 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "export",
     "explain",
     "shap_values",
+    "verify",
     "C45",
     "C45BaggingClassifier",
     "C45Classifier",

@@ -2,6 +2,7 @@
 
 Exit codes: 0 all done, 1 internal error, 2 usage or configuration, 3 finished but some folds failed,
 4 data missing or damaged, 5 results store locked or damaged, 6 reproduction outside tolerance,
+7 a property of a model refuted or undecided,
 130 interrupted, 141 the reader of a pipe went away, 143 terminated.
 """
 
@@ -17,6 +18,7 @@ EXIT_FAILED_FOLDS = 3
 EXIT_DATA = 4
 EXIT_STORE = 5
 EXIT_OUTSIDE_TOLERANCE = 6
+EXIT_REFUTED = 7
 EXIT_INTERRUPTED = 130
 EXIT_PIPE = 141
 EXIT_TERMINATED = 143

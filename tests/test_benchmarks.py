@@ -171,6 +171,17 @@ CLAIMS: dict[str, dict[str, str | None]] = {
         "against 10, linear leaves, axis-parallel splits": "< 2",
         "planes of all 20": None,
     },
+    "verify": {
+        f"{what}, {tree}": "< 10"
+        for tree in (
+            "axis-parallel",
+            "planes of all features",
+            "numbers, planes of all features",
+            "numbers, linear leaves",
+        )
+        for what in ("monotone in one column", "never uses in one column", "robust")
+        if what != "robust" or not tree.startswith("numbers")
+    },
     "runner": {
         "what the runner adds to a fold": "< 2",
     },

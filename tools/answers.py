@@ -1,4 +1,4 @@
-"""The pictures of docs/shapley.md and docs/guarantees.md, from a model fitted for it and from stored results."""
+"""The pictures of docs/shapley.md, docs/verify.md (models fitted for them) and docs/guarantees.md (stored results)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from oblique_cli import data, make
+from oblique_cli.drawing import partition
 from oblique_cli.drawing.canvas import blank, color, marker, tint
+from oblique_cli.drawing.polygons import surroundings
 from oblique_cli.estimators.conformal_limits import ABSOLUTE, CROSS, LAC, SPLIT
 from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.models.explaining.shapley import mean_sizes, shapley_values
+from oblique_cli.models.verifying.verification import PROVED, verify
 from tools import coverage
 
 if TYPE_CHECKING:
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 
 ROW = 40  # of wine, whose values are drawn
 BACKGROUND = 50
+REACH = 0.1  # standard deviations that a row may move
 
 
 def shapley_picture() -> Figure:
@@ -73,4 +77,38 @@ def guarantees_picture() -> Figure:
     panel.set_ylabel("rows whose truth is inside, %", fontsize=7)
     panel.legend(frameon=False, fontsize=7, loc="lower right")
     panel.tick_params(labelsize=6)
+    return figure
+
+
+def verify_picture() -> Figure:
+    """Return rows between which one number grows and a share falls, and rows with their boxes."""
+    from matplotlib.patches import Rectangle
+
+    iris = data.load(DatasetSpec("iris"), offline=True)
+    kept = iris.y > 0  # versicolor and virginica, by their petals
+    X, y = iris.X[kept][:, 2:], iris.y[kept] - 1
+    tree = make("hhcart_a", max_depth=3, random_state=1).fit(X, y)
+    found = verify(tree, monotone=["x2"], robust=REACH, rows=X, reference=X)
+    box = surroundings(X)
+    figure, (left, right) = blank(1, 2, width=3.4, height=2.6)
+    for panel in (left, right):
+        partition.frame(panel, box, names=iris.feature_names[2:])
+        panel.set_aspect("auto")
+        partition.regions(panel, tree.tree_, box)
+        panel.tick_params(labelsize=6)
+    partition.points(left, X, y, size=4.0)
+    shown = found.verdicts[0].counterexample
+    if shown is not None:
+        left.annotate(
+            "", xy=tuple(shown.changed), xytext=tuple(shown.row), arrowprops={"arrowstyle": "-|>", "shrinkA": 0}
+        )
+        said = "share {:.2f}, then {:.2f}".format(*shown.shares)
+        left.annotate(said, tuple(shown.row), fontsize=6, xytext=(6, -8), textcoords="offset points")
+    reach = REACH * X.std(axis=0)
+    for verdict, row in zip(found.verdicts[1:], X, strict=True):
+        kept = verdict.outcome == PROVED
+        corner = row - reach
+        right.add_patch(
+            Rectangle(tuple(corner), *(2.0 * reach), fill=not kept, color="0.4" if kept else color(1), linewidth=0.4)
+        )
     return figure

@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results"
 # Places below docs/ that pages link to.
-BUILT = ("field_tables.md", "guarantees.svg", "llms.txt", "reproduction.svg", "rooms.svg", "shapley.svg")
+BUILT = ("field_tables.md", "guarantees.svg", "llms.txt", "reproduction.svg", "rooms.svg", "shapley.svg", "verify.svg")
 
 
 def built(name: str) -> bytes:
@@ -31,6 +31,8 @@ def built(name: str) -> bytes:
         return rendered(answers.shapley_picture(), "svg")
     if name == "guarantees.svg":
         return rendered(answers.guarantees_picture(), "svg")
+    if name == "verify.svg":
+        return rendered(answers.verify_picture(), "svg")
     if name == "llms.txt":
         return index.text().encode()
     assert name == "field_tables.md", name

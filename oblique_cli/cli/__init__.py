@@ -48,6 +48,7 @@ SECTIONS = {
         "convert": ("convert.convert", "Turn a large CSV file into Parquet."),
         "score": ("score.score", "Score a model on rows with known answers."),
         "explain": ("explain.explain", "Explain one prediction, and what would change it."),
+        "verify": ("verify.verify", "Prove a property of a model, or refute it."),
         "export": ("export.export", "Write a model in C, Python, SQL, ONNX and more."),
     },
     "Experiments": {

@@ -370,20 +370,20 @@ class Procedure:
     @cached_property
     def used(self) -> frozenset[int]:
         """Cells that some term of the model takes."""
-        return frozenset(cell for cell, _ in self._taken())
+        return frozenset(cell for cell, _ in self.taken())
 
     @cached_property
     def needed(self) -> tuple[int, ...]:
         """Numbers without which a row has no prediction: a term takes them and nothing says what to do without."""
-        bare = {cell for cell, level in self._taken(without_a_side=True) if level == NUMBER}
+        bare = {cell for cell, level in self.taken(without_a_side=True) if level == NUMBER}
         return tuple(j for j in sorted(bare) if self.cells[j].fill is None)
 
     def with_codes(self, cells: Sequence[float]) -> list[float]:
         """Return the values of all columns. cells : those of the cells, what is missing filled"""
         return [*cells, *(one.of(float(cells[one.term.cell])) for one in self.coded)]
 
-    def _taken(self, without_a_side: bool = False) -> Iterable[tuple[int, int]]:
-        """Cell and level of all that sums and models take; without_a_side : only where a missing number stops."""
+    def taken(self, without_a_side: bool = False) -> Iterable[tuple[int, int]]:
+        """Yield cell and level of all that sums and models take; without_a_side : only where a missing number stops."""
         for cell, level, stops in chain.from_iterable(map(self._of_tree, self.trees)):
             if cell < len(self.cells):
                 if stops or not without_a_side:

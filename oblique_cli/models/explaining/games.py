@@ -154,12 +154,13 @@ def _entries(split: Split, tree: Steps, players: Sequence[int]) -> dict[int, tup
     found: dict[int, tuple[int, list[Term]]] = {}
     for number, lane in enumerate(split.lanes):
         for term in lane:
-            for plain in _unrotated(term, tree, len(players)):
+            for plain in unrotated(term, tree, len(players)):
                 found.setdefault(players[plain.cell], (number, []))[1].append(plain)
     return found
 
 
-def _unrotated(term: Term, tree: Steps, n_columns: int) -> list[Term]:
+def unrotated(term: Term, tree: Steps, n_columns: int) -> list[Term]:
+    """Return the terms that a term stands for: itself, or those of its rotated feature."""
     if term.cell < n_columns:
         return [term]
     return [Term(term.coef * one.coef, one.cell, one.level) for one in tree.rotated[term.cell - n_columns]]

@@ -1,0 +1,115 @@
+"""`oblique verify`: properties of a model, proved for all rows or refuted by one."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from oblique_cli.cli._common import NumberRange, called, form_option, output_option, working, write
+from oblique_cli.cli._own import spare
+from oblique_cli.errors import EXIT_REFUTED, ConfigError, DataError, quoted
+
+if TYPE_CHECKING:
+    from oblique_cli.models import Model
+
+BLOCK = 16_384  # rows read at once
+
+
+@click.command()
+@click.argument("model")
+@click.option("--monotone", multiple=True, metavar="COLUMN[:+|-]", help="The answer may only rise, or fall, with it.")
+@click.option("--of", metavar="CLASS", help="The class whose share --monotone is about.  [default: the last one]")
+@click.option("--never-uses", multiple=True, metavar="COLUMN", help="This column changes no answer.")
+@click.option("--robust", type=NumberRange(0, min_open=True), metavar="REACH", help="Rows keep their class within.")
+@click.option("--rows", metavar="TABLE", help="The rows of --robust.")
+@click.option("--within", multiple=True, metavar="COLUMN=LEAST:MOST", help="Ask only for rows with numbers there.")
+@form_option(("text", "json"))
+@output_option
+def verify(
+    model: str,
+    monotone: tuple[str, ...],
+    of: str | None,
+    never_uses: tuple[str, ...],
+    robust: float | None,
+    rows: str | None,
+    within: tuple[str, ...],
+    format_: str,
+    output: str | None,
+) -> None:
+    """Prove properties of MODEL, a file of oblique fit, for all rows, or show a row for which they do not hold.
+
+    --monotone COLUMN says that the share of a class (of two), or the number predicted, never falls as the column grows;
+    with :- it never rises. --never-uses COLUMN says that no answer changes with the column. --robust REACH says that
+    each row of --rows keeps its class while every number moves by at most REACH standard deviations of the training
+    rows. Options may be repeated and combined. Trees of hyperplanes are decided exactly, by linear programs over pairs
+    of leaves; a forest may stay undecided. Every counterexample is predicted again, also by the exported C if there is
+    a compiler. Ends with exit code 7 if a property is refuted or undecided. docs/verify.md says how it is done.
+
+    \b
+    Example: oblique verify model.json --monotone age --monotone dose:- --within age=0:120
+             oblique verify model.json --never-uses sex
+             oblique verify model.json --robust 0.1 --rows new.csv --format json
+    """
+    if not (monotone or never_uses or robust is not None):
+        raise click.UsageError("say what to verify: --monotone, --never-uses or --robust")
+    if (robust is None) != (rows is None):
+        raise click.UsageError("--robust and --rows go together: how far rows may move, and which rows")
+
+    from oblique_cli.models import load
+    from oblique_cli.models.new_rows import needs_table
+    from oblique_cli.models.verifying import verify as verified
+    from oblique_cli.models.verifying.wording import plain_of, text_of
+
+    spare(model, rows)
+    fitted = load(model)
+    needs_table(fitted, model)
+    with working("looking for a counterexample"):
+        found = verified(
+            fitted,
+            monotone=monotone,
+            never_uses=never_uses,
+            robust=robust,
+            rows=None if rows is None else _rows(fitted, rows),
+            within=dict(map(_range, within)),
+            of=of,
+        )
+    if format_ == "json":
+        write(json.dumps({"model": model, **plain_of(found)}, ensure_ascii=False, indent=1) + "\n", output)
+    else:
+        write(text_of(found), output)
+    if not found.holds:
+        raise SystemExit(EXIT_REFUTED)
+
+
+def _range(text: str) -> tuple[str, tuple[float, float]]:
+    name, _, ends = text.rpartition("=")
+    least, colon, most = ends.partition(":")
+    try:
+        if name and colon:
+            return name, (float(least), float(most))
+    except ValueError:
+        pass
+    raise ConfigError(f"--within must be COLUMN=LEAST:MOST, such as age=0:120. Got {quoted(text)}.")
+
+
+def _rows(model: Model, table: str) -> Any:
+    """The rows of a table; DataError for one without a number that the model needs, with its place."""
+    import numpy as np
+
+    from oblique_cli.data.own.front import chunks
+    from oblique_cli.models.procedure import procedure_of
+
+    procedure = procedure_of(model)
+    empty = np.empty((0, len(procedure.cells)))
+    rows = np.concatenate([empty, *(chunk.X for chunk in chunks(table, model.columns, BLOCK))])
+    needed = list(procedure.needed)
+    lacking = np.flatnonzero(np.isnan(rows[:, needed]).any(axis=1))
+    if lacking.size:
+        column = next(j for j in needed if np.isnan(rows[lacking[0], j]))
+        raise DataError(
+            f"{called(table)}: row {lacking[0] + 1} has no {quoted(procedure.cells[column].name)}, and the model takes "
+            "no missing values; leave the row out."
+        )
+    return rows

@@ -1,0 +1,154 @@
+"""What `verify` is asked for, held to what a model can be asked."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from oblique_cli.errors import ConfigError, cut, quoted
+from oblique_cli.ground.registry import close_matches
+from oblique_cli.models.procedure import CLIPPED, Procedure
+
+Array = NDArray[np.float64]
+
+SIGNS = {"+": 1, "-": -1}
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Properties by indices of columns.
+
+    monotone  column -> 1 or -1; of : code of the class whose share it is about
+    reach     of `rows`, (n, p), which is None where no row was given; within : column -> (least, most)
+    """
+
+    monotone: Mapping[int, int]
+    never_uses: tuple[int, ...]
+    reach: float
+    rows: Array | None
+    within: Mapping[int, tuple[float, float]]
+    of: int
+
+
+def asked_of(
+    procedure: Procedure,
+    monotone: Mapping[str, int] | Iterable[str],
+    never_uses: Iterable[str],
+    robust: float | None,
+    rows: ArrayLike | None,
+    within: Mapping[str, tuple[float, float]],
+    of: str | None,
+) -> Asked:
+    """Return what is asked for; ConfigError for what the model cannot be asked, or where nothing is."""
+    if procedure.coded:
+        raise ConfigError(
+            f"{procedure.title} cannot be verified: it takes the numbers of a column for levels, which have no order."
+        )
+    directions = _directions(procedure, monotone)
+    unused = tuple(column_of(procedure, name) for name in never_uses)
+    if (robust is None) != (rows is None):
+        raise ConfigError("robust and rows go together: how far rows may move, and which rows.")
+    if not directions and not unused and robust is None:
+        raise ConfigError("there is nothing to verify: say monotone, never_uses or robust.")
+    if procedure.voting == CLIPPED and (directions or robust is not None):
+        raise ConfigError(
+            f"{procedure.title} cuts negative sums of its trees off, and can only be verified for never_uses; take a "
+            "tree, or a forest that averages."
+        )
+    if directions and len(procedure.classes) > 2:
+        raise ConfigError(
+            f"monotone is about the share of one of two classes, or a number, and {procedure.title} has "
+            f"{len(procedure.classes)} classes."
+        )
+    if robust is not None:
+        if procedure.is_regression:
+            raise ConfigError(f"robust is about classes, and {procedure.title} predicts numbers.")
+        if not (math.isfinite(robust) and robust > 0.0):
+            raise ConfigError(f"robust must be a number above 0. Got {robust!r}.")
+    return Asked(
+        directions,
+        unused,
+        robust or 0.0,
+        None if rows is None else _rows(procedure, rows),
+        _within(procedure, within),
+        _class(procedure, of, bool(directions)),
+    )
+
+
+def column_of(procedure: Procedure, name: str) -> int:
+    """Return the index of a column; ConfigError for a name that is none."""
+    names = [cell.name for cell in procedure.cells]
+    if name not in names:
+        hint = close_matches(cut(name), names) or f" Its columns: {', '.join(map(cut, names[:20]))}."
+        raise ConfigError(f"the model has no column {quoted(name)}.{hint}")
+    return names.index(name)
+
+
+def _directions(procedure: Procedure, monotone: Mapping[str, int] | Iterable[str]) -> dict[int, int]:
+    names = {cell.name for cell in procedure.cells}
+    found: dict[int, int] = {}
+    pairs: list[tuple[str, Any]] = []
+    if isinstance(monotone, Mapping):
+        pairs = list(monotone.items())
+    else:
+        for text in monotone:
+            name, colon, sign = text.rpartition(":")
+            signed = colon and sign in SIGNS and text not in names
+            pairs.append((name, SIGNS[sign]) if signed else (text, 1))
+    for name, direction in pairs:
+        if direction not in (1, -1):
+            raise ConfigError(f"monotone must be 1 or -1 for each column. Got {quoted(direction)} for {quoted(name)}.")
+        cell = column_of(procedure, name)
+        if procedure.cells[cell].levels:
+            raise ConfigError(f"monotone is about numbers, and column {quoted(name)} has levels, which have no order.")
+        if found.get(cell, direction) != direction:
+            raise ConfigError(f"monotone has column {quoted(name)} in both directions.")
+        found[cell] = int(direction)
+    return found
+
+
+def _within(procedure: Procedure, within: Mapping[str, tuple[float, float]]) -> dict[int, tuple[float, float]]:
+    found = {}
+    for name, ends in within.items():
+        cell = column_of(procedure, name)
+        if procedure.cells[cell].levels:
+            raise ConfigError(f"within is about numbers, and column {quoted(name)} has levels.")
+        least, most = (float(end) for end in ends)
+        if not least < most:
+            raise ConfigError(f"within must have a least below the most. Got {least!r} to {most!r} for {quoted(name)}.")
+        found[cell] = (least, most)
+    return found
+
+
+def _class(procedure: Procedure, of: str | None, needed: bool) -> int:
+    if of is None:
+        return len(procedure.classes) - 1
+    if not needed or of not in procedure.classes:
+        known = ", ".join(map(cut, procedure.classes[:20]))
+        raise ConfigError(
+            f"of names the class whose share monotone is about{f', one of {known}' if known else ''}. Got {quoted(of)}."
+        )
+    return procedure.classes.index(of)
+
+
+def _rows(procedure: Procedure, rows: ArrayLike) -> Array:
+    p = len(procedure.cells)
+    found = np.array(rows, np.float64)
+    if found.ndim != 2 or found.shape[1] != p:
+        raise ConfigError(f"rows must have {p} columns, those of the model. Got an array of shape {found.shape}.")
+    if np.isinf(found).any():
+        raise ConfigError("rows must be finite.")
+    fills = np.array([np.nan if cell.fill is None else cell.fill for cell in procedure.cells])
+    filled: Array = np.where(np.isnan(found), fills, found)
+    for j in procedure.needed:
+        if (lacking := np.flatnonzero(np.isnan(filled[:, j]))).size:
+            raise ConfigError(
+                f"row {lacking[0]} of rows has no {quoted(procedure.cells[j].name)}, and the model takes no missing "
+                "values; leave the row out."
+            )
+    return filled

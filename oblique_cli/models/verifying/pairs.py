@@ -1,0 +1,334 @@
+"""Two rows that differ in one column alone, each in its leaf: what an answer does as this column changes.
+
+For leaves a and b, is there a row in a that lies in b once the column has changed, and does b say what it must not?
+With constant leaves their answers are compared once and a linear program looks for such a row; with linear models the
+program's objective is the difference of what both say. Columns of levels make it a program with 0-1 variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.models.procedure import MAJORITY, NUMBER, Leaf, Procedure, Steps
+from oblique_cli.models.verifying.polyhedra import MARGIN, Form, Frame, Program, Shape, Square, Undecided, plain_terms
+from oblique_cli.tree.payloads import FARTHEST_SQUARED
+
+Array = NDArray[np.float64]
+
+SATURATED = 30.0  # log odds beyond which a probability has few digits left to show a difference in
+SMALL = 1e-7  # of what a form changes over a standard deviation: what the solver cannot tell from 0
+
+
+@dataclass
+class Effort:
+    """What was done. programs : solved; pairs : of leaves that were looked at; undecided : of these"""
+
+    pairs: int = 0
+    programs: int = 0
+    undecided: int = 0
+
+
+@dataclass(frozen=True)
+class Says:
+    """What a leaf says: numbers that are compared as they are, and forms that are compared by programs."""
+
+    plain: tuple[float, ...] = ()
+    forms: tuple[Form, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Joint:
+    """The variables of a row, and behind them those of one column after its change.
+
+    cell       the column; direction : 1 or -1 where its number may only rise or fall, None where it may be anything
+    goes       whether the change is that its number is missing
+    """
+
+    frame: Frame
+    cell: int
+    direction: int | None = None
+    goes: bool = False
+    effort: Effort = field(default_factory=Effort)
+
+    def rows(self, v: Array) -> tuple[Array, Array]:
+        """Return both rows, (p,) each."""
+        changed = v[: self.frame.n].copy()
+        changed[self.places] = v[self.frame.n :]
+        before, after = self.frame.row(v[: self.frame.n]), self.frame.row(changed)
+        if self.goes:
+            after[self.cell] = np.nan
+        return before, after
+
+    @property
+    def places(self) -> list[int]:
+        """Variables of the column."""
+        return self.frame.places(self.cell)
+
+    def before(self, vectors: Array) -> Array:
+        """Return rows over the variables of a row as rows over all variables."""
+        return np.hstack([vectors, np.zeros((len(vectors), len(self.places)))])
+
+    def after(self, vectors: Array) -> Array:
+        """The same for the changed row."""
+        moved = vectors.copy()
+        moved[:, self.places] = 0.0
+        return np.hstack([moved, vectors[:, self.places]])
+
+    def program(self, a: Shape, b: Shape) -> Program:
+        """Return what holds of a row in a that lies in b once the column has changed."""
+        frame = self.frame
+        parts, limits, strict = [self.before(a.A), self.after(b.A)], [a.b, b.b], [a.strict, b.strict]
+        if self.direction is not None:
+            order = np.zeros((1, frame.n + 1))
+            order[0, self.places[0]], order[0, frame.n] = self.direction, -self.direction
+            parts, limits, strict = [*parts, order], [*limits, np.zeros(1)], [*strict, np.zeros(1, np.bool_)]
+        E = frame.sums_of_states()
+        both = self.before(E)
+        if self.cell in frame.states:
+            both = np.vstack([both, self.after(E[[list(frame.states).index(self.cell)]])])
+        low = np.append(np.maximum(a.low, np.where(self._changes, -np.inf, b.low)), b.low[self.places])
+        high = np.append(np.minimum(a.high, np.where(self._changes, np.inf, b.high)), b.high[self.places])
+        whole = np.append(frame.whole, frame.whole[self.places])
+        return Program(np.vstack(parts), np.concatenate(limits), np.concatenate(strict), low, high, both, whole)
+
+    @property
+    def _changes(self) -> NDArray[np.bool_]:
+        found = np.zeros(self.frame.n, np.bool_)
+        found[self.places] = True
+        return found
+
+    def meets(self, tree: Steps, a: Shape, b: Shape) -> bool:
+        """Return False where a look at one split and at bounds is enough to know that no row of a can get into b."""
+        fork = next((one for one, other in zip(a.turns, b.turns, strict=False) if one != other), None)
+        if fork is not None and not self.goes:
+            node, left = fork
+            own = [term for term in plain_terms(self.frame.procedure, tree, node) if term.cell == self.cell]
+            if not own:
+                return False
+            if self.direction is not None:
+                coef = sum(term.coef for term in own if term.level == NUMBER)
+                # From left to right the sum must rise.
+                if self.direction * coef * (1.0 if left else -1.0) <= 0.0:
+                    return False
+        same = ~self._changes
+        if (np.maximum(a.low, b.low) > np.minimum(a.high, b.high))[same].any():
+            return False
+        if self.direction is None or not self.places:
+            return True
+        (place,) = self.places
+        if self.direction > 0:
+            return bool(a.low[place] <= b.high[place])
+        return bool(b.low[place] <= a.high[place])
+
+    def candidates(self, a: Shape, b: Shape, form: Form | None, after: Form | None = None) -> Iterator[Array]:
+        """Yield solutions for two leaves, the tamest first; with a form those where it is above 0.
+
+        after : log odds of the changed row, which are tried below SATURATED first
+        Rows lie inside the leaves by MARGIN or, without a form, inside the borders that do not belong to them.
+        """
+        self.effort.pairs += 1
+        program = self.program(a, b)
+        try:
+            if form is None:
+                yield from self._within(program)
+                return
+            v = self._highest(program, form)
+            if v is not None and after is not None and not after.squares:
+                clear = program.also(self.after(after.vector[None]), np.array([SATURATED - after.constant]))
+                if (shown := self._highest(clear, form)) is not None:
+                    yield shown
+            if v is not None:
+                yield v
+        except Undecided:
+            self.effort.undecided += 1
+
+    def _highest(self, program: Program, form: Form) -> Array | None:
+        self.effort.programs += 1
+        return program.highest(form, SMALL * form.size)
+
+    def _within(self, program: Program) -> Iterator[Array]:
+        numbers = [*self.frame.numbers.values()]
+        if self.cell in self.frame.numbers:
+            numbers.append(self.frame.n)
+        for strict_only in (False, True):
+            self.effort.programs += 1
+            found = program.deepest(strict_only)
+            if found is None:
+                return
+            v, depth = found
+            if depth > MARGIN:
+                self.effort.programs += 1
+                if not strict_only and (near := program.nearest(0.5 * depth, numbers)) is not None:
+                    yield near
+                yield v
+                return
+
+    def difference(self, first: Form, second: Form) -> Form:
+        """Return what a form says of the row less what another says of the changed row, over all variables."""
+        vector = self.before(first.vector[None])[0] - self.after(second.vector[None])[0]
+        amounts: dict[tuple[int, float, float], float] = {}
+        last = self.frame.n
+        for one in first.squares:
+            key = (one.place, one.start, one.rate)
+            amounts[key] = amounts.get(key, 0.0) + one.amount
+        for one in second.squares:
+            place = last if one.place in self.places else one.place
+            key = (place, one.start, one.rate)
+            amounts[key] = amounts.get(key, 0.0) - one.amount
+        squares = tuple(Square(*key, amount) for key, amount in amounts.items() if amount)
+        return Form(vector, first.constant - second.constant, squares)
+
+
+def saying(frame: Frame, procedure: Procedure, leaf: Leaf, of: int) -> Says:
+    """Return what must not fall where an answer must not: the share and the label of class `of`, or the number."""
+    if procedure.is_regression:
+        return _number(frame, leaf)
+    if leaf.scores is not None:
+        weights = [1.0 if code == of else -1.0 for code in leaf.scores.classes]
+        return Says(forms=(frame.score(leaf.scores, weights),))
+    label = float(leaf.label == of)
+    if procedure.voting == MAJORITY:
+        return Says((label,))
+    return Says((leaf.shares[of],)) if procedure.is_forest else Says((leaf.shares[of], label))
+
+
+def answering(frame: Frame, procedure: Procedure, leaf: Leaf, lacking: frozenset[int] = frozenset()) -> Says:
+    """Return all that a leaf says: every share and the label, every score less their mean, or the number."""
+    if procedure.is_regression:
+        return _number(frame, leaf)
+    if leaf.scores is not None:
+        n = len(leaf.scores.classes)
+        weights = np.eye(n) - 1.0 / n
+        return Says(forms=tuple(frame.score(leaf.scores, row.tolist(), lacking) for row in weights))
+    if procedure.voting == MAJORITY:
+        return Says((float(leaf.label),))
+    return Says(leaf.shares if procedure.is_forest else (*leaf.shares, float(leaf.label)))
+
+
+def _number(frame: Frame, leaf: Leaf) -> Says:
+    form = frame.number(leaf)
+    return Says(forms=(form,)) if form.vector.any() else Says((form.constant,))
+
+
+def falls(joint: Joint, tree: Steps, says: Callable[[Leaf], Says]) -> Iterator[Array]:
+    """Yield solutions where the answer of a tree falls as the column moves in its direction."""
+    shapes = joint.frame.shapes(tree)
+    said = {shape.node: says(tree.leaf(shape.node)) for shape in shapes}
+    of_scores = not joint.frame.procedure.is_regression
+    for a in shapes:
+        for b in shapes:
+            one, other = said[a.node], said[b.node]
+            forms = _differences(joint, one, other)
+            if not forms:
+                if a is b or not any(x > y for x, y in zip(one.plain, other.plain, strict=True)):
+                    continue
+                if joint.meets(tree, a, b):
+                    yield from joint.candidates(a, b, None)
+                continue
+            if not joint.meets(tree, a, b):
+                continue
+            if a is b:
+                # What a leaf says of the row itself: the difference starts from 0, so its slope decides.
+                yield from _slopes(joint, a, one.forms[0], of_scores)
+                continue
+            for form in forms:
+                yield from joint.candidates(a, b, form, other.forms[0] if of_scores else None)
+
+
+def _differences(joint: Joint, one: Says, other: Says) -> list[Form]:
+    if not one.forms and not other.forms:
+        return []
+    n = joint.frame.n
+
+    def forms(says: Says) -> Sequence[Form]:
+        return says.forms or tuple(Form(np.zeros(n), value) for value in says.plain)
+
+    return [joint.difference(x, y) for x, y in zip(forms(one), forms(other), strict=True)]
+
+
+def _slopes(joint: Joint, shape: Shape, form: Form, of_scores: bool) -> Iterator[Array]:
+    """Solutions in one leaf whose slope along the column has the wrong sign.
+
+    The slope is that of a line in each of three ranges of the column: within the reach of its square and beyond.
+    """
+    frame, (place,) = joint.frame, joint.places
+    own = [one for one in form.squares if one.place == place]
+    if not own:
+        if joint.direction is not None and joint.direction * form.vector[place] < 0.0:
+            yield from joint.candidates(shape, shape, joint.difference(form, form), form if of_scores else None)
+        return
+    (square,) = own
+    ends = sorted((z - square.start) / square.rate for z in (-FARTHEST_SQUARED, FARTHEST_SQUARED))
+    direction = joint.direction or 1
+    bend = 2.0 * square.amount * square.rate * np.sqrt(0.5)
+    for low, high, bent in ((-np.inf, ends[0], False), (ends[0], ends[1], True), (ends[1], np.inf, False)):
+        vector = np.zeros(frame.n)
+        constant = -direction * float(form.vector[place])
+        if bent:  # the slope is vector + bend * (start + rate * v)
+            vector[place] = -direction * bend * square.rate
+            constant -= direction * bend * square.start
+        box = replace(shape, low=shape.low.copy(), high=shape.high.copy())
+        box.low[place], box.high[place] = max(box.low[place], low), min(box.high[place], high)
+        if box.low[place] >= box.high[place]:
+            continue
+        program = joint.program(box, box)
+        joint.effort.pairs += 1
+        try:
+            wrong = joint._highest(program, Form(joint.before(vector[None])[0], constant))
+        except Undecided:
+            joint.effort.undecided += 1
+            continue
+        if wrong is not None:
+            yield from _steps_from(joint, box, wrong)
+
+
+def _steps_from(joint: Joint, shape: Shape, v: Array) -> Iterator[Array]:
+    """Small changes of the column at a row, within its leaf."""
+    (place,) = joint.places
+    direction = joint.direction or 1
+    for step in (0.1, 0.01, 1e-3, 1e-4, 1e-5):
+        for back in (0.0, step):  # at the end of a leaf there is room on one side alone
+            found = v.copy()
+            found[place] -= direction * back
+            found[joint.frame.n] = found[place] + direction * step
+            yield found
+
+
+def differs(joint: Joint, tree: Steps, says: Callable[[Leaf, frozenset[int]], Says]) -> Iterator[Array]:
+    """Yield solutions where the answer of a tree changes with the column."""
+    frame = joint.frame
+    shapes = frame.shapes(tree)
+    lacking = frozenset([joint.cell] if joint.goes else [])
+    changed = frame.shapes(tree, lacking) if joint.goes else shapes
+    said = {shape.node: says(tree.leaf(shape.node), frozenset()) for shape in shapes}
+    said_after = {shape.node: says(tree.leaf(shape.node), lacking) for shape in changed} if joint.goes else said
+    for i, a in enumerate(shapes):
+        for b in changed if joint.goes else shapes[i:]:
+            one, other = said[a.node], said_after[b.node]
+            forms = _differences(joint, one, other)
+            if forms and a is b and not _takes(joint, one):
+                continue
+            if not forms and one.plain == other.plain:
+                continue
+            if not joint.meets(tree, a, b):
+                continue
+            if not forms:
+                yield from joint.candidates(a, b, None)
+            for form in forms:
+                yield from joint.candidates(a, b, form)
+                if a is not b or joint.goes:
+                    yield from joint.candidates(a, b, _turned(form))
+
+
+def _takes(joint: Joint, says: Says) -> bool:
+    """Whether what a leaf says takes the column."""
+    places = joint.places
+    return any(form.vector[places].any() or any(one.place in places for one in form.squares) for form in says.forms)
+
+
+def _turned(form: Form) -> Form:
+    return Form(-form.vector, -form.constant, tuple(replace(one, amount=-one.amount) for one in form.squares))

@@ -1,0 +1,367 @@
+"""`verify`: whether a property of a fitted model holds for all rows, or a row that breaks it (docs/verify.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.models.explaining.spread import Spread
+from oblique_cli.models.model import Model, algorithm_of
+from oblique_cli.models.procedure import Leaf, Procedure, procedure_of
+from oblique_cli.models.verifying.asking import Asked, asked_of
+from oblique_cli.models.verifying.boxes import Box, Boxes
+from oblique_cli.models.verifying.pairs import Effort, Joint, Says, answering, differs, falls, saying
+from oblique_cli.models.verifying.polyhedra import Frame, Undecided
+from oblique_cli.models.verifying.replay import PREDICT, Answers, Replay
+
+Array = NDArray[np.float64]
+
+PROVED, REFUTED, UNDECIDED = "proved", "refuted", "undecided"
+MONOTONE, NEVER_USES, ROBUST = "monotone", "never uses", "robust"
+TRIED = 200  # pairs of rows, one of which shows that a tree of a forest falls, on which the vote is tried
+OF_A_TREE = 4  # of these
+TAMEST = 12  # counterexamples of a tree, of which the one nearest to the training means is shown
+DIGITS = (2, 3, 4, 6, 9)  # to which a counterexample is rounded while it still is one
+
+NOT_THERE = "no term of the model takes the column"
+NO_VOTE = "single trees break it, and no rows were found of which the vote does"
+NO_END = "the solver has not come to an end for some leaves"
+TOO_SMALL = "it is broken by less than the digits of an answer show"
+OTHERWISE = "the export answers otherwise than predict"
+
+
+@dataclass(frozen=True, eq=False)
+class Counterexample:
+    """A row, and the same row after a change, of which the model says what it must not.
+
+    row, changed    (p,) cells, as `Model.predict` takes them
+    before, after   labels, or numbers in regression
+    shares          of the class `of`, both; the numbers in regression
+    of              the class that MONOTONE is about, otherwise `before`; "" in regression
+    replayed        by what both rows were asked again
+    """
+
+    row: Array
+    changed: Array
+    before: str | float
+    after: str | float
+    shares: tuple[float, float]
+    of: str
+    replayed: str
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What is known of one property.
+
+    kind            MONOTONE, NEVER_USES or ROBUST; column : "" for ROBUST
+    direction       1 if the answer may not fall as the column grows, -1 if it may not rise; 0 for other kinds
+    outcome         PROVED, REFUTED or UNDECIDED; why : in words where something is to be said of it
+    row             of `rows`, from 0, of a ROBUST verdict; -1 of others
+    pairs, programs  of leaves that were compared, and programs that were solved
+    """
+
+    kind: str
+    column: str
+    direction: int
+    outcome: str
+    counterexample: Counterexample | None = None
+    why: str = ""
+    row: int = -1
+    pairs: int = 0
+    programs: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Verification:
+    """What is known of all properties that were asked for.
+
+    verdicts  one for each, of ROBUST one for each row
+    columns   names; levels : column -> levels, by their codes; used : columns that the model takes
+    of        the class whose share must not fall, or the target of regression
+    unit      of the reach of ROBUST: "standard deviations" or "units"; reach : it
+    within    column -> its range, where only rows within were asked for
+    gaps      columns whose numbers may be missing from a row, which PROVED says nothing of
+    """
+
+    verdicts: tuple[Verdict, ...]
+    columns: tuple[str, ...]
+    levels: Mapping[int, tuple[str, ...]]
+    used: frozenset[int]
+    is_regression: bool
+    of: str
+    unit: str
+    reach: float
+    within: Mapping[str, tuple[float, float]]
+    gaps: tuple[str, ...]
+
+    @property
+    def holds(self) -> bool:
+        """Whether every property is proved."""
+        return all(verdict.outcome == PROVED for verdict in self.verdicts)
+
+
+def verify(
+    model: Any,
+    *,
+    monotone: Mapping[str, int] | Iterable[str] = (),
+    never_uses: Iterable[str] = (),
+    robust: float | None = None,
+    rows: ArrayLike | None = None,
+    within: Mapping[str, tuple[float, float]] | None = None,
+    of: str | None = None,
+    reference: ArrayLike | None = None,
+) -> Verification:
+    """Prove properties of a fitted model for all rows, or find rows for which they do not hold.
+
+    model       a `Model`, or a fitted estimator: a tree of hyperplanes or a forest, with constant or linear leaves
+    monotone    columns of numbers: 1 where the share of class `of`, or the number predicted, may not fall as the column
+                grows, -1 where it may not rise; texts say "age", "age:+" or "age:-"
+    never_uses  columns that must not change any answer: shares, label or number
+    robust      the reach within which each of `rows` must keep its class, every number moved by at most that much, in
+                standard deviations of the training rows if they are known, else in units of the columns
+    rows        (n, p) rows as `Model.predict` takes them, for `robust`
+    within      column -> (least, most): only rows within are asked for; without it there are no bounds
+    of          the class of two whose share `monotone` is about; the second one without it
+    reference   (m, p) training rows, for the standard deviations; without it those that the model file has
+
+    A proof holds for rows with all numbers in place, but for what is thinner than 1e-7 standard deviations, where
+    roundings decide. A counterexample is asked again, of `predict` and of the exported C. For a forest PROVED means
+    that it holds for each tree, and UNDECIDED that this is not so and no counterexample of the vote was found.
+
+    Raises ConfigError for a model without such trees, for an unknown column, and for what the model has no use for.
+    """
+    if not isinstance(model, Model):
+        model = Model.of(model, algorithm=algorithm_of(model))
+    procedure = procedure_of(model)
+    asked = asked_of(procedure, monotone, never_uses, robust, rows, within or {}, of)
+    spread = _spread(model, procedure, reference)
+    frame = Frame.of(procedure, spread, asked.within)
+    replay = Replay(model, procedure)
+    work = _Work(procedure, frame, replay, asked)
+    verdicts = [work.monotone(cell, direction) for cell, direction in asked.monotone.items()]
+    verdicts += [work.never_uses(cell) for cell in asked.never_uses]
+    if asked.rows is not None:
+        verdicts += work.robust(spread, asked.rows)
+    cells = procedure.cells
+    gaps = tuple(cells[j].name for j in sorted(frame.numbers) if cells[j].fill is None and j not in procedure.needed)
+    return Verification(
+        tuple(work.replayed(verdicts)),
+        tuple(cell.name for cell in cells),
+        {j: cell.levels for j, cell in enumerate(cells) if cell.levels},
+        procedure.used,
+        procedure.is_regression,
+        procedure.target if procedure.is_regression else procedure.classes[asked.of],
+        "units" if spread is None else "standard deviations",
+        asked.reach,
+        {cells[j].name: ends for j, ends in asked.within.items()},
+        gaps,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """A model that is asked one property after another."""
+
+    procedure: Procedure
+    frame: Frame
+    replay: Replay
+    asked: Asked
+
+    def monotone(self, cell: int, direction: int) -> Verdict:
+        """Whether the answer never falls as a column moves in a direction."""
+        joint = Joint(self.frame, cell, direction)
+        found = Verdict(MONOTONE, self.procedure.cells[cell].name, direction, PROVED)
+        if cell not in self.procedure.used:
+            return replace(found, why=NOT_THERE)
+        says = self._saying
+        each = ((joint.rows(v) for v in falls(joint, tree, says)) for tree in self.procedure.trees)
+        return self._decided(found, joint.effort, each)
+
+    def never_uses(self, cell: int) -> Verdict:
+        """Whether a column changes no answer."""
+        found = Verdict(NEVER_USES, self.procedure.cells[cell].name, 0, PROVED)
+        if cell not in self.procedure.used:
+            return replace(found, why=NOT_THERE)
+        effort = Effort()
+        ways = [Joint(self.frame, cell, effort=effort)]
+        if cell in self.frame.numbers and self.procedure.cells[cell].fill is None:
+            ways += [Joint(self.frame, cell, goes=True, effort=effort)] if cell not in self.procedure.needed else []
+        each = (
+            (joint.rows(v) for joint in ways for v in differs(joint, tree, self._answering))
+            for tree in self.procedure.trees
+        )
+        return self._decided(found, effort, each)
+
+    def robust(self, spread: Spread | None, rows: Array) -> Iterator[Verdict]:
+        """Whether each row keeps its class."""
+        moves = np.ones(rows.shape[1], np.bool_) if spread is None else np.array(spread.deviations) > 0.0
+        boxes = Boxes(self.frame, self.asked.reach, moves)
+        codes = self.replay.said(rows).codes if len(rows) else np.zeros(0, np.int64)
+        for number, (row, code) in enumerate(zip(rows, codes, strict=True)):
+            before = replace(boxes.effort)
+            found = self._row(boxes, row, int(code))
+            yield replace(
+                found,
+                row=number,
+                pairs=boxes.effort.pairs - before.pairs,
+                programs=boxes.effort.programs - before.programs,
+            )
+
+    def _row(self, boxes: Boxes, row: Array, code: int) -> Verdict:
+        procedure, box = self.procedure, boxes.box(row)
+        undecided = boxes.effort.undecided
+        try:
+            if procedure.is_forest and box.keeps(procedure, code):
+                return Verdict(ROBUST, "", 0, PROVED)
+        except Undecided:
+            boxes.effort.undecided += 1
+        for number, tree in enumerate(procedure.trees):
+            for v in box.others(number, tree, code, procedure.threshold):
+                changed = self._moved(row, v, box)
+                if shown := self._counterexample(ROBUST, 0, row, changed):
+                    return Verdict(ROBUST, "", 0, REFUTED, shown)
+        if procedure.is_forest:
+            return Verdict(ROBUST, "", 0, UNDECIDED, why=NO_VOTE)
+        if boxes.effort.undecided > undecided:
+            return Verdict(ROBUST, "", 0, UNDECIDED, why=NO_END)
+        return Verdict(ROBUST, "", 0, PROVED)
+
+    def _moved(self, row: Array, v: Array, box: Box) -> Array:
+        """The row at a solution; numbers that stay keep their bits."""
+        changed = row.copy()
+        for cell, place in self.frame.numbers.items():
+            if box.low[place] < box.high[place] and v[place] != box.v[place]:
+                reach = self.asked.reach * self.frame.scale[cell]
+                moved = self.frame.center[cell] + self.frame.scale[cell] * v[place]
+                changed[cell] = min(max(moved, row[cell] - reach), row[cell] + reach)
+        return changed
+
+    def _decided(self, found: Verdict, effort: Effort, each: Iterable[Iterator[tuple[Array, Array]]]) -> Verdict:
+        """The verdict on solutions: of each tree, pairs of rows of which it says what it must not."""
+        shown: list[Counterexample] = []
+        failed = 0
+        for pairs in each:
+            of_tree = 0
+            for row, changed in pairs:
+                one = self._counterexample(found.kind, found.direction, row, changed)
+                shown += [one] if one else []
+                failed, of_tree = failed + (one is None), of_tree + 1
+                if len(shown) >= TAMEST or (self.procedure.is_forest and (shown or of_tree >= OF_A_TREE)):
+                    break
+            if shown or failed >= TRIED:
+                break
+        found = replace(found, pairs=effort.pairs, programs=effort.programs)
+        if shown:
+            return replace(found, outcome=REFUTED, counterexample=min(shown, key=self._size))
+        if failed:
+            return replace(found, outcome=UNDECIDED, why=NO_VOTE if self.procedure.is_forest else TOO_SMALL)
+        return replace(found, outcome=UNDECIDED, why=NO_END) if effort.undecided else found
+
+    def _size(self, shown: Counterexample) -> float:
+        """How far the farther number of two rows is from the training means, in standard deviations."""
+        frame = self.frame
+        return (
+            max(
+                float(abs((own[cell] - frame.center[cell]) / frame.scale[cell]))
+                for own in (shown.row, shown.changed)
+                for cell in frame.numbers
+                if own[cell] == own[cell]
+            )
+            if frame.numbers
+            else 0.0
+        )
+
+    def _counterexample(self, kind: str, direction: int, row: Array, changed: Array) -> Counterexample | None:
+        """Two rows, if the model says of them what it must not; rounded as far as it still does."""
+        for digits in (None,) if kind == ROBUST else (*DIGITS, None):
+            pair = (row, changed) if digits is None else self._rounded(row, changed, digits)
+            if not self._allowed(kind, direction, *pair):
+                continue
+            said = self.replay.said(np.array(pair))
+            if self._violates(kind, said, 0):
+                return self._shown(kind, pair, said)
+        return None
+
+    def _rounded(self, row: Array, changed: Array, digits: int) -> tuple[Array, Array]:
+        """Numbers to some digits in standard deviations, the changed column alike."""
+        found = []
+        for own in (row, changed):
+            rounded = own.copy()
+            for cell in self.frame.numbers:
+                if np.isfinite(own[cell]):
+                    rounded[cell] = float(f"%.{digits}g" % own[cell])
+            found.append(rounded)
+        return found[0], found[1]
+
+    def _allowed(self, kind: str, direction: int, row: Array, changed: Array) -> bool:
+        """Whether a pair of rows is one that was asked for: the column moves its way, and both are within."""
+        for cell, (least, most) in self.asked.within.items():
+            if not all(least <= own[cell] <= most for own in (row, changed) if own[cell] == own[cell]):
+                return False
+        if kind == MONOTONE:
+            step = np.nan_to_num(direction * (changed - row))
+            return bool((step > 0.0).any() and not (step < 0.0).any())
+        return True
+
+    def _violates(self, kind: str, said: Answers, at: int) -> bool:
+        """Whether answers to rows `at` and `at + 1` break a property."""
+        one, other = said.codes[at], said.codes[at + 1]
+        if kind == ROBUST:
+            return bool(one != other)
+        if kind == NEVER_USES:
+            return bool(one != other or (said.shares[at] != said.shares[at + 1]).any())
+        of = 0 if self.procedure.is_regression else self.asked.of
+        label_falls = not self.procedure.is_regression and one == of and other != of
+        return bool(label_falls or said.shares[at, of] > said.shares[at + 1, of])
+
+    def _shown(self, kind: str, pair: tuple[Array, Array], said: Answers) -> Counterexample:
+        if self.procedure.is_regression:
+            values = (float(said.shares[0, 0]), float(said.shares[1, 0]))
+            return Counterexample(*pair, *values, values, "", PREDICT)
+        labels = [self.procedure.classes[code] for code in said.codes.tolist()]
+        of = self.asked.of if kind == MONOTONE else int(said.codes[0])
+        shares = (float(said.shares[0, of]), float(said.shares[1, of]))
+        return Counterexample(*pair, labels[0], labels[1], shares, self.procedure.classes[of], PREDICT)
+
+    def replayed(self, verdicts: list[Verdict]) -> Iterator[Verdict]:
+        """The same verdicts, with all counterexamples asked again of the export."""
+        refuted = [verdict.counterexample for verdict in verdicts if verdict.counterexample is not None]
+        if not refuted:
+            yield from verdicts
+            return
+        rows = np.concatenate([np.array([one.row, one.changed]) for one in refuted])
+        said, by = self.replay.exported(rows)
+        at = 0
+        for verdict in verdicts:
+            if verdict.counterexample is None:
+                yield verdict
+                continue
+            shown = replace(verdict.counterexample, replayed=by)
+            if said is not None and not self._violates(verdict.kind, said, at):
+                yield replace(verdict, outcome=UNDECIDED, counterexample=shown, why=OTHERWISE)
+            else:
+                yield replace(verdict, counterexample=shown)
+            at += 2
+
+    def _saying(self, leaf: Leaf) -> Says:
+        return saying(self.frame, self.procedure, leaf, self.asked.of)
+
+    def _answering(self, leaf: Leaf, lacking: frozenset[int]) -> Says:
+        return answering(self.frame, self.procedure, leaf, lacking)
+
+
+def _spread(model: Model, procedure: Procedure, reference: ArrayLike | None) -> Spread | None:
+    """The spread of the training rows, None where nobody knows it."""
+    if reference is not None:
+        levels = {j: cell.levels for j, cell in enumerate(procedure.cells) if cell.levels}
+        found = Spread.of(np.asarray(reference, np.float64), levels)
+        if len(found.means) != len(procedure.cells):
+            raise ConfigError(f"reference must have {len(procedure.cells)} columns. Got {len(found.means)}.")
+        return found
+    return Spread.of_model(model) if "units" in model.facts else None
