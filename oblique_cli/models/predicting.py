@@ -147,7 +147,7 @@ class LogisticForestPredictor(Predictor):
 
     def apply(self, X: Array) -> NDArray[Any]:
         rows = self.checked(X)
-        return np.column_stack([tree.apply(rows) for tree in self.state["trees_"]])
+        return np.column_stack([tree.apply(rows) for tree in self.state["trees_"]]).astype(np.int64)
 
 
 class BoostedPredictor(ForestPredictor):

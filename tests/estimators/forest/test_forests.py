@@ -20,15 +20,16 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.algorithms import ALGORITHMS, FOREST, make
+from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
-from oblique_cli.estimators.forest.base import moderate
+from oblique_cli.estimators.forest.base import ForestClassifier, moderate
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
 from oblique_cli.estimators.forest.mpsvm import BASES, REGULARIZATIONS, SCALINGS, MPSVMForestClassifier
 from oblique_cli.estimators.forest.refined import TAOForestClassifier
 
 KINDS = [(base, rule) for base in BASES for rule in REGULARIZATIONS]
-NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if algorithm.family is FOREST]
+# Forests that the core grows; logistic_forest, whose trees are fitted one by one, has tests of its own.
+NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if issubclass(algorithm.estimator, ForestClassifier)]
 
 
 def small_set(seed: int, n: int = 60, p: int = 5, n_classes: int = 4, whole: bool = False) -> tuple[Any, Any]:

@@ -193,7 +193,9 @@ def test_what_a_base_cannot_pass_on_is_refused(rows, given):
 def test_refine_uses_the_threads_it_is_given(rows, monkeypatch):
     seen = []
     settings = Refinement.settings
-    monkeypatch.setattr(Refinement, "settings", lambda how, threads: seen.append(threads) or settings(how, threads))
+    monkeypatch.setattr(
+        Refinement, "settings", lambda how, threads, *limits: seen.append(threads) or settings(how, threads, *limits)
+    )
     HHGDTClassifier(refine="tao", max_depth=2, n_jobs=2, random_state=0).fit(*rows)
     assert seen == [2]
 
