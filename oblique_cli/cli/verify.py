@@ -60,7 +60,7 @@ def verify(
     from oblique_cli.models import load
     from oblique_cli.models.new_rows import needs_table
     from oblique_cli.models.verifying import verify as verified
-    from oblique_cli.models.verifying.wording import plain_of, text_of
+    from oblique_cli.models.verifying.verdict_text import plain_of, text_of
 
     spare(model, rows)
     fitted = load(model)

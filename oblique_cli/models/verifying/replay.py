@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import struct
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +38,18 @@ int main(void)
 """
 OF_NUMBERS = "        said[0] = oblique_predict(row);"
 OF_CLASSES = "        said[0] = oblique_predict_proba(row, said + 1);"
+
+
+# What an exported file in Python is asked, in a process of its own: rows in, labels and shares out.
+OF_LABELS = """
+import json, sys
+json.dump([[predict(row) for row in json.load(sys.stdin)], []], sys.stdout)
+"""
+OF_SHARES = """
+import json, sys
+rows = json.load(sys.stdin)
+json.dump([[predict(row) for row in rows], [predict_proba(row) for row in rows]], sys.stdout)
+"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +86,7 @@ class Replay:
         with tempfile.TemporaryDirectory(prefix="oblique-") as folder:
             program = self._program(Path(folder))
             if program is None:
-                return self._by_python(rows)
+                return self._by_python(rows, Path(folder))
             done = subprocess.run([program], input=rows.astype("<f8").tobytes(), capture_output=True, check=True)
         width = 1 if self.procedure.is_regression else 1 + len(self.procedure.classes)
         said = np.array(struct.unpack(f"<{len(done.stdout) // 8}d", done.stdout)).reshape(len(rows), width)
@@ -80,13 +94,11 @@ class Replay:
             return Answers(np.zeros(len(rows), np.int64), said), IN_C
         return Answers(said[:, 0].astype(np.int64), said[:, 1:]), IN_C
 
-    def _by_python(self, rows: Array) -> tuple[Answers | None, str]:
+    def _by_python(self, rows: Array, folder: Path) -> tuple[Answers | None, str]:
         try:
-            source = export(self.model, "python")
+            source = str(export(self.model, "python"))
         except ConfigError:
             return None, PREDICT
-        module: dict[str, Any] = {"__name__": "exported"}
-        exec(source, module)
         cells = [
             [
                 None
@@ -100,13 +112,16 @@ class Replay:
             ]
             for row in rows.tolist()
         ]
-        labels = [module["predict"](row) for row in cells]
+        path = folder / "exported.py"
+        path.write_text(source + (OF_LABELS if self.procedure.is_regression else OF_SHARES), encoding="utf-8")
+        done = subprocess.run(
+            [sys.executable, str(path)], input=json.dumps(cells).encode(), capture_output=True, check=True
+        )
+        labels, shares = json.loads(done.stdout)
         if self.procedure.is_regression:
             return Answers(np.zeros(len(rows), np.int64), np.array(labels)[:, None]), IN_PYTHON
-        shares = [module["predict_proba"](row) for row in cells]
         classes = list(self.procedure.classes)
-        table = [[row[name] for name in classes] if isinstance(row, dict) else list(row) for row in shares]
-        return Answers(np.array([classes.index(label) for label in labels], np.int64), np.array(table)), IN_PYTHON
+        return Answers(np.array([classes.index(label) for label in labels], np.int64), np.array(shares)), IN_PYTHON
 
     def _program(self, folder: Path) -> str | None:
         """The path of the compiled export, None where it cannot be had."""

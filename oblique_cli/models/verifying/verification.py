@@ -13,10 +13,10 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.models.explaining.spread import Spread
 from oblique_cli.models.model import Model, algorithm_of
 from oblique_cli.models.procedure import Leaf, Procedure, procedure_of
-from oblique_cli.models.verifying.asking import Asked, asked_of
 from oblique_cli.models.verifying.boxes import Box, Boxes
 from oblique_cli.models.verifying.pairs import Effort, Joint, Says, answering, differs, falls, saying
 from oblique_cli.models.verifying.polyhedra import Frame, Undecided
+from oblique_cli.models.verifying.questions import Asked, asked_of
 from oblique_cli.models.verifying.replay import PREDICT, Answers, Replay
 
 Array = NDArray[np.float64]

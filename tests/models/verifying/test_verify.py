@@ -16,6 +16,7 @@ from oblique_cli import Model, make, verify
 from oblique_cli.errors import ConfigError
 from oblique_cli.models.procedure import NUMBER, procedure_of
 from oblique_cli.models.verifying.replay import IN_C, IN_PYTHON, Replay
+from oblique_cli.models.verifying.verdict_text import plain_of, text_of
 from oblique_cli.models.verifying.verification import (
     MONOTONE,
     NEVER_USES,
@@ -25,7 +26,6 @@ from oblique_cli.models.verifying.verification import (
     ROBUST,
     UNDECIDED,
 )
-from oblique_cli.models.verifying.wording import plain_of, text_of
 from oblique_cli.tree.payloads import Equations
 
 RNG = np.random.default_rng(7)
