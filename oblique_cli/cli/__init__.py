@@ -165,7 +165,7 @@ def cli(ctx: click.Context) -> None:
     """Run, compare and trust oblique decision trees.
 
     Exit codes: 0 all done, 1 a bug, 2 usage or configuration, 3 some folds failed, 4 data missing or damaged, 5 results
-    locked or damaged, 6 outside tolerance, 130 interrupted, 143 terminated.
+    locked or damaged, 6 outside tolerance, 7 a property refuted or undecided, 130 interrupted, 143 terminated.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
