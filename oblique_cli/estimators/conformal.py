@@ -14,7 +14,6 @@ from oblique_cli.errors import ConfigError, quoted
 from oblique_cli.estimators.conformal_limits import (
     ABSOLUTE,
     CROSS,
-    LAC,
     LEAFWISE,
     SPLIT,
     Held,
@@ -29,10 +28,26 @@ KEPT = 0.25  # share of the rows that are kept for the limits under "split"
 
 
 class _Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
-    """What both share: fits, held rows, limits."""
+    """What both share: parameters, fits, held rows, limits."""
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        coverage: float = 0.9,
+        guarantee: str | None = None,
+        calibration: str = CROSS,
+        folds: int = 10,
+        random_state: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.coverage = coverage
+        self.guarantee = guarantee
+        self.calibration = calibration
+        self.folds = folds
+        self.random_state = random_state
 
     def _fitted(self, X: Array, y: NDArray[Any]) -> None:
-        name = checked(self.guarantee, self.coverage, isinstance(self, RegressorMixin))
+        name = checked(self.guarantee or "", self.coverage, isinstance(self, RegressorMixin))
         if self.calibration not in (CROSS, SPLIT):
             raise ConfigError(f"calibration must be 'cross' or 'split'. Got {quoted(self.calibration)}.")
         parts = list(self._divided(X, y))
@@ -44,7 +59,7 @@ class _Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc, unuse
         held = []
         for learned, asked in parts:
             other = clone(self.estimator).fit(X[learned], y[learned]) if whole else self.estimator_
-            own = self._spreads(name, other, X[learned], y[learned])
+            own = self._spreads(name, other, X[learned], y[learned]) if whole else spreads
             leaves = self._leaves(name, other, X[asked])
             held.append((self._said(other, X[asked]), None if own is None else spread_at(own, leaves)))
         rows = np.concatenate([asked for _, asked in parts])
@@ -98,7 +113,8 @@ class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, un
     ----------
     estimator : classifier with `predict_proba`
     coverage : float, default 0.9
-    guarantee : {"lac", "aps", "class", "leaf"}
+    guarantee : {"lac", "aps", "class", "leaf"} or None
+        None is "lac".
     calibration : {"cross", "split"}
         Limits by `folds` folds, with the estimator fitted to all rows; or by a quarter of the rows, kept for it.
     folds : int, default 10
@@ -110,17 +126,6 @@ class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, un
     classes_ : (C,) labels
     guarantee_ : `Guarantee`, with the limits
     """
-
-    def __init__(
-        self, estimator: Any = None, coverage: float = 0.9, guarantee: str = LAC, calibration: str = CROSS,
-        folds: int = 10, random_state: int | None = None,
-    ) -> None:  # fmt: skip
-        self.estimator = estimator
-        self.coverage = coverage
-        self.guarantee = guarantee
-        self.calibration = calibration
-        self.folds = folds
-        self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ConformalClassifier:
         """Fit the estimator and find the limits. X : (n, p); y : (n,) labels. ConfigError for too few rows."""
@@ -156,8 +161,8 @@ class ConformalRegressor(RegressorMixin, _Conformal):  # type: ignore[misc, unus
     ----------
     estimator : regressor
     coverage : float, default 0.9
-    guarantee : {"absolute", "normalized", "quantile"}
-        The last two go by the leaf of a row and need one tree.
+    guarantee : {"absolute", "normalized", "quantile"} or None
+        None is "absolute". The last two go by the leaf of a row and need one tree.
     calibration, folds, random_state : as of `ConformalClassifier`
 
     Attributes
@@ -165,17 +170,6 @@ class ConformalRegressor(RegressorMixin, _Conformal):  # type: ignore[misc, unus
     estimator_ : the fitted estimator
     guarantee_ : `Guarantee`, with the limits
     """
-
-    def __init__(
-        self, estimator: Any = None, coverage: float = 0.9, guarantee: str = ABSOLUTE, calibration: str = CROSS,
-        folds: int = 10, random_state: int | None = None,
-    ) -> None:  # fmt: skip
-        self.estimator = estimator
-        self.coverage = coverage
-        self.guarantee = guarantee
-        self.calibration = calibration
-        self.folds = folds
-        self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ConformalRegressor:
         """Fit the estimator and find the limits. X : (n, p); y : (n,) numbers. ConfigError for too few rows."""
