@@ -150,7 +150,7 @@ def test_the_grid_of_a_class_is_searched_and_workers_change_nothing(folder):
         ("{class: sklearn.svm.SVC, limits: {time: 0s}}", "time of limits must be an amount such as 60s, 5min or 1h."),
         ("{name: oc1, limits: {time: soon}}", "time of limits must be an amount such as 60s, 5min or 1h."),
         ("{name: oc1, limits: {disk: 1GB}}", "unknown key 'disk' in limits of oc1."),
-        ("{class: sklearn.svm.SVC, prepare: scale}", "prepare must be one of 'standardize', 'minmax', 'robust', 'squares'."),
+        ("{class: sklearn.svm.SVC, prepare: scale}", "prepare must be one of 'standardize', 'minmax', 'robust', 's"),
         ("{class: sklearn.svm.SVC, C: 1}", "unknown key 'C' in an algorithm with a class."),
         (
             "{class: sklearn.svm.SVC, params: [C]}",
