@@ -12,7 +12,9 @@ import oblique_cli._core as _core
 from oblique_cli import data
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.ground.nouns import DatasetSpec
-from oblique_cli.tree.splitting import PLAIN, Proposer
+from oblique_cli.tree.growing import growth_options
+from oblique_cli.tree.splitting import Proposer
+from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
 Data = tuple[NDArray[np.float64], NDArray[np.int32]]
@@ -58,19 +60,9 @@ def grow(
     model = ALGORITHMS[name].make(**params)
     proposer = model.proposer
     assert isinstance(proposer, Proposer) and proposer.native is not None, f"{name} must grow in the core"
-    options = {
-        "criterion": model.criterion,
-        "min_parent": float(model.min_parent),
-        "max_misrate": float(model.max_misrate),
-        "max_depth": -1,
-        "max_leaf_nodes": -1,
-        "min_leaf": float(model.min_samples_leaf),
-        "strict_ties": model.ties == "strict",
-        "exhaustive": exhaustive,
-        "seed": 0,
-        **PLAIN.options(),
-        **proposer.native_options(),
-    }
+    stopping = Stopping(model.min_parent, model.max_misrate)
+    options = growth_options(model.criterion, stopping, model.min_samples_leaf, model.ties, seed=0)
+    options |= {"exhaustive": exhaustive, **proposer.native_options()}
     if direct:
         options["direct"] = True
     return _core.grow(X, y, None, int(y.max()) + 1, proposer.native, options, n_threads=n_threads)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +14,7 @@ import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.scale.passes import FETCHED, Answer, Finish, counted_or_weighed
 from oblique_cli.scale.store import Store, parts_of_levels
-from oblique_cli.tree.growing import tree_of
+from oblique_cli.tree.growing import growth_options, tree_of
 from oblique_cli.tree.splitting import Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
@@ -236,21 +236,10 @@ class _Grower:
     def _options(self, depth: int) -> dict[str, Any]:
         """What `_core.grow` takes for a node at a depth."""
         plan = self.plan
-        return {
-            "criterion": plan.criterion,
-            "min_parent": float(plan.stopping.min_parent),
-            "max_misrate": float(plan.stopping.max_misrate),
-            "max_depth": -1 if plan.stopping.max_depth is None else int(plan.stopping.max_depth) - depth,
-            "min_leaf": float(plan.min_leaf),
-            "strict_ties": plan.ties == "strict",
-            "max_leaf_nodes": -1,  # the tree is cut once it is grown
-            "polish": False,
-            "max_terms": -1,
-            "split_cost": 0.0,
-            "exhaustive": False,
-            "seed": plan.seed,
-            **self.options,
-        }
+        most = plan.stopping.max_depth
+        # Leaves are cut once the tree is grown.
+        stopping = replace(plan.stopping, max_depth=None if most is None else most - depth, max_leaf_nodes=None)
+        return growth_options(plan.criterion, stopping, plan.min_leaf, plan.ties, plan.seed) | self.options
 
     # ---- large nodes -------------------------------------------------------------------------------------------------
 

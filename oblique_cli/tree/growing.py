@@ -180,17 +180,7 @@ def grow_top_down(
             finish,
             slack,
         )
-    options = {
-        "criterion": criterion,
-        "min_parent": float(stopping.min_parent),
-        "max_misrate": float(stopping.max_misrate),
-        "max_depth": -1 if stopping.max_depth is None else int(stopping.max_depth),
-        "max_leaf_nodes": -1 if stopping.max_leaf_nodes is None else int(stopping.max_leaf_nodes),
-        "min_leaf": float(min_leaf),
-        "strict_ties": ties == "strict",
-        "exhaustive": False,
-        "seed": seed,
-    } | finish.options()
+    options = growth_options(criterion, stopping, min_leaf, ties, seed, finish)
     qualitative = levels is not None and any(levels)
     arrays = _core.grow(
         X,
@@ -204,6 +194,24 @@ def grow_top_down(
     )
     tree = tree_of(arrays, levels)
     return tree.with_missing_to_the_heavier() if missing else tree
+
+
+def growth_options(
+    criterion: str, stopping: Stopping, min_leaf: float, ties: str, seed: int, finish: Finish = PLAIN
+) -> dict[str, Any]:
+    """Return what the core's growth takes, but for the options of the heuristic."""
+    return {
+        "criterion": criterion,
+        "min_parent": float(stopping.min_parent),
+        "max_misrate": float(stopping.max_misrate),
+        "max_depth": -1 if stopping.max_depth is None else int(stopping.max_depth),
+        "max_leaf_nodes": -1 if stopping.max_leaf_nodes is None else int(stopping.max_leaf_nodes),
+        "min_leaf": float(min_leaf),
+        "strict_ties": ties == "strict",
+        "exhaustive": False,
+        "seed": seed,
+        **finish.options(),
+    }
 
 
 def tree_of(arrays: Mapping[str, NDArray[Any]], levels: Sequence[int] | None) -> Tree:
