@@ -61,18 +61,14 @@ class _Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc, unuse
             other = clone(self.estimator).fit(X[learned], y[learned]) if whole else self.estimator_
             own = self._spreads(name, other, X[learned], y[learned]) if whole else spreads
             leaves = self._leaves(name, other, X[asked])
-            held.append((self._said(other, X[asked]), None if own is None else spread_at(own, leaves)))
+            spread = None if own is None else spread_at(own, leaves)
+            held.append(Held(self._said(other, X[asked]), self._truth(y[asked]), leaves, spread))
         rows = np.concatenate([asked for _, asked in parts])
         self.guarantee_ = guarantee_of(
             name,
             self.coverage,
             self.calibration,
-            Held(
-                np.concatenate([said for said, _ in held]),
-                self._truth(y[rows]),
-                self._leaves(name, self.estimator_, X[rows]),
-                None if spreads is None else np.concatenate([spread for _, spread in held]),
-            ),
+            Held.joined(held, self._leaves(name, self.estimator_, X[rows])),
             spreads,
             [str(label) for label in getattr(self, "classes_", ())],
         )

@@ -82,12 +82,7 @@ def guaranteed(model: Model, dataset: Dataset, promise: Promise, folds: int, see
         parts.append(_held(other, dataset, fold.test, promise, _spreads(other, dataset, fold.train, promise)))
         places.append(fold.test)
     rows = np.concatenate(places)
-    held = Held(
-        np.concatenate([each.said for each in parts]),
-        np.concatenate([each.truth for each in parts]),
-        _leaves(model, dataset.X[rows], promise),
-        np.concatenate([each.spread for each in parts if each.spread is not None]) if spreads else None,
-    )
+    held = Held.joined(parts, _leaves(model, dataset.X[rows], promise))
     return replace(model, guarantee=_of(promise, held, spreads, classes))
 
 
