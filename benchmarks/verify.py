@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -30,10 +31,16 @@ def table_of(n: int) -> tuple[Any, Any]:
     return X, smooth + rng.normal(0.0, 0.3, n)
 
 
+def column_of(procedure: Procedure) -> int:
+    """Return the column that most splits use: one that no split uses would leave nothing to prove."""
+    (tree,) = procedure.trees
+    return Counter(term.cell for split in tree.splits if split for term in split.terms).most_common(1)[0][0]
+
+
 def every_pair(procedure: Procedure, X: Any, kind: str) -> tuple[int, int]:
-    """Look at every pair of leaves for the first column, whatever is found: how many, and programs."""
+    """Look at every pair of leaves for the column of most splits, whatever is found: how many, and programs."""
     frame = Frame.of(procedure, Spread.of(X, {}), {})
-    joint = Joint(frame, 0, 1 if kind == "monotone" else None)
+    joint = Joint(frame, column_of(procedure), 1 if kind == "monotone" else None)
     (tree,) = procedure.trees
     if kind == "monotone":
         found = falls(joint, tree, lambda leaf: saying(frame, procedure, leaf, len(procedure.classes) - 1))
@@ -53,7 +60,9 @@ def run(report: Report, repeat: int) -> None:
         "axis-parallel": make("axis_parallel", max_leaf_nodes=leaves, random_state=1).fit(X, y),
         "planes of all features": make("hhcart_a", max_leaf_nodes=leaves, random_state=1).fit(X, y),
         "numbers, planes of all features": make("hhcart_regression", max_leaf_nodes=leaves).fit(X, number),
-        "numbers, linear leaves": make("retis", min_node_percent=1.5).fit(X, number),
+        "numbers, planes, linear leaves": make("hhcart_model_tree", max_leaf_nodes=leaves, pruning="none").fit(
+            X, number
+        ),
     }
     lines = []
     for name, tree in trees.items():
