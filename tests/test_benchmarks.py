@@ -177,7 +177,7 @@ CLAIMS: dict[str, dict[str, str | None]] = {
             "axis-parallel",
             "planes of all features",
             "numbers, planes of all features",
-            "numbers, linear leaves",
+            "numbers, planes, linear leaves",
         )
         for what in ("monotone in one column", "never uses in one column", "robust")
         if what != "robust" or not tree.startswith("numbers")
