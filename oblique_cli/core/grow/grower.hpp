@@ -115,28 +115,28 @@ class Grower {
   // much but for a share of `slack`, at the one that was opened first. Returns the nodes that are split in the tree so
   // grown; others have children too, which were made to see what their splits are worth.
   std::vector<std::int32_t> grow_best_first(Open root, std::size_t most, double slack) {
-    struct Split {
+    struct Division {
       double worth;
       std::size_t turn;  // when it was opened
       std::int32_t node;
       Open left, right;
-      bool operator<(const Split& other) const { return worth < other.worth; }
+      bool operator<(const Division& other) const { return worth < other.worth; }
     };
-    std::vector<Split> waiting;  // a heap
-    const auto push = [&](Split split) {
+    std::vector<Division> waiting;  // a heap
+    const auto push = [&](Division split) {
       waiting.push_back(std::move(split));
       std::push_heap(waiting.begin(), waiting.end());
     };
     const auto pop = [&] {
       std::pop_heap(waiting.begin(), waiting.end());
-      Split split = std::move(waiting.back());
+      Division split = std::move(waiting.back());
       waiting.pop_back();
       return split;
     };
     const std::unique_ptr<Splitter> splitter = make_();
     std::size_t turn = 0;
     const auto look_at = [&](Open open) {
-      Split split{0.0, turn++, open.node, {}, {}};
+      Division split{0.0, turn++, open.node, {}, {}};
       const bool is_split = visit(open, *splitter, split.left, split.right);
       rows_.leave(open.place);
       if (!is_split) return;
@@ -144,17 +144,17 @@ class Grower {
       push(std::move(split));
     };
     std::vector<std::int32_t> taken;
-    std::vector<Split> equal;
+    std::vector<Division> equal;
     root.node = tree_.add(rows_, root.place);
     if (most > 1) look_at(std::move(root));
     while (!waiting.empty()) {
-      Split best = pop();
+      Division best = pop();
       const double least = best.worth - slack * best.worth;
       while (!waiting.empty() && waiting.front().worth >= least) {
         equal.push_back(pop());
         if (equal.back().turn < best.turn) std::swap(best, equal.back());
       }
-      for (Split& each : equal) push(std::move(each));
+      for (Division& each : equal) push(std::move(each));
       equal.clear();
       taken.push_back(best.node);
       if (taken.size() + 1 >= most) break;
