@@ -16,9 +16,10 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.drawing.diagram import drawn
-from oblique_cli.drawing.view import TreeView, unbroken
+from oblique_cli.drawing.view import TreeView, unbroken, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nodes import Indicator
+from oblique_cli.tree.describe import export_text
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -54,11 +55,10 @@ class TreeKind(ABC):
     def _decreases(self) -> Array:
         """Return the decrease of impurity that each feature of each tree has a part in, (number of trees, p)."""
 
-    @abstractmethod
     def _text_of(self, tree: Any, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
-        """Return the rules of a tree."""
+        """Return the rules of a tree, by default one of hyperplanes."""
+        return export_text(tree, features, classes, precision)
 
-    @abstractmethod
     def _view_of(
         self,
         tree: Any,
@@ -68,7 +68,8 @@ class TreeKind(ABC):
         title: str,
         rows: TrainingRows,
     ) -> TreeView:
-        """Return what a drawing shows of a tree. rows : as `SingleTree.view` has them"""
+        """Return what a drawing shows of a tree, by default one of hyperplanes. rows : as `SingleTree.view` has them"""
+        return view_of(tree, features, classes, title=title, precision=precision, rows=rows)
 
     @property
     def feature_importances_(self) -> Array:

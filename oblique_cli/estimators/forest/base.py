@@ -6,7 +6,7 @@ import copy
 import math
 import numbers
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain, pairwise
 from typing import Any, ClassVar, Self
@@ -19,10 +19,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted
 
 import oblique_cli._core as _core
-from oblique_cli.drawing.view import TreeView, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.checked_rows import checked, refuse_negative
-from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, TrainingRows
+from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees
 from oblique_cli.estimators.forest.leaf_probabilities import (
     OUT_OF_BAG,
     Leaves,
@@ -37,7 +36,6 @@ from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Either, 
 from oblique_cli.ground.magnitudes import RATIO
 from oblique_cli.ground.nodes import parents_of
 from oblique_cli.parameters import Alias, Declared, parameter
-from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.probabilities import COUNTS, RULES, with_probabilities
 from oblique_cli.tree.structure import Tree
 
@@ -151,20 +149,6 @@ class CoreForest(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator)
 
     def _tree(self, number: int) -> Tree:
         return self.tree(number)
-
-    def _text_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
-        return export_text(tree, features, classes, precision)
-
-    def _view_of(
-        self,
-        tree: Tree,
-        features: Sequence[str],
-        classes: Sequence[str],
-        precision: int,
-        title: str,
-        rows: TrainingRows,
-    ) -> TreeView:
-        return view_of(tree, features, classes, title=title, precision=precision, rows=rows)
 
     def permutation_importances(self, X: ArrayLike, y: ArrayLike, n_repeats: int = 5, random_state: int = 0) -> Array:
         """Return how much accuracy on rows X falls when a feature is shuffled, (p,), the mean of `n_repeats`."""

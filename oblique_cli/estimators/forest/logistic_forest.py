@@ -13,9 +13,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from oblique_cli.drawing.view import TreeView, view_of
 from oblique_cli.estimators.checked_rows import checked
-from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees, TrainingRows
+from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees
 from oblique_cli.estimators.forest.bagged import Heuristics, _names
 from oblique_cli.estimators.forest.base import Array, relative, some_positive
 from oblique_cli.estimators.forest.scores import mean_shares
@@ -24,7 +23,6 @@ from oblique_cli.estimators.oblique.logistic import SEVERAL
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Boolean, Either, Integer, Optional, Real, Text, check
 from oblique_cli.parameters import Declared, parameter
-from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.importances import gini_decreases_by_feature, ranges_of
 from oblique_cli.tree.leaf_models import TERMS
@@ -236,20 +234,6 @@ class LogisticForestClassifier(Declared, LogProbabilities, SeveralTrees, Classif
 
     def _decreases(self) -> Array:
         return np.array([gini_decreases_by_feature(tree, self._ranges) for tree in self.trees_])
-
-    def _text_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
-        return export_text(tree, features, classes, precision)
-
-    def _view_of(
-        self,
-        tree: Tree,
-        features: Sequence[str],
-        classes: Sequence[str],
-        precision: int,
-        title: str,
-        rows: TrainingRows,
-    ) -> TreeView:
-        return view_of(tree, features, classes, title=title, precision=precision, rows=rows)
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return the nodes of a tree and its depth on average."""

@@ -20,7 +20,7 @@ from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows
 from oblique_cli.ground.magnitudes import refuse_extreme
 from oblique_cli.ground.nodes import BLANK, pairs_of
-from oblique_cli.tree.describe import export_text, leaf_texts
+from oblique_cli.tree.describe import leaf_texts
 from oblique_cli.tree.sparse import Light, idle_terms
 from oblique_cli.tree.structure import Tree
 
@@ -54,9 +54,6 @@ class ShownRegression(SingleTree):
         shares = np.abs(tree.coef_[inner]) * getattr(self, "_ranges", 1.0)
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         return np.asarray((tree.gains[inner] @ shares)[None])
-
-    def _text_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
-        return export_text(tree, features, classes, precision)
 
     def _view_of(
         self,

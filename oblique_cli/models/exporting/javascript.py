@@ -8,7 +8,7 @@ from typing import Any
 
 from oblique_cli.models.exporting._conditions import Conditions
 from oblique_cli.models.exporting._exporter import MOST, Source, exporter
-from oblique_cli.models.exporting._limits import limits_of
+from oblique_cli.models.exporting._limits import LimitsText
 from oblique_cli.models.exporting._tables import Tables, tables_of
 from oblique_cli.models.exporting._text import folded, heading, identifiers, readable
 from oblique_cli.models.procedure import (
@@ -243,12 +243,14 @@ export function predict(row) {{
 """
 
 
-LIMITS = """
+GUARANTEED = LimitsText(
+    table="""
 // Limits by leaf, under null those of any other leaf.
 const LIMITS = {rows};
-"""
-
-SET = """
+""",
+    row="LIMITS.get(leaf(row)) ?? LIMITS.get(null)",
+    only="LIMITS.get(null)",
+    sets="""
 // The classes that hold the true one {promise}; null as `predictProba`.
 export function predictSet(row) {{
   const shares = predictProba(row);
@@ -256,11 +258,8 @@ export function predictSet(row) {{
   const limits = {limits};
   return CLASSES.filter((_, k) => {test});
 }}
-"""
-
-REACHED, NOT_EXCEEDED = "shares[k] >= limits[k]", "runningSum(shares, k) <= limits[k]"
-
-RUNNING_SUM = """
+""",
+    running_sum="""
 // The sum of the shares of likelier classes, the first of equal ones, and half of the share itself.
 function runningSum(shares, k) {
   let total = 0;
@@ -269,9 +268,10 @@ function runningSum(shares, k) {
   });
   return total + 0.5 * shares[k];
 }
-"""
-
-INTERVAL = """
+""",
+    reached="shares[k] >= limits[k]",
+    not_exceeded="runningSum(shares, k) <= limits[k]",
+    interval="""
 // The ends of the interval that holds the true number {promise}; null as `predict`.
 export function predictInterval(row) {{
   const value = predict(row);
@@ -279,26 +279,14 @@ export function predictInterval(row) {{
   const [below, above] = {limits};
   return [value - below, value + above];
 }}
-"""
+""",
+)
 
 
 @exporter("javascript", "a module of JavaScript for Node and browsers", ".mjs", kinds=MOST)
 def write(source: Source) -> str:
     """Return the module."""
-    return _predicting(source) + _guaranteed(source)
-
-
-def _guaranteed(source: Source) -> str:
-    """The function that gives sets or intervals; nothing for a model without a guarantee."""
-    found = limits_of(source)
-    if found is None:
-        return ""
-    limits = "LIMITS.get(leaf(row)) ?? LIMITS.get(null)" if found.leaves else "LIMITS.get(null)"
-    head = LIMITS.format(rows=js(dict(zip((*found.leaves, None), found.rows, strict=True))))
-    if source.procedure.is_regression:
-        return head + INTERVAL.format(promise=found.promise, limits=limits)
-    test = NOT_EXCEEDED if found.by_sums else REACHED
-    return head + (RUNNING_SUM if found.by_sums else "") + SET.format(promise=found.promise, limits=limits, test=test)
+    return _predicting(source) + GUARANTEED.of(source, js)
 
 
 def _predicting(source: Source) -> str:

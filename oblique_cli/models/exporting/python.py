@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from oblique_cli.models.exporting._conditions import Conditions
 from oblique_cli.models.exporting._exporter import KINDS, Source, exporter
-from oblique_cli.models.exporting._limits import limits_of
+from oblique_cli.models.exporting._limits import LimitsText
 from oblique_cli.models.exporting._tables import Tables, tables_of
 from oblique_cli.models.exporting._text import folded, heading, identifiers, readable
 from oblique_cli.models.procedure import (
@@ -250,12 +250,14 @@ def predict(row):
 '''
 
 
-LIMITS = """
+GUARANTEED = LimitsText(
+    table="""
 # Limits by leaf, under None those of any other leaf.
-LIMITS = {rows!r}
-"""
-
-SET = """
+LIMITS = {rows}
+""",
+    row="LIMITS.get(leaf(row), LIMITS[None])",
+    only="LIMITS[None]",
+    sets="""
 
 def predict_set(row):
     \"\"\"Return the classes that hold the true one {promise}.
@@ -267,11 +269,8 @@ def predict_set(row):
         return None
     limits = {limits}
     return tuple(label for k, label in enumerate(CLASSES) if {test})
-"""
-
-REACHED, NOT_EXCEEDED = "shares[k] >= limits[k]", "_running_sum(shares, k) <= limits[k]"
-
-RUNNING_SUM = """
+""",
+    running_sum="""
 
 def _running_sum(shares, k):
     \"\"\"Return the sum of the shares of likelier classes, the first of equal ones, and half of the share itself.\"\"\"
@@ -280,9 +279,10 @@ def _running_sum(shares, k):
         if share > shares[k] or (share == shares[k] and j < k):
             total += share
     return total + 0.5 * shares[k]
-"""
-
-INTERVAL = """
+""",
+    reached="shares[k] >= limits[k]",
+    not_exceeded="_running_sum(shares, k) <= limits[k]",
+    interval="""
 
 def predict_interval(row):
     \"\"\"Return the ends of the interval that holds the true number {promise}.
@@ -294,26 +294,14 @@ def predict_interval(row):
         return None
     below, above = {limits}
     return (value - below, value + above)
-"""
+""",
+)
 
 
 @exporter("python", "a module of Python without packages", ".py", kinds=KINDS)
 def write(source: Source) -> str:
     """Return the module."""
-    return _predicting(source) + _guaranteed(source)
-
-
-def _guaranteed(source: Source) -> str:
-    """The function that gives sets or intervals; nothing for a model without a guarantee."""
-    found = limits_of(source)
-    if found is None:
-        return ""
-    limits = "LIMITS.get(leaf(row), LIMITS[None])" if found.leaves else "LIMITS[None]"
-    head = LIMITS.format(rows=dict(zip((*found.leaves, None), found.rows, strict=True)))
-    if source.procedure.is_regression:
-        return head + INTERVAL.format(promise=found.promise, limits=limits)
-    test = NOT_EXCEEDED if found.by_sums else REACHED
-    return head + (RUNNING_SUM if found.by_sums else "") + SET.format(promise=found.promise, limits=limits, test=test)
+    return _predicting(source) + GUARANTEED.of(source, repr)
 
 
 def _predicting(source: Source) -> str:
