@@ -286,10 +286,10 @@ def _fit_beyond(
             f"{'--tune' if tune else '--folds'} fits many times; a table larger than --memory is fitted once"
         )
     load_scikit_learn()
-    from oblique_cli.cli import _showing
     from oblique_cli.cli._beyond import fit_beyond, remarks
     from oblique_cli.data.files import as_typed
     from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.models import showing
     from oblique_cli.models.model import save
 
     params = {} if algorithm == AUTO else _parameters(algorithm, overrides)
@@ -307,8 +307,8 @@ def _fit_beyond(
         write(json.dumps(plain, ensure_ascii=False, indent=1) + "\n")
         return
     title = f"{ALGORITHMS[algorithm].title} on {model.facts['data']}"
-    shown = _showing.of_loaded(model, title, fitted.X, fitted.y, remarks(fitted, table))
-    write(headed(_showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()))
+    shown = showing.of_loaded(model, title, fitted.X, fitted.y, remarks(fitted, table))
+    write(headed(showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()))
     for path in written:
         click.echo(f"model written to {as_typed(path)}", err=True)
 
@@ -329,20 +329,20 @@ def _parameters(algorithm: str, overrides: tuple[str, ...]) -> dict[str, Any]:
 
 def _tree(outcome: Outcome, dataset: Dataset, precision: int) -> str:
     """The heading with the estimate, and the rules of the tree, if the model is one."""
-    from oblique_cli.cli import _showing
     from oblique_cli.fitting import reporting
+    from oblique_cli.models import showing
 
     model, title, remarks = outcome.model, reporting.title(outcome, dataset), reporting.remarks(outcome, dataset)
-    if not _showing.has_tree(model):
+    if not showing.has_tree(model):
         lines = [title, *remarks, "The model is not one tree, so no rules are shown."]
         text = "".join(f"# {line}\n" for line in lines)
         if outcome.tree is None:
             return text
         beside = f"{outcome.tree.facts['title']} on {dataset.name}, the tree beside it"
-        shown = _showing.of_loaded(outcome.tree, beside, outcome.tree_X, dataset.y, ())
-        return text + "\n" + _showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()
-    shown = _showing.of_loaded(model, title, outcome.X, dataset.y[outcome.rows], remarks)
-    return _showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()
+        shown = showing.of_loaded(outcome.tree, beside, outcome.tree_X, dataset.y, ())
+        return text + "\n" + showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()
+    shown = showing.of_loaded(model, title, outcome.X, dataset.y[outcome.rows], remarks)
+    return showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()
 
 
 def _document(outcome: Outcome, written: list[str]) -> dict[str, Any]:

@@ -99,8 +99,9 @@ def report(
 
 def _tree(method: Method, row: Row, data_dir: str | None, offline: bool) -> DrawnTree:
     """The tree of a fold, grown again."""
-    from oblique_cli.cli import _showing
+    from oblique_cli.cli import _grown
     from oblique_cli.experiments.regrowing import regrown
+    from oblique_cli.models import showing
     from oblique_cli.report.runs_page import DrawnTree
 
     found = regrown(
@@ -113,10 +114,10 @@ def _tree(method: Method, row: Row, data_dir: str | None, offline: bool) -> Draw
         data_dir=data_dir,
         offline=offline,
     )
-    shown = _showing.of_run(found)
+    shown = _grown.of_run(found)
     depth = None if row.n_leaves <= WHOLE else FIRST
-    text = _showing.content(shown, "text", precision=3, raw=False, depth=depth).decode()
+    text = showing.content(shown, "text", precision=3, raw=False, depth=depth).decode()
     svg = ""
     if shown.is_hyperplanes and row.n_leaves <= PICTURED:
-        svg = _showing.content(shown, "svg", precision=3, raw=False, depth=None).decode()
+        svg = showing.content(shown, "svg", precision=3, raw=False, depth=None).decode()
     return DrawnTree(method.label, svg, text)

@@ -133,15 +133,16 @@ def tree(
             raise click.UsageError("a model file goes without --csv and --algorithm")
         refuse_strays(own, "a file of your own that a tree is fitted to")
 
-    from oblique_cli.cli import _showing
+    from oblique_cli.cli import _grown
+    from oblique_cli.models import showing
 
     if fold is not None:
         if name is None:
             raise click.UsageError("--fold needs the name of a stored run (oblique status)")
-        shown = _showing.of_run(_stored(name, fold, repeat or 0, dataset, algorithm, results, csv, data_dir, offline))
+        shown = _grown.of_run(_stored(name, fold, repeat or 0, dataset, algorithm, results, csv, data_dir, offline))
     elif is_model:
         spare(name)
-        shown = _showing.of_model(Path(str(name)))
+        shown = showing.of_model(Path(str(name)))
     else:
         fitted = fit_to_all(
             name,
@@ -156,13 +157,13 @@ def tree(
             suits=_makes_tree,
             own=own,
         )
-        shown = _showing.of_fit(fitted, own.target or "target")
+        shown = _grown.of_fit(fitted, own.target or "target")
     with working("leaving out terms" if sparse else "drawing the tree"):
         if sparse:
             shown = shown.with_fewer_terms(tolerance or 0.0)
         elif format_ == "text" and fold is None and not is_model:
             shown = shown.with_hint()
-        found = _showing.content(
+        found = showing.content(
             shown, format_, precision=precision, raw=raw, depth=depth, width=_width(output), full=full
         )
     if output is None:

@@ -8,8 +8,6 @@ content security policy with the digests of our own script and style forbids all
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.drawing import markup
 from oblique_cli.drawing.scene import scene_of, style_of
 from oblique_cli.drawing.svg import FONTS, drawing, style_sheet
 from oblique_cli.drawing.view import BINS, BLANK, NodeView, TreeView, printable
@@ -31,6 +30,7 @@ from oblique_cli.tree.scorecards import scores_of
 
 HERE = Path(__file__).parent
 MOST_CELLS = 20_000  # of training rows on the page
+MOST_BARS = 30  # columns whose importance is shown
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,8 @@ class PageData:
     parents       : (n_nodes,) of the fitted tree, to find what is shown of a leaf that is not
     rules         : the tree as text
     fields        : columns of the table that the features are made of, () where they are the features themselves
+    importances   : columns with how much they count, the largest first; () for a page without
+    importances_are : what these numbers are, a sentence
     """
 
     feature_names: Sequence[str]
@@ -79,6 +81,8 @@ class PageData:
     parents: NDArray[Any] | None = None
     rules: str = ""
     fields: Sequence[Field] = ()
+    importances: Sequence[tuple[str, float]] = ()
+    importances_are: str = ""
 
 
 def page(view: TreeView, data: PageData) -> str:
@@ -89,15 +93,16 @@ def page(view: TreeView, data: PageData) -> str:
     return Template(_file("page.html")).substitute(
         title=escape(printable(view.title or "A decision tree")),
         style=style,
-        style_hash=_digest(style),
+        style_hash=markup.digest(style),
         heading=escape(printable(view.title or "A decision tree")),
         legend=_legend(view),
         facts=_facts(view, scene.sideways),
         svg=drawing(scene),
+        importances=_importances(data),
         rules=escape("".join(char if char.isprintable() or char == "\n" else " " for char in data.rules)),
         data=_json(_plain(view, data, scene.sideways)),
         script=script,
-        script_hash=_digest(script),
+        script_hash=markup.digest(script),
     )
 
 
@@ -112,6 +117,16 @@ def _legend(view: TreeView) -> str:
     )
 
 
+def _importances(data: PageData) -> str:
+    """How much the columns count, as bars."""
+    if not data.importances:
+        return ""
+    shown = [(printable(name).replace(BLANK, " "), value) for name, value in data.importances[:MOST_BARS]]
+    left = len(data.importances) - len(shown)
+    more = f" Of {len(data.importances)} columns the first {MOST_BARS}." if left else ""
+    return f'<div class="importances">{markup.bars(data.importances_are + more, shown)}</div>'
+
+
 def _facts(view: TreeView, sideways: bool) -> str:
     """What is said of the tree, an item a line."""
     notes = filter(None, (*view.notes, view.direction("Below" if sideways else "The right")))
@@ -120,10 +135,6 @@ def _facts(view: TreeView, sideways: bool) -> str:
 
 def _file(name: str) -> str:
     return (HERE / name).read_text(encoding="utf-8")
-
-
-def _digest(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 def _json(value: Any) -> str:

@@ -32,6 +32,7 @@ from oblique_cli.ground import seeds
 from oblique_cli.ground.nodes import pairs_of
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
 from oblique_cli.models.encoder import ColumnEncoder
+from oblique_cli.models.explaining.importance import importances_of
 from oblique_cli.models.model import Model, Threshold
 from oblique_cli.models.taken_apart import Fitted
 from oblique_cli.tree.reading import Units
@@ -405,7 +406,7 @@ class _About:
         dataset, encoder, threshold = self.task.called, fitted.encoder, None
         if self.threshold is not None:
             threshold = Threshold(dataset.classes[self.task.goal.positive], self.threshold)
-        return Model.of(
+        found = Model.of(
             fitted.estimator,
             algorithm=case.spec.name,
             classes=dataset.classes,
@@ -415,6 +416,9 @@ class _About:
             facts={**self._facts(case.spec.name, fitted, encoded_names(dataset, encoder)), **extra},
             threshold=threshold,
         )
+        counted = importances_of(found, dataset.X, dataset.y)
+        told = {} if counted is None else {"importances": counted.plain()}
+        return replace(found, facts={**found.facts, **told})
 
     def _facts(self, algorithm: str, fitted: _Fitted, seen: Sequence[str]) -> dict[str, Any]:
         """What a model file says of a fit. seen : names of the columns that the estimator saw"""

@@ -20,6 +20,7 @@ from oblique_cli.fitting.default_pruning import divides_rows, how_pruned
 from oblique_cli.fitting.estimating import Estimate
 from oblique_cli.fitting.fitting import Outcome, rare_classes
 from oblique_cli.fitting.goals import AUTO, Goal
+from oblique_cli.models.explaining.importance import Importances
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -86,6 +87,8 @@ def remarks(outcome: Outcome, dataset: Dataset) -> tuple[str, ...]:
         values = ", ".join(f"{name} {value}" for name, value in outcome.chosen.items())
         folds = outcome.estimate.folds or "held-out and"
         said.append(f"Chosen by {folds}-fold cross-validation: {values}.")
+    if (counted := Importances.from_plain(facts.get("importances"))) is not None:
+        said.append(counted.sentence())
     if outcome.budget.cut:
         said.append(
             f"The clock cut the work short, at {outcome.budget.cut}: another run may give another model; --time gives "

@@ -6,13 +6,11 @@ The page is one template with four places, so `string.Template` fills it; everyt
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
@@ -20,6 +18,7 @@ from string import Template
 from typing import Any
 
 import oblique_cli
+from oblique_cli.drawing import markup
 from oblique_cli.drawing.canvas import rendered
 from oblique_cli.drawing.palette import STYLES
 from oblique_cli.errors import ConfigError, DataError, StoreError
@@ -84,7 +83,7 @@ def page(
         title=escape(material.title),
         style=_file("runs_page.css"),
         script=script,
-        script_digest=f"sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}",
+        script_digest=markup.digest(script),
         body=f'{_head(material)}\n<nav aria-label="Sections">{links}</nav>\n<main>\n{body}\n</main>',
     )
 
@@ -159,36 +158,15 @@ def _said(note: str) -> str:
 def _grid(grid: TextGrid) -> str:
     def cell(text: str, column: int, mark: str) -> str:
         names = {BEST: "best", SAME: "same"}
-        return _cell("td", text, " ".join(filter(None, ("name" if column < grid.left else "", names.get(mark, "")))))
+        return markup.cell(
+            "td", text, " ".join(filter(None, ("name" if column < grid.left else "", names.get(mark, ""))))
+        )
 
     rows = "".join(
         f"<tr>{''.join(cell(text, j, grid.marks.get((i, j), '')) for j, text in enumerate(row))}</tr>"
         for i, row in enumerate(grid.rows)
     )
-    return _table(grid.header, rows, grid.left)
-
-
-def _table(header: Sequence[str], rows: str, left: int) -> str:
-    heads = "".join(_cell('th scope="col"', name, "name" if j < left else "") for j, name in enumerate(header))
-    return (
-        '<div class="scroll"><table class="sortable">'
-        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
-
-
-def _plain_table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int, long: Sequence[int] = ()) -> str:
-    """A table of names, then numbers; the columns `long` hold text that may be broken."""
-    body = ""
-    for row in rows:
-        kinds = ("long" if j in long else "name" if j < left else "" for j in range(len(row)))
-        body += f"<tr>{''.join(_cell('td', text, kind) for text, kind in zip(row, kinds, strict=True))}</tr>"
-    return _table(header, body, left)
-
-
-def _cell(tag: str, text: str, kind: str) -> str:
-    """One cell. tag : with its attributes; kind : classes of the style sheet, "" for none"""
-    chosen = f' class="{kind}"' if kind else ""
-    return f"<{tag}{chosen}>{escape(text)}</{tag.partition(' ')[0]}>"
+    return markup.table(grid.header, rows, grid.left)
 
 
 def _significance(material: Material) -> str:
@@ -211,7 +189,7 @@ def _wins(verdicts: Any) -> str:
             names = [verdicts.paired.methods[name] for name in (match.first, match.second)]
             wins = f"{match.sign.wins} / {match.sign.losses}"
             rows.append((one.metric, *names, wins, f"{match.wilcoxon.p:.3g}", f"{match.p_holm:.3g}"))
-    table = _plain_table(("metric", "first", "second", "wins / losses", "Wilcoxon p", "p (Holm)"), rows, 3)
+    table = markup.plain_table(("metric", "first", "second", "wins / losses", "Wilcoxon p", "p (Holm)"), rows, 3)
     return table if len(rows) <= FEW_ROWS else f"<details><summary>{len(rows)} pairs</summary>{table}</details>"
 
 
@@ -246,7 +224,7 @@ def _confusions(material: Material) -> str:
             continue
         if len(classes) > MANY_CLASSES:
             continue
-        tables = "".join(_matrix(method.label, classes, counts) for method, counts in found)
+        tables = "".join(markup.matrix(method.label, classes, counts) for method, counts in found)
         parts.append(f'<details><summary>{escape(dataset)}</summary><div class="plots">{tables}</div></details>')
     if not parts:
         return ""
@@ -254,26 +232,6 @@ def _confusions(material: Material) -> str:
         '<h3>Confusion matrices</h3><p class="soft">Test rows of each class by the class predicted, mean over '
         f"repetitions; shades are shares of a row.</p>{''.join(parts)}"
     )
-
-
-def _matrix(title: str, classes: Sequence[str], counts: Any) -> str:
-    heads = "".join(_cell('th scope="col"', name, "") for name in classes)
-    rows = ""
-    for name, row in zip(classes, counts, strict=True):
-        total = row.sum()
-        cells = "".join(
-            f'<td style="--share:{count / total:.2f}">{_count(count)}</td>' if count else "<td></td>" for count in row
-        )
-        rows += f'<tr><th scope="row" class="name">{escape(name)}</th>{cells}</tr>'
-    return (
-        f'<div class="scroll"><table class="matrix"><caption>{escape(title)}</caption>'
-        f'<thead><tr><th class="name">class</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
-    )
-
-
-def _count(count: float) -> str:
-    """A number of rows, or a mean of such numbers; whole numbers have all of their digits."""
-    return f"{count:.0f}" if float(count).is_integer() else f"{count:.1f}"
 
 
 def _inline(svg: str, name: str) -> str:
@@ -311,8 +269,8 @@ def _choices(material: Material) -> str:
             ]
     if not counted:
         return ""
-    table = _plain_table(("data set", "algorithm", "parameter", "chosen (folds)"), counted, 4, long=(3,))
-    folds = _plain_table(("data set", "algorithm", "repetition", "fold", "chosen", "values tried"), each, 2)
+    table = markup.plain_table(("data set", "algorithm", "parameter", "chosen (folds)"), counted, 4, long=(3,))
+    folds = markup.plain_table(("data set", "algorithm", "repetition", "fold", "chosen", "values tried"), each, 2)
     return f"{table}<details><summary>fold by fold ({len(each)})</summary>{folds}</details>"
 
 
@@ -373,7 +331,7 @@ def _failures(material: Material) -> str:
     ]
     if not rows:
         return ""
-    table = _plain_table(("run", "data set", "algorithm", "repetition", "fold", "message"), rows, 3, long=(5,))
+    table = markup.plain_table(("run", "data set", "algorithm", "repetition", "fold", "message"), rows, 3, long=(5,))
     names = dict.fromkeys(row[0] for row in rows)
     commands = ", ".join(f"<code>{escape(shlex.join(('oblique', 'retry', name)))}</code>" for name in names)
     how = f'<p class="soft">Run them again with {commands}.</p>'
@@ -393,7 +351,7 @@ def _times(material: Material) -> str:
         speed = f"{tested / predict:,.0f}" if predict > 0 else "-"
         rows.append((method.label, f"{len(own):,}", f"{fit / len(own):.4g}", f"{tune:.4g}", f"{fit:.4g}", speed))
     header = ("algorithm", "folds", "fit s a fold", "tuning s", "fitting s", "rows predicted a second")
-    return _plain_table(header, rows, 1)
+    return markup.plain_table(header, rows, 1)
 
 
 # ---- origin ----------------------------------------------------------------------------------------------------------
@@ -417,8 +375,8 @@ def _run_facts(one: Shown, material: Material) -> str:
         which = f"environment {number}" if len(made) > 1 else "environment"
         text = ", ".join(f"{name} {value}" for name, value in environments.facts(facts_of_one).items())
         facts.append((which, text))
-    table = _plain_table(("what", ""), facts, 1, long=(1,))
-    digests = _plain_table(("data set", "digest of the data"), sorted(one.data.items()), 2)
+    table = markup.plain_table(("what", ""), facts, 1, long=(1,))
+    digests = markup.plain_table(("data set", "digest of the data"), sorted(one.data.items()), 2)
     content = json.dumps(asked.content(), indent=2, sort_keys=True)
     return (
         f"<h3>{escape(one.experiment.title or one.run.name)}</h3>{table}"

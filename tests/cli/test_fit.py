@@ -95,6 +95,21 @@ def test_json_holds_facts_and_files(call):  # noqa: F811
     assert document["classes"] == ["amber", "durum", "spelt"]
 
 
+def test_importances_are_told_and_shown_with_the_tree(plain):
+    told = plain("fit", str(PLAIN), "--target", "variety", *QUICK).out
+    document = json.loads(plain("fit", str(PLAIN), "--target", "variety", *QUICK, "--format", "json").out)
+    found = document["importances"]
+    assert (found["by"], found["output"], found["rows"], found["background"]) == ("shapley", "probability", 100, 50)
+    names = [name for name, _ in sorted(found["values"].items(), key=lambda one: -one[1])]
+    shown = ", ".join(f"{name} {found['values'][name]:.3g}" for name in names)
+    assert f"# Importance (mean |Shapley value| of the probability, 100 rows against 50): {shown}." in told
+    assert plain("tree", "plain.json", "--output", "tree.html").code == 0
+    page = (plain.folder / "tree.html").read_text()
+    assert re.findall(r'class="name">(\w+)</th>', page) == names
+    fitted_now = plain("tree", str(PLAIN), "--target", "variety", "--algorithm", "hhgdt", "--output", "now.html")
+    assert fitted_now.code == 0 and 'class="bars"' in (plain.folder / "now.html").read_text()
+
+
 def test_numbers_are_regressed(call):  # noqa: F811
     ended = call("fit", str(PLAIN), "--target", "weight_mg", "--drop", "variety", "--folds", "3", "--out", "r.json")
     assert ended.code == 0, ended.err

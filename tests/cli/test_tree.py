@@ -11,11 +11,11 @@ from cli_support import call
 from tree_support import tree_of
 
 from oblique_cli import data, make
-from oblique_cli.cli import _common, _fitting, _showing
+from oblique_cli.cli import _common, _fitting
 from oblique_cli.experiments import progress as progress_module
 from oblique_cli.fitting import default_pruning
 from oblique_cli.ground import seeds
-from oblique_cli.models import load, save
+from oblique_cli.models import load, save, showing
 
 __all__ = ["call"]
 
@@ -389,8 +389,8 @@ def test_commands_on_models_say_what_they_do_where_it_takes_long(table, monkeypa
 
 
 def test_what_moves_no_row_is_found_once_though_there_is_a_hint(call, monkeypatch):
-    found, of = [], _showing.Light.of
-    monkeypatch.setattr(_showing.Light, "of", lambda *given: found.append(1) or of(*given))
+    found, of = [], showing.Light.of
+    monkeypatch.setattr(showing.Light, "of", lambda *given: found.append(1) or of(*given))
     ended = call("tree", "bupa", "--algorithm", "hhgdt", "--set", "epsilon=0.3")
     assert ended.code == 0 and "# Sums need up to" in ended.out
     assert len(found) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -51,6 +52,18 @@ def test_names_get_into_the_page_as_text_only():
     found = data_of(document)
     assert found["classes"] == WILD_CLASSES
     assert [feature["n"] for feature in found["features"]][:3] == WILD[:3]
+
+
+def test_importances_are_bars_without_a_script():
+    data = replace(page_data(), importances=[("<b>tall", 0.5), ("short", 0.125)], importances_are="Importance: <i>.")
+    document = page(view(), data)
+    (table,) = re.findall(r'<table class="bars">.*?</table>', document)
+    assert "<caption>Importance: &lt;i&gt;.</caption>" in table and "&lt;b&gt;tall" in table
+    assert re.findall(r'width="([\d.]+)" height="8"', table) == ["100.0", "25.0"]
+    assert re.findall(r"<td>([\d.]+)</td>", table) == ["0.5", "0.125"]
+    assert 'class="bars"' not in page(view(), page_data())
+    many = replace(data, importances=[(f"x{j}", 1.0) for j in range(40)])
+    assert "Of 40 columns the first 30." in page(view(), many) and "x30</th>" not in page(view(), many)
 
 
 def test_rows_beyond_what_a_page_holds_are_thinned_and_counted():

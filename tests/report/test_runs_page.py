@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from cli_support import call
 
+from oblique_cli.drawing import markup
 from oblique_cli.drawing.canvas import rendered
 from oblique_cli.drawing.painter import painted
 from oblique_cli.drawing.ranks import Ranks, critical_differences
@@ -101,7 +102,7 @@ def test_a_long_table_has_one_form_for_other_programs(page, call, monkeypatch):
 
 
 def test_counts_of_a_matrix_keep_their_digits():
-    text = report._matrix("A", ["a", "b"], np.array([[45586.0, 0.0], [1.5, 8903.0]]))
+    text = markup.matrix("A", ["a", "b"], np.array([[45586.0, 0.0], [1.5, 8903.0]]))
     assert re.findall(r">([\d.e+]+)</td>", text) == ["45586", "1.5", "8903"]
 
 

@@ -88,12 +88,17 @@ def shapley_values(
     output: str | None = None,
     interactions: bool = False,
     n_threads: int = 1,
+    most_steps: int | None = None,
 ) -> ShapleyValues:
-    """Return what `shap_values` returns without `shap`, and raise what it raises."""
+    """Return what `shap_values` returns without `shap`, and raise what it raises.
+
+    most_steps : that a row may take in a tree, MOST_STEPS without it
+    """
     if not isinstance(model, Model):
         model = Model.of(model, algorithm=algorithm_of(model))
     procedure = procedure_of(model)
     output = output_of(procedure, output)
+    steps = MOST_STEPS if most_steps is None else most_steps
     rows, given = _rows(procedure, X, "X")
     against, _ = _rows(procedure, background, "background")
     if len(against) < 2:
@@ -101,7 +106,7 @@ def shapley_values(
             f"the background must have at least 2 rows, such as 100 training rows. Got {len(against)}; where a single "
             "row is meant as the whole reference, give it twice."
         )
-    found, base = _of_trees(procedure, rows, against, output, interactions, n_threads)
+    found, base = _of_trees(procedure, rows, against, output, interactions, steps, n_threads)
     if output == VALUE:
         found, base = found[..., 0], base[0]
     names = list(outputs_of(procedure, output))
@@ -164,7 +169,13 @@ def _rows(procedure: Procedure, X: ArrayLike, name: str) -> tuple[Array, Array]:
 
 
 def _of_trees(
-    procedure: Procedure, rows: Array, background: Array, output: str, interactions: bool, n_threads: int
+    procedure: Procedure,
+    rows: Array,
+    background: Array,
+    output: str,
+    interactions: bool,
+    most_steps: int,
+    n_threads: int,
 ) -> tuple[Array, Array]:
     """Means over background and trees: values, (n, p, K) or (n, p, p, K), and the base value, (K,)."""
     p, n_outputs = len(procedure.cells), n_told(procedure, output)
@@ -177,19 +188,19 @@ def _of_trees(
         for first in range(0, len(rows), ROWS):
             own = game.summands(rows[first : first + ROWS])
             try:
-                found[first : first + ROWS] += game.core.shapley(*own, *reference, interactions, MOST_STEPS, n_threads)
+                found[first : first + ROWS] += game.core.shapley(*own, *reference, interactions, most_steps, n_threads)
             except OverflowError:
-                raise ConfigError(_too_many(procedure, tree)) from None
+                raise ConfigError(_too_many(procedure, tree, most_steps)) from None
     found /= len(background) * len(procedure.trees)
     found = _as_shap(found) if interactions else found
     return completed(found, base / len(procedure.trees), len(outputs_of(procedure, output)), output)
 
 
-def _too_many(procedure: Procedure, tree: Any) -> str:
+def _too_many(procedure: Procedure, tree: Any, most_steps: int) -> str:
     widest = max(len({term.cell for term in split.terms}) for split in tree.splits if split is not None)
     return (
         f"{procedure.title} has planes of up to {widest} columns, which leave more coalitions to tell apart than the "
-        f"{MOST_STEPS:,} steps that a row may take; fit splits of fewer terms, as by --set max_terms=4, or give fewer "
+        f"{most_steps:,} steps that a row may take; fit splits of fewer terms, as by --set max_terms=4, or give fewer "
         "background rows."
     )
 

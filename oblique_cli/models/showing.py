@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,11 +17,10 @@ from oblique_cli.tree.sparse import Light, idle_terms, simplified
 from oblique_cli.tree.structure import Tree, of_classes
 
 if TYPE_CHECKING:
-    from oblique_cli.cli._fitting import Fitted
     from oblique_cli.drawing.page import Field
-    from oblique_cli.experiments.regrowing import Regrown
-    from oblique_cli.models import Model
     from oblique_cli.models.encoder import ColumnEncoder
+    from oblique_cli.models.explaining.importance import Importances
+    from oblique_cli.models.model import Model
 
 LONG = 4  # terms of a sum that is easy to read
 DRAWN = ("png", "pdf")  # by matplotlib, into files
@@ -44,6 +43,7 @@ class Shown:
     kept_light  terms that training rows need, as a model file says or as they were found before; None if neither
     source      names of the columns before `encoder`, their levels, and what makes X of them, None for X itself
     estimator   the fitted estimator; a model from a file makes it when it is asked for
+    make_importances  says how much the columns count, which a page asks for; None where nothing says so
     """
 
     title: str
@@ -60,6 +60,7 @@ class Shown:
     make_estimator: Any = None
     kept_light: Light | None = None
     source: tuple[Sequence[str], Mapping[int, Sequence[str]], ColumnEncoder | None] | None = None
+    make_importances: Callable[[], Importances | None] | None = None
 
     @cached_property
     def estimator(self) -> Any:
@@ -246,6 +247,7 @@ class Shown:
 
         rows = self.tree_rows
         leaves = None
+        counted = None if self.make_importances is None else self.make_importances()
         if rows is not None:
             leaves = self.tree.apply(rows) if self.is_hyperplanes else self.estimator.apply(self.X)
         data = PageData(
@@ -259,6 +261,8 @@ class Shown:
             self.tree.parents,
             self.rules(view, precision, depth, 110, full),
             () if self.source is None else _fields(*self.source),
+            importances=() if counted is None else tuple(counted.values.items()),
+            importances_are="" if counted is None else f"Importance of the columns: {counted.said}.",
         )
         return page(view, data)
 
@@ -355,99 +359,9 @@ def content(
 # ---- where trees come from -------------------------------------------------------------------------------------------
 
 
-def of_fit(fitted: Fitted, target: str) -> Shown:
-    """Return the tree that was fitted to all rows of a data set."""
-    notes = tuple(line for line in (fitted.dataset.note, *fitted.notes) if line)
-    target = fitted.columns.target if fitted.columns is not None else target
-    return _of_estimator(
-        fitted.estimator,
-        fitted.dataset,
-        fitted.encoder,
-        fitted.spec,
-        fitted.spec.params,
-        fitted.X,
-        fitted.dataset.y,
-        f"on {fitted.dataset.name}",
-        target,
-        notes,
-    )
-
-
-def of_run(found: Regrown) -> Shown:
-    """Return the tree of a stored fold, grown again."""
-    row = found.row
-    chosen = ", ".join(f"{name} {value}" for name, value in row.chosen.items())
-    if found.case.algorithm.family.task == "regression":
-        tested = f"RMSE {row.measures.get('rmse', float('nan')):.4g} on its {row.n_test} test rows"
-    else:
-        tested = f"{row.n_correct} of its {row.n_test} test rows right"
-    remark = f"fold {row.fold} of repetition {row.repeat}, {tested}{f'; chosen: {chosen}' if chosen else ''}"
-    return _of_estimator(
-        found.estimator,
-        found.dataset,
-        found.encoder,
-        found.case.spec,
-        {**found.case.spec.params, **row.chosen},
-        found.X,
-        found.y,
-        f"on {found.dataset.name}",
-        found.case.policy.target or "target",
-        (remark,),
-    )
-
-
-def _of_estimator(
-    estimator: Any,
-    dataset: Any,
-    encoder: Any,
-    spec: Any,
-    params: Mapping[str, Any],
-    X: Any,
-    y: Any,
-    where: str,
-    target: str,
-    remarks: tuple[str, ...],
-) -> Shown:
-    from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.estimators.encoding import encoded_levels, encoded_names
-    from oblique_cli.models.encoder import ColumnEncoder
-
-    if not ALGORITHMS[spec.name].family.makes_tree:
-        raise ConfigError(f"algorithm {spec.name!r} makes no tree to show: choose another one (oblique list).")
-    features = list(encoded_names(dataset, encoder))
-    classes, y = _known(dataset.classes, getattr(estimator, "classes_", None), y)
-    levels = encoded_levels(dataset, estimator)
-    values = estimator.value_names() if hasattr(estimator, "value_names") else []
-    document = {
-        "algorithm": spec.name,
-        "parameters": {**ALGORITHMS[spec.name].defaults, **ALGORITHMS[spec.name].current(params)},
-        "dataset": dataset.name,
-        "features": features,
-        "classes": classes,
-        **({"level_names": levels} if levels else {}),
-        **({"value_names": values} if values else {}),
-    }
-    title = f"{ALGORITHMS[spec.name].title} {where}"
-    return Shown(
-        title,
-        estimator.tree_,
-        features,
-        classes,
-        levels,
-        target,
-        X,
-        y,
-        remarks,
-        document,
-        None,
-        lambda: estimator,
-        source=(dataset.feature_names, dataset.levels, None if encoder is None else ColumnEncoder.of(encoder)),
-    )
-
-
 def of_model(path: Path) -> Shown:
     """Return the tree of a model file; nothing but NumPy and the core is loaded for a tree of hyperplanes."""
-    from oblique_cli.models import load
+    from oblique_cli.models.model import load
 
     model = load(path)
     name = model.algorithm or model.fitted.cls
@@ -466,7 +380,7 @@ def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: t
     """Return the tree of a model that has one. X, y : training rows as its estimator saw them, if they are at hand"""
     features, levels = model.columns_seen()
     target = model.columns.target if model.columns is not None else "class" if model.classes else "target"
-    classes, y = _known(model.classes, model.fitted.state.get("classes_") if model.has_codes else None, y)
+    classes, y = known(model.classes, model.fitted.state.get("classes_") if model.has_codes else None, y)
     tree = model.fitted.state["tree_"]
     return Shown(
         title,
@@ -489,6 +403,7 @@ def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: t
         make_estimator=lambda: model.estimator,
         kept_light=_light(model),
         source=(model.feature_names, {} if model.columns is None else model.columns.levels, model.encoder),
+        make_importances=lambda: _importances(model),
     )
 
 
@@ -511,12 +426,19 @@ def _of_facts(model: Model) -> Iterator[str]:
         yield f"on new rows: {name} {estimate[name]:.4g} ({estimate.get('by')})."
 
 
-def _known(classes: Sequence[str], codes: Any, y: Any) -> tuple[list[str], Any]:
-    """Labels of the classes with these codes, of all without codes, and the places among them of the codes `y`."""
+def known(classes: Sequence[str], codes: Any, y: Any) -> tuple[list[str], Any]:
+    """Return labels of the classes with these codes, of all without codes, and the places among them of codes `y`."""
 
     if codes is None or len(codes) == len(classes):
         return list(classes), y
     return [classes[code] for code in codes.tolist()], None if y is None else codes.searchsorted(y)
+
+
+def _importances(model: Model) -> Importances | None:
+    """What a model file says of how much its columns count, if it does."""
+    from oblique_cli.models.explaining.importance import Importances
+
+    return Importances.from_plain(model.facts.get("importances"))
 
 
 def _units(facts: Mapping[str, Any], n_features: int) -> Units | None:

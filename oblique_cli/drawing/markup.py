@@ -1,0 +1,84 @@
+"""What HTML pages of this project are made of: tables, matrices, bars, and the digests that a policy names.
+
+Text is escaped here, so whatever a user has called a column is text on the page.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterable, Sequence
+from html import escape
+from typing import Any
+
+BAR_WIDTH, BAR_HEIGHT = 100, 8
+SHADES = 10  # of the cells of a matrix, by the share of their row
+
+
+def digest(text: str) -> str:
+    """Return what a content security policy names a script or a style by."""
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def table(header: Sequence[str], rows: str, left: int) -> str:
+    """Return a table that scrolls where it is wide. rows : markup; left : how many columns are names"""
+    heads = "".join(cell('th scope="col"', name, "name" if j < left else "") for j, name in enumerate(header))
+    return (
+        '<div class="scroll"><table class="sortable">'
+        f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
+    )
+
+
+def plain_table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int, long: Sequence[int] = ()) -> str:
+    """Return a table of names, then numbers; the columns `long` hold text that may be broken."""
+    body = ""
+    for row in rows:
+        kinds = ("long" if j in long else "name" if j < left else "" for j in range(len(row)))
+        body += f"<tr>{''.join(cell('td', text, kind) for text, kind in zip(row, kinds, strict=True))}</tr>"
+    return table(header, body, left)
+
+
+def cell(tag: str, text: str, kind: str) -> str:
+    """Return one cell. tag : with its attributes; kind : classes of the style sheet, "" for none"""
+    chosen = f' class="{kind}"' if kind else ""
+    return f"<{tag}{chosen}>{escape(text)}</{tag.partition(' ')[0]}>"
+
+
+def matrix(title: str, classes: Sequence[str], counts: Any, recalls: Sequence[str] = ()) -> str:
+    """Return a (C, C) matrix of counts, shaded by the share of their row; recalls : a last column, none without"""
+    last = ["share found"] if recalls else []
+    heads = "".join(cell('th scope="col"', name, "") for name in [*classes, *last])
+    rows = ""
+    for k, (name, row) in enumerate(zip(classes, counts, strict=True)):
+        total = sum(row)
+        cells = "".join(
+            f'<td class="s{round(SHADES * count / total)}">{count_of(count)}</td>' if count else "<td></td>"
+            for count in row
+        )
+        found = cell("td", recalls[k], "") if recalls else ""
+        rows += f'<tr><th scope="row" class="name">{escape(name)}</th>{cells}{found}</tr>'
+    return (
+        f'<div class="scroll"><table class="matrix"><caption>{escape(title)}</caption>'
+        f'<thead><tr><th class="name">class</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+
+
+def count_of(count: float) -> str:
+    """Return a number of rows, or a mean of such numbers; whole numbers have all of their digits."""
+    return f"{count:.0f}" if float(count).is_integer() else f"{count:.1f}"
+
+
+def bars(caption: str, values: Sequence[tuple[str, float]]) -> str:
+    """Return names with their numbers and bars, the longest that of the largest number; no number is negative."""
+    largest = max((value for _, value in values), default=0.0)
+    rows = ""
+    for name, value in values:
+        long = f"{BAR_WIDTH * value / largest:.1f}" if largest > 0.0 else "0"
+        bar = (
+            f'<svg viewBox="0 0 {BAR_WIDTH} {BAR_HEIGHT}" preserveAspectRatio="none" aria-hidden="true">'
+            f'<rect class="k0" width="{long}" height="{BAR_HEIGHT}"/></svg>'
+        )
+        rows += (
+            f'<tr><th scope="row" class="name">{escape(name)}</th><td class="bar">{bar}</td><td>{value:.3g}</td></tr>'
+        )
+    return f'<table class="bars"><caption>{escape(caption)}</caption><tbody>{rows}</tbody></table>'
