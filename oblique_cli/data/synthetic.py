@@ -308,6 +308,49 @@ def extreme_values(seed: int) -> Drawn:
     return np.vstack(parts), np.array(labels)
 
 
+@SYNTHETIC.register("alternating_clusters")
+def alternating_clusters(seed: int) -> Drawn:
+    """Two classes of two clusters each, in a row in which the classes alternate (thesis 6.2.1, figures 6.1 and 6.2).
+
+    The text: each region of the final partition is a cluster of its class.
+    """
+    clouds = [
+        ("1", 45, (0.05, 0.10), 110.0, 0.13, 0.045),
+        ("2", 45, (0.40, 0.25), 110.0, 0.13, 0.045),
+        ("1", 45, (0.75, 0.40), 130.0, 0.13, 0.045),
+        ("2", 45, (1.05, 0.65), 150.0, 0.13, 0.045),
+    ]
+    return _clouds(_generator(seed, "alternating_clusters"), clouds)
+
+
+@SYNTHETIC.register("paired_clusters")
+def paired_clusters(seed: int) -> Drawn:
+    """Class 1 in two clusters, and class 2 in one; one line tells the classes apart (thesis 6.3.3, figure 6.4)."""
+    clouds = [
+        ("1", 50, (0.10, 0.80), 0.0, 0.06, 0.06),
+        ("1", 50, (0.90, 0.80), 0.0, 0.06, 0.06),
+        ("2", 60, (0.50, 0.30), 0.0, 0.12, 0.07),
+    ]
+    return _clouds(_generator(seed, "paired_clusters"), clouds)
+
+
+@SYNTHETIC.register("overlapping_clusters")
+def overlapping_clusters(seed: int) -> Drawn:
+    """Two normal clouds, one a class, that share a part of the plane (thesis figures 6.3, 6.6 and 6.8)."""
+    clouds = [("1", 100, (0.35, 0.5), 60.0, 0.2, 0.09), ("2", 100, (0.62, 0.5), 60.0, 0.2, 0.09)]
+    return _clouds(_generator(seed, "overlapping_clusters"), clouds)
+
+
+@SYNTHETIC.register("bent_class")
+def bent_class(seed: int) -> Drawn:
+    """Class 1 bent around class 2, so that no line tells them apart, and no row in common (thesis 6.7, figure 6.7)."""
+    rng = _generator(seed, "bent_class")
+    turn, radius = rng.uniform(0.0, np.pi, 120), rng.normal(1.0, 0.08, 120)
+    bow = np.column_stack([radius * np.cos(turn), radius * np.sin(turn)])
+    inner = rng.normal((0.0, 0.2), (0.16, 0.13), (60, 2))
+    return np.vstack([bow, inner]), np.repeat(["1", "2"], [120, 60])
+
+
 # ---- draws -----------------------------------------------------------------------------------------------------------
 
 
@@ -339,3 +382,14 @@ def _bands(
         parts.append(box @ _rotation(degrees) + center)
         labels += [label] * count
     return np.vstack(parts), np.array(labels)
+
+
+def _clouds(
+    rng: np.random.Generator, clouds: Sequence[tuple[str, int, tuple[float, float], float, float, float]]
+) -> Drawn:
+    """Normal clouds: (label, count, center, direction in degrees, standard deviations along it and across) each."""
+    parts = [
+        rng.standard_normal((count, 2)) * [along, across] @ _rotation(degrees) + center
+        for _, count, center, degrees, along, across in clouds
+    ]
+    return np.vstack(parts), np.repeat([cloud[0] for cloud in clouds], [cloud[1] for cloud in clouds])

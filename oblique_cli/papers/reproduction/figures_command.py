@@ -22,14 +22,14 @@ def figures(
 ) -> None:
     """Draw the figures NAME, or all of them, each to a file of its name.
 
-    Without NAME, README.md is written beside the figures too: what each figure remakes, what the paper's text claims,
-    and what was seen. Drawing needs matplotlib, the extra `figures` of the package.
+    Without NAME, pages are written beside the figures too, README.md and one for each kind: what each figure remakes,
+    what the paper's text claims, and what was seen. Drawing needs matplotlib, the extra `figures` of the package.
 
     Example: oblique figures hhcart_growth --output .
     """
     from oblique_cli.data import files
     from oblique_cli.drawing.canvas import rendered
-    from oblique_cli.papers.reproduction.figures.illustrations import FIGURES, FigureSetting, page
+    from oblique_cli.papers.reproduction.figures.illustrations import FIGURES, FigureSetting, pages
 
     if listing:
         click.echo(columns([(about.name, about.remakes) for about in FIGURES.values()]))
@@ -46,5 +46,5 @@ def figures(
         path = folder / f"{about.name}.{format_}"
         files.write(path, rendered(picture.figure, format_))
         click.echo(f"{path}: {picture.seen}")
-    if not names:
-        files.write(folder / "README.md", page(pictures, format_).encode())
+    for name, text in pages(pictures, format_).items() if not names else ():
+        files.write(folder / name, text.encode())

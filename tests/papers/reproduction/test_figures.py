@@ -10,10 +10,11 @@ from oblique_cli.data.synthetic import SEED, draw
 from oblique_cli.drawing import canvas
 from oblique_cli.drawing.diagram import drawing
 from oblique_cli.errors import ConfigError
+from oblique_cli.ground.geometry import crimcoord, principal_axes, unit_scatter
 from oblique_cli.ground.resources import PACKAGE
-from oblique_cli.papers.reproduction.figures import examples, orthogonal, segments, tuning
+from oblique_cli.papers.reproduction.figures import bottom_up, examples, orthogonal, projections, segments, tuning
 from oblique_cli.papers.reproduction.figures.examples import full_tree, off_the_board, thesis_numbers
-from oblique_cli.papers.reproduction.figures.illustrations import FIGURES, FigureSetting, page
+from oblique_cli.papers.reproduction.figures.illustrations import FIGURES, FigureSetting, pages
 from oblique_cli.papers.reproduction.studies.pathfinder import GRID_SIZES
 
 DOCS = PACKAGE.parent / "docs" / "figures"
@@ -96,6 +97,96 @@ def test_extreme_values_turn_the_eigenvector_but_not_the_representative_vector(s
     assert full_tree("hhcrv", dataset).n_leaves < full_tree("hhcart_d", dataset).n_leaves
 
 
+def test_the_scores_of_levels_are_those_of_the_best_direction():
+    # Section 3.7. With three levels the direction matters; with two all but (1, 1) have the same share.
+    rng = np.random.default_rng(0)
+    for table in (projections.LEVELS, rng.integers(1, 40, (3, 2)).astype(float), rng.integers(1, 40, (4, 3)) * 1.0):
+        scores = crimcoord(table)
+        between, within = projections.sums_of_squares(table, scores)
+        ours = between.sum() / (between.sum() + within.sum())
+        shares = []
+        for other in rng.standard_normal((300, len(table))):
+            # Row by row, from the definition of the sums of squares.
+            rows = [(code, other[level]) for level, of in enumerate(table) for code, n in enumerate(of) for _ in
+                    range(int(n))]  # fmt: skip
+            values, codes = np.array([v for _, v in rows]), np.array([c for c, _ in rows])
+            means = np.array([values[codes == c].mean() for c in range(table.shape[1])])
+            shares.append(((means[codes] - values.mean()) ** 2).sum() / ((values - values.mean()) ** 2).sum())
+        assert max(shares) <= ours + 1e-12
+        assert (np.ptp(shares) < 1e-9) == (len(table) == 2)
+    assert crimcoord(projections.LEVELS) == pytest.approx([0.5**0.5, -(0.5**0.5)])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_representative_vector_has_the_least_squared_distances(seed):
+    # Section 5.3, equation 5.3.1: the sum is n - v'X'Xv, and each distance the sine of the angle.
+    dataset = draw("extreme_values", seed)
+    rows = dataset.X[dataset.y == 0]
+    units, scatter = projections.unit_rows(rows), unit_scatter(rows)
+    best = principal_axes(scatter)[0]
+    squared = projections.squared_distances(units, best)
+    assert squared.sum() == pytest.approx(len(units) - best @ scatter @ best)
+    assert squared == pytest.approx(np.sin(np.arccos(np.clip(np.abs(units @ best), 0, 1))) ** 2, abs=1e-9)
+    others = [projections.squared_distances(units, each).sum() for each in projections.directions(360)]
+    assert squared.sum() <= min(others) + 1e-9
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_every_region_of_the_top_down_tree_is_a_cluster(seed):
+    # Section 6.2.1.
+    dataset = draw("alternating_clusters", seed)
+    tree = full_tree("hhcart_a", dataset)
+    assert tree.n_leaves == 4 and examples.accuracy(tree, dataset) == 100.0
+    clusters = bottom_up.cluster_of_leaf(tree, dataset)
+    assert sorted(clusters.values()) == [0, 1, 2, 3]
+    assert all(tree.labels[leaf] == cluster % 2 for leaf, cluster in clusters.items())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_one_cluster_for_two_costs_no_accuracy_where_a_line_separates(seed):
+    # Section 6.3.3: three terminal nodes or two.
+    dataset = draw("paired_clusters", seed)
+    sizes = {}
+    for name, options in (("bic", bottom_up.BY_BIC), ("one", bottom_up.ONE_CLUSTER)):
+        tree = bottom_up.bottom_up_tree(dataset, **options)
+        assert examples.accuracy(tree, dataset) == 100.0
+        sizes[name] = tree.n_leaves
+    assert sizes["one"] == 2 and sizes["bic"] == 3
+
+
+def test_bottom_up_trees_leave_mixed_regions_that_a_top_down_tree_divides():
+    # Sections 6.2.2, 6.7 and 7.2, over eight draws and as many fresh rows each.
+    fresh = {"HHBUT": [], "HHCART(A), unpruned": []}
+    for seed in SEEDS:
+        for name in ("bent_class", "overlapping_clusters"):
+            dataset, other = draw(name, seed), draw(name, seed + 1000)
+            found = bottom_up.failures(dataset)
+            assert found["HHBUT"].n_leaves == 2 < found["hybrid"].n_leaves
+            right = {title: examples.accuracy(tree, dataset) for title, tree in found.items()}
+            assert right["HHBUT"] < 97.0 < right["HHCART(A), unpruned"] and right["hybrid"] > 97.0
+            if name == "overlapping_clusters":
+                for title in fresh:
+                    fresh[title].append(examples.accuracy(found[title], other))
+    # Where clusters overlap, rows that no tree has seen tell over-fitting apart.
+    assert np.mean(fresh["HHBUT"]) > np.mean(fresh["HHCART(A), unpruned"])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_margin_is_the_widest_that_holds_no_row_and_a_cost_narrows_it(seed):
+    # Section 6.4: the widest gap between the projections of both classes, by trying directions.
+    bands = draw("two_bands", seed)
+    found = bottom_up.margin(bands, bottom_up.HARD)
+    distance = bands.X @ found.plane[:2] + found.plane[2]
+    assert np.abs(distance).min() >= found.half * (1 - 1e-3) and found.wrong == 0
+    turn = np.radians(np.arange(0.0, 180.0, 0.25))
+    projected = bands.X @ np.array([np.cos(turn), np.sin(turn)])
+    first, second = projected[bands.y == 0], projected[bands.y == 1]
+    gaps = np.maximum(second.min(axis=0) - first.max(axis=0), first.min(axis=0) - second.max(axis=0))
+    assert gaps.max() == pytest.approx(2 * found.half, rel=0.02)
+    wide, narrow = (bottom_up.margin(draw("overlapping_clusters", seed), cost) for cost in bottom_up.SOFT)
+    assert narrow.half < wide.half and len(narrow.inside) < len(wide.inside) and wide.wrong > 0
+
+
 def test_both_clustering_hyperplanes_of_table_5_1_are_found_in_the_range_space():
     seen = FIGURES["range_space"].draw(FigureSetting()).seen
     assert seen.count("case range_space") == 2 and seen.count("(-0.7071, -0.7071)") == 2
@@ -174,17 +265,18 @@ def test_a_figure_has_the_same_bytes_whenever_it_is_drawn(name, form):
 @pytest.mark.parametrize("name", QUICK)
 def test_the_committed_page_says_what_is_seen_today(name):
     picture = FIGURES[name].draw(FigureSetting())
-    text = (DOCS / "README.md").read_text()
-    for line in page({name: picture}).splitlines():
-        assert line in text
+    for file, text in pages({name: picture}).items():
+        committed = (DOCS / file).read_text()
+        assert [line for line in text.splitlines() if line not in committed] == []
 
 
 def test_the_folder_holds_every_figure_small_and_no_other():
     files = {path.name: path.stat().st_size for path in DOCS.iterdir()}
-    assert set(files) == {"README.md", *(f"{name}.svg" for name in FIGURES)}
+    parts = {about.part for about in FIGURES.values()}
+    assert set(files) == {"README.md", *(f"{part}.md" for part in parts), *(f"{name}.svg" for name in FIGURES)}
     assert max(files.values()) < 100_000 and sum(files.values()) < 2_000_000
-    text = (DOCS / "README.md").read_text()
-    assert sorted(re.findall(r"\((\w+)\.svg\)", text)) == sorted(FIGURES)
+    shown = [name for part in parts for name in re.findall(r"\((\w+)\.svg\)", (DOCS / f"{part}.md").read_text())]
+    assert sorted(shown) == sorted(FIGURES)
 
 
 def test_pathfinder_is_drawn_with_the_grids_of_its_study():

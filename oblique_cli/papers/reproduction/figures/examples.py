@@ -92,7 +92,7 @@ def accuracy(tree: Tree, dataset: Dataset) -> float:
     return 100.0 * float((tree.labels[tree.apply(dataset.X)] == dataset.y).mean())
 
 
-def _scatter(axes: Axes, dataset: Dataset, title: str, tree: Tree | None = None) -> Array:
+def scatter(axes: Axes, dataset: Dataset, title: str, tree: Tree | None = None) -> Array:
     """Draw the rows on a frame of their own, with a tree's partition if there is one; return the rectangle."""
     box = surroundings(dataset.X)
     partition.frame(axes, box, title)
@@ -118,7 +118,7 @@ def householder_reflection(setting: FigureSetting) -> Picture:
     """Two bands, their reflection, and the one split in the original space."""
     dataset = data.load("two_bands", setting.data_dir, setting.offline)
     figure, axes = blank(1, 3)
-    box = _scatter(axes[0], dataset, "dominant eigenvectors")
+    box = scatter(axes[0], dataset, "dominant eigenvectors")
     directions = []
     for code in (0, 1):
         rows = dataset.X[dataset.y == code]
@@ -132,7 +132,7 @@ def householder_reflection(setting: FigureSetting) -> Picture:
     below, above = sorted((reflected[dataset.y == code, 1] for code in (0, 1)), key=np.mean)
     axes[1].axhline((below.max() + above.min()) / 2, color="black")
     tree, plain = full_tree("hhcart_d", dataset), full_tree("axis_parallel", dataset)
-    _scatter(axes[2], dataset, "split in the original space", tree)
+    scatter(axes[2], dataset, "split in the original space", tree)
     partition.cuts(axes[2], plain, box, color="0.6", width=0.6)
     off = angle(tree.coef_[0], (-directions[0][1], directions[0][0]))
     return Picture(
@@ -158,10 +158,10 @@ def hhcart_growth(setting: FigureSetting) -> Picture:
     tree = full_tree("hhcart_a", dataset)
     nodes = thesis_numbers(tree)
     figure, axes = blank(2, 3)
-    box = _scatter(axes[0], dataset, "the five classes")
+    box = scatter(axes[0], dataset, "the five classes")
     shown: list[int] = []
     for panel, number in zip(axes[1:], sorted(nodes), strict=False):
-        _scatter(panel, dataset, f"node {number}")
+        scatter(panel, dataset, f"node {number}")
         partition.cuts(panel, tree, box, shown, width=0.8)
         partition.cuts(panel, tree, box, [nodes[number]], width=2.0)
         shown.append(nodes[number])
@@ -194,7 +194,7 @@ def partitions(setting: FigureSetting) -> Picture:
     for panel, name in zip(axes, names, strict=True):
         tree = full_tree(name, dataset)
         title = f"{ALGORITHMS[name].title}: {tree.n_leaves} leaves"
-        _scatter(panel, dataset, title, tree)
+        scatter(panel, dataset, title, tree)
         seen.append(f"{title}, {accuracy(tree, dataset):.1f} % of the rows right")
     return Picture(figure, "; ".join(seen) + ".")
 
@@ -248,14 +248,14 @@ def two_class(setting: FigureSetting) -> Picture:
     dataset = data.load("three_clouds", setting.data_dir, setting.offline)
     gdt, hhgdt = full_tree("gdt", dataset), full_tree("hhgdt", dataset)
     figure, axes = blank(2, 2)
-    _scatter(axes[0], dataset, "two classes")
-    box = _scatter(axes[1], dataset, "clustering hyperplanes")
+    scatter(axes[0], dataset, "two classes")
+    box = scatter(axes[1], dataset, "clustering hyperplanes")
     # Class 2 is the larger one, so it is GDT's positive class.
     second, first = clustering_planes(dataset.X, dataset.y == 1)
     partition.line(axes[1], second, box, color=color(1))
     partition.line(axes[1], first, box, color=color(0), linestyle="--")
     for panel, name, tree in ((axes[2], "GDT", gdt), (axes[3], "HHGDT", hhgdt)):
-        _scatter(panel, dataset, f"{name}: {tree.n_leaves} leaves", tree)
+        scatter(panel, dataset, f"{name}: {tree.n_leaves} leaves", tree)
     crossed = clouds_crossed(dataset, second)
     return Picture(
         figure,
@@ -287,18 +287,18 @@ def five_class(setting: FigureSetting) -> Picture:
     dataset = data.load("five_clouds", setting.data_dir, setting.offline)
     gdt, hhgdt = full_tree("gdt", dataset), full_tree("hhgdt", dataset)
     figure, axes = blank(2, 3)
-    _scatter(axes[0], dataset, "five classes")
-    box = _scatter(axes[1], dataset, "GDT's bisector at the root")
+    scatter(axes[0], dataset, "five classes")
+    box = scatter(axes[1], dataset, "GDT's bisector at the root")
     for plane in clustering_planes(dataset.X, dataset.y == 0):
         partition.line(axes[1], plane, box, color="0.5", linewidth=0.8, linestyle="--")
     partition.cuts(axes[1], gdt, box, [0], width=2.0)
     reflected = dataset.X @ householder(gdt.coef_[0])
     partition.frame(axes[2], surroundings(reflected), "reflected space")
     partition.points(axes[2], reflected, dataset.y, size=5.0)
-    _scatter(axes[3], dataset, "HHGDT's best split at the root")
+    scatter(axes[3], dataset, "HHGDT's best split at the root")
     partition.cuts(axes[3], hhgdt, box, [0], width=2.0)
     for panel, name, tree in ((axes[4], "GDT", gdt), (axes[5], "HHGDT", hhgdt)):
-        _scatter(panel, dataset, f"{name}: {tree.n_leaves} leaves", tree)
+        scatter(panel, dataset, f"{name}: {tree.n_leaves} leaves", tree)
     kind = "parallel" if angle(gdt.coef_[0], hhgdt.coef_[0]) < 45.0 else "perpendicular"
     return Picture(
         figure,
@@ -344,7 +344,7 @@ def representative_vector(setting: FigureSetting) -> Picture:
             partition.line(panel, np.array([-vector[1], vector[0], vector[1] * middle[0] - vector[0] * middle[1]]), box,
                            color="black")  # fmt: skip
     trees = {name: full_tree(name, dataset) for name in ("hhcart_d", "hhcrv")}
-    _scatter(axes[3], dataset, "HHCRV; HHCART(D) in gray", trees["hhcrv"])
+    scatter(axes[3], dataset, "HHCRV; HHCART(D) in gray", trees["hhcrv"])
     partition.cuts(axes[3], trees["hhcart_d"], surroundings(dataset.X), color="0.5", width=0.8)
     return Picture(
         figure,
@@ -384,7 +384,7 @@ def checkerboard(setting: FigureSetting) -> Picture:
     seen = []
     for panel, name in zip(axes, ("gdt", "oc1"), strict=True):
         tree = full_tree(name, dataset)
-        box = _scatter(panel, dataset, f"{ALGORITHMS[name].title}: root (thick) and left child")
+        box = scatter(panel, dataset, f"{ALGORITHMS[name].title}: root (thick) and left child")
         partition.cuts(panel, tree, box, [0], width=2.4)
         partition.cuts(panel, tree, box, [int(tree.left[0])], width=1.4)
         root, child = (off_the_board(tree, node) for node in (0, int(tree.left[0])))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +47,11 @@ class Illustration:
     seed: int
     draw: Callable[[FigureSetting], Picture]
 
+    @property
+    def part(self) -> str:
+        """The page that tells of it: the name of its module."""
+        return self.draw.__module__.rpartition(".")[2]
+
 
 def _fault(figure: Any) -> str | None:
     """What is wrong with a figure, as it follows its name."""
@@ -71,17 +78,39 @@ def illustration(
     return keep
 
 
-def page(pictures: dict[str, Picture], form: str = "svg") -> str:
-    """Return the Markdown page that shows the pictures, each with its origin, its text's claim and what was seen."""
-    lines = [
-        "# Figures",
-        "",
-        "Drawn by `make figures` (`oblique figures`), which also writes this page: what is said under **seen** comes",
-        "from the trees that were just drawn. The papers print no coordinates but those of Table 5.1; data sets made",
-        "again by description are drawn with the seed given (`oblique_cli/data/synthetic.py` says what is the papers'",
-        "and what is ours), so agreement with a text's claim shows that the algorithm does what the text says of it,",
-        "not that the points are the same.",
+def pages(pictures: Mapping[str, Picture], form: str = "svg") -> dict[str, str]:
+    """Return the Markdown pages that show the pictures, by file name: a list, and a page for each module of figures."""
+    parts: dict[str, list[str]] = {}
+    for name in pictures:
+        parts.setdefault(FIGURES[name].part, []).append(name)
+    return {"README.md": _index(parts)} | {
+        f"{part}.md": _page(part, {name: pictures[name] for name in names}, form) for part, names in parts.items()
+    }
+
+
+def _index(parts: Mapping[str, list[str]]) -> str:
+    rows = [
+        f"| [{FIGURES[name].title}]({part}.md#{_anchor(FIGURES[name].title)}) | {FIGURES[name].remakes} |"
+        for part, names in parts.items()
+        for name in names
     ]
+    return "\n".join([*INTRODUCTION, "", "| figure | remakes |", "| --- | --- |", *rows]) + "\n"
+
+
+INTRODUCTION = (
+    "# Figures",
+    "",
+    "Drawn by `make figures` (`oblique figures`), which also writes these pages: what is said under **seen** comes",
+    "from the trees that were just drawn. The papers print no coordinates but those of Table 5.1; data sets made",
+    "again by description are drawn with the seed given (`oblique_cli/data/synthetic.py` says what is the papers'",
+    "and what is ours), so agreement with a text's claim shows that the algorithm does what the text says of it,",
+    "not that the points are the same.",
+)
+
+
+def _page(part: str, pictures: Mapping[str, Picture], form: str) -> str:
+    said = inspect.getdoc(inspect.getmodule(FIGURES[next(iter(pictures))].draw)) or ""
+    lines = [f"# Figures: {part.replace('_', ' ')}", "", *said.split("\n\n")[0].splitlines()]
     for name, picture in pictures.items():
         about = FIGURES[name]
         lines += [
@@ -96,3 +125,8 @@ def page(pictures: dict[str, Picture], form: str = "svg") -> str:
             f"- **seen**: {picture.seen}",
         ]
     return "\n".join(lines) + "\n"
+
+
+def _anchor(title: str) -> str:
+    """The anchor of a heading, as MkDocs and hosts of repositories make it."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
