@@ -22,8 +22,8 @@ from hypothesis import settings
 
 from oblique_cli.data import Entry, catalogue, files
 
-# No test looks at the clock: what is slow here may only be a busy machine.
-settings.register_profile("oblique", deadline=None)
+# No test looks at the clock: what is slow here may only be a busy machine. Every run draws other examples.
+settings.register_profile("oblique", deadline=None, max_examples=30)
 settings.load_profile("oblique")
 
 AT_HAND = (files.DATA_DIRECTORY, files.CACHE)

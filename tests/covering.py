@@ -40,6 +40,17 @@ def covering(sizes: Sequence[int], strength: int) -> list[Row]:
     return rows
 
 
+def few(strength: int = 2, **factors: Sequence[Any]) -> pytest.MarkDecorator:
+    """A test of the rows of a covering array alone, where the rest of the product would say little more.
+
+    strength   2: every pair of values of two factors is in a test; 1: every value is
+    factors    name of an argument of the test -> its values
+    """
+    names, values = list(factors), [list(each) for each in factors.values()]
+    rows = covering([len(each) for each in values], strength)
+    return pytest.mark.parametrize(names, [[values[f][value] for f, value in enumerate(row)] for row in rows])
+
+
 def spread(strength: int = 2, **factors: Sequence[Any]) -> pytest.MarkDecorator:
     """A test of the product of all factors, of which the rows outside a covering array are marked `long`.
 

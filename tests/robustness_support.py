@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
+from contracts import QUICK
 
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
@@ -43,10 +44,12 @@ def some(cases: Sequence[Case], sample: int, seed: str) -> list[Case]:
     return random.Random(seed).sample(cases, min(len(cases), many(sample, len(cases))))
 
 
+NAMES = sorted(ALGORITHMS)
+REGRESSION = {name for name in NAMES if ALGORITHMS[name].family.task == "regression"}
 # Smaller than the defaults where these take seconds.
 PARAMETERS: dict[str, dict[str, Any]] = {
-    "oc1": {"restarts": 2},
-    "sadt": {"patience": 60},
+    **QUICK,
+    **{name: {"pruning_folds": 2} for name in REGRESSION if "pruning_folds" in ALGORITHMS[name].parameters},
     "supervised_clustering_edit": {"restarts": 1},
     "tao": {"n_penalties": 4, "folds": 2},
     "logistic_tree": {"n_penalties": 2, "folds": 2},
@@ -55,8 +58,6 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "butif_svm": {"max_components": 2},
 }
 
-NAMES = sorted(ALGORITHMS)
-REGRESSION = {name for name in NAMES if ALGORITHMS[name].family.task == "regression"}
 DISCRETE = {name for name in NAMES if "discrete" in ALGORITHMS[name].family.growth}
 NUMERIC = [name for name in NAMES if name not in DISCRETE]  # those that take numbers as they are
 WEIGHTED = [name for name in NAMES if "sample_weight" in inspect.signature(make(name).fit).parameters]

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -60,8 +61,21 @@ def users_of(library: str) -> set[str]:
     return {p.as_posix() for p in MODULES if library in {name.split(".")[0] for name in imports(p)}}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_a_module_imports_from_lower_floors_or_its_own_folder(path):
+@cache
+def calls(path: Path) -> tuple[tuple[str, bool, list[ast.keyword]], ...]:
+    """What a module calls, as it is written, whether by place, and by which names."""
+    nodes = walk_executed(ast.parse((PACKAGE / path).read_text(encoding="utf-8")))
+    return tuple(
+        (ast.unparse(node.func), bool(node.args), node.keywords) for node in nodes if isinstance(node, ast.Call)
+    )
+
+
+def test_a_module_imports_from_lower_floors_or_its_own_folder():
+    for path in MODULES:
+        check_floor(path)
+
+
+def check_floor(path):
     here = room(path)
     if here == "__init__":  # the front door names what is behind it, and loads it on first use
         assert {name for name in imports(path) if name.split(".")[0] == ROOT} == {f"{ROOT}.ground.doors"}
@@ -76,12 +90,13 @@ def test_a_module_imports_from_lower_floors_or_its_own_folder(path):
         assert there == here or FLOORS[there] < FLOORS[here], f"{path} (floor {FLOORS[here]}) imports {name}"
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if p.parts[0] != "papers"], ids=str)
-def test_papers_are_named_by_their_doors_alone(path):
-    if path.as_posix() != "ground/doors.py":
-        assert not {name for name in imports(path) if name.startswith(doors.PAPERS)}
+def test_papers_are_named_by_their_doors_alone():
+    for path in MODULES:
+        if path.parts[0] == "papers" or path.as_posix() == "ground/doors.py":
+            continue
+        assert not {name for name in imports(path) if name.startswith(doors.PAPERS)}, path
         text = (PACKAGE / path).read_text(encoding="utf-8")
-        assert f'"{doors.PAPERS}' not in text and "{doors.PAPERS}.{" not in text
+        assert f'"{doors.PAPERS}' not in text and "{doors.PAPERS}.{" not in text, path
 
 
 def test_every_door_leads_somewhere():
@@ -91,10 +106,8 @@ def test_every_door_leads_somewhere():
     assert (PACKAGE / doors.PUBLISHED / "tables.csv").is_file()
 
 
-@pytest.mark.parametrize(
-    "table", ["estimators.algorithms", "models.kinds", "estimators.algorithms, oblique_cli.models"]
-)
-def test_importing_a_table_leaves_its_doors_closed(table):
+def test_importing_tables_leaves_their_doors_closed():
+    table = "estimators.algorithms, oblique_cli.models.kinds, oblique_cli.models"
     assert not {name for name in loaded_by(f"import oblique_cli.{table}") if name.startswith(doors.PAPERS)}
 
 
@@ -209,15 +222,14 @@ def test_a_library_is_used_nowhere(library):
     assert users_of(library) == set()
 
 
-@pytest.mark.parametrize("path", MODULES, ids=str)
-def test_nothing_runs_or_unpickles_what_it_reads(path):
-    for node in walk_executed(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call):
-            called = ast.unparse(node.func)
-            assert called not in ("eval", "exec", "compile", "__import__", "os.system"), called
-            assert called not in ("joblib.load", "joblib.dump", "yaml.unsafe_load", "yaml.full_load"), called
-            allowed = [k for k in node.keywords if k.arg in ("allow_pickle", "shell")]
-            assert all(isinstance(k.value, ast.Constant) and k.value.value is False for k in allowed), called
+def test_nothing_runs_or_unpickles_what_it_reads():
+    for path in MODULES:
+        for called, _, keywords in calls(path):
+            where = f"{path}: {called}"
+            assert called not in ("eval", "exec", "compile", "__import__", "os.system"), where
+            assert called not in ("joblib.load", "joblib.dump", "yaml.unsafe_load", "yaml.full_load"), where
+            allowed = [k for k in keywords if k.arg in ("allow_pickle", "shell")]
+            assert all(isinstance(k.value, ast.Constant) and k.value.value is False for k in allowed), where
 
 
 def test_yaml_is_read_by_safe_loaders_only():
@@ -232,22 +244,18 @@ def test_randomness_is_named_in_one_place():
     # process in which classes of other libraries run, some of which draw from it.
     of_others = Path("estimators/outside/building.py")
     for path in MODULES:
-        for node in walk_executed(ast.parse((PACKAGE / path).read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call):
-                called = ast.unparse(node.func)
-                if path == of_others and called in ("random.seed", "np.random.seed"):
-                    continue
-                assert not called.startswith("random."), f"{path}: {called}"
-                if called.startswith("np.random."):
-                    assert called in ("np.random.default_rng", "np.random.SeedSequence"), f"{path}: {called}"
-                    assert node.args, f"{path}: {called} without a seed"
+        for called, seeded, _ in calls(path):
+            if path == of_others and called in ("random.seed", "np.random.seed"):
+                continue
+            assert not called.startswith("random."), f"{path}: {called}"
+            if called.startswith("np.random."):
+                assert called in ("np.random.default_rng", "np.random.SeedSequence"), f"{path}: {called}"
+                assert seeded, f"{path}: {called} without a seed"
 
 
-@pytest.mark.parametrize(
-    "path", [p for p in MODULES if p.parts[0] == "cli" or p.as_posix() in COMMANDS_OF_PAPERS], ids=str
-)
-def test_the_command_line_imports_numbers_inside_its_commands_only(path):
-    assert top_level_imports(path) <= set(sys.stdlib_module_names) | {"click", "oblique_cli"}
+def test_the_command_line_imports_numbers_inside_its_commands_only():
+    for path in (p for p in MODULES if p.parts[0] == "cli" or p.as_posix() in COMMANDS_OF_PAPERS):
+        assert top_level_imports(path) <= set(sys.stdlib_module_names) | {"click", "oblique_cli"}, path
 
 
 def loaded_by(statement: str) -> set[str]:

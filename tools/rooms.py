@@ -54,10 +54,13 @@ def room(path: Path) -> str:
 
 def walk_executed(node: ast.AST) -> Iterator[ast.AST]:
     """Yield every node that can run: names imported under TYPE_CHECKING serve annotations only."""
-    yield node
-    for child in ast.iter_child_nodes(node):
-        if not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)):
-            yield from walk_executed(child)
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for child in ast.iter_child_nodes(node):
+            if not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test)):
+                waiting.append(child)
 
 
 @cache

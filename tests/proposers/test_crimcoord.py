@@ -6,13 +6,15 @@ import itertools
 import json
 import pickle
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.linalg
 from click.testing import CliRunner
-from contracts import NATIVE_NAMES, assert_same_tree, grow
+from contracts import NATIVE_NAMES, QUICK, assert_same_tree, grow
+from covering import few
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -44,6 +46,7 @@ BOTH = pytest.mark.parametrize("scores", [crimcoord, lambda table: np.asarray(_c
 MIXED = {"australian_credit": "error", "credit_approval": "drop", "hepatitis": "drop", "tae": "error", "car": "error"}
 
 
+@cache
 def mixed_set(name, missing="error"):
     """A real set with its levels as codes, and the number of levels of each column."""
     data = catalogue.load(DatasetSpec(name, missing=missing, encoding="crimcoord"), offline=True)
@@ -96,7 +99,7 @@ def test_two_levels_and_two_classes_give_the_case_of_figure_3_11(scores):
 
 
 @BOTH
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(table=hnp.arrays(float, st.tuples(st.integers(2, 7), st.integers(2, 5)), elements=st.integers(0, 9).map(float)))
 def test_scores_solve_the_generalized_eigenproblem_of_dummy_vectors(scores, table):
     present = table.sum(axis=1) > 0
@@ -115,7 +118,7 @@ def test_scores_solve_the_generalized_eigenproblem_of_dummy_vectors(scores, tabl
         np.testing.assert_allclose(a, v * np.sign(v @ a), atol=1e-7)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     table=hnp.arrays(float, st.tuples(st.integers(1, 8), st.integers(1, 6)), elements=st.integers(0, 3).map(float)),
     scale=st.sampled_from([1.0, 0.1, 1e-3, 1e6]),
@@ -197,22 +200,21 @@ def test_whatever_is_no_level_has_code_minus_one_and_no_weight():
 MIXED_NAMES = [name for name in NATIVE_NAMES if not PROPOSERS[name].quantitative]
 
 
-@pytest.mark.parametrize("name", MIXED_NAMES)
-@pytest.mark.parametrize("criterion", ["gini", "twoing"])
-def test_native_growth_equals_the_reference_on_mixed_real_sets(name, criterion):
-    for data, levels in itertools.starmap(mixed_set, MIXED.items()):
-        a, b = (
-            grow(name, data.X, data.y, criterion=criterion, levels=levels, engine=engine)
-            for engine in ("native", "reference")
-        )
-        assert_same_tree(a, b, coef=1e-7, threshold=1e-6)
-        np.testing.assert_allclose(a.level_scores, b.level_scores, atol=1e-7)
-        assert a.levels == b.levels == tuple(levels)
+@few(name=MIXED_NAMES, criterion=["gini", "twoing"], set_name=list(MIXED))
+def test_native_growth_equals_the_reference_on_mixed_real_sets(name, criterion, set_name):
+    data, levels = mixed_set(set_name, MIXED[set_name])
+    a, b = (
+        grow(name, data.X, data.y, criterion=criterion, levels=levels, engine=engine)
+        for engine in ("native", "reference")
+    )
+    assert_same_tree(a, b, coef=1e-7, threshold=1e-6)
+    np.testing.assert_allclose(a.level_scores, b.level_scores, atol=1e-7)
+    assert a.levels == b.levels == tuple(levels)
 
 
 @pytest.mark.parametrize("name", MIXED_NAMES)
 def test_native_growth_equals_the_reference_where_cells_hold_no_level(name):
-    for seed in range(60):
+    for seed in range(12):
         X, y, n_classes, levels = small_mixed_set(seed)
         a, b = (grow(name, X, y, n_classes, levels=levels, engine=engine) for engine in ("native", "reference"))
         try:
@@ -238,18 +240,18 @@ def rows_at(tree, X):
     return rows
 
 
-@pytest.mark.parametrize("name", MIXED_NAMES)
-def test_a_node_stores_the_scores_of_its_own_training_rows(name):
-    for data, levels in itertools.starmap(mixed_set, MIXED.items()):
-        tree = grow(name, data.X, data.y, levels=levels)
-        for node, rows in enumerate(rows_at(tree, data.X)):
-            assert len(rows) == tree.n_rows[node]  # prediction follows growth to the row
-            for j, columns in tree.level_columns.items():
-                codes = level_codes(data.X[rows, j], levels[j])
-                table = level_table(codes, data.y[rows], None, levels[j], len(data.classes))
-                expected = np.zeros(levels[j]) if tree.is_leaf[node] else crimcoord(table)
-                np.testing.assert_allclose(tree.level_scores[node, columns], expected, atol=1e-7)
-                assert not tree.level_scores[node, columns][table.sum(axis=1) == 0].any()
+@few(1, name=MIXED_NAMES, set_name=list(MIXED))
+def test_a_node_stores_the_scores_of_its_own_training_rows(name, set_name):
+    data, levels = mixed_set(set_name, MIXED[set_name])
+    tree = grow(name, data.X, data.y, levels=levels)
+    for node, rows in enumerate(rows_at(tree, data.X)):
+        assert len(rows) == tree.n_rows[node]  # prediction follows growth to the row
+        for j, columns in tree.level_columns.items():
+            codes = level_codes(data.X[rows, j], levels[j])
+            table = level_table(codes, data.y[rows], None, levels[j], len(data.classes))
+            expected = np.zeros(levels[j]) if tree.is_leaf[node] else crimcoord(table)
+            np.testing.assert_allclose(tree.level_scores[node, columns], expected, atol=1e-7)
+            assert not tree.level_scores[node, columns][table.sum(axis=1) == 0].any()
 
 
 @pytest.mark.parametrize("name", MIXED_NAMES)
@@ -395,12 +397,12 @@ def frame(n=200):
 @pytest.mark.parametrize("name", sorted(name for name in PROPOSERS if not PROPOSERS[name].quantitative))
 def test_columns_of_words_categories_booleans_and_strings_are_qualitative(name):
     X, y = frame()
-    model = make(name, random_state=0).fit(X, y)
+    model = make(name, random_state=0, **QUICK.get(name, {})).fit(X, y)
     assert model.levels_ == {1: ("blue", "green", "red"), 2: (10, 20, 30), 3: (False, True), 4: ("u", "v")}
     assert model.tree_.levels == (0, 3, 3, 2, 2, 0) and model.feature_names_in_.tolist() == X.columns.tolist()
     assert model.score(X, y) > 0.95
     codes = X.assign(**{c: pd.Categorical(X[c]).codes for c in X.columns[1:5]}).to_numpy(dtype=float)
-    by_codes = make(name, random_state=0).set_params(qualitative=[1, 2, 3, 4]).fit(codes, y)
+    by_codes = clone(model).set_params(qualitative=[1, 2, 3, 4]).fit(codes, y)
     assert_same_tree(by_codes.tree_, model.tree_)
     words = X.to_numpy(dtype=object)
     by_words = clone(by_codes).fit(words, y)

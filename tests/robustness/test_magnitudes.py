@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -29,11 +30,17 @@ UNITS = [2.0**-996, 2.0**-531, 2.0**531, 2.0**996]
 UNITS += [10.0**k for k in (-300, -160, -100, 100, 160, 300)] if many(0, 1) else []
 
 
+@cache
+def of_plain_rows(name):
+    """What an algorithm makes of its rows in ordinary units."""
+    return learned(name, *rows(name))
+
+
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("name", NUMERIC)
 def test_any_unit_gives_the_same_answer_or_a_sentence(name, unit):
     X, y = rows(name)
-    plain, found = learned(name, X, y), learned(name, X * unit, y)
+    plain, found = of_plain_rows(name), learned(name, X * unit, y)
     assert not isinstance(plain, str)
     if isinstance(found, str):
         assert name in REFUSES and re.search(r"column 0 of X .*; divide the column by a unit", found), found

@@ -55,11 +55,13 @@ def clustering(**changes):
 
 # scikit-learn's contract
 
+FEW = {"max_components": 2, "component_folds": 2}
+
 
 @spread(
     1,
     splitter=SPLITTERS,
-    options=[{}, {"components": "cv"}, {"components": "mccv"}, {"merging": "overlap"}, {"hybrid": True}],
+    options=[{}, {"components": "cv", **FEW}, {"components": "mccv", **FEW}, {"merging": "overlap"}, {"hybrid": True}],
 )
 def test_it_passes_the_estimator_checks(splitter, options):
     results = check_estimator(BottomUpTreeClassifier(splitter, **options), on_fail=None, on_skip=None)

@@ -14,6 +14,7 @@ from contracts import (
     KEEPING_PRUNINGS,
     PROPOSER_NAMES,
     PRUNING_NAMES,
+    QUICK,
     STOCHASTIC,
     forbidden,
     grow,
@@ -42,6 +43,11 @@ def labeled(name):
     return data.X, np.array(data.classes)[data.y]
 
 
+def quick(name, **options):
+    """The estimator of an algorithm, with a short search where it searches at random."""
+    return make(name, random_state=0, **QUICK.get(name, {}), **options)
+
+
 # scikit-learn's contract
 
 # Rows drawn at random for pruning are other rows once a row is repeated instead of weighted.
@@ -51,7 +57,7 @@ DOCUMENTED = {"check_sample_weight_equivalence_on_dense_data"}
 @spread(1, name=ALGORITHM_NAMES, pruning_name=PRUNING_NAMES)
 def test_every_algorithm_passes_the_estimator_checks(name, pruning_name):
     options = {} if pruning_name == "none" else {"pruning": pruning_name, "random_state": 0}
-    results = check_estimator(make(name, **options), on_fail=None, on_skip=None)
+    results = check_estimator(make(name, **QUICK.get(name, {}), **options), on_fail=None, on_skip=None)
     assert len(results) > 50
     failed = {result["check_name"]: str(result["exception"]) for result in results if result["status"] == "failed"}
     assert set(failed) <= (DOCUMENTED if pruning_name in DRAWING_PRUNINGS else set()), failed
@@ -184,7 +190,7 @@ def test_one_class_one_row_and_one_column_are_fitted(name, pruning_name):
         (rng.normal(size=(30, 1)), np.arange(30) % 2),
         (np.ones((9, 2)), np.arange(9) % 3),
     ):
-        model = make(name, pruning=pruning_name, random_state=0).fit(X, y)
+        model = quick(name, pruning=pruning_name).fit(X, y)
         assert set(model.predict(X)) <= set(y)
         np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
@@ -197,8 +203,8 @@ def test_rows_of_weight_zero_are_as_good_as_removed(name):
     data = real_set("bupa")
     weights = np.random.default_rng(3).integers(0, 3, data.n).astype(float)
     kept = weights > 0
-    a = make(name, random_state=0).fit(data.X, data.y, weights)
-    b = make(name, random_state=0).fit(data.X[kept], data.y[kept], weights[kept])
+    a = quick(name).fit(data.X, data.y, weights)
+    b = quick(name).fit(data.X[kept], data.y[kept], weights[kept])
     assert a.tree_.to_dict() == b.tree_.to_dict()
 
 
@@ -264,7 +270,7 @@ def test_one_fit_answers_every_epsilon_as_a_fit_of_its_own_would(name, data_name
     model = make(name, random_state=0, misrate_of=misrate_of, epsilon=EPSILONS.min()).fit(X[train], y[train])
     predicted, leaves = model.predict_path(X[test], EPSILONS), model.n_leaves_path(EPSILONS)
     assert predicted.shape == (len(y[test]), 36) and leaves.shape == (36,)
-    for column, epsilon in enumerate(EPSILONS):
+    for column, epsilon in list(enumerate(EPSILONS))[::5]:
         own = make(name, random_state=0, misrate_of=misrate_of, epsilon=epsilon).fit(X[train], y[train])
         np.testing.assert_array_equal(predicted[:, column], own.predict(X[test]))
         assert leaves[column] == own.n_leaves_
@@ -277,9 +283,9 @@ def test_the_path_of_a_weighted_fit_is_that_of_weighted_fits(name):
     weights = np.random.default_rng(4).integers(1, 4, len(y)).astype(float)
     limit = ALGORITHMS[name].path_parameter or "max_misrate"
     values = [0.0, 0.1, 0.25, 0.4]
-    model = make(name, random_state=0, **{limit: 0.0}).fit(X, y, weights)
+    model = quick(name, **{limit: 0.0}).fit(X, y, weights)
     for column, value in enumerate(values):
-        own = make(name, random_state=0, **{limit: value}).fit(X, y, weights)
+        own = quick(name, **{limit: value}).fit(X, y, weights)
         np.testing.assert_array_equal(model.predict_path(X, values)[:, column], own.predict(X))
         assert model.n_leaves_path(values)[column] == own.n_leaves_
 
@@ -296,7 +302,7 @@ def leaves_by_hand(X, y, limit, weight_of_parent=None):
     return sum(leaves_by_hand(X[side], y[side], limit, len(y)) for side in (goes_left, ~goes_left))
 
 
-@pytest.mark.parametrize("data_name", ["bupa", "glass", "statlog_heart"])
+@pytest.mark.parametrize("data_name", ["bupa", "statlog_heart"])
 def test_errors_may_be_a_share_of_the_parents_rows(data_name):
     X, y = labeled(data_name)
     sizes = []

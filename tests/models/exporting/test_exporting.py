@@ -76,12 +76,12 @@ def case_of(name: str) -> support.Case:
 
 
 @cache
-def asked(name: str, n: int = 2_500) -> tuple[np.ndarray, support.Answers, np.ndarray]:
+def asked(name: str, n: int = 800) -> tuple[np.ndarray, support.Answers, np.ndarray]:
     X = support.rows(case_of(name), n)
     return (X, *support.expected(case_of(name), X))
 
 
-@pytest.mark.parametrize("n", [2_500, pytest.param(support.N_ROWS, marks=pytest.mark.long)])
+@pytest.mark.parametrize("n", [800, pytest.param(support.N_ROWS, marks=pytest.mark.long)])
 @pytest.mark.parametrize("format", support.SAY)
 @pytest.mark.parametrize("name", CASES)
 def test_an_exported_model_says_what_predict_says(name, format, n, tmp_path):
