@@ -79,8 +79,9 @@ nb::dict boost_forest(Forest& forest, const Matrix& x, const Codes& y, const std
   require(!options.families.empty(), "boosting needs families");
   const Options how("boosting",
                     {integer("n_trees"), number("learning_rate"), number("l2"), number("min_weight"),
-                     integer("patience"), number("tolerance")},
+                     integer("patience"), number("tolerance"), integer("max_bins")},
                     option_values("boosting", boosting));
+  require(how.count("max_bins") <= 256, "max_bins must be at most 256");
   Boosted found;
   {
     const Released released;
@@ -88,7 +89,7 @@ nb::dict boost_forest(Forest& forest, const Matrix& x, const Codes& y, const std
         boost(forest, {x.data(), y.data(), weights ? weights->data() : nullptr, n},
               {kept_x.data(), kept_y.data(), kept_weights ? kept_weights->data() : nullptr, kept_x.shape(0)}, options,
               {how.count("n_trees"), how.number("learning_rate"), how.number("l2"), how.number("min_weight"),
-               how.count("patience"), how.number("tolerance")});
+               how.count("patience"), how.number("tolerance"), how.count("max_bins")});
   }
   nb::dict out;
   const std::size_t leaves = found.leaf_values.size() / found.n_scores;

@@ -6,6 +6,7 @@
 
 #include "common/interrupt.hpp"
 #include "grow/forest_grower.hpp"
+#include "grow/histogram_grower.hpp"
 #include "tree/tree_walk.hpp"
 
 namespace oblique {
@@ -120,19 +121,15 @@ void fit_leaves(const Scored& scored, const LabeledRows& rows, const std::vector
   }
 }
 
-}  // namespace
-
-Boosted boost(Forest& forest, const LabeledRows& rows, const LabeledRows& validation, const ForestOptions& options,
-              const BoostingOptions& how) {
+// Boosts with the trees that `grower` makes of rows whose weights in `data` are those of the round.
+template <class TreeGrower>
+Boosted boost_with(TreeGrower& grower, TrainingRows& data, Forest& forest, const LabeledRows& rows,
+                   const LabeledRows& validation, const BoostingOptions& how) {
   const std::size_t n_classes = forest.n_classes;
   Boosted out;
   out.n_scores = scores_of(n_classes);
   out.baseline = baseline_of(rows, n_classes);
   Scored scored(rows, n_classes, out.baseline), kept(validation, n_classes, out.baseline);
-  const std::vector<double> ones(rows.n, 1.0);
-  TrainingRows data(rows.x, rows.y, ones.data(), rows.n, forest.n_features, n_classes, options.rotated(),
-                    options.ranked());
-  ForestTreeGrower grower(data, options);
   std::vector<double> values;
   double least = validation.n > 0 ? kept.loss() : 0.0;
   std::size_t best = 0;
@@ -173,6 +170,21 @@ Boosted boost(Forest& forest, const LabeledRows& rows, const LabeledRows& valida
     out.leaf_values.resize(ends[best]);
   }
   return out;
+}
+
+}  // namespace
+
+Boosted boost(Forest& forest, const LabeledRows& rows, const LabeledRows& validation, const ForestOptions& options,
+              const BoostingOptions& how) {
+  const std::vector<double> ones(rows.n, 1.0);
+  TrainingRows data(rows.x, rows.y, ones.data(), rows.n, forest.n_features, forest.n_classes, options.rotated(),
+                    options.ranked());
+  if (how.max_bins == 0) {
+    ForestTreeGrower grower(data, options);
+    return boost_with(grower, data, forest, rows, validation, how);
+  }
+  HistogramGrower grower(data, rows.weights, options, how.max_bins);
+  return boost_with(grower, data, forest, rows, validation, how);
 }
 
 }  // namespace oblique

@@ -6,7 +6,8 @@
 // that of a regression tree on gradients: with labels +1 and -1 a side of weight W = sum w |g| and gradient sum G has
 // W (q^2 + (1 - q)^2) = W / 2 + G^2 / (2 W), so the cut maximises the sum of G^2 / W, as a Newton tree with |g| in the
 // place of the curvature |g| (1 - |g|) does (Friedman, Hastie & Tibshirani 2000; Chen & Guestrin 2016). So every
-// heuristic for classes serves, and its exact search. Leaves then take a Newton step in each score.
+// heuristic for classes serves, and its exact search. Leaves then take a Newton step in each score. With bins, cuts of
+// the same value are searched among directions that are kept (grow/histogram_grower.hpp).
 #pragma once
 
 #include <cstddef>
@@ -26,6 +27,7 @@ struct BoostingOptions {
   double min_weight = 0.0;   // least sum of w |g| of a child
   std::size_t patience = 0;  // rounds without a fall of the validation loss by `tolerance` after which to stop; 0: none
   double tolerance = 0.0;
+  std::size_t max_bins = 0;  // of a direction (grow/binned_directions.hpp), at most 256; 0: exact search at every node
 };
 
 // Rows as Python has them.

@@ -20,10 +20,11 @@
 
 namespace oblique {
 
-// A cut of a feature of the tree, or a plane over the features drawn. value : of gini_value
+// A cut of a feature of the tree, or a plane over the features drawn or over others. value : of gini_value
 struct DrawnSplit {
   std::int32_t feature = -1;  // -1: a plane
   Vector normal;
+  const SparsePlanes::Term* terms = nullptr;  // of a plane that is not over the features drawn
   double threshold = 0.0, value = 0.0;
 };
 

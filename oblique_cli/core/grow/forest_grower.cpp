@@ -1,12 +1,10 @@
 #include "grow/forest_grower.hpp"
 
-#include <algorithm>
-#include <cmath>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "grow/grower.hpp"
+#include "grow/tree_of_forest.hpp"
 
 namespace oblique {
 
@@ -14,90 +12,13 @@ namespace {
 
 constexpr std::uint64_t kHeuristic = std::uint64_t{1} << 32;  // number of the stream of its seed
 
-// The tree under way.
-class TreeOfForest {
- public:
-  using Open = OpenNode<BaggedRows::Place>;
-
-  explicit TreeOfForest(const TrainingRows& data) : data_(data) {
-    tree.importance.assign(data.x.p, 0.0);
-    tree.leaf_start.push_back(0);
-  }
-
-  std::int32_t add(const BaggedRows&, const BaggedRows::Place&) { return tree.add_node(); }
-
-  void leaf(const Open& open, const BaggedRows& rows) {
-    tree.depth = std::max(tree.depth, static_cast<std::int32_t>(open.depth));
-    tree.nodes[open.node].left = ~static_cast<std::int32_t>(tree.n_leaves());
-    const ClassRun* heaviest = &rows.runs()[0];
-    for (const ClassRun& run : rows.runs()) {
-      if (run.weight > heaviest->weight) heaviest = &run;
-      tree.leaf_class.push_back(run.code);
-      tree.leaf_weight.push_back(run.weight);
-    }
-    tree.label.push_back(heaviest->code);
-    tree.leaf_start.push_back(static_cast<std::uint32_t>(tree.leaf_class.size()));
-  }
-
-  void split(const Open& open, const BaggedRows& rows, const DrawnNodes& sampler, const DrawnSplit& found,
-             const Open& left, const Open&) {
-    shares_.clear();
-    if (found.feature >= 0)
-      add_share(found.feature, 1.0);
-    else
-      for (std::size_t j = 0; j < tree.width; ++j) add_share(sampler.drawn()[j], found.normal[j]);
-    credit(rows, found.value);
-    tree.nodes[open.node] = {found.threshold, left.node,
-                             found.feature >= 0 ? ~found.feature : static_cast<std::int32_t>(tree.n_oblique())};
-    if (found.feature < 0)
-      for (std::size_t j = 0; j < tree.width; ++j) tree.terms.push_back({found.normal[j], sampler.drawn()[j]});
-  }
-
-  ForestTree tree;
-
- private:
-  // A coefficient of a feature of the tree, in terms of the original ones.
-  void add_share(std::int32_t feature, double w) {
-    const Rotation& rotation = tree.rotation;
-    if (!rotation.given()) {
-      shares_.push_back({feature, w});
-      return;
-    }
-    for (std::int32_t t = rotation.start[feature]; t < rotation.start[feature + 1]; ++t)
-      shares_.push_back({rotation.feature[t], w * rotation.coef[t]});
-  }
-
-  // Shares the reduction in impurity among the original features by the size of their coefficients times their range.
-  void credit(const BaggedRows& rows, double value) {
-    double squares = 0.0, total = 0.0;
-    for (const ClassRun& run : rows.runs()) {
-      squares += run.weight * run.weight;
-      total += run.weight;
-    }
-    const double gain = std::max(value - squares / total, 0.0);
-    double sum = 0.0;
-    for (auto& [feature, w] : shares_) {
-      w = std::fabs(w) * data_.half_range[feature];
-      sum += w;
-    }
-    if (!std::isfinite(sum)) {
-      sum = 0.0;
-      for (auto& [feature, w] : shares_) sum += w *= 0x1p-64;
-    }
-    if (sum > 0.0)
-      for (const auto& [feature, w] : shares_) tree.importance[feature] += gain * (w / sum);
-  }
-
-  const TrainingRows& data_;
-  std::vector<std::pair<std::int32_t, double>> shares_;
-};
-
 }  // namespace
 
 ForestTreeGrower::ForestTreeGrower(TrainingRows& data, const ForestOptions& options)
     : data_(data), options_(options),
-      heuristic_(options.heuristic(data.weights.empty() && !options.node_bootstrap && options.rows.takes_all(data.x.n)),
-                 options.without),
+      heuristic_(
+          options_.heuristic(data.weights.empty() && !options.node_bootstrap && options.rows.takes_all(data.x.n)),
+          options.without),
       sampler_(data_, rows_, options_,
                {!heuristic_.heuristic(), heuristic_.is_orderly(), heuristic_.axis_search().ranked(),
                 heuristic_.axis_search().presorted()}) {}

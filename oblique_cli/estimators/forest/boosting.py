@@ -95,6 +95,12 @@ class ObliqueBoostingClassifier(Declared, CoreForest, kw_only=True):
     max_features_per_tree: int | float | str | None = parameter(
         default=None, allowed=Optional(FeatureCount()), help="Features drawn once for each tree."
     )
+    max_bins: int | None = parameter(
+        default=256,
+        allowed=Optional(Integer(2, 256)),
+        help="Most bins of a direction. Cuts are searched between bins, along axes and planes that small trees of the "
+        "heuristic find every other round; None has the heuristic search every node of every tree exactly.",
+    )
     n_iter_no_change: int | None = parameter(
         default=None,
         allowed=Optional(Integer(1, LARGEST)),
@@ -159,6 +165,7 @@ class ObliqueBoostingClassifier(Declared, CoreForest, kw_only=True):
             "min_weight": float(self.min_child_weight),
             "patience": self.n_iter_no_change or 0,
             "tolerance": float(self.tol),
+            "max_bins": self.max_bins or 0,
         }
         grown_by = families(self.proposer, "gini", 1.0)
         forest = _core.Forest(p, len(self.classes_), seed)

@@ -1,4 +1,4 @@
-"""Boosting: the trees and steps are those of a plain program, the training loss falls, and rows kept stop it."""
+"""Boosting by exact search: the trees and steps are those of a plain program, and what holds with bins as well."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ def test_scores_are_those_of_a_plain_program(n_classes: int):
         l2_regularization=l2,
         min_child_weight=0,
         max_depth=3,
+        max_bins=None,
         **EVERYTHING,
     ).fit(X, y)
     share = np.bincount(y) / len(y)
@@ -121,7 +122,7 @@ def test_rows_of_weight_two_are_rows_twice_and_those_of_weight_zero_are_none():
 def test_rows_kept_for_validation_stop_growth_at_their_least_loss():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 4)), rng.integers(2, size=300)  # nothing to be learned
-    model = ObliqueBoostingClassifier(n_estimators=200, n_iter_no_change=5, random_state=0).fit(X, y)
+    model = ObliqueBoostingClassifier(n_estimators=200, n_iter_no_change=5, tol=0, random_state=0).fit(X, y)
     rounds = len(model.validation_loss_)
     assert rounds < 200 and model.n_estimators_ == len(model.forest_) == int(np.argmin(model.validation_loss_)) + 1
     assert rounds == model.n_estimators_ + 5

@@ -1,0 +1,97 @@
+// The tree of a forest that is under way, as Grower fills it.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "grow/drawn_nodes.hpp"
+#include "grow/grower.hpp"
+#include "rows/bagged_rows.hpp"
+#include "rows/training_rows.hpp"
+#include "tree/plane_tree.hpp"
+
+namespace oblique {
+
+class TreeOfForest {
+ public:
+  using Open = OpenNode<BaggedRows::Place>;
+
+  explicit TreeOfForest(const TrainingRows& data) : data_(data) {
+    tree.importance.assign(data.x.p, 0.0);
+    tree.leaf_start.push_back(0);
+  }
+
+  std::int32_t add(const BaggedRows&, const BaggedRows::Place&) { return tree.add_node(); }
+
+  void leaf(const Open& open, const BaggedRows& rows) {
+    tree.depth = std::max(tree.depth, static_cast<std::int32_t>(open.depth));
+    tree.nodes[open.node].left = ~static_cast<std::int32_t>(tree.n_leaves());
+    const ClassRun* heaviest = &rows.runs()[0];
+    for (const ClassRun& run : rows.runs()) {
+      if (run.weight > heaviest->weight) heaviest = &run;
+      tree.leaf_class.push_back(run.code);
+      tree.leaf_weight.push_back(run.weight);
+    }
+    tree.label.push_back(heaviest->code);
+    tree.leaf_start.push_back(static_cast<std::uint32_t>(tree.leaf_class.size()));
+  }
+
+  void split(const Open& open, const BaggedRows& rows, const DrawnNodes& sampler, const DrawnSplit& found,
+             const Open& left, const Open&) {
+    shares_.clear();
+    const std::int32_t number = found.feature >= 0 ? ~found.feature : static_cast<std::int32_t>(tree.n_oblique());
+    tree.nodes[open.node] = {found.threshold, left.node, number};
+    if (found.feature >= 0)
+      add_share(found.feature, 1.0);
+    else
+      for (std::size_t j = 0; j < tree.width; ++j) {
+        tree.terms.push_back(found.terms ? found.terms[j] : SparsePlanes::Term{found.normal[j], sampler.drawn()[j]});
+        add_share(tree.terms.back().feature, tree.terms.back().coef);
+      }
+    credit(rows, found.value);
+  }
+
+  ForestTree tree;
+
+ private:
+  // A coefficient of a feature of the tree, in terms of the original ones.
+  void add_share(std::int32_t feature, double w) {
+    const Rotation& rotation = tree.rotation;
+    if (!rotation.given()) {
+      shares_.push_back({feature, w});
+      return;
+    }
+    for (std::int32_t t = rotation.start[feature]; t < rotation.start[feature + 1]; ++t)
+      shares_.push_back({rotation.feature[t], w * rotation.coef[t]});
+  }
+
+  // Shares the reduction in impurity among the original features by the size of their coefficients times their range.
+  void credit(const BaggedRows& rows, double value) {
+    double squares = 0.0, total = 0.0;
+    for (const ClassRun& run : rows.runs()) {
+      squares += run.weight * run.weight;
+      total += run.weight;
+    }
+    const double gain = std::max(value - squares / total, 0.0);
+    double sum = 0.0;
+    for (auto& [feature, w] : shares_) {
+      w = std::fabs(w) * data_.half_range[feature];
+      sum += w;
+    }
+    if (!std::isfinite(sum)) {
+      sum = 0.0;
+      for (auto& [feature, w] : shares_) sum += w *= 0x1p-64;
+    }
+    if (sum > 0.0)
+      for (const auto& [feature, w] : shares_) tree.importance[feature] += gain * (w / sum);
+  }
+
+  const TrainingRows& data_;
+  std::vector<std::pair<std::int32_t, double>> shares_;
+};
+
+}  // namespace oblique

@@ -1,0 +1,259 @@
+"""Boosting by histograms: trees are those of a plain program over the same directions, and bins lose nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from contracts import real_set
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+
+EVERYTHING: dict[str, Any] = {"max_features": None, "max_samples": None, "random_state": 0}
+Array = np.ndarray
+
+
+def in_order(left: Array, right: Array) -> list[int]:
+    """Return the inner nodes from the root down, left before right."""
+    order, waiting = [], [0]
+    while waiting:
+        node = waiting.pop()
+        if left[node] >= 0:
+            order.append(node)
+            waiting += [right[node], left[node]]
+    return order
+
+
+# ---- a plain program -------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Direction:
+    """A direction with the rows' bins, each from its least to its largest value."""
+
+    z: Array
+    bins: Array
+    low: Array
+    high: Array
+    used: int = 0
+
+
+def binned(z: Array, max_bins: int, used: int = 0) -> Direction:
+    """A bin for every value, or bins that take their share of the rows that are left."""
+    values, counts = np.unique(z, return_counts=True)
+    if len(values) <= max_bins:
+        of_value = np.arange(len(values))
+    else:
+        of_value, bin_, held, left = np.zeros(len(values), int), 0, 0, len(z)
+        for i, count in enumerate(counts):
+            if i and bin_ < max_bins - 1 and held * (max_bins - bin_) >= left:
+                bin_, left, held = bin_ + 1, left - held, 0
+            held += count
+            of_value[i] = bin_
+    low = np.array([values[of_value == b].min() for b in range(of_value[-1] + 1)])
+    high = np.array([values[of_value == b].max() for b in range(of_value[-1] + 1)])
+    return Direction(z, of_value[np.searchsorted(values, z)], low, high, used)
+
+
+def value_of(y: Array, weights: Array, n_classes: int) -> float:
+    of_class = np.bincount(y, weights, n_classes)
+    return float((of_class**2).sum() / of_class.sum())
+
+
+def best_cut(directions: list[Direction], rows: Array, y: Array, weights: Array, n_classes: int) -> Any:
+    """Number of the direction, the last bin on the left and the threshold, or None if no cut is worth anything."""
+    best, found = value_of(y[rows], weights[rows], n_classes), None
+    for d, direction in enumerate(directions):
+        there = np.unique(direction.bins[rows])
+        for below, above in pairwise(there):
+            sides = [rows[direction.bins[rows] <= below], rows[direction.bins[rows] > below]]
+            value = sum(value_of(y[side], weights[side], n_classes) for side in sides)
+            if value > best * (1 + 1e-9):
+                best, found = value, (d, below, (direction.high[below] + direction.low[above]) / 2)
+    return found
+
+
+@dataclass
+class Grown:
+    """The leaves of the rows, the splits from the root down, left before right, and their thresholds."""
+
+    leaves: list[Array] = field(default_factory=list)
+    splits: list[int] = field(default_factory=list)
+    thresholds: list[float] = field(default_factory=list)
+
+
+def grow(directions: list[Direction], y: Array, weights: Array, n_classes: int, depth: int, round_: int) -> Grown:
+    grown = Grown()
+
+    def below(rows: Array, levels: int) -> None:
+        pure = len(np.unique(y[rows])) < 2
+        cut = None if pure or not levels else best_cut(directions, rows, y, weights, n_classes)
+        if cut is None:
+            grown.leaves.append(rows)
+            return
+        d, last, threshold = cut
+        directions[d].used = round_
+        grown.splits.append(d)
+        grown.thresholds.append(threshold)
+        goes_right = directions[d].bins[rows] > last
+        below(rows[~goes_right], levels - 1)
+        below(rows[goes_right], levels - 1)
+
+    below(np.arange(len(y)), depth)
+    return grown
+
+
+def boosted(X: Array, y: Array, *, rounds: int, max_bins: int, depth: int, rate: float, l2: float) -> Any:
+    """All rounds: grown trees and the last scores, (n, K)."""
+    n_classes = int(y.max()) + 1
+    directions = [binned(x, max_bins) for x in X.T]
+    share = np.bincount(y) / len(y)
+    scores = np.tile(np.log(share) if n_classes > 2 else [0.0, np.log(share[1] / share[0])], (len(y), 1))
+    trees = []
+    for t in range(rounds):
+        p = np.exp(scores - scores.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        weights = 1.0 - p[np.arange(len(y)), y]
+        weights /= weights.min()
+        if t % 2 == 0:
+            small = ObliqueTreeClassifier("hhgdt", criterion="gini", max_depth=4, min_parent=1, max_misrate=0)
+            tree = small.fit(X, y, sample_weight=weights).tree_
+            for plane in tree.coef_[in_order(tree.left, tree.right)]:
+                if np.count_nonzero(plane) < 2:
+                    continue
+                new = binned(sum(plane[j] * X[:, j] for j in range(X.shape[1])), max_bins, t)
+                planes = directions[X.shape[1] :]
+                if len(planes) < 32:
+                    directions.append(new)
+                else:
+                    directions[X.shape[1] + int(np.argmin([plane.used for plane in planes]))] = new
+        trees.append(grow(directions, y, weights, n_classes, depth, t))
+        for rows in trees[-1].leaves:
+            for k in range(1 if n_classes == 2 else 0, n_classes):
+                gradient, curvature = ((y == k) - p[:, k])[rows].sum(), (p[:, k] * (1 - p[:, k]))[rows].sum()
+                step = gradient / (curvature + l2) * ((n_classes - 1) / n_classes if n_classes > 2 else 1)
+                scores[rows, k] += rate * step
+    return trees, scores
+
+
+@pytest.mark.parametrize(("n_classes", "max_bins"), [(2, 256), (2, 7), (3, 12)])
+def test_trees_and_scores_are_those_of_a_plain_program_over_the_same_directions(n_classes: int, max_bins: int):
+    rng = np.random.default_rng(n_classes)
+    y = np.arange(90) % n_classes
+    X = rng.normal(size=(90, 3)) + 0.7 * rng.normal(size=(n_classes, 3))[y]
+    rounds = 11  # so that planes leave
+    how = {"rounds": rounds, "max_bins": max_bins, "depth": 3, "rate": 0.3, "l2": 0.7}
+    trees, scores = boosted(X, y, **how)
+    model = ObliqueBoostingClassifier(
+        "hhgdt",
+        n_estimators=rounds,
+        max_bins=max_bins,
+        max_depth=3,
+        learning_rate=0.3,
+        l2_regularization=0.7,
+        min_child_weight=0,
+        **EVERYTHING,
+    ).fit(X, y)
+    for found, plain in zip(model.forest_.state(), trees, strict=True):
+        order = in_order(found["left"], found["left"] + 1)
+        assert len(order) == len(plain.splits) and len(found["label"]) == len(plain.leaves)
+        expected = np.array(plain.splits)
+        is_axis = expected < 3
+        np.testing.assert_array_equal(~found["term"][order][is_axis], expected[is_axis])
+        np.testing.assert_allclose(found["threshold"][order], plain.thresholds, rtol=1e-9, atol=1e-12)
+    assert sum(d >= 3 for tree in trees for d in tree.splits) > rounds  # planes were used
+    found_scores = model.decision_function(X)
+    np.testing.assert_allclose(found_scores, scores[:, 1] if n_classes == 2 else scores, rtol=1e-8, atol=1e-10)
+
+
+# ---- bins that hold one value each -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_with_few_values_trees_along_axes_are_those_of_the_exact_search(n_classes: int):
+    """Thresholds, leaves, and the gains that importances add up."""
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 9, size=(300, 4)) / 4.0
+    y = (X @ rng.normal(size=(4, n_classes)) + rng.normal(size=(300, n_classes))).argmax(axis=1)
+    weights = rng.uniform(0.5, 2.0, 300)  # so that no two cuts are worth the same
+    bins, exact = (
+        ObliqueBoostingClassifier("axis_parallel", n_estimators=12, max_bins=most, **EVERYTHING).fit(X, y, weights)
+        for most in (256, None)
+    )
+    np.testing.assert_allclose(bins.forest_.importances(), exact.forest_.importances(), rtol=1e-9, atol=1e-9)
+    for a, b in zip(bins.forest_.state(), exact.forest_.state(), strict=True):
+        np.testing.assert_array_equal(a["threshold"], b["threshold"])
+        np.testing.assert_array_equal(a["left"], b["left"])
+    np.testing.assert_allclose(bins.decision_function(X), exact.decision_function(X), rtol=1e-9)
+
+
+def test_two_bins_are_the_halves_of_a_feature():
+    X = np.arange(40.0)[:, None]
+    y = (X[:, 0] >= 20).astype(int)
+    model = ObliqueBoostingClassifier("axis_parallel", n_estimators=1, max_bins=2, **EVERYTHING).fit(X, y)
+    assert model.forest_.state()[0]["threshold"][0] == 19.5
+
+
+# ---- invariants ------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.data())
+def test_rows_reach_the_leaves_they_were_grown_into(data: st.DataObject):
+    """Ties, constant columns, more features than rows: classes of the rows of a leaf are those it was grown with."""
+    n, p = data.draw(st.integers(2, 40)), data.draw(st.integers(1, 60))
+    n_classes = data.draw(st.integers(2, 4))
+    rng = np.random.default_rng(data.draw(st.integers(0, 10**6)))
+    X = rng.integers(0, data.draw(st.sampled_from([1, 2, 5, 1000])), size=(n, p)) * data.draw(
+        st.sampled_from([1.0, 1e-200, 1e150])
+    )
+    y = np.concatenate([np.arange(2), rng.integers(0, n_classes, n - 2)])
+    least = data.draw(st.sampled_from([0.0, 0.1, 2.0]))
+    model = ObliqueBoostingClassifier(
+        n_estimators=4, min_child_weight=least, max_bins=data.draw(st.sampled_from([2, 5, 256])), **EVERYTHING
+    ).fit(X, y)
+    codes = np.unique(y, return_inverse=True)[1]
+    assert np.isfinite(model.predict_proba(X)).all()
+    for tree, nodes in zip(model.forest_.state(), model.apply(X).T, strict=True):
+        leaves = ~tree["left"][nodes]
+        for leaf in range(len(tree["label"])):
+            grown = tree["leaf_class"][tree["leaf_start"][leaf] : tree["leaf_start"][leaf + 1]]
+            assert set(grown) == set(codes[leaves == leaf])
+
+
+def test_children_weigh_as_much_as_they_must():
+    data = real_set("pima")
+    model = ObliqueBoostingClassifier(n_estimators=1, min_child_weight=30.0, **EVERYTHING).fit(data.X, data.y)
+    share = np.bincount(np.unique(data.y, return_inverse=True)[1]) / len(data.y)
+    gradients = 1.0 - share[np.unique(data.y, return_inverse=True)[1]]
+    leaves = model.apply(data.X)[:, 0]
+    assert len(np.unique(leaves)) > 2
+    assert min(gradients[leaves == leaf].sum() for leaf in np.unique(leaves)) >= 30.0 * (1 - 1e-9)
+
+
+def test_on_few_rows_and_on_many_bins_are_about_as_accurate_as_the_exact_search():
+    for name in ("wine", "pima"):
+        data = real_set(name)
+        train = np.arange(len(data.y)) % 3 > 0
+        scores = [
+            ObliqueBoostingClassifier(n_estimators=30, max_bins=most, random_state=0)
+            .fit(data.X[train], data.y[train])
+            .score(data.X[~train], data.y[~train])
+            for most in (256, None)
+        ]
+        assert scores[0] >= scores[1] - 0.05
+
+
+@pytest.mark.parametrize("value", [1, 257, 0.5])
+def test_a_bad_number_of_bins_is_one_sentence(value: Any):
+    with pytest.raises(
+        ConfigError, match=r"^max_bins of ObliqueBoostingClassifier must be a whole number from 2 to 256"
+    ):
+        ObliqueBoostingClassifier(max_bins=value).fit(np.eye(4), [0, 1, 0, 1])
