@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from oblique_cli.papers.hierarchy.neighbors import NearestNeighborsClassifier
     from oblique_cli.papers.hierarchy.taxonomy_estimators import AvalancheClustering, SupervisedTaxonomy
     from oblique_cli.papers.pathfinder.classifier import PathfinderClassifier
+    from oblique_cli.report.model_card import model_card
     from oblique_cli.tree.structure import Tree
 
 __version__ = "0.1.0"
@@ -95,6 +96,7 @@ _PLACES = {
     "explain": "oblique_cli.models.explaining.explanation",
     "shap_values": "oblique_cli.models.explaining.shapley",
     "verify": "oblique_cli.models.verifying.verification",
+    "model_card": "oblique_cli.report.model_card",
     "Growth": "oblique_cli.estimators.oblique.groups",
     "Leaves": "oblique_cli.estimators.oblique.groups",
     "Refinement": "oblique_cli.estimators.oblique.groups",
@@ -150,6 +152,7 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "explain",
     "shap_values",
     "verify",
+    "model_card",
     "C45",
     "C45BaggingClassifier",
     "C45Classifier",

@@ -14,6 +14,7 @@ import click
 from oblique_cli.cli._beyond import Size, at_work, is_beyond, refuse_one_tree
 from oblique_cli.cli._common import (
     called,
+    command_line,
     data_dir_option,
     headed,
     offline_option,
@@ -114,6 +115,12 @@ class Seconds(click.ParamType[float]):
     "-o", "--output", "--out", "out", metavar="FILE", callback=writable, help="Write the model to FILE, a *.json."
 )
 @click.option(
+    "--report",
+    metavar="FILE",
+    callback=writable,
+    help="Write a model card, one HTML page, to FILE (docs/model_card.md).",
+)
+@click.option(
     "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="Form."
 )
 @click.option("--precision", type=click.IntRange(1, 17), default=3, show_default=True, help="Digits of the tree.")
@@ -154,6 +161,7 @@ def fit(
     folds: int | None,
     seed: int,
     out: str | None,
+    report: str | None,
     format_: str,
     precision: int,
     memory: int | None,
@@ -193,6 +201,10 @@ def fit(
     --coverage 0.9 keeps limits in the model, by which predict --sets and --intervals, and exported models, give the
     classes, or the interval, that hold the truth for 90 % of new rows (docs/guarantees.md).
 
+    --report writes a model card, one page for whoever is to use the model: the estimate with its matrix of classes and
+    how far probabilities or numbers can be believed, the tree, which columns count and how, limits, and how to make it
+    again. It needs no network and has no script.
+
     --workers are threads, and with --scheduler processes of Dask. The model is the same for any number of them.
 
     \b
@@ -200,6 +212,7 @@ def fit(
              oblique fit my.csv --target price --algorithm m5_style --tune
              oblique fit my.csv --target class --metric recall:fault --class-weight balanced --threshold auto
              oblique fit my.csv --target class --coverage 0.9 --output model.json
+             oblique fit my.csv --target class --report card.html
              oblique fit bupa --algorithm hhgdt --set epsilon=0.1
              oblique fit wine --algorithm fdt --path-figure path.svg
              oblique fit big.parquet --target class --algorithm hhcart_d --memory 1GB --output model.json
@@ -208,6 +221,8 @@ def fit(
     if class_weight:
         overrides = (*overrides, f"{CLASS_WEIGHT}={class_weight}")
     if is_beyond(data, memory):
+        if report:
+            raise click.UsageError("--report shows an estimate by folds; a table larger than --memory is fitted once")
         if path or path_figure:
             raise click.UsageError("--path grows trees many times; a table larger than --memory is fitted once")
         if metric or threshold or coverage:
@@ -250,6 +265,8 @@ def fit(
     written = [] if out is None else [str(path) for path in save(outcome.model, out, dataset.X)]
     if out is not None and outcome.tree is not None:
         written += [str(path) for path in save(outcome.tree, tree_beside(out), dataset.X)]
+    if report:
+        card(outcome, dataset, report)
     if path_figure:
         write(rendered(reporting.path_figure(outcome), form), path_figure)
     if format_ == "json":
@@ -260,6 +277,19 @@ def fit(
         click.echo(f"model written to {as_typed(one)}", err=True)
     if not written:
         click.echo("the model is not kept: --output model.json writes it, for predict, explain and export", err=True)
+
+
+def card(outcome: Outcome, dataset: Dataset, place: str) -> None:
+    """Write the model card of what was fitted."""
+    import shlex
+
+    from oblique_cli.data.files import as_typed
+    from oblique_cli.fitting import reporting
+    from oblique_cli.report.model_card import model_card
+
+    remarks, command = reporting.remarks(outcome, dataset, card=True), shlex.join(command_line())
+    write(model_card(outcome.model, dataset.X, remarks=remarks, beside=outcome.tree, command=command), place)
+    click.echo(f"model card written to {as_typed(place)}", err=True)
 
 
 def tree_beside(out: str) -> str:

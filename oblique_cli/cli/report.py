@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from oblique_cli.report.runs_page import DrawnTree
 
 PICTURED = 12  # leaves of a tree that is shown as a picture too
-WHOLE, FIRST = 40, 4  # leaves of a tree whose rules are all there; of a larger one the first levels are
 
 
 @click.command()
@@ -115,7 +114,7 @@ def _tree(method: Method, row: Row, data_dir: str | None, offline: bool) -> Draw
         offline=offline,
     )
     shown = _grown.of_run(found)
-    depth = None if row.n_leaves <= WHOLE else FIRST
+    depth = None if row.n_leaves <= showing.WHOLE else showing.FIRST
     text = showing.content(shown, "text", precision=3, raw=False, depth=depth).decode()
     svg = ""
     if shown.is_hyperplanes and row.n_leaves <= PICTURED:

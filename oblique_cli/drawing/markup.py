@@ -11,7 +11,17 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from oblique_cli.drawing.scene import style_of
+
 BAR_WIDTH, BAR_HEIGHT = 100, 8
+# What pages with bars have in their style sheet.
+BARS = """.bars { border-collapse: collapse; width: 100%; max-width: 40rem; }
+.bars caption { text-align: left; color: var(--soft); padding-bottom: 4px; }
+.bars th { background: none; border: 0; color: inherit; font-weight: 400; white-space: normal; max-width: 260px; }
+.bars th { overflow-wrap: anywhere; }
+.bars td.bar { width: 50%; padding: 3px 0; }
+.bars svg { display: block; width: 100%; height: 8px; }
+"""
 SHADES = 10  # of the cells of a matrix, by the share of their row
 
 
@@ -20,9 +30,10 @@ def digest(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def table(header: Sequence[str], rows: str, left: int) -> str:
-    """Return a table that scrolls where it is wide. rows : markup; left : how many columns are names"""
-    heads = "".join(cell('th scope="col"', name, "name" if j < left else "") for j, name in enumerate(header))
+def table(header: Sequence[str], rows: str, left: int, long: Sequence[int] = ()) -> str:
+    """Return a table that scrolls where it is wide. rows : markup; left : how many columns are names; long : of text"""
+    names = {*range(left), *long}
+    heads = "".join(cell('th scope="col"', name, "name" if j in names else "") for j, name in enumerate(header))
     return (
         '<div class="scroll"><table class="sortable">'
         f"<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table></div>"
@@ -35,7 +46,7 @@ def plain_table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int,
     for row in rows:
         kinds = ("long" if j in long else "name" if j < left else "" for j in range(len(row)))
         body += f"<tr>{''.join(cell('td', text, kind) for text, kind in zip(row, kinds, strict=True))}</tr>"
-    return table(header, body, left)
+    return table(header, body, left, long)
 
 
 def cell(tag: str, text: str, kind: str) -> str:
@@ -60,6 +71,14 @@ def matrix(title: str, classes: Sequence[str], counts: Any, recalls: Sequence[st
     return (
         f'<div class="scroll"><table class="matrix"><caption>{escape(title)}</caption>'
         f'<thead><tr><th class="name">class</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'
+    )
+
+
+def key(code: int, text: str) -> str:
+    """Return an item of a legend: the color of a class, and its name."""
+    return (
+        f'<li><svg class="swatch" width="10" height="10" aria-hidden="true"><rect width="10" height="10" rx="2" '
+        f'class="{style_of(code)}"/></svg>{escape(text)}</li>'
     )
 
 

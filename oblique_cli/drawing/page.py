@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.drawing import markup
-from oblique_cli.drawing.scene import scene_of, style_of
+from oblique_cli.drawing.scene import scene_of
 from oblique_cli.drawing.svg import FONTS, drawing, style_sheet
 from oblique_cli.drawing.view import BINS, BLANK, NodeView, TreeView, printable
 from oblique_cli.ground.nodes import Indicator
@@ -88,7 +88,7 @@ class PageData:
 def page(view: TreeView, data: PageData) -> str:
     """Return the page of a tree, always the same bytes for the same tree."""
     scene = scene_of(view, heading=False)
-    style = Template(_file("page.css")).substitute(fonts=FONTS) + style_sheet()
+    style = Template(_file("page.css")).substitute(fonts=FONTS) + markup.BARS + style_sheet()
     script = _file("page.js")
     return Template(_file("page.html")).substitute(
         title=escape(printable(view.title or "A decision tree")),
@@ -110,11 +110,7 @@ def _legend(view: TreeView) -> str:
     """The classes with their colors and training rows."""
     root = view.nodes[0].counts
     shown = [f"{name} ({root[code]:.6g})" if root else name for code, name in enumerate(view.classes)]
-    return "".join(
-        f'<li><svg class="swatch" width="10" height="10" aria-hidden="true"><rect width="10" height="10" rx="2" '
-        f'class="{style_of(code)}"/></svg>{escape(text)}</li>'
-        for code, text in enumerate(shown)
-    )
+    return "".join(markup.key(code, text) for code, text in enumerate(shown))
 
 
 def _importances(data: PageData) -> str:

@@ -70,6 +70,16 @@ class Guarantee:
         limits = self.at(leaves, len(predicted))
         return np.column_stack([predicted - limits[:, 0], predicted + limits[:, 1]])
 
+    def sentence(self, n_classes: int) -> str:
+        """Return what sets or intervals are to hold, and how large they are. n_classes : 0 for numbers"""
+        what = "sets" if n_classes else "intervals"
+        size = f"{self.size:.2f} of {n_classes} classes" if n_classes else f"{self.size:.4g} wide"
+        rows = f"{self.rows} rows {'held out' if self.how == SPLIT else 'that fits without them judged'}"
+        return (
+            f"Its {what} are to hold the truth for {100 * self.coverage:g} % of new rows ({self.name}, limits by "
+            f"{rows}): {size} on average."
+        )
+
     def plain(self) -> dict[str, Any]:
         """Return what a model file holds."""
         return {

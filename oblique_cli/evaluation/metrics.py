@@ -260,6 +260,7 @@ TESTED = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("rmse", "leaves")
 SCORED = {CLASSIFICATION: ("accuracy", "balanced_accuracy"), REGRESSION: ("rmse", "mae", "r2")}
 TOLD = ("accuracy", "balanced_accuracy", "f1_macro")  # of every fitted classifier on new rows,
 TOLD_OF_TWO = (*TOLD, "roc_auc")  # and of one of two classes
+TOLD_OF_NUMBERS = ("r2", "mae")
 
 
 def to_measure(asked: Sequence[str]) -> tuple[str, ...]:

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from oblique_cli import schemes
 from oblique_cli.evaluation import metrics
-from oblique_cli.evaluation.metrics import METRICS, TOLD, TOLD_OF_TWO, Undefined
+from oblique_cli.evaluation.metrics import METRICS, TOLD, TOLD_OF_NUMBERS, TOLD_OF_TWO, Undefined
+from oblique_cli.evaluation.told_on_new_rows import reliability, residuals
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.cutting import cut_to_goal
@@ -27,6 +28,8 @@ from oblique_cli.ground.nouns import CVSpec, Fold, TuningPair
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
 
+
+FARTHEST = 1e150  # a number whose square is finite
 
 # Called with what was done for each fit that is done, for whoever shows how far the work is.
 Step = Callable[[str], None]
@@ -80,10 +83,14 @@ class Estimate:
 
 
 def details(answers: Answers, classes: Sequence[str]) -> dict[str, Any]:
-    """Return what else out-of-fold predictions of classes say: counts by class and prediction, recalls, other metrics.
+    """Return what else out-of-fold predictions say. classes : () of numbers
 
-    Metrics without a value on these rows are left out.
+    Of classes counts by class and prediction, recalls, other metrics and how far probabilities can be believed; of
+    numbers the coefficient of determination, the mean absolute error and how residuals are spread. Metrics without a
+    value on these rows are left out.
     """
+    if not classes:
+        return _of_numbers(answers)
     counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(counts, (answers.y, answers.predicted), 1)
     rows = counts.sum(axis=1)
@@ -91,7 +98,24 @@ def details(answers: Answers, classes: Sequence[str]) -> dict[str, Any]:
         "confusion": counts.tolist(),
         "recalls": {label: float(counts[k, k] / rows[k]) for k, label in enumerate(classes) if rows[k]},
     }
-    for name in TOLD_OF_TWO if len(classes) == 2 else TOLD:
+    found |= _values(answers, TOLD_OF_TWO if len(classes) == 2 else TOLD)
+    if answers.shares is not None:
+        likeliest = answers.shares.argmax(axis=1)
+        found["calibration"] = reliability(answers.shares.max(axis=1), likeliest == answers.y).plain()
+    return found
+
+
+def _of_numbers(answers: Answers) -> dict[str, Any]:
+    truth, predicted = (np.asarray(values, dtype=np.float64) for values in (answers.y, answers.predicted))
+    if not max(np.abs(truth).max(), np.abs(predicted).max()) < FARTHEST:
+        return {}
+    return {**_values(answers, TOLD_OF_NUMBERS), "residuals": residuals(truth, predicted)}
+
+
+def _values(answers: Answers, names: Sequence[str]) -> dict[str, float]:
+    """Values of metrics, shares in place of percentages; one without a value on these rows is left out."""
+    found = {}
+    for name in names:
         try:
             value = answers.value(METRICS[name])
         except Undefined:

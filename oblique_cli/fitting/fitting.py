@@ -279,8 +279,7 @@ class _Task:
 
     def told(self, answers: Answers, warned: tuple[str, ...]) -> dict[str, Any]:
         """What a model file says of unseen rows, beside the estimate."""
-        by_class = details(answers, self.dataset.classes) if self.dataset.task == "classification" else {}
-        return {"on_new_rows": by_class, "warnings": list(warned)}
+        return {"on_new_rows": details(answers, self.dataset.classes), "warnings": list(warned)}
 
 
 def _tree_beside(task: _Task, about: _About, case: Case) -> tuple[Model | None, np.ndarray | None]:
@@ -443,6 +442,7 @@ class _About:
             "units": units.to_plain(),
             **({"sparse": Light.of(tree, rows, pairs_of(seen)).to_plain()} if of_classes(tree) else {}),
             "whole_numbers": whole_numbers(dataset),
+            "cells": cells_of(dataset),
             "versions": {"oblique-trees": __version__, **environment()["packages"]},
         }
         if dataset.task == "classification":
@@ -460,6 +460,22 @@ def whole_numbers(dataset: Dataset) -> list[str]:
         values = dataset.X[:, j][~np.isnan(dataset.X[:, j])]
         if j not in dataset.levels and len(values) and (values == np.round(values)).all():
             found.append(name)
+    return found
+
+
+def cells_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
+    """Return what the columns of the table hold, for whoever asks where the model was not tested.
+
+    Empty cells of each column; of numbers the least and the most, of levels how many there are in the rows.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    for j, name in enumerate(dataset.feature_names):
+        known = dataset.X[:, j][~np.isnan(dataset.X[:, j])]
+        found[name] = {"missing": dataset.n - len(known)}
+        if j in dataset.levels:
+            found[name]["levels"] = len(np.unique(known))
+        elif len(known):
+            found[name] |= {"least": float(known.min()), "most": float(known.max())}
     return found
 
 

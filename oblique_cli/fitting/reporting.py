@@ -12,7 +12,6 @@ import numpy as np
 from oblique_cli.drawing.charts import Axis, Curve, Panel, curves
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.estimators.conformal_limits import SPLIT, Guarantee
 from oblique_cli.fitting.budget import Budget
 from oblique_cli.fitting.choosing import Choice
 from oblique_cli.fitting.cutting import AT_A_COMPLEXITY, is_cut_cart
@@ -52,8 +51,8 @@ def _of_data(dataset: Dataset) -> list[str]:
     return note if dataset.notes else [f"{dataset.name}: {dataset.n} rows, {dataset.p} features.", *note]
 
 
-def remarks(outcome: Outcome, dataset: Dataset) -> tuple[str, ...]:
-    """Return sentences on the estimate, on pruning and on parameters."""
+def remarks(outcome: Outcome, dataset: Dataset, card: bool = False) -> tuple[str, ...]:
+    """Return sentences on the estimate, on pruning and on parameters. card : without what a model card shows itself"""
     estimate, facts = outcome.estimate, outcome.model.facts
     inside = "choices included" if outcome.choice or outcome.case.spec.grid else "pruning included"
     whole = divides_rows(outcome.case.spec) or outcome.choice or outcome.case.spec.grid
@@ -61,17 +60,20 @@ def remarks(outcome: Outcome, dataset: Dataset) -> tuple[str, ...]:
     if estimate.folds and estimate.rows < dataset.n:
         by += f", of which the clock left {estimate.rows} rows"
     found = facts.get("on_new_rows", {})
-    said = [f"On new rows: {headline(outcome, dataset)} ({by}).", baseline(dataset)]
-    if found:
+    said = [] if card else [f"On new rows: {headline(outcome, dataset)} ({by}).", baseline(dataset)]
+    found = {} if card else found
+    if found and dataset.classes:
         said += list(matrix_lines(found["confusion"], found["recalls"], dataset.classes))
         if "roc_auc" in found and outcome.goal.metric.name != "roc_auc":
             said.append(f"Area under the ROC curve: {found['roc_auc']:.3f}.")
+    if "r2" in found and "mae" in found:
+        said.append(f"R2 {found['r2']:.3f}, mean absolute error {found['mae']:.4g}.")
     if (threshold := outcome.model.threshold) is not None:
         how = "chosen by cross-validation" if outcome.goal.threshold == AUTO else "as asked"
         said.append(f"It says {threshold.label!r} from a share of {threshold.share:.3g} of it on ({how}).")
-    if (guarantee := outcome.model.guarantee) is not None:
-        said.append(promised(guarantee, len(dataset.classes)))
-    if dataset.n < FEW:
+    if (guarantee := outcome.model.guarantee) is not None and not card:
+        said.append(guarantee.sentence(len(dataset.classes)))
+    if dataset.n < FEW and not card:
         said.append(f"{dataset.n} rows are few: other rows could give quite another tree and another estimate.")
     if how := how_pruned(outcome.case.spec):
         if AT_A_COMPLEXITY.items() <= outcome.model.parameters.items():
@@ -87,7 +89,7 @@ def remarks(outcome: Outcome, dataset: Dataset) -> tuple[str, ...]:
         values = ", ".join(f"{name} {value}" for name, value in outcome.chosen.items())
         folds = outcome.estimate.folds or "held-out and"
         said.append(f"Chosen by {folds}-fold cross-validation: {values}.")
-    if (counted := Importances.from_plain(facts.get("importances"))) is not None:
+    if (counted := Importances.from_plain(facts.get("importances"))) is not None and not card:
         said.append(counted.sentence())
     if outcome.budget.cut:
         said.append(
@@ -97,17 +99,6 @@ def remarks(outcome: Outcome, dataset: Dataset) -> tuple[str, ...]:
     if outcome.tree is not None:
         said.append(price(outcome))
     return tuple(said)
-
-
-def promised(guarantee: Guarantee, n_classes: int) -> str:
-    """Return what sets or intervals are to hold, and how large they are, in a sentence. n_classes : 0 for numbers"""
-    what = "sets" if n_classes else "intervals"
-    size = f"{guarantee.size:.2f} of {n_classes} classes" if n_classes else f"{guarantee.size:.4g} wide"
-    rows = f"{guarantee.rows} rows {'held out' if guarantee.how == SPLIT else 'that fits without them judged'}"
-    return (
-        f"Its {what} are to hold the truth for {100 * guarantee.coverage:g} % of new rows ({guarantee.name}, limits by "
-        f"{rows}): {size} on average."
-    )
 
 
 def headline(outcome: Outcome, dataset: Dataset) -> str:

@@ -14,6 +14,7 @@ from oblique_cli.drawing import charts
 from oblique_cli.drawing.charts import Curve, Panel
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import task_of
+from oblique_cli.evaluation.told_on_new_rows import BINS, reliability
 from oblique_cli.experiments.rescoring import stored
 from oblique_cli.experiments.running import Case, fitted
 from oblique_cli.ground.nouns import Fold
@@ -32,7 +33,6 @@ from oblique_cli.report.plot_kinds import (
     protocol,
 )
 
-BINS = 10  # of a reliability diagram, equally wide
 GRID = 300  # points a side, of decision regions
 
 
@@ -69,14 +69,11 @@ def calibration(material: Material, request: Request) -> Plot:
 
 
 def _reliability(method: Method, confident: np.ndarray, right: np.ndarray) -> tuple[Curve, list[int]]:
-    bins = np.clip(np.ceil(confident * BINS).astype(int) - 1, 0, BINS - 1)
-    counts = np.bincount(bins, minlength=BINS)
-    used = np.flatnonzero(counts)
-    x = np.bincount(bins, weights=confident, minlength=BINS)[used] / counts[used]
-    y = np.bincount(bins, weights=right, minlength=BINS)[used] / counts[used]
-    error = float((np.abs(x - y) * counts[used]).sum() / counts.sum())
-    label = f"{method.label} (ECE {error:.3f})"
-    return Curve(label, x.tolist(), y.tolist(), [0.0] * len(used), method.code), counts[used].tolist()
+    found = reliability(confident, right)
+    label = f"{method.label} (ECE {found.error:.3f})"
+    flat = [0.0] * len(found.rows)
+    curve = Curve(label, found.confidence.tolist(), found.right.tolist(), flat, method.code)
+    return curve, found.rows.tolist()
 
 
 @KINDS.register("confusion")

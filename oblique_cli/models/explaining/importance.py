@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from oblique_cli.errors import ConfigError, cut
 from oblique_cli.ground import seeds
 from oblique_cli.models.explaining.games import PROBABILITY, SCORE, VALUE
-from oblique_cli.models.explaining.shapley import ShapleyValues, mean_sizes, shapley_values
+from oblique_cli.models.explaining.shapley import ShapleyValues, mean_sizes, output_of, shapley_values
 from oblique_cli.models.model import Model
 from oblique_cli.models.procedure import columns_of, procedure_of
 
@@ -20,6 +20,7 @@ Array = NDArray[np.float64]
 
 ROWS, BACKGROUND = 100, 50  # rows that are told apart, and those that they are compared with
 LOOKS = 20  # rows that are looked at for each of these
+MOST_CELLS = 200_000  # nodes times classes of a model: a second
 STEPS = 1 << 23  # of all rows in all trees together: a second
 MOST_KEPT = 100  # columns of a model file, the most important ones
 MOST_SHUFFLED = 200  # columns whose cells are exchanged one after the other
@@ -85,23 +86,37 @@ def sample(model: Model, X: Array, most: int) -> NDArray[np.intp]:
     return able if len(able) <= most else able[np.linspace(0, len(able) - 1, most).round().astype(np.intp)]
 
 
-def affordable_shapley(model: Model, X: ArrayLike) -> tuple[ShapleyValues, int] | None:
-    """Return exact Shapley values of some training rows, and how many others they are compared with.
+@dataclass(frozen=True, eq=False)
+class Affordable:
+    """Exact Shapley values of some training rows. output : one of OUTPUTS; background : rows they are compared with"""
 
-    None for a model that has none, or whose planes have so many columns that `STEPS` do not suffice: the work is
-    counted, so the answer is the same on any machine.
+    values: ShapleyValues
+    output: str
+    background: int
+
+
+def affordable_shapley(model: Model, X: ArrayLike) -> Affordable | None:
+    """Return the Shapley values of at most `ROWS` of the rows against at most `BACKGROUND` of them.
+
+    None for a model that has none, that is too large to take apart (`MOST_CELLS`), or whose planes have so many columns
+    that `STEPS` do not suffice: the work is counted, so the answer is the same on any machine.
     """
+    size = getattr(model.estimator, "n_nodes_", 0) * max(len(model.classes), 1)
+    if size > MOST_CELLS:
+        return None
     rows = np.asarray(X, dtype=np.float64)
     own, others = rows[sample(model, rows, ROWS)], rows[sample(model, rows, BACKGROUND)]
     try:
-        steps = STEPS // (max(len(own), 1) * len(procedure_of(model).trees))
-        return shapley_values(model, own, others, n_threads=1, most_steps=steps), len(others)
+        procedure = procedure_of(model)
+        steps = STEPS // (max(len(own), 1) * len(procedure.trees))
+        values = shapley_values(model, own, others, n_threads=1, most_steps=steps)
+        return Affordable(values, output_of(procedure), len(others))
     except ConfigError:
         return None
 
 
 def importances_of(
-    model: Model, X: ArrayLike, y: NDArray[Any] | None = None, shapley: tuple[ShapleyValues, int] | None = None
+    model: Model, X: ArrayLike, y: NDArray[Any] | None = None, shapley: Affordable | None = None
 ) -> Importances | None:
     """Return how much each column counts, by the first of these that there is.
 
@@ -113,9 +128,8 @@ def importances_of(
     """
     found = shapley or affordable_shapley(model, X)
     if found is not None:
-        values, against = found
-        output = VALUE if values.output_names is None else _classes_output(model)
-        return _ranked(SHAPLEY, model, mean_sizes(values.values), output, len(values.values), against)
+        sizes = mean_sizes(found.values.values)
+        return _ranked(SHAPLEY, model, sizes, found.output, len(found.values.values), found.background)
     own = getattr(model.estimator, "feature_importances_", None)
     if own is not None:
         sizes = np.zeros(len(model.feature_names))
@@ -124,10 +138,6 @@ def importances_of(
     if y is None or len(model.feature_names) > MOST_SHUFFLED:
         return None
     return _by_exchange(model, np.asarray(X, dtype=np.float64), y)
-
-
-def _classes_output(model: Model) -> str:
-    return SCORE if procedure_of(model).has_scores else PROBABILITY
 
 
 def _ranked(by: str, model: Model, sizes: Array, output: str = "", rows: int = 0, background: int = 0) -> Importances:

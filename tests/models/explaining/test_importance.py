@@ -54,6 +54,15 @@ def test_planes_of_many_columns_are_told_by_impurity_on_any_machine(monkeypatch)
     assert sum(found.values.values()) == pytest.approx(1.0)
 
 
+def test_a_model_too_large_to_take_apart_is_told_by_impurity(monkeypatch):
+    X, y = rows_of()
+    model = Model.of(make("axis_parallel", random_state=0).fit(X, y))
+    monkeypatch.setattr(importance, "MOST_CELLS", 2 * model.estimator.n_nodes_)
+    assert importances_of(model, X).by == SHAPLEY
+    monkeypatch.setattr(importance, "MOST_CELLS", 2 * model.estimator.n_nodes_ - 1)
+    assert importances_of(model, X).by == IMPURITY
+
+
 def test_indicators_count_for_their_column(monkeypatch):
     monkeypatch.setattr(importance, "STEPS", 10)
     rng = np.random.default_rng(3)

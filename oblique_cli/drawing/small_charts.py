@@ -1,0 +1,141 @@
+"""Small charts as scenes, painted as trees are: lines and points over two axes, points over levels, and bars.
+
+They are for pages, whose style sheet has light and dark; figures for print are in `charts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from oblique_cli.drawing.palette import N_COLORS
+from oblique_cli.drawing.scene import SMALL, Dots, Group, Label, Line, Rectangle, Scene, Shape, shortened
+from oblique_cli.drawing.view import number_of
+
+WIDTH, HEIGHT = 300.0, 190.0
+LEFT, RIGHT, TOP, BOTTOM = 46.0, 10.0, 8.0, 34.0
+LEVEL, LEVEL_NAMES = 18.0, 96.0  # height of a line, and room for names
+TICKS = 3  # spaces between ticks, about
+DIGITS = 6  # of a tick, at most
+LARGEST = 1e300  # numbers beyond are not drawn
+
+# What the page of a chart has beside the styles of trees.
+STYLE = ".curve { fill: none; stroke-width: 1.8; }\n"
+
+
+class Marks(NamedTuple):
+    """Points in the color of a code, joined by a line or not."""
+
+    points: Sequence[tuple[float, float]]
+    code: int
+    joined: bool = False
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The ends of an axis, and what it shows."""
+
+    low: float
+    high: float
+    label: str
+
+    def share(self, value: float) -> float:
+        """Return how far along the axis a value lies, from 0 to 1."""
+        return min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+    def ticks(self) -> list[float]:
+        """Return about four round numbers on the axis."""
+        rough = (self.high - self.low) / TICKS
+        unit = 10.0 ** np.floor(np.log10(rough))
+        step = float(unit * min((1.0, 2.0, 2.5, 5.0, 10.0), key=lambda k: abs(k * unit - rough)))
+        first = np.ceil(self.low / step - 1e-9)
+        found = [float(first + k) * step for k in range(2 * TICKS + 2)]
+        return [value for value in found if value <= self.high + 1e-9 * step]
+
+
+def scale_of(values: Sequence[float], label: str, *, exact: bool = False) -> Scale | None:
+    """Return an axis on which all values lie, with a little room unless `exact`; None for what cannot be drawn."""
+    numbers = np.asarray(values, dtype=np.float64)
+    if not len(numbers) or not np.isfinite(numbers).all() or np.abs(numbers).max() > LARGEST:
+        return None
+    low, high = float(numbers.min()), float(numbers.max())
+    room = 0.0 if exact else 0.05 * (high - low)
+    if high - low <= 1e-9 * max(abs(low), abs(high)) or high - low < 1e-290:
+        room = max(0.05 * abs(low), 0.5)
+    return Scale(low - room, high + room, label)
+
+
+def plane(
+    said: str, x: Scale, y: Scale, marks: Sequence[Marks], reference: Sequence[tuple[float, float]] = ()
+) -> Scene:
+    """Return lines and points over two axes. said : what is seen; reference : ends of a line to compare with"""
+    right, low = WIDTH - RIGHT, HEIGHT - BOTTOM
+
+    def at(point: tuple[float, float]) -> tuple[float, float]:
+        return LEFT + (right - LEFT) * x.share(point[0]), low - (low - TOP) * y.share(point[1])
+
+    shapes: list[Shape] = [Line([(LEFT, TOP), (LEFT, low), (right, low)], "axis")]
+    if reference:
+        shapes.append(Line([at(point) for point in reference], "axis"))
+    for value in x.ticks():
+        across, _ = at((value, y.low))
+        shapes += [
+            Line([(across, low), (across, low + 3)], "axis"),
+            Label(across, low + 14, number_of(value, DIGITS), "muted", "middle", SMALL),
+        ]
+    for value in y.ticks():
+        _, up = at((x.low, value))
+        shapes += [
+            Line([(LEFT - 3, up), (LEFT, up)], "axis"),
+            Label(LEFT - 6, up + 3.5, number_of(value, DIGITS), "muted", "end", SMALL),
+        ]
+    for one in marks:
+        shapes += _drawn([at(point) for point in one.points], one)
+    shapes.append(Label((LEFT + right) / 2, HEIGHT - 5, shortened(x.label, right - LEFT), "muted", "middle", SMALL))
+    return Scene(WIDTH, HEIGHT, [Group(shapes)], y.label, said)
+
+
+def levels(said: str, names: Sequence[str], x: Scale, marks: Sequence[Marks]) -> Scene:
+    """Return points beside names, one line a name. marks : y of their points is the place of a name, from 0"""
+    low, right = TOP + LEVEL * len(names), WIDTH - RIGHT
+    shapes: list[Shape] = [Line([(LEVEL_NAMES, TOP), (LEVEL_NAMES, low), (right, low)], "axis")]
+    for place, name in enumerate(names):
+        up = TOP + LEVEL * (place + 0.5)
+        shapes.append(Label(LEVEL_NAMES - 6, up + 3.5, shortened(name, LEVEL_NAMES - 8, SMALL), "muted", "end", SMALL))
+
+    def across(value: float) -> float:
+        return LEVEL_NAMES + 4 + (right - LEVEL_NAMES - 4) * x.share(value)
+
+    for value in x.ticks():
+        shapes += [
+            Line([(across(value), low), (across(value), low + 3)], "axis"),
+            Label(across(value), low + 14, number_of(value, DIGITS), "muted", "middle", SMALL),
+        ]
+    for one in marks:
+        shapes += _drawn([(across(value), TOP + LEVEL * (place + 0.5)) for value, place in one.points], one)
+    label = shortened(x.label, right - LEVEL_NAMES)
+    shapes.append(Label((LEVEL_NAMES + right) / 2, low + BOTTOM - 5, label, "muted", "middle", SMALL))
+    return Scene(WIDTH, low + BOTTOM, [Group(shapes)], x.label, said)
+
+
+def histogram(said: str, edges: Sequence[float], counts: Sequence[int], x: Scale) -> Scene:
+    """Return counts of bins as bars. edges : one more than counts"""
+    right, low, most = WIDTH - RIGHT, HEIGHT - BOTTOM, max(*counts, 1)
+    shapes: list[Shape] = []
+    for first, last, count in zip(edges[:-1], edges[1:], counts, strict=True):
+        begin, end = (LEFT + (right - LEFT) * x.share(value) for value in (first, last))
+        tall = (low - TOP) * count / most
+        if count:
+            shapes.append(Rectangle(begin + 0.5, low - tall, max(end - begin - 1.0, 0.5), tall, "t0"))
+    frame = plane(said, x, Scale(0.0, float(most), "rows"), ())
+    return Scene(WIDTH, HEIGHT, [Group(shapes), *frame.groups], "rows", said)
+
+
+def _drawn(points: list[tuple[float, float]], one: Marks) -> list[Shape]:
+    color = one.code % N_COLORS
+    if one.joined:
+        return [Line(points, f"curve dk{color}")]
+    return [Dots(points, f"k{color}")]

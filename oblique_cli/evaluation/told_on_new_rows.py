@@ -1,0 +1,76 @@
+"""What predictions of unseen rows say beside a score: how far probabilities can be believed, and how errors lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+BINS = 10  # of a reliability diagram, equally wide, of residuals, and of predicted numbers, equally many rows
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Rows binned by the probability of the class that is the likeliest, bins without rows left out.
+
+    confidence, right, rows  (b,) mean probability, share of rows of that class, and rows of each bin
+    error                    the expected calibration error: mean distance of both over the rows (Guo et al. 2017)
+    """
+
+    confidence: Array
+    right: Array
+    rows: NDArray[np.int64]
+    error: float
+
+    def plain(self) -> dict[str, Any]:
+        """Return what a model file and JSON hold."""
+        return {
+            "confidence": self.confidence.tolist(),
+            "right": self.right.tolist(),
+            "rows": self.rows.tolist(),
+            "error": self.error,
+        }
+
+
+def reliability(confident: Array, right: NDArray[np.bool_]) -> Reliability:
+    """Return how often predictions of a stated probability are right. Bin m of BINS is ((m - 1) / BINS, m / BINS].
+
+    confident : (n,) probability of the likeliest class; right : (n,) whether it is the row's
+    """
+    bins = np.clip(np.ceil(confident * BINS).astype(int) - 1, 0, BINS - 1)
+    counts = np.bincount(bins, minlength=BINS)
+    used = np.flatnonzero(counts)
+    x = np.bincount(bins, weights=confident, minlength=BINS)[used] / counts[used]
+    y = np.bincount(bins, weights=right, minlength=BINS)[used] / counts[used]
+    error = float((np.abs(x - y) * counts[used]).sum() / counts.sum())
+    return Reliability(x, y, counts[used], error)
+
+
+def residuals(truth: Array, predicted: Array) -> dict[str, Any]:
+    """Return how truth less prediction is spread, as plain data: no single row can be read from it.
+
+    truth, predicted : (n,)
+    edges, rows      ends of 2 * BINS bins from the 1 % to the 99 % quantile, and rows of each; those beyond are in the
+                     outermost ones
+    by_prediction    rows in the order of what was predicted, in at most BINS parts of equally many: mean prediction,
+                     rows, and the 10 %, 50 % and 90 % quantiles of their residuals
+    """
+    left = truth - predicted
+    low, high = (float(value) for value in np.quantile(left, [0.01, 0.99]))
+    edges = np.linspace(low, high, 2 * BINS + 1) if low < high else np.array([low - 0.5, low + 0.5])
+    rows = np.histogram(np.clip(left, edges[0], edges[-1]), edges)[0]
+    parts = []
+    for part in np.array_split(np.argsort(predicted, kind="stable"), min(BINS, max(1, len(truth) // BINS))):
+        ends = np.quantile(left[part], [0.1, 0.5, 0.9])
+        parts.append(
+            {
+                "predicted": float(predicted[part].mean()),
+                "rows": len(part),
+                **dict(zip(("low", "middle", "high"), ends.tolist(), strict=True)),
+            }
+        )
+    return {"edges": edges.tolist(), "rows": rows.tolist(), "by_prediction": parts}

@@ -1,0 +1,116 @@
+"""What a model says along one column: its partial dependence (Friedman 2001), and the Shapley values of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.models.explaining.importance import ROWS, Affordable, sample
+from oblique_cli.models.explaining.shapley import ShapleyValues
+from oblique_cli.models.model import Model
+
+Array = NDArray[np.float64]
+
+POINTS = 25  # of a column of numbers, at quantiles of its values; repeated ones are one
+MOST_LEVELS = 12  # of a column, the most frequent ones
+MOST_OUTPUTS = 4  # classes that are followed, the most frequent ones; of two classes one
+
+
+@dataclass(frozen=True, eq=False)
+class Shape:
+    """What a model says along a column.
+
+    column   its name; levels : names of the codes in `at` and `cells`, () for numbers
+    outputs  classes that are followed by their places, (0,) for a predicted number
+    at, mean (g,) values of the column, and (g, K) what the model says with it, mean over `rows` rows
+    cells    (m,) cells of rows, and `shapley`, (m, K), the Shapley value of the column in each; None without
+    """
+
+    column: str
+    levels: tuple[str, ...]
+    outputs: tuple[int, ...]
+    at: Array
+    mean: Array
+    rows: int
+    cells: Array | None = None
+    shapley: Array | None = None
+
+
+def shapes_of(model: Model, X: Array, names: tuple[str, ...], shapley: Affordable | None) -> list[Shape]:
+    """Return the shapes of some columns, those of one value left out; means are over at most `ROWS` of the rows.
+
+    X : (n, p) training rows; names : of the columns; shapley : of these rows (`affordable_shapley`), None without
+    """
+    asked = sample(model, X, ROWS)
+    if not len(asked):
+        return []
+    outputs = _outputs(model, X[asked])
+    values = None if shapley is None else _followed(model, shapley.values, outputs)
+    levels: dict[int, tuple[str, ...]] = {} if model.columns is None else dict(model.columns.levels)
+    shapes = []
+    for name in names:
+        j = model.feature_names.index(name)
+        at = _places(X[:, j], j in levels)
+        if len(at) < 2:
+            continue
+        cells, own = (None, None) if shapley is None or values is None else (shapley.values.data[:, j], values[:, j])
+        mean = _means(model, X[asked], j, at, outputs)
+        shapes.append(Shape(name, levels.get(j, ()), outputs, at, mean, len(asked), cells, own))
+    return shapes
+
+
+def _outputs(model: Model, rows: Array) -> tuple[int, ...]:
+    """The places of the classes that are followed, in their order: of two the one of fewer rows."""
+    if model.task == "regression":
+        return (0,)
+    counts = model.facts.get("class_counts", {})
+    often = np.array([float(counts.get(label, 0)) for label in model.classes])
+    order = np.argsort(-often, kind="stable")
+    chosen = order[-1:] if len(often) == 2 else order[:MOST_OUTPUTS]
+    return tuple(sorted(chosen.tolist()))
+
+
+def _followed(model: Model, values: ShapleyValues, outputs: tuple[int, ...]) -> Array | None:
+    """Shapley values of the classes that are followed, (m, p, K); None where the model scores other classes."""
+    if values.output_names is None:
+        return np.asarray(values.values)[:, :, None]
+    names = list(values.output_names)
+    labels = [model.classes[k] for k in outputs]
+    if not set(labels) <= set(names):
+        return None
+    return np.asarray(values.values[:, :, [names.index(label) for label in labels]])
+
+
+def _places(cells: Array, has_levels: bool) -> Array:
+    known = cells[np.isfinite(cells)]
+    if not has_levels:
+        return (
+            np.unique(np.quantile(known, np.linspace(0.0, 1.0, POINTS), method="inverted_cdf")) if len(known) else known
+        )
+    codes, counts = np.unique(known, return_counts=True)
+    return np.sort(codes[np.argsort(-counts, kind="stable")[:MOST_LEVELS]])
+
+
+def _means(model: Model, rows: Array, j: int, at: Array, outputs: tuple[int, ...]) -> Array:
+    """What the model says of the rows with a cell exchanged for each value, (g, K), mean over the rows."""
+    found = np.empty((len(at), len(outputs)))
+    for place, value in enumerate(at.tolist()):
+        changed = rows.copy()
+        changed[:, j] = value
+        found[place] = _said(model, changed, outputs).mean(axis=0)
+    return found
+
+
+def _said(model: Model, rows: Array, outputs: tuple[int, ...]) -> Array:
+    """Probabilities of classes, or whether they are predicted where there are none; numbers in regression, (n, K)."""
+    if model.task == "regression":
+        return np.asarray(model.predict(rows), dtype=np.float64)[:, None]
+    try:
+        return model.predict_proba(rows)[:, list(outputs)]
+    except ConfigError:
+        said = model.predict(rows)
+        own = np.array(model.classes, dtype=object) if model.has_codes else model.fitted.state["classes_"]
+        return np.asarray(said[:, None] == own[list(outputs)], dtype=np.float64)

@@ -1,0 +1,477 @@
+"""One page about one model: what it was fitted to, what it does on new rows, what it looks at, where it was not tested,
+and how to make it again. One file that needs no network and has no script.
+
+All numbers are those of the model file (`Model.facts`), so `oblique fit --format json` has the same ones. Rows of the
+training table, where they are at hand, add curves along the columns that count most.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from html import escape
+from string import Template
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from oblique_cli import __version__
+from oblique_cli.drawing import markup, small_charts
+from oblique_cli.drawing.scene import Scene, scene_of
+from oblique_cli.drawing.small_charts import Marks, Scale, scale_of
+from oblique_cli.drawing.svg import drawing, style_sheet
+from oblique_cli.drawing.view import BLANK, printable
+from oblique_cli.errors import ConfigError, DataError, cut
+from oblique_cli.ground.resources import PACKAGE
+from oblique_cli.models.explaining.importance import Importances, affordable_shapley, importances_of
+from oblique_cli.models.explaining.shapes import Shape, shapes_of
+from oblique_cli.models.model import Model, algorithm_of
+from oblique_cli.models.showing import FIRST, WHOLE, Shown, has_tree, of_loaded, sentence
+from oblique_cli.tree.reading import number
+
+LONG = 60  # letters of a name
+MOST_COLUMNS = 200  # in the table of columns
+MOST_BARS, MOST_SHAPES = 20, 6
+MOST_CLASSES = 30  # of a matrix; of more the worst recalls
+WORST = 12
+FEW_OF_CLASS, FEW = 30, 200  # rows of a class, and of a table, that are said to be few
+LARGEST = 1_000_000  # bytes of a page; one that would be larger leaves out what takes the most
+
+
+def model_card(
+    model: Any,
+    rows: ArrayLike | None = None,
+    *,
+    remarks: Sequence[str] = (),
+    beside: Model | None = None,
+    command: str = "",
+) -> str:
+    """Return a page about a model as HTML, below a megabyte.
+
+    model    a `Model`, as `load` gives it, or a fitted estimator; only `oblique fit` writes estimates into a model
+    rows     (n, p) training rows as `Model.predict` takes them: numbers, NaN for a missing cell, codes of levels; they
+             give the curves along columns, and importances where the model file has none
+    remarks  sentences on the estimate
+    beside   a tree that is kept beside a model that is none
+    command  what made the model
+
+    Raises DataError for a model whose facts make no sense.
+    """
+    if not isinstance(model, Model):
+        model = Model.of(model, algorithm=algorithm_of(model))
+    X = None if rows is None else np.asarray(rows, dtype=np.float64)
+    if X is not None and (X.ndim != 2 or X.shape[1] != len(model.feature_names)):
+        raise ConfigError(f"rows must have {len(model.feature_names)} columns, those of the model. Got {X.shape}.")
+    card = _Card(model, X, tuple(remarks), beside, command)
+    try:
+        whole = card.page(())
+        for left_out in ("shapes", "shapes model"):
+            if len(whole.encode()) < LARGEST:
+                break
+            whole = card.page(left_out.split())
+        return whole
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        raise DataError(f"the facts of the model cannot be used ({error!r}); fit the model again.") from None
+
+
+class _Card:
+    """The sections of a page."""
+
+    def __init__(self, model: Model, X: Any, remarks: tuple[str, ...], beside: Model | None, command: str) -> None:
+        self.model, self.X, self.remarks, self.beside, self.command = model, X, remarks, beside, command
+        self.facts = model.facts
+        self.target = "the target" if model.columns is None else repr(_name(model.columns.target))
+        self.shapley = None if X is None else affordable_shapley(model, X)
+        counted = Importances.from_plain(self.facts.get("importances"))
+        self.counted = importances_of(model, X, None, self.shapley) if counted is None and X is not None else counted
+
+    def page(self, left_out: Sequence[str]) -> str:
+        """The whole page. left_out : anchors of sections"""
+        sections: list[tuple[str, str, Callable[[], str]]] = [
+            ("estimate", "On new rows", self.estimate),
+            ("model", "The model", self.shown),
+            ("importances", "What it looks at", self.importances),
+            ("shapes", "Along the columns", self.shapes),
+            ("coverage", "Coverage", self.coverage),
+            ("table", "The table", self.table),
+            ("limits", "Limits", self.limits),
+            ("origin", "How to make it again", self.origin),
+        ]
+        made = [(anchor, title, body()) for anchor, title, body in sections if anchor not in left_out]
+        made = [one for one in made if one[2]]
+        links = "".join(f'<a href="#{anchor}">{title}</a>' for anchor, title, _ in made)
+        body = "\n".join(f'<section id="{a}"><h2>{t}</h2>\n{content}</section>' for a, t, content in made)
+        style = _file("runs_page.css") + _file("model_card.css") + markup.BARS + small_charts.STYLE
+        style += style_sheet("svg ")
+        return Template(_file("model_card.html")).substitute(
+            title=escape(f"{self.title}: model card"),
+            style=style,
+            style_digest=markup.digest(style),
+            body=f'{self.head()}\n<nav aria-label="Sections">{links}</nav>\n<main>\n{body}\n</main>',
+        )
+
+    @property
+    def title(self) -> str:
+        """The name of the model."""
+        name = str(self.facts.get("title") or self.model.algorithm or self.model.fitted.cls)
+        return _name(f"{name} on {self.facts['data']}" if "data" in self.facts else name, 2 * LONG)
+
+    def head(self) -> str:
+        """Title, size, and what is to be known before all else."""
+        facts, model = self.facts, self.model
+        kind = f"{len(model.classes)} classes of {self.target}" if model.classes else f"numbers of {self.target}"
+        tiles = {"rows": f"{facts['rows']:,}"} if "rows" in facts else {}
+        tiles["columns used to predict"] = f"{len(model.feature_names):,}"
+        if "estimate" in facts:
+            tiles[f"{_metric_title(facts)} on new rows"] = _score(facts, facts["estimate"])
+        tiles |= {"leaves": f"{facts['leaves']:,}"} if facts.get("leaves") else {}
+        tiles |= {"terms": f"{facts['n_terms']:,}"} if facts.get("n_terms") else {}
+        cells = "".join(f"<div><b>{escape(value)}</b>{escape(name)}</div>" for name, value in tiles.items())
+        alarms = "".join(f'<p class="alarm">{_text(warning)}</p>' for warning in facts.get("warnings", ()))
+        return (
+            f'<header><h1>{escape(self.title)}</h1>\n<p class="soft">Model card. It predicts {escape(kind)}.</p>\n'
+            f'<div class="facts">{cells}</div>{alarms}</header>'
+        )
+
+    # ---- what it does ------------------------------------------------------------------------------------------------
+
+    def estimate(self) -> str:
+        """Scores, the matrix of classes, and how far probabilities or numbers can be believed."""
+        facts = self.facts
+        if "estimate" not in facts:
+            return '<p class="soft">The model does not say: only <code>oblique fit</code> writes estimates into it.</p>'
+        found = facts.get("on_new_rows", {})
+        rows = [(_metric_title(facts), _score(facts, facts["estimate"])), *self._others(found)]
+        parts = [
+            markup.plain_table(("metric", "on new rows, ± standard error"), rows, 1),
+            _listed([self._by(), *self.remarks]),
+        ]
+        if "confusion" in found:
+            parts.append(self._matrix(found))
+        if "calibration" in found:
+            parts.append(_calibration(found["calibration"]))
+        if "residuals" in found:
+            parts.append(_residuals(found["residuals"]))
+        return "".join(parts) + self._compared()
+
+    def _by(self) -> str:
+        estimate = self.facts["estimate"]
+        folds = f" of {estimate['folds']} folds" if estimate.get("folds") else ""
+        return (
+            f"By {estimate['by']}{folds}: every row is predicted by a fit that has not seen it, and whatever was "
+            f"chosen is chosen again without it. The model itself is fitted to {self.facts['rows']:,} rows."
+        )
+
+    def _others(self, found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+        """What constant answers would do, and further metrics."""
+        counts = self.facts.get("class_counts", {})
+        if counts:
+            label = max(counts, key=counts.get)
+            share = counts[label] / sum(counts.values())
+            yield f"accuracy of always saying {_name(label)!r}", f"{100 * share:.1f} %"
+        names = {"accuracy": "accuracy", "balanced_accuracy": "balanced accuracy", "f1_macro": "F1, mean over classes",
+                 "roc_auc": "area under the ROC curve", "r2": "R2, 0 for always saying the mean",
+                 "mae": "mean absolute error"}  # fmt: skip
+        for name, title in names.items():
+            if name in found and name != self.facts.get("metric"):
+                percent = name.endswith("accuracy")
+                yield title, f"{100 * found[name]:.1f} %" if percent else f"{found[name]:.4g}"
+
+    def _matrix(self, found: Mapping[str, Any]) -> str:
+        recalls, labels = found["recalls"], self.model.classes
+        if len(labels) > MOST_CLASSES:
+            worst = sorted(recalls.items(), key=lambda one: one[1])[:WORST]
+            rows = [(_name(label), f"{100 * share:.1f} %") for label, share in worst]
+            return f"<h3>Classes that are found least often</h3>{markup.plain_table(('class', 'found'), rows, 1)}"
+        shares = [f"{100 * recalls[label]:.1f} %" if label in recalls else "-" for label in labels]
+        title = "New rows of each class by the class predicted; the share found is the recall."
+        return markup.matrix(title, [_name(label) for label in labels], found["confusion"], shares)
+
+    def _compared(self) -> str:
+        """The table of auto."""
+        if "compared" not in self.facts:
+            return ""
+        rows = []
+        for one in self.facts["compared"]:
+            scored = "failure" not in one
+            shown = _score(self.facts, one) if scored else str(one["failure"])
+            mark = "chosen" if one["chosen"] else f"dropped at {one['compared_on']:,} rows" if one["dropped"] else ""
+            rows.append((one["algorithm"], shown, f"{one['leaves']:,}", f"{one['n_terms']:,}", mark))
+        header = ("algorithm", _metric_title(self.facts), "leaves", "terms", "")
+        note = "These figures flatter what is chosen from them; the estimate above does not."
+        table = markup.plain_table(header, rows, 1, long=(4,))
+        return f'<h3>What was compared</h3>{table}<p class="soft">{note}</p>'
+
+    # ---- what it is --------------------------------------------------------------------------------------------------
+
+    def shown(self) -> str:
+        """The tree with its leaves, or a word on what there is in its place."""
+        if has_tree(self.model):
+            return _tree(of_loaded(self.model, self.title))
+        size = f" of {self.facts['leaves']:,} leaves" if self.facts.get("leaves") else ""
+        said = f'<p class="soft">The model{size} is not one tree, so no rules are shown.</p>'
+        if self.beside is None:
+            return said
+        return f"{said}<h3>The tree that is kept beside it</h3>{_tree(of_loaded(self.beside, 'The tree beside it'))}"
+
+    def importances(self) -> str:
+        """How much each column counts."""
+        if self.counted is None:
+            return ""
+        shown = [(_name(name), value) for name, value in list(self.counted.values.items())[:MOST_BARS]]
+        left = len(self.counted.values) - len(shown)
+        more = f" {left} smaller ones are left out." if left else ""
+        said = f"{self.counted.said[:1].upper()}{self.counted.said[1:]}.{more}"
+        return markup.bars(said, shown)
+
+    def shapes(self) -> str:
+        """Partial dependence and Shapley values of the columns that count most."""
+        if self.X is None or self.counted is None:
+            return ""
+        names = [
+            name for name, value in self.counted.values.items() if value > 0.0 and name in self.model.feature_names
+        ]
+        found = shapes_of(self.model, self.X, tuple(names[:MOST_SHAPES]), self.shapley)
+        figures = [figure for shape in found for figure in self._shape(shape)]
+        if not figures:
+            return ""
+        legend = _legend((k, self.model.classes[k]) for k in found[0].outputs if self.model.classes)
+        said = (
+            f"Curves: what the model says, mean over {found[0].rows} training rows, when the column of all of them has "
+            "one value (partial dependence). Points: the Shapley value of the column in single rows. Both ask about "
+            "rows that may not exist where columns go together; neither says what causes what."
+        )
+        return f'<p class="soft">{said}</p>{legend}<div class="plots">{"".join(figures)}</div>'
+
+    def _shape(self, shape: Shape) -> Iterator[str]:
+        said = f"mean {'probability' if self.model.classes else 'prediction'}"
+        curves = [
+            Marks(list(zip(shape.at.tolist(), column.tolist(), strict=True)), k, joined=not shape.levels)
+            for k, column in zip(shape.outputs, shape.mean.T, strict=True)
+        ]
+        yield self._figure(shape, said, curves)
+        if shape.cells is None or shape.shapley is None:
+            return
+        points = [
+            Marks([(x, y) for x, y in zip(shape.cells.tolist(), column.tolist(), strict=True) if x == x], k)
+            for k, column in zip(shape.outputs, shape.shapley.T, strict=True)
+        ]
+        yield self._figure(shape, "Shapley value", points)
+
+    def _figure(self, shape: Shape, what: str, marks: Sequence[Marks]) -> str:
+        name = _name(shape.column)
+        values = scale_of([y for one in marks for _, y in one.points], what)
+        if values is None:
+            return ""
+        said = f"{what} along {name}"
+        if shape.levels:
+            order = {code: place for place, code in enumerate(shape.at.tolist())}
+            across = [Marks([(y, order[x]) for x, y in one.points if x in order], one.code) for one in marks]
+            names = [_name(shape.levels[int(code)]) for code in shape.at.tolist()]
+            return _figure(small_charts.levels(said, names, values, across), f"{name}: {what}")
+        cells = scale_of([x for one in marks for x, _ in one.points], name)
+        return "" if cells is None else _figure(small_charts.plane(said, cells, values, marks), f"{name}: {what}")
+
+    def coverage(self) -> str:
+        """What sets or intervals hold."""
+        guarantee = self.model.guarantee
+        if guarantee is None:
+            return ""
+        return (
+            f"<p>{_text(guarantee.sentence(len(self.model.classes)))} The share is a mean over rows that come as the "
+            "training rows came, not a promise for each kind of row.</p>"
+        )
+
+    # ---- where it comes from -----------------------------------------------------------------------------------------
+
+    def table(self) -> str:
+        """What was found in the table, and each of its columns."""
+        counts = self.facts.get("class_counts", {})
+        parts = [_listed([sentence(note) for note in self.facts.get("notes", ())])]
+        if counts:
+            rows = [(_name(label), f"{count:,}") for label, count in list(counts.items())[:MOST_COLUMNS]]
+            parts.append(_folded(f"{len(counts)} classes", markup.plain_table(("class", "rows"), rows, 1), len(rows)))
+        columns = list(self._columns())
+        header = ("column", "role", "missing cells", "values in training")
+        shown = markup.plain_table(header, columns[:MOST_COLUMNS], 2, long=(3,))
+        left = len(columns) - MOST_COLUMNS
+        more = f'<p class="soft">{left:,} further columns are not shown.</p>' if left > 0 else ""
+        return "".join(parts) + _folded(f"{len(columns):,} columns", shown, len(columns)) + more
+
+    def _columns(self) -> Iterator[tuple[str, str, str, str]]:
+        cells = self.facts.get("cells", {})
+        listed = [(name, "number") for name in self.model.feature_names]
+        if self.model.columns is not None:
+            listed = [(one.name, one.treatment) for one in self.model.columns.columns]
+        for name, role in listed:
+            own = cells.get(name, {})
+            known = f"{own['missing']:,}" if "missing" in own else "-"
+            values = f"{own['levels']:,} levels" if "levels" in own else ""
+            if "least" in own:
+                values = f"{number(float(own['least']), 4)} to {number(float(own['most']), 4)}"
+            yield _name(name), ROLES.get(role, role), known, values
+
+    def limits(self) -> str:
+        """Where the model was not tested."""
+        return _listed(list(self._limits()))
+
+    def _limits(self) -> Iterator[str]:
+        facts, model = self.facts, self.model
+        rows = facts.get("rows")
+        if rows is not None and rows < FEW:
+            yield f"{rows} rows are few: other rows could give quite another model and another estimate."
+        few = {label: n for label, n in facts.get("class_counts", {}).items() if n < FEW_OF_CLASS}
+        if few:
+            some = ", ".join(f"{_name(label)!r} {n}" for label, n in list(few.items())[:WORST])
+            more = f" and {len(few) - WORST} more" if len(few) > WORST else ""
+            yield f"Classes of fewer than {FEW_OF_CLASS} rows, of which the estimate says little: {some}{more}."
+        yield (
+            "The estimate is of rows that come as those of the table came. It was not tested on another time, place or "
+            "way of measuring, and not on rows that belong together, such as several of one person, kept apart."
+        )
+        if any("least" in own for own in facts.get("cells", {}).values()):
+            yield (
+                "Numbers beyond the values in training (The table) were never seen: outside them a tree goes on as at "
+                "its border, and a linear model in a leaf goes on in a straight line."
+            )
+        empty = model.may_be_empty
+        gaps = [name for j, name in enumerate(model.feature_names) if j not in empty]
+        if not gaps:
+            yield "Rows may lack any cell; the fewer a row has, the less the estimate is about it."
+        elif len(gaps) == len(model.feature_names):
+            yield "Rows with an empty cell are refused."
+        else:
+            some = ", ".join(_name(name) for name in gaps[:WORST])
+            yield f"Rows with an empty cell in one of {len(gaps)} columns are refused: {some}."
+        if model.task == "classification":
+            yield f"Whatever a row is, the model says one of its {len(model.classes)} classes, never a new one."
+        yield "It says what goes together in the table, not what causes what."
+
+    def origin(self) -> str:
+        """Command, seed, digest of the data and versions."""
+        facts = self.facts
+        rows = [("command", self.command)] if self.command else []
+        rows += [("algorithm", self.model.algorithm or self.model.fitted.cls)]
+        rows += [("seed", str(facts["seed"]))] if "seed" in facts else []
+        rows += [("chosen by cross-validation", _json(facts["chosen"]))] if facts.get("chosen") else []
+        rows += [("data", str(facts["data"]))] if "data" in facts else []
+        rows += [("digest of the data", str(facts["data_digest"]))] if "data_digest" in facts else []
+        rows += [("budget", _json(facts["budget"]))] if "budget" in facts else []
+        versions = facts.get("versions", {})
+        if versions:
+            rows.append(("versions", ", ".join(f"{name} {version}" for name, version in versions.items())))
+        rows.append(("this page", f"oblique {__version__}"))
+        parameters = f"<pre>{escape(json.dumps(dict(self.model.parameters), indent=1, default=str))}</pre>"
+        shown = markup.plain_table(("what", ""), [(a, printable(b)) for a, b in rows], 1, long=(1,))
+        return f"{shown}<details><summary>parameters</summary>{parameters}</details>"
+
+
+# What a reader calls the treatments of columns.
+ROLES = {"number": "number", "levels": "levels", "days": "date, as days", "target": "target", "groups": "groups",
+         "identifier": "left out: tells rows apart", "text": "left out: text", "date": "left out: date",
+         "dropped": "left out: as asked", "constant": "left out: one value", "empty": "left out: empty"}  # fmt: skip
+
+
+def _tree(shown: Shown) -> str:
+    """A tree as a picture, and its rules."""
+    large = int(shown.tree.n_leaves) > WHOLE
+    depth = FIRST if large else None
+    view = shown.view(3, raw=False, depth=depth)
+    rules = shown.rules(view, 3, depth, 100).replace(BLANK, " ")
+    notes = [note.replace(BLANK, " ") for note in (*view.notes, view.direction("The right")) if note]
+    picture = drawing(scene_of(view, heading=False))
+    return (
+        f'{_legend(enumerate(view.classes[:MOST_CLASSES]))}<div class="picture">{picture}</div>{_listed(notes)}'
+        f"<details><summary>the rules as text</summary><pre>{escape(rules)}</pre></details>"
+    )
+
+
+def _calibration(found: Mapping[str, Any]) -> str:
+    """A reliability diagram, and its numbers."""
+    share = Scale(0.0, 1.0, "probability of the class predicted")
+    right = Scale(0.0, 1.0, "share of these rows that is right")
+    points = list(zip(found["confidence"], found["right"], strict=True))
+    marks = [Marks(points, 0, joined=True), Marks(points, 0)]
+    chart = small_charts.plane("Share of right rows by stated probability", share, right, marks, ((0, 0), (1, 1)))
+    rows = [
+        (f"{said:.3f}", f"{was:.3f}", f"{n:,}")
+        for said, was, n in zip(found["confidence"], found["right"], found["rows"], strict=True)
+    ]
+    table = markup.plain_table(("mean probability", "share right", "new rows"), rows, 0)
+    said = (
+        "Where the points lie on the diagonal, the probability of the likeliest class is what it says. Mean distance "
+        f"(expected calibration error): {found['error']:.3f}."
+    )
+    figure = _figure(chart, "Share of right rows by probability")
+    return f'<h3>Are its probabilities right?</h3><p class="soft">{said}</p><div class="plots">{figure}{table}</div>'
+
+
+def _residuals(found: Mapping[str, Any]) -> str:
+    """How truth less prediction is spread, over all rows and along the prediction."""
+    parts = found["by_prediction"]
+    edges, figures = scale_of(found["edges"], "truth less prediction", exact=True), ""
+    if edges is not None:
+        chart = small_charts.histogram("New rows by truth less prediction", found["edges"], found["rows"], edges)
+        figures += _figure(chart, "New rows by truth less prediction")
+    at = [one["predicted"] for one in parts]
+    x, y = scale_of(at, "prediction"), scale_of([one[key] for one in parts for key in ("low", "high")], "residual")
+    if x is not None and y is not None:
+        marks = [Marks(list(zip(at, (one[key] for one in parts), strict=True)), code, joined=True)
+                 for key, code in (("low", 1), ("middle", 0), ("high", 1))]  # fmt: skip
+        zero = ((x.low, 0.0), (x.high, 0.0)) if y.low <= 0.0 <= y.high else ()
+        chart = small_charts.plane("Truth less prediction along the prediction", x, y, marks, zero)
+        figures += _figure(chart, "Truth less prediction: the middle, and 80 % of the rows between the outer lines")
+    rows = [(f"{one['predicted']:.4g}", *(f"{one[key]:.4g}" for key in ("low", "middle", "high")), f"{one['rows']:,}")
+            for one in parts]  # fmt: skip
+    table = markup.plain_table(("mean prediction", "10 %", "50 %", "90 %", "new rows"), rows, 0)
+    return f'<h3>How far off is it?</h3><div class="plots">{figures}{table}</div>'
+
+
+def _figure(chart: Scene, caption: str) -> str:
+    return f"<figure>{drawing(chart)}<figcaption>{escape(caption)}</figcaption></figure>"
+
+
+def _legend(classes: Iterable[tuple[int, str]]) -> str:
+    """Colors of classes. classes : their codes and names"""
+    items = "".join(markup.key(code, _name(name)) for code, name in classes)
+    return f'<ul class="legend">{items}</ul>' if items else ""
+
+
+def _listed(sentences: Sequence[str]) -> str:
+    items = "".join(f"<li>{_text(one)}</li>" for one in sentences)
+    return f'<ul class="said">{items}</ul>' if items else ""
+
+
+def _folded(title: str, table: str, n: int) -> str:
+    """A table, folded where it is long."""
+    return table if n <= WORST else f"<details><summary>{escape(title)}</summary>{table}</details>"
+
+
+def _metric_title(facts: Mapping[str, Any]) -> str:
+    return "RMSE" if facts["metric"] == "rmse" else str(facts["metric"])
+
+
+def _score(facts: Mapping[str, Any], estimate: Mapping[str, Any]) -> str:
+    """A score with its standard error."""
+    value, error = float(estimate[str(facts["metric"])]), float(estimate["standard_error"])
+    if facts["metric"] == "accuracy":
+        return f"{100 * value:.1f} % ± {100 * error:.1f}"
+    return f"{value:.4g} ± {error:.2g}"
+
+
+def _name(text: str, most: int = LONG) -> str:
+    """A name of a table on one line, as text."""
+    return cut(printable(str(text)).replace(BLANK, " "), most)
+
+
+def _text(text: str) -> str:
+    return escape(printable(text).replace(BLANK, " "))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _file(name: str) -> str:
+    return (PACKAGE / "report" / name).read_text(encoding="utf-8")
