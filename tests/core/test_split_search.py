@@ -271,7 +271,7 @@ def test_crowded_bins_are_divided_before_they_are_sorted():
 
 
 @pytest.mark.parametrize("plainly", [False, True], ids=["this processor", "any processor"])
-@pytest.mark.parametrize("n", [1, 5, 63, 64, 65, 128, 191, 1000])
+@pytest.mark.parametrize("n", [1, 5, 31, 32, 33, 63, 64, 65, 128, 191, 1000])
 def test_places_are_rounded_and_cut_off_alike_on_every_processor(n, plainly):
     for seed, (offset, reach) in enumerate([(0.0, 100.0), (0.0, 1e6), (1e9, 200.0), (-1e12, 50.0), (3.0, 1e-3)]):
         rng = np.random.default_rng([14, n, seed])

@@ -69,6 +69,7 @@ namespace {
 
 constexpr int kTogether = 8;         // edges that a reading of the places serves
 constexpr std::size_t kTurns = 255;  // as many ones fit in a byte
+constexpr std::ptrdiff_t kFew = 64;  // rows of a class that are sooner counted one by one
 
 // 64 bytes of 0 before 64 of 255: read from 64 - m on, the first m are 0.
 constexpr std::array<std::uint8_t, 128> behind_last = [] {
@@ -78,6 +79,7 @@ constexpr std::array<std::uint8_t, 128> behind_last = [] {
 }();
 
 typedef std::uint8_t Bytes __attribute__((vector_size(32)));
+typedef std::int8_t Signed __attribute__((vector_size(32)));
 
 OBLIQUE_INLINE Bytes load_bytes(const std::uint8_t* p) {
   Bytes v;
@@ -87,51 +89,110 @@ OBLIQUE_INLINE Bytes load_bytes(const std::uint8_t* p) {
 
 OBLIQUE_INLINE std::uint32_t sum_of(Bytes bytes) {
   typedef std::uint16_t Pairs __attribute__((vector_size(32)));
+  typedef std::uint32_t Fours __attribute__((vector_size(32)));
+  typedef std::uint64_t Eights __attribute__((vector_size(32)));
   const Pairs all = reinterpret_cast<Pairs>(bytes);
-  const Pairs pairs = (all & 255) + (all >> 8);
-  std::uint32_t sum = 0;
-  for (int i = 0; i < 16; ++i) sum += pairs[i];
-  return sum;
+  const Fours pairs = reinterpret_cast<Fours>((all & 255) + (all >> 8));
+  const Eights fours = reinterpret_cast<Eights>((pairs & 0xffff) + (pairs >> 16));
+  const Eights eights = (fours & 0xffffffff) + (fours >> 32);
+  return static_cast<std::uint32_t>((eights[0] + eights[1]) + (eights[2] + eights[3]));
 }
 
-// Counts of kTogether edges among the places from `place` to before `last`.
-OBLIQUE_INLINE void count_narrow(const std::uint8_t* place, const std::uint8_t* last, const std::uint8_t* edges,
+// Bytes as signed numbers that are in the same order: processors compare these by one instruction.
+constexpr std::uint8_t kHalf = 128;
+OBLIQUE_INLINE Signed in_order_of(Bytes bytes) { return reinterpret_cast<Signed>(bytes ^ kHalf); }
+
+// How many of the places from `place` to before `last` are below each of kTogether others. beyond : these, as signed
+// numbers in the same order
+OBLIQUE_INLINE void count_narrow(const std::uint8_t* place, const std::uint8_t* last, const std::int8_t* beyond,
                                  float* counts) {
   std::uint32_t sums[kTogether] = {};
   while (place < last) {
     Bytes ones[kTogether] = {};
     std::size_t turns = 0;
     for (; turns < kTurns && last - place >= 32; ++turns, place += 32) {
-      const Bytes here = load_bytes(place);
-      for (int e = 0; e < kTogether; ++e) ones[e] -= reinterpret_cast<Bytes>(here <= edges[e]);
+      const Signed here = in_order_of(load_bytes(place));
+      for (int e = 0; e < kTogether; ++e) ones[e] -= reinterpret_cast<Bytes>(here < beyond[e]);
     }
     if (turns < kTurns && place < last) {
-      const Bytes here = load_bytes(place) | load_bytes(behind_last.data() + 64 - (last - place));
-      for (int e = 0; e < kTogether; ++e) ones[e] -= reinterpret_cast<Bytes>(here <= edges[e]);
+      const Signed here = in_order_of(load_bytes(place) | load_bytes(behind_last.data() + 64 - (last - place)));
+      for (int e = 0; e < kTogether; ++e) ones[e] -= reinterpret_cast<Bytes>(here < beyond[e]);
       place = last;
     }
     for (int e = 0; e < kTogether; ++e) sums[e] += sum_of(ones[e]);
   }
-  for (int e = 0; e < kTogether; ++e) counts[e] = static_cast<float>(sums[e]);
+  for (int e = 0; e < kTogether; ++e) counts[e] = static_cast<float>(static_cast<std::int32_t>(sums[e]));
+}
+
+// beyond[b] : the first place beyond bins up to b, as `count_narrow` takes it; the rows of place 255 are put in last
+OBLIQUE_INLINE void find_beyond(const std::uint8_t* bin_of, std::int8_t* beyond) {
+  std::uint8_t first[kPlaceBins + 1] = {};
+  for (int place = 0; place < 255; ++place) first[bin_of[place]] = static_cast<std::uint8_t>(place + 1);
+  for (int b = 1; b <= kPlaceBins; ++b) first[b] = first[b] > first[b - 1] ? first[b] : first[b - 1];
+  for (int b = 0; b <= kPlaceBins; ++b) beyond[b] = static_cast<std::int8_t>(first[b] ^ kHalf);
+}
+
+// Counts of all edges among the places from `place` to before `last`, one by one: for no more than fit in a byte.
+OBLIQUE_INLINE void count_few(const std::uint8_t* place, const std::uint8_t* last, const std::uint8_t* bin_of,
+                              float* counts) {
+  std::uint8_t up_to[kPlaceBins + 1] = {};
+  for (; place < last; ++place) ++up_to[bin_of[*place]];
+  for (int b = 1; b <= kPlaceBins; ++b) up_to[b] = static_cast<std::uint8_t>(up_to[b] + up_to[b - 1]);
+  for (int b = 0; b <= kPlaceBins; ++b) counts[b] = static_cast<float>(up_to[b]);
 }
 
 }  // namespace
 
 OBLIQUE_NARROW static void count_up_to_narrow(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
                                               const std::uint8_t* bin_of, float* counts, std::size_t stride) {
-  // edges[b] : the last place of bins up to b, but for place 255, whose rows are put in last
-  std::uint8_t edges[kPlaceBins + 1] = {};
-  for (int place = 0; place < 255; ++place) edges[bin_of[place]] = static_cast<std::uint8_t>(place);
-  for (int b = 1; b <= kPlaceBins; ++b) edges[b] = edges[b] > edges[b - 1] ? edges[b] : edges[b - 1];
+  std::int8_t beyond[kPlaceBins + 1];
+  bool is_found = false;
   for (int k = 0; k < n_classes; ++k) {
+    const std::uint8_t *place = places + first_row[k], *last = places + first_row[k + 1];
     float* out = counts + static_cast<std::size_t>(k) * stride;
-    for (int b = 0; b <= kPlaceBins; b += kTogether)
-      count_narrow(places + first_row[k], places + first_row[k + 1], edges + b, out + b);
-    for (int b = bin_of[255]; b < kPlaceBins; ++b) out[b] = static_cast<float>(first_row[k + 1] - first_row[k]);
+    if (last - place <= kFew) {
+      count_few(place, last, bin_of, out);
+      continue;
+    }
+    if (!is_found) find_beyond(bin_of, beyond);
+    is_found = true;
+    for (int b = 0; b <= kPlaceBins; b += kTogether) count_narrow(place, last, beyond + b, out + b);
+    for (int b = bin_of[255]; b < kPlaceBins; ++b) out[b] = static_cast<float>(last - place);
   }
 }
 
 #if defined(OBLIQUE_WIDE)
+static const bool packs = __builtin_cpu_supports("avx2");
+
+// 32 rows at a time, whose whole numbers are cut off by packing them.
+__attribute__((target("avx2"))) static void place_rows_packed(const double* x, const double* w, double c, double scale,
+                                                              double from, std::uint8_t* places, std::size_t n) {
+  if (n < 32) return place_rows(x, w, c, scale, from, places, n);
+  const __m256d by_c = _mm256_set1_pd(c), by_scale = _mm256_set1_pd(scale), start = _mm256_set1_pd(from);
+  // Packing works inside parts of 16 bytes: of the rows 8 v to 8 v + 7 the first part has 0, 1, 4, 5 and the other one
+  // 2, 3, 6, 7, for each v from 0 to 3.
+  const __m256i in_turn =
+      _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
+  // The last 32 rows may have been met before, with the same places.
+  for (std::size_t next = 0; next < n; next += 32) {
+    const std::size_t i = next + 32 <= n ? next : n - 32;
+    __m256 sums[8];
+#pragma GCC unroll 8
+    for (std::size_t v = 0; v < 8; ++v) {
+      const __m256d z =
+          _mm256_sub_pd(_mm256_loadu_pd(x + i + 4 * v), _mm256_mul_pd(by_c, _mm256_loadu_pd(w + i + 4 * v)));
+      sums[v] = _mm256_castpd_ps(_mm256_add_pd(_mm256_mul_pd(z, by_scale), start));
+    }
+    __m256i whole[4];
+#pragma GCC unroll 4
+    for (int v = 0; v < 4; ++v) whole[v] = _mm256_castps_si256(_mm256_shuffle_ps(sums[2 * v], sums[2 * v + 1], 0x88));
+    const __m256i bytes =
+        _mm256_packus_epi16(_mm256_packs_epi32(whole[0], whole[1]), _mm256_packs_epi32(whole[2], whole[3]));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(places + i),
+                        _mm256_shuffle_epi8(_mm256_permute4x64_epi64(bytes, 0xd8), in_turn));
+  }
+}
+
 #define OBLIQUE_SLICED __attribute__((target("arch=x86-64-v4,avx512vbmi,avx512vbmi2,avx512vpopcntdq,gfni")))
 
 static const bool slices = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
@@ -346,6 +407,7 @@ void place_reflected(const double* x, const double* w, double c, double scale, d
                      std::size_t n) {
 #if defined(OBLIQUE_WIDE)
   if (slices) return place_rows_sliced(x, w, c, scale, kWhole + shift, places, n);
+  if (packs) return place_rows_packed(x, w, c, scale, kWhole + shift, places, n);
 #endif
   place_rows(x, w, c, scale, kWhole + shift, places, n);
 }
