@@ -21,6 +21,7 @@ def grow(
     levels: Codes | None = None,
     n_threads: int = 1,
     stop: NDArray[np.uint8] | None = None,
+    signs: Codes | None = None,
 ) -> dict[str, Any]: ...
 def split(
     X: Doubles,
@@ -74,6 +75,9 @@ def search(
     strict_ties: bool,
     exhaustive: bool,
     without: list[str] = ...,
+    signs: Codes | None = None,
+    low: float = ...,
+    high: float = ...,
 ) -> tuple[Doubles, float, float, int] | None: ...
 def tactics() -> list[str]: ...
 def axis_tactics() -> list[str]: ...
@@ -232,6 +236,7 @@ class Forest:
         n_threads: int,
         families: list[tuple[str, dict[str, Any]]] = [],
         without: list[str] = [],
+        signs: Codes | None = None,
     ) -> None: ...
     def boost(
         self,

@@ -23,7 +23,17 @@ from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.estimators.outside import known
 from oblique_cli.evaluation.published import comparable
 from oblique_cli.ground.bounds import FOLDS
-from oblique_cli.ground.constraints import Choice, ClassWeight, Constraint, Integer, Optional, Real, Text, because
+from oblique_cli.ground.constraints import (
+    Choice,
+    ClassWeight,
+    Constraint,
+    Integer,
+    Optional,
+    Real,
+    SignsOfColumns,
+    Text,
+    because,
+)
 from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment
 from oblique_cli.ground.registry import close_matches
 from oblique_cli.ground.strict_yaml import Place, Problems, YamlSource, YamlValue, shown, wrap
@@ -126,7 +136,7 @@ class _Checking:
         if isinstance(inner, Real | Integer) and value.data is not None:
             # 0 and 0.0 are one setting with one digest, and numpy numbers are no JSON.
             return float(value.data) if isinstance(inner, Real) else int(value.data)
-        if isinstance(plain, dict):
+        if isinstance(plain, dict) and not isinstance(inner, SignsOfColumns):
             return {key: float(number) for key, number in plain.items()}
         return plain
 
@@ -341,7 +351,7 @@ class _Checking:
                     tuning = named(lambda one: one.tunes)
                     message = f"{owner} is a grid, and scheme {scheme} chooses nothing; use scheme {tuning}."
                     self.problems.add(entry.key, message)
-            elif isinstance(entry.data, list) and not constraints[key].takes_list:
+            elif isinstance(entry.data, list) and not _within(constraints[key]).takes_list:
                 message = f"{owner} is a list; write {{grid: [...]}} to let cross-validation choose."
                 self.problems.add(entry.place, message)
             else:
@@ -471,7 +481,11 @@ def _is_whole(params: Mapping[str, Any]) -> bool:
 
 def _takes_mapping(constraint: Constraint) -> bool:
     """Whether a parameter may be a mapping, so that a mapping need not be a grid."""
-    return isinstance(constraint, Optional) and isinstance(constraint.inner, ClassWeight)
+    return isinstance(_within(constraint), ClassWeight | SignsOfColumns)
+
+
+def _within(constraint: Constraint) -> Constraint:
+    return constraint.inner if isinstance(constraint, Optional) else constraint
 
 
 def _near(name: Any, known: Iterable[str]) -> str:

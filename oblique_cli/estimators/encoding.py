@@ -77,12 +77,16 @@ def n_columns(dataset: Dataset, policy: Policy) -> int:
 def prepared(estimator: Any, dataset: Dataset, policy: Policy) -> Any:
     """Return `estimator`, told what only the data set knows.
 
-    That is which columns hold levels, if the encoding leaves those to it ("crimcoord": ConfigError for an estimator
-    that cannot take them), and which codes the labels of a `class_weight` stand for.
+    That is where the columns of `monotonic_cst` stand, which columns hold levels, if the encoding leaves those to it
+    ("crimcoord": ConfigError for an estimator that cannot take them), and which codes the labels of a `class_weight`
+    stand for.
     """
     weights = getattr(estimator, "class_weight", None)
     if isinstance(weights, Mapping):
         estimator.set_params(class_weight=coded_weights(weights, dataset))
+    signs = getattr(estimator, "monotonic_cst", None)
+    if isinstance(signs, Mapping):
+        estimator.set_params(monotonic_cst=placed_signs(signs, dataset, policy))
     if policy.encoding != "crimcoord" or not dataset.qualitative:
         return estimator
     proposer = getattr(estimator, "proposer", None)
@@ -105,6 +109,24 @@ def coded_weights(weights: Mapping[str, float], dataset: Dataset) -> dict[int, f
             hint = close_matches(label, dataset.classes) or f" Its classes: {', '.join(dataset.classes[:20])}."
             raise ConfigError(f"class_weight names {label!r}, which is no class of {dataset.name!r}.{hint}")
     return {code: float(weights.get(label, 1.0)) for code, label in enumerate(dataset.classes)}
+
+
+def placed_signs(signs: Mapping[str, int], dataset: Dataset, policy: Policy) -> dict[int, int]:
+    """Return the signs of columns by where `fold_encoder` puts them; ConfigError for what is no column of numbers."""
+    names, qualitative = list(dataset.feature_names), set(dataset.qualitative)
+    found: dict[int, int] = {}
+    for name, sign in signs.items():
+        if name not in names:
+            hint = close_matches(name, names) or f" Its columns: {', '.join(names[:20])}."
+            raise ConfigError(f"monotonic_cst names {name!r}, which is no column of {dataset.name!r}.{hint}")
+        column = names.index(name)
+        if column in qualitative:
+            raise ConfigError(
+                f"monotonic_cst names {name!r}, whose levels have no order; leave it out, or call it quantitative."
+            )
+        before = column if fold_encoder(dataset, policy) is None else sum(j not in qualitative for j in range(column))
+        found[before] = int(sign)
+    return found
 
 
 @contextmanager

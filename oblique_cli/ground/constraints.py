@@ -220,6 +220,36 @@ class ClassWeight(Constraint):
         return {"anyOf": [{"const": "balanced"}, weights]}
 
 
+@dataclass(frozen=True)
+class SignsOfColumns(Constraint):
+    """1, -1 or 0 for each column, or a mapping of names or positions of columns to these."""
+
+    takes_list: ClassVar[bool] = True
+
+    def holds(self, value: Any) -> bool:
+        if isinstance(value, Mapping):
+            return len(value) > 0 and all(map(self._is_column, value)) and all(map(self._is_sign, value.values()))
+        if isinstance(value, str) or not hasattr(value, "__len__") or getattr(value, "ndim", 1) != 1:
+            return False
+        return len(value) > 0 and all(map(self._is_sign, value))
+
+    def describe(self) -> str:
+        return "1, -1 or 0 for each column, or a mapping of columns to these"
+
+    def schema(self) -> dict[str, Any]:
+        sign = {"enum": [-1, 0, 1]}
+        by_name = {"type": "object", "additionalProperties": sign, "minProperties": 1}
+        return {"anyOf": [{"type": "array", "items": sign, "minItems": 1}, by_name]}
+
+    @staticmethod
+    def _is_sign(value: Any) -> bool:
+        return isinstance(value, numbers.Real) and not isinstance(value, bool) and value in (-1, 0, 1)
+
+    @staticmethod
+    def _is_column(value: Any) -> bool:
+        return isinstance(value, str) or Integer(0).holds(value)
+
+
 def because(constraint: Constraint, value: Any) -> str:
     """What is wrong with a forbidden value, as it follows the value in a sentence."""
     fault = constraint.fault(value)

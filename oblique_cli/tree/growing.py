@@ -17,6 +17,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.ground.geometry import crimcoord, level_codes, level_table
 from oblique_cli.ground.magnitudes import summable
 from oblique_cli.tree.missing import divide
+from oblique_cli.tree.monotone import OPEN, Bounds, Signs, handed_down, second_shares, way_across
 from oblique_cli.tree.splitting import EQUAL, PLAIN, Finish, Node, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree, TreeBuilder
@@ -134,6 +135,7 @@ def grow_top_down(
     missing: bool = False,
     finish: Finish = PLAIN,
     n_threads: int = 1,
+    signs: Signs | None = None,
 ) -> Tree:
     """Grow a tree.
 
@@ -150,6 +152,8 @@ def grow_top_down(
         the reference engine grows the tree; ConfigError if that is ruled out by "native"
     finish : what becomes of the split that the heuristic finds at a node
     n_threads : of native growth; the tree is the same for any number
+    signs : (p,) of 1, -1 and 0, with which the share of the second of two classes keeps an order (monotone.py); None
+        without. Not beside `missing`, nor a `finish`
     """
     stopping = stopping or Stopping()
     slack = 0.0 if ties == "strict" else EQUAL
@@ -179,6 +183,7 @@ def grow_top_down(
             missing,
             finish,
             slack,
+            signs,
         )
     options = growth_options(criterion, stopping, min_leaf, ties, seed, finish)
     qualitative = levels is not None and any(levels)
@@ -191,6 +196,7 @@ def grow_top_down(
         options | proposer.native_options(),
         levels=np.array(levels, dtype=np.int32) if qualitative else None,
         n_threads=n_threads,
+        signs=signs,
     )
     tree = tree_of(arrays, levels)
     return tree.with_missing_to_the_heavier() if missing else tree
@@ -244,6 +250,7 @@ def _grow_reference(
     missing: bool,
     finish: Finish,
     slack: float,
+    signs: Signs | None,
 ) -> Tree:
     def class_weights(rows: NDArray[np.intp]) -> Array:
         w = None if weights is None else weights[rows]
@@ -251,22 +258,28 @@ def _grow_reference(
 
     builder = TreeBuilder(X.shape[1], n_classes, levels, takes_missing=missing)
 
-    def divided(rows: Rows, depth: int, path: int, own: None) -> Division | None:
+    def divided(rows: Rows, depth: int, path: int, bounds: Bounds) -> Division | None:
         here = class_weights(rows)
         if stopping.is_leaf(here, depth):
             return None
         w = None if weights is None else weights[rows]
         Z, level_scores = scored(X[rows], y[rows], w, n_classes, builder.levels)
-        node = Node(Z, y[rows], w, n_classes, depth, criterion, ties, min_leaf, seed, path)
+        node = Node(Z, y[rows], w, n_classes, depth, criterion, ties, min_leaf, seed, path, signs, bounds)
         division = divide(node, proposer, min_leaf, finish)
         if division is None or division.goes_left.all() or not division.goes_left.any():
             return None
         split, goes_left, missing_left = division
         worth = split.gain * float(here.sum())
         plane = (split.coef, split.threshold, split.gain)
-        return Division(*plane, goes_left, level_scores, missing_left, worth=worth)
+        below: tuple[Bounds, Bounds] | None = (OPEN, OPEN)
+        if signs is not None:
+            left, right = (float(second_shares(class_weights(rows[side]))) for side in (goes_left, ~goes_left))
+            below = handed_down(way_across(signs, split.coef), left, right, bounds)
+        if below is None:
+            return None
+        return Division(*plane, goes_left, level_scores, missing_left, below, worth)
 
-    grow_by(builder, len(X), divided, class_weights, None, stopping.max_leaf_nodes, slack)
+    grow_by(builder, len(X), divided, class_weights, OPEN, stopping.max_leaf_nodes, slack)
     return builder.finish()
 
 

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from oblique_cli.tree.growing import Division, grow_by
 from oblique_cli.tree.least_squares import Linear, Passes, fit_linear, left_out_error
+from oblique_cli.tree.monotone import Signs, handed_down
+from oblique_cli.tree.monotone_models import Held, root_of
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.pruning import cheapest
 from oblique_cli.tree.sparse import arrivals
@@ -48,6 +50,7 @@ class Settings:
     selection         "rss" as in the paper; "leave_one_out" scores the `shortlist` best cuts by RSS anew, by the error
                       of predicting each row from a model of the others of its side, and stops by it
     constant          cuts are scored by the variance around means, not around linear models (M5)
+    signs             (p,) of features with which answers keep an order (monotone_models.py), None without
     """
 
     min_node: float
@@ -60,6 +63,7 @@ class Settings:
     selection: str = "rss"
     shortlist: int = 20
     constant: bool = False
+    signs: Signs | None = None
 
 
 @dataclass(frozen=True)
@@ -146,44 +150,58 @@ def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> Tree:
     """
     noise = PERFECT * float(((y - y.mean()) ** 2).sum())
 
-    def divide(rows: Rows, depth: int, path: int, own: tuple[Linear, Proposals]) -> Division | None:
-        model, left_over = own
+    def divide(rows: Rows, depth: int, path: int, own: tuple[Held, Proposals]) -> Division | None:
+        held, left_over = own
+        model = held.model
         if len(rows) < settings.min_node or (settings.max_depth is not None and depth >= settings.max_depth):
             return None
         A, b = X[rows], y[rows]
         if model.rss <= noise:
             return None
-        cut = best_cut(A, b, model, left_over, settings)
+        cut = best_cut(A, b, held, left_over, settings)
         if cut is None or min(cut.n_left, len(rows) - cut.n_left) < settings.min_child:
             return None
-        if cut.children_error > (1.0 - settings.min_improvement) * own_error(A, b, model, settings):
+        if cut.children_error > (1.0 - settings.min_improvement) * own_error(A, b, held, settings):
             return None
         goes_left = A[:, cut.feature] <= cut.threshold
-        left, right = (fit_linear(X[side], y[side]) for side in (rows[goes_left], rows[~goes_left]))
-        gain = max(model.rss - left.rss - right.rss, 0.0)
+        sides: tuple[Held, Held] | None
+        if settings.signs is None:
+            sides = Held(fit_linear(A[goes_left], b[goes_left])), Held(fit_linear(A[~goes_left], b[~goes_left]))
+        else:
+            sides = held.divided(int(settings.signs[cut.feature]), A, b, goes_left, settings.signs)
+        if sides is None:
+            return None
+        gain = max(model.rss - sides[0].model.rss - sides[1].model.rss, 0.0)
         below = left_over.divide(cut)
         axis = np.eye(1, X.shape[1], cut.feature)[0]
-        return Division(axis, cut.threshold, gain, goes_left, own=((left, below[0]), (right, below[1])))
+        return Division(axis, cut.threshold, gain, goes_left, own=((sides[0], below[0]), (sides[1], below[1])))
 
     builder = TreeBuilder(X.shape[1], 1)
-    owned = grow_by(builder, len(y), divide, own=(fit_linear(X, y), proposals))
-    return builder.finish(payload=Equations.of([model for model, _ in owned]))
+    root = Held(fit_linear(X, y)) if settings.signs is None else root_of(X, y, settings.signs, linear=True)
+    owned = grow_by(builder, len(y), divide, own=(root, proposals))
+    return builder.finish(payload=Equations.of([held.model for held, _ in owned]))
 
 
-def own_error(X: Array, y: Array, model: Linear, settings: Settings) -> float:
+def own_error(X: Array, y: Array, held: Held, settings: Settings) -> float:
     """Return the error of a node that a cut has to improve."""
+    model = held.model
+    if held.shares_slope:
+        return model.rss
     if settings.constant:
         return float(((y - y.mean()) ** 2).sum())
     return left_out_error(X, y) if settings.selection == "leave_one_out" else model.rss
 
 
-def best_cut(X: Array, y: Array, model: Linear, proposals: Proposals, settings: Settings) -> Cut | None:
+def best_cut(X: Array, y: Array, held: Held, proposals: Proposals, settings: Settings) -> Cut | None:
     """Return the cut of the least error, the first of equals by feature and threshold; None if there is no cut.
 
-    X : (n, p); y : (n,) of a node
+    X : (n, p); y : (n,) of a node; held : what it has
     """
-    passes = Passes(X, y, constant=settings.constant)
-    cuts = _scored(X, passes, proposals.thresholds(X, model), settings)
+    values = proposals.thresholds(X, held.model)
+    if settings.signs is None:
+        cuts = _scored(X, Passes(X, y, constant=settings.constant), values, settings)
+    else:
+        cuts = _scored_in_order(X, y, held, values, settings, settings.signs)
     if not cuts:
         return None
     if settings.selection == "leave_one_out":
@@ -195,6 +213,25 @@ def best_cut(X: Array, y: Array, model: Linear, proposals: Proposals, settings: 
         if cut.error < best.error - margin:
             best = cut
     return best
+
+
+def _scored_in_order(X: Array, y: Array, held: Held, values: Values, settings: Settings, signs: Signs) -> list[Cut]:
+    """Every allowed cut: by constants where both sides will have the slope of the node, else by models of their own."""
+    rest, found = held.rest(X, y), []
+    shared = Passes(X, y if settings.constant and not held.shares_slope else rest, constant=True)
+    own = None if held.shares_slope else Passes(X, y, constant=settings.constant)
+    for j, thresholds in values.items():
+        keeps_slope = held.shares_slope or signs[j] != 0
+        cuts = _scored(X, shared if keeps_slope or own is None else own, {j: thresholds}, settings)
+        if keeps_slope:
+            cuts = [cut for cut in cuts if _in_order(X[:, j], rest, cut, int(signs[j]), held)]
+        found += cuts
+    return found
+
+
+def _in_order(x: Array, rest: Array, cut: Cut, way: int, held: Held) -> bool:
+    goes_left = x <= cut.threshold
+    return handed_down(way, float(rest[goes_left].mean()), float(rest[~goes_left].mean()), held.bounds) is not None
 
 
 def _scored(X: Array, passes: Passes, values: Values, settings: Settings) -> list[Cut]:

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 import oblique_cli._core as _core
 from oblique_cli.tree.growing import Division, Rows, grow_by
 from oblique_cli.tree.least_squares import Linear, Passes, fit_linear
+from oblique_cli.tree.monotone import Signs, way_across
+from oblique_cli.tree.monotone_models import Held, best_in_order, best_of_own_models, planes_in_order, root_of
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.splitting import Node, Proposer
 from oblique_cli.tree.structure import Tree, TreeBuilder
@@ -37,12 +39,14 @@ class Settings:
     max_depth   None for no limit
     linear      linear models in the leaves, constants otherwise
     max_leaf_nodes  None for no limit; see `growing.grow_by`
+    signs       (p,) of features with which answers keep an order (monotone_models.py), None without
     """
 
     min_leaf: int = 5
     max_depth: int | None = None
     linear: bool = False
     max_leaf_nodes: int | None = None
+    signs: Signs | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,27 +71,41 @@ def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int =
 
     seed : of what nodes draw. Rows must come in an order that depends on their content alone if the tree is to.
     """
-    noise = PERFECT * float(((y - y.mean()) ** 2).sum())
+    noise, order = PERFECT * float(((y - y.mean()) ** 2).sum()), settings.signs
 
-    def divide(rows: Rows, depth: int, path: int, model: Linear) -> Division | None:
+    def children(held: Held, A: Array, b: Array, coef: Array, goes_left: NDArray[np.bool_]) -> tuple[Held, Held] | None:
+        if order is not None:
+            return held.divided(way_across(order, coef), A, b, goes_left, order)
+        left, right = (Held(model_of(A[side], b[side], settings)) for side in (goes_left, ~goes_left))
+        return left, right
+
+    def divide(rows: Rows, depth: int, path: int, own: Held) -> Division | None:
+        model = own.model
         if len(rows) < 2 * settings.min_leaf or model.rss <= noise or depth == settings.max_depth:
             return None
         A, b = np.ascontiguousarray(X[rows]), y[rows]
         signs = (b - model.predict(A) > 0.0).astype(np.int32)
         if signs.min() == signs.max():
             return None
-        cut = best_cut(Node(A, signs, None, 2, depth, "gini", seed=seed, path=path), b, proposer, settings)
+        node = Node(A, signs, None, 2, depth, "gini", seed=seed, path=path)
+        cut = (
+            cut_in_order(node, b, own, proposer, settings)
+            if order is not None
+            else best_cut(node, b, proposer, settings)
+        )
         if cut is None or cut.error >= model.rss:
             return None
         goes_left = np.asarray(_core.project(A, cut.coef)) <= cut.threshold
-        left, right = (model_of(X[side], y[side], settings) for side in (rows[goes_left], rows[~goes_left]))
+        below = children(own, A, b, cut.coef, goes_left)
+        if below is None:
+            return None
         gain = model.rss - cut.error
-        return Division(cut.coef, cut.threshold, gain, goes_left, own=(left, right), worth=gain)
+        return Division(cut.coef, cut.threshold, gain, goes_left, own=below, worth=gain)
 
     builder = TreeBuilder(X.shape[1], 1)
-    own, most = model_of(X, y, settings), settings.max_leaf_nodes
-    models = grow_by(builder, len(y), divide, own=own, most_leaves=most, slack=EQUAL)
-    return builder.finish(payload=Equations.of(models))
+    root = Held(model_of(X, y, settings)) if order is None else root_of(X, y, order, settings.linear)
+    held = grow_by(builder, len(y), divide, own=root, most_leaves=settings.max_leaf_nodes, slack=EQUAL)
+    return builder.finish(payload=Equations.of([one.model for one in held]))
 
 
 def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cut | None:
@@ -105,6 +123,30 @@ def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cu
             if best is None or errors[k] < best.error - margin:
                 best = Cut(directions[k].copy(), float(thresholds[k]), float(errors[k]))
     return best
+
+
+def cut_in_order(node: Node, y: Array, held: Held, proposer: Proposer, settings: Settings) -> Cut | None:
+    """Return the cut of least error that leaves both sides in order, as `best_cut` does; None if there is none.
+
+    Where no cut along a proposal is allowed, the axes are searched. held : what the node has
+    """
+    signs = settings.signs
+    assert signs is not None
+    margin = EQUAL * float(((y - y.mean()) ** 2).sum())
+    proposals = (group for group in _directions(node, proposer))
+    for groups in (proposals, [(np.eye(node.X.shape[1]), None)]):
+        planes = [plane for group in groups for plane in planes_in_order(node.X, *group, signs)]
+        own = [] if held.shares_slope else [plane for plane in planes if plane[2] == 0]
+        shared = planes if held.shares_slope else [plane for plane in planes if plane[2] != 0]
+        rest = held.rest(node.X, y)
+        found = [
+            best_in_order(node.X, rest, shared, held.bounds, settings.min_leaf, margin),
+            best_of_own_models(node.X, y, own, settings.min_leaf, margin),
+        ]
+        if cuts := [cut for cut in found if cut is not None]:
+            best = min(cuts, key=lambda cut: cut.error)
+            return Cut(best.coef, best.threshold, best.error)
+    return None
 
 
 def _directions(node: Node, proposer: Proposer) -> Iterator[tuple[Array, Array | None]]:

@@ -19,6 +19,7 @@ from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Constraint, violation
 from oblique_cli.ground.registry import Registry, fault_of_texts, has_docstring, misfit, source_of
 from oblique_cli.parameters import Declared
+from oblique_cli.tree.monotone import OPEN, Bounds, Signs
 
 Array = NDArray[np.float64]
 
@@ -36,6 +37,7 @@ class Node:
     seed, path : what random numbers of the node are named after: the tree's seed, and the turns taken from the root as
         bits behind a leading one, right being 1 (in a tree grown bottom-up, the number of the merge). A node made by
         hand has no seed unless given one
+    signs, bounds : the order that answers keep, and what they may be here (monotone.py); None without
     """
 
     X: Array
@@ -48,6 +50,8 @@ class Node:
     min_leaf: float = 1.0
     seed: int | None = None
     path: int = 1
+    signs: Signs | None = None
+    bounds: Bounds = OPEN
 
     @property
     def class_weights(self) -> Array:
@@ -400,12 +404,27 @@ def impurity(class_weights: Array, criterion: str) -> float:
 
 
 def search(node: Node, groups: Iterable[Candidates], min_leaf: float = 1.0, exhaustive: bool = False) -> Split | None:
-    """Return the first of the best splits among given candidates, as `best_split` does; None also if there are none."""
+    """Return the first of the best splits among given candidates, as `best_split` does; None also if there are none.
+
+    Where answers keep an order, a candidate across which features disagree is searched along its parts that agree, and
+    the axes are where no cut of a candidate is allowed (core/split/monotone_search.hpp).
+    """
     candidates = [group.spec for group in groups]
-    if not candidates:
+    if not candidates and node.signs is None:
         return None
     strict = node.ties == "strict"
     found = _core.search(
-        node.X, node.y, node.weights, node.n_classes, node.criterion, candidates, min_leaf, strict, exhaustive
+        node.X,
+        node.y,
+        node.weights,
+        node.n_classes,
+        node.criterion,
+        candidates,
+        min_leaf,
+        strict,
+        exhaustive,
+        signs=node.signs,
+        low=node.bounds.low,
+        high=node.bounds.high,
     )
     return None if found is None else Split(*found)

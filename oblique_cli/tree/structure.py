@@ -116,6 +116,14 @@ class Tree:
         return (self.n_nodes + 1) // 2
 
     @property
+    def used_features(self) -> NDArray[np.bool_]:
+        """(p,) whether an answer can change with a feature: by a hyperplane, or an equation of a leaf."""
+        used = (self.coef_ != 0.0).any(axis=0)
+        if self.is_regression:
+            used |= (self.equations.coef[self.is_leaf] != 0.0).any(axis=0)
+        return np.asarray(used)
+
+    @property
     def n_terms(self) -> int:
         """What there is to read: leaves, coefficients of hyperplanes and coefficients of models in leaves, together."""
         in_leaves = self.payload.n_terms(np.flatnonzero(self.is_leaf))

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "split/monotone.hpp"
 #include "tree/levels.hpp"
 
 namespace nb = nanobind;
@@ -56,6 +57,15 @@ inline Levels levels_of(const std::optional<Codes>& levels, std::size_t p) {
   if (levels) counts.assign(levels->data(), levels->data() + p);
   for (const std::int32_t count : counts) require(count >= 0, "levels must not be negative");
   return Levels(std::move(counts));
+}
+
+// The order that answers keep, none if `signs` is None.
+inline std::optional<Signs> signs_of(const std::optional<Codes>& signs, std::size_t p, std::size_t n_classes) {
+  if (!signs) return std::nullopt;
+  require(signs->shape(0) == p && n_classes == 2,
+          "signs must have one entry per feature, and there must be two classes");
+  for (std::size_t j = 0; j < p; ++j) require((*signs)(j) >= -1 && (*signs)(j) <= 1, "signs must be 1, -1 or 0");
+  return Signs(signs->data(), signs->data() + p);
 }
 
 }  // namespace oblique

@@ -54,12 +54,13 @@ std::vector<FamilyChoice> choices(const nb::list& given) {
 
 void grow_forest(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights,
                  const nb::dict& given, std::size_t n_trees, int n_threads, const nb::list& families,
-                 const std::vector<std::string>& without) {
+                 const std::vector<std::string>& without, const std::optional<Codes>& signs) {
   const std::size_t n = x.shape(0), p = x.shape(1);
   require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
   check_rows(x, y, weights, forest.n_classes);
   ForestOptions options = forest_options(option_values("a forest", given), choices(families));
   options.without = without;
+  options.signs = signs_of(signs, p, forest.n_classes).value_or(Signs());
   const Released released;
   TrainingRows data(x.data(), y.data(), weights ? weights->data() : nullptr, n, p, forest.n_classes, options.rotated(),
                     options.ranked());
@@ -264,10 +265,12 @@ void bind_forest(nb::module_& m) {
           "those of other parts.")
       .def("grow", &grow_forest, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "options"_a,
            "n_trees"_a, "n_threads"_a, "families"_a = nb::list(), "without"_a = std::vector<std::string>(),
+           "signs"_a.noconvert().none() = nb::none(),
            "Add trees. X (n, p) float64 C order, finite; y (n,) int32 codes; weights (n,) float64, positive, or None, "
            "smallest 1 with families, which are (name, options) as `families` lists them, without those of growth. "
            "without: "
-           "tactics of the search along axes to leave out, which changes no tree.")
+           "tactics of the search along axes to leave out, which changes no tree. signs as in the growth of a tree, "
+           "for splits by families and along axes.")
       .def("boost", &boost_forest, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
            "kept_X"_a.noconvert(), "kept_y"_a.noconvert(), "kept_weights"_a.noconvert().none(), "options"_a,
            "families"_a, "boosting"_a,

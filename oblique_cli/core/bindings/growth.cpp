@@ -51,7 +51,7 @@ nb::dict as_dict(GrownTree&& tree, const SearchCounts& searched) {
 template <class T>
 nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
               const std::string& family_name, const nb::dict& given, const std::optional<Codes>& of_feature,
-              int n_threads, const std::optional<Flag>& stop) {
+              int n_threads, const std::optional<Flag>& stop, const std::optional<Codes>& signs_given) {
   check_training(x, y, weights, n_classes);
   require(!stop || stop->shape(0) == 1, "stop must be one number");
   const Family& family = family_of(family_name);
@@ -59,6 +59,7 @@ nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& we
   const Levels levels = levels_of(of_feature, x.shape(1));
   if (is_quantitative(family, options) && levels.any())
     throw nb::value_error(("family '" + family.name + "' takes quantitative features only").c_str());
+  const std::optional<Signs> signs = signs_of(signs_given, x.shape(1), n_classes);
   GrownTree tree;
   SearchTally searched;
   {
@@ -69,7 +70,13 @@ nb::dict grow(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& we
         serve_signals();
         if (*flag != 0) throw std::runtime_error("the growth of the tree was stopped");
       });
-    const Training data{x.data(), y.data(), weights ? weights->data() : nullptr, x.shape(0), n_classes, levels};
+    const Training data{x.data(),
+                        y.data(),
+                        weights ? weights->data() : nullptr,
+                        x.shape(0),
+                        n_classes,
+                        levels,
+                        signs ? &*signs : nullptr};
     Team team(n_threads);
     team.run([&] { tree = grow_tree(data, family, options, team, searched); });
   }
@@ -91,7 +98,7 @@ nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
     const std::size_t n = x.shape(0);
     MemoryRows rows(x.data(), y.data(), weights ? weights->data() : nullptr, n, n_classes, levels,
                     family.adds_up || weights, n);
-    const auto splitter = tree_splitter(rows, family, options, {}, alone, searched);
+    const auto splitter = tree_splitter(rows, family, options, {}, nullptr, alone, searched);
     OpenNode<MemoryRows::Place> all{.place = rows.root(alone), .path = path};
     MemoryRows::Place left, right;
     found = splitter->split(all, false, left, right);
@@ -212,19 +219,21 @@ nb::dict list_families() {
 
 void bind_growth(nb::module_& m) {
   families();  // a family that is not well made stops the import
-  m.def(
-      "grow", &grow<double>, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
-      "family"_a, "options"_a, "levels"_a.noconvert().none() = nb::none(), "n_threads"_a = 1,
-      "stop"_a.noconvert().none() = nb::none(),
-      "Grow a whole tree. X (n, p) float64 or float32, C order, finite; y (n,) int32 codes; weights (n,) float64, "
-      "smallest 1, or None; options as `families` lists them for the family, all of them, max_depth -1 for no limit; "
-      "levels (p,) int32, the number of levels of a feature that holds codes 0, 1, ..., 0 for a quantitative one; "
-      "n_threads, which changes nothing but time and how much of the search bounds spare; stop (1,) uint8, where "
-      "another thread writes 1 to end the growth with a RuntimeError. Returns the tree's arrays and search counts as a "
-      "dict.");
+  m.def("grow", &grow<double>, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
+        "family"_a, "options"_a, "levels"_a.noconvert().none() = nb::none(), "n_threads"_a = 1,
+        "stop"_a.noconvert().none() = nb::none(), "signs"_a.noconvert().none() = nb::none(),
+        "Grow a whole tree. X (n, p) float64 or float32, C order, finite; y (n,) int32 codes; weights (n,) float64, "
+        "smallest 1, or None; options as `families` lists them for the family, all of them, max_depth -1 for no limit; "
+        "levels (p,) int32, the number of levels of a feature that holds codes 0, 1, ..., 0 for a quantitative one; "
+        "n_threads, which changes nothing but time and how much of the search bounds spare; stop (1,) uint8, where "
+        "another thread writes 1 to end the growth with a RuntimeError; signs (p,) int32 of 1, -1 and 0, with which "
+        "the share "
+        "of the second of two classes never falls, or never rises, as a feature grows. Returns the tree's arrays and "
+        "search counts as a "
+        "dict.");
   m.def("grow", &grow<float>, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
         "family"_a, "options"_a, "levels"_a.noconvert().none() = nb::none(), "n_threads"_a = 1,
-        "stop"_a.noconvert().none() = nb::none());
+        "stop"_a.noconvert().none() = nb::none(), "signs"_a.noconvert().none() = nb::none());
   m.def("split", &split, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
         "family"_a, "options"_a, "path"_a = kRootPath,
         "Split that a family finds at one node of quantitative features: (normal (p,), threshold, gain, whether the "

@@ -18,6 +18,7 @@
 #include "heuristic/climbing/line_search.hpp"
 #include "split/candidates.hpp"
 #include "split/criteria.hpp"
+#include "split/monotone_search.hpp"
 #include "split/node.hpp"
 #include "split/node_search.hpp"
 #include "split/spread.hpp"
@@ -88,7 +89,8 @@ Candidates candidates_of(const nb::list& items, std::size_t p) {
 
 nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>& weights, std::size_t n_classes,
                   const std::string& criterion, const nb::list& candidates, double min_leaf, bool strict_ties,
-                  bool exhaustive, const std::vector<std::string>& without) {
+                  bool exhaustive, const std::vector<std::string>& without, const std::optional<Codes>& signs_given,
+                  double low, double high) {
   const std::size_t n = x.shape(0), p = x.shape(1);
   check_rows(x, y, weights, n_classes);
   const OwnedRows owned(x, y, weights, n_classes);
@@ -96,6 +98,7 @@ nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>&
   const Candidates chosen = candidates_of(candidates, p);
   const SearchOptions options{criterion, strict_ties, min_leaf, exhaustive, without};
   const Levels levels(std::vector<std::int32_t>(p, 0));
+  const std::optional<Signs> signs = signs_of(signs_given, p, n_classes);
   Split split;
   bool found = false;
   {
@@ -106,8 +109,9 @@ nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>&
     searcher->begin(owned.rows);
     Spread spread;
     spread.measure(owned.rows);
-    const Node node{owned.rows, spread, predicted, *searcher, options, 0, kRootPath};
-    found = CandidateSearch().find(node, chosen, split);
+    const Node node{owned.rows, spread, predicted, *searcher, options, 0, kRootPath, nullptr, signs ? &*signs : nullptr,
+                    {low, high}};
+    found = signs ? MonotoneSearch().find(node, chosen, split) : CandidateSearch().find(node, chosen, split);
     if (found && !split.given) {
       Vector z(n);
       predicted.project(split.normal.data(), z.data());
@@ -274,10 +278,13 @@ void bind_search(nb::module_& m) {
   m.def(
       "search", &search, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
       "criterion"_a, "candidates"_a, "min_leaf"_a, "strict_ties"_a, "exhaustive"_a,
-      "without"_a = std::vector<std::string>(),
+      "without"_a = std::vector<std::string>(), "signs"_a.noconvert().none() = nb::none(),
+      "low"_a = -std::numeric_limits<double>::infinity(), "high"_a = std::numeric_limits<double>::infinity(),
       "Best split of one node among candidates: ('axes',), ('reflection', u) or ('directions', rows, thresholds or "
       "None). Returns (normal (p,), threshold, gain, order) or None. without : tactics to leave out, which changes no "
-      "result.");
+      "result. signs (p,) int32 of 1, -1 and 0, low, high : features with which the share of the second of two classes "
+      "never falls, or never rises, and the bounds of its shares on both sides; planes across which features disagree "
+      "are cut along their parts that agree, and where no candidate has an allowed cut the axes have.");
   m.def("tactics", &tactics, "Names of the tactics of the search, in their order.");
   m.def("criteria", &criterion_names, "Names of the core's own criteria of a cut.");
   m.def("give_criterion", &give_criterion_of_python, "name"_a, "values"_a, "gain"_a.none(),

@@ -27,15 +27,17 @@ bool BestProposal::find(DrawnNodes& node, DrawnSplit& found, bool& given_up) {
   if (!given_up && node.n_features() > 0) {
     const Gathered& columns = node.gather_drawn();
     proposal_.clear();
-    heuristic_->propose({node.bag(), columns, node.stream(), node.path()}, proposal_);
+    const Signs signs = node.drawn_signs(columns.m);
+    heuristic_->propose({node.bag(), columns, node.stream(), node.path(), signs, node.bounds()}, proposal_);
     if (take_best(node, columns, found)) return true;
     given_up = proposal_.axes_below;
   }
   if (!is_orderly()) return find_axis(node, found);
   node.drawn().take_all();
   const Gathered& columns = node.gather(node.drawn().size());
+  const Signs signs = node.drawn_signs(columns.m);
   proposal_.clear();
-  if (heuristic_->propose_axis({node.bag(), columns, node.stream(), node.path()}, proposal_))
+  if (heuristic_->propose_axis({node.bag(), columns, node.stream(), node.path(), signs, node.bounds()}, proposal_))
     return take_best(node, columns, found);
   if (!find_axis(node, found)) return false;
   double left = 0.0, right = 0.0;
@@ -48,13 +50,15 @@ bool BestProposal::find_axis(DrawnNodes& node, DrawnSplit& found) {
   const Bag& bag = node.bag();
   FeatureDraw& drawn = node.drawn();
   axis_.begin(bag);
+  AllowedCuts allowed{node.bounds(), 0};
   for (std::size_t at = 0; at < drawn.total(); ++at) {
     if (at >= drawn.size()) {
       if (axis_.best().feature >= 0) break;
       drawn.draw(node.stream());
     }
     checkpoint(4 * bag.n);
-    axis_.feature(drawn[at], node.axis(drawn[at]));
+    if (!node.signs().empty()) allowed.way = node.signs()[static_cast<std::size_t>(drawn[at])];
+    axis_.feature(drawn[at], node.axis(drawn[at]), node.signs().empty() ? nullptr : &allowed);
   }
   const AxisCut& best = axis_.best();
   if (best.feature < 0) return false;

@@ -90,8 +90,30 @@ bool DrawnNodes::divide(const Place& place, DrawnSplit& found, Place& left, Plac
     if (!sides_.try_cut(bag_, z_.data(), found.threshold, found.value)) return false;
     sides_.keep(bag_.n);
   }
+  if (signs().empty()) {
+    rows_.divide(place, sides_.best(), left, right);
+    return true;
+  }
+  // By the rows that go to either side, not by those that the split was chosen on.
+  const AllowedCuts allowed{place.bounds, way_of(found)};
+  double of_left = 0.0, of_right = 0.0;
+  rows_.second_shares(place, sides_.best(), of_left, of_right);
+  if (!allowed.allow(of_left, of_right)) return false;
   rows_.divide(place, sides_.best(), left, right);
+  allowed.hand_down(of_left, of_right, left.bounds, right.bounds);
   return true;
+}
+
+int DrawnNodes::way_of(const DrawnSplit& found) const {
+  if (found.feature >= 0) return signs()[static_cast<std::size_t>(found.feature)];
+  return way_across(drawn_signs(found.normal.size()), found.normal.data());
+}
+
+Signs DrawnNodes::drawn_signs(std::size_t count) const {
+  Signs drawn;
+  for (std::size_t j = 0; j < count && !signs().empty(); ++j)
+    drawn.push_back(signs()[static_cast<std::size_t>(drawn_[j])]);
+  return drawn;
 }
 
 const Gathered& DrawnNodes::gather(std::size_t count) {

@@ -16,6 +16,7 @@
 #include "rows/training_rows.hpp"
 #include "split/axis_cuts.hpp"
 #include "split/bag.hpp"
+#include "split/monotone.hpp"
 #include "tree/plane_tree.hpp"
 
 namespace oblique {
@@ -63,12 +64,17 @@ class DrawnNodes {
   const Gathered& gather(std::size_t count);
   const Gathered& gather_drawn() { return gather(per_node_); }
   AxisFeature axis(std::int32_t feature);
+  // The order that answers keep, by the features of the tree; empty without.
+  const Signs& signs() const { return options_.signs; }
+  Signs drawn_signs(std::size_t count) const;  // of the first features drawn
+  const Bounds& bounds() const { return place_.bounds; }
   // Room for projections of the rows, and their sides.
   double* projections() { return z_.data(); }
   Sides& sides() { return sides_; }
 
  private:
   bool draw_again();
+  int way_of(const DrawnSplit& found) const;
 
   TrainingRows& data_;
   BaggedRows& rows_;

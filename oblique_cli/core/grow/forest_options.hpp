@@ -14,6 +14,7 @@
 #include "rows/rotation.hpp"
 #include "rows/row_draw.hpp"
 #include "split/axis_search.hpp"
+#include "split/monotone.hpp"
 
 namespace oblique {
 
@@ -32,6 +33,7 @@ struct ForestOptions {
   Options options;
   // Families of heuristics: tree number t has number t modulo their count.
   std::vector<FamilyChoice> families;
+  Signs signs = {};                       // of the features, where the answers of two classes keep an order
   std::vector<std::string> without = {};  // tactics of the search along axes left out, for tests
 
   bool ranked() const { return AxisSearch(without).ranked(); }

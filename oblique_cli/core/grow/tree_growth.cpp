@@ -27,8 +27,8 @@ StoppingRule stopping_of(const Options& options) {
 // ---- one node
 // --------------------------------------------------------------------------------------------------------
 
-WholeNodes::WholeNodes(MemoryRows& rows, const Options& options, Team& team, SearchTally& tally)
-    : all_(rows), view_(rows), team_(team), tally_(tally), options_(search_of(options)),
+WholeNodes::WholeNodes(MemoryRows& rows, const Options& options, const Signs* signs, Team& team, SearchTally& tally)
+    : all_(rows), view_(rows), team_(team), tally_(tally), signs_(signs), options_(search_of(options)),
       seed_(static_cast<std::uint64_t>(options.integer("seed"))), search_(make_search(options_)) {}
 
 bool WholeNodes::take(const Place& place, std::uint64_t path) {
@@ -36,6 +36,7 @@ bool WholeNodes::take(const Place& place, std::uint64_t path) {
   rows_ = &view_.node(place.first, place.last, place.block.get());
   if (rows_->n_classes < 2) return false;
   path_ = path;
+  bounds_ = place.bounds;
   spread_.measure(*rows_);
   search_->begin(*rows_);
   return true;
@@ -70,13 +71,19 @@ bool WholeNodes::divide(const Place& place, Split& split, Place& left, Place& ri
   }
   if (n_left == 0 || n_left == n) return false;
   all_.divide(place, goes_left_.data(), team_, room_, left, right);
-  return true;
+  if (!signs_) return true;
+  const AllowedCuts allowed{bounds_, way_across(*signs_, split.normal.data())};
+  const double of_left = second_share(left.counts[0], left.counts[1]);
+  const double of_right = second_share(right.counts[0], right.counts[1]);
+  allowed.hand_down(of_left, of_right, left.bounds, right.bounds);
+  return allowed.allow(of_left, of_right);
 }
 
 std::unique_ptr<TreeSplitter> tree_splitter(MemoryRows& rows, const Family& family, const Options& options,
-                                            const Finishing& finishing, Team& team, SearchTally& tally) {
+                                            const Finishing& finishing, const Signs* signs, Team& team,
+                                            SearchTally& tally) {
   return std::unique_ptr<TreeSplitter>(
-      new TreeSplitter{WholeNodes(rows, options, team, tally), FinishedSplits(family, options, finishing)});
+      new TreeSplitter{WholeNodes(rows, options, signs, team, tally), FinishedSplits(family, options, finishing)});
 }
 
 // ---- a tree
@@ -117,7 +124,7 @@ struct TreeAlone {
 std::size_t most_copied(const Training& data, const Family& family, const Options& options, const Finishing& finishing,
                         const Team& team) {
   const std::size_t p = data.levels.count.size();
-  if (data.n * p * sizeof(double) <= copied_whole_up_to() || finishing.reads_columns()) return data.n;
+  if (data.n * p * sizeof(double) <= copied_whole_up_to() || finishing.reads_columns() || data.signs) return data.n;
   if (!family.make(options)->reads_stretches()) return data.n;
   return std::max({data.n / (5 * static_cast<std::size_t>(team.size())), exact_sums_above(), p});
 }
@@ -134,7 +141,7 @@ GrownTree grow_tree(const Training& data, const Family& family, const Options& o
   growth.tree.n_features = data.levels.count.size();
   growth.tree.n_classes = data.n_classes;
   growth.tree.n_scores = data.levels.width;
-  const auto make = [&] { return tree_splitter(rows, family, options, finishing, team, tally); };
+  const auto make = [&] { return tree_splitter(rows, family, options, finishing, data.signs, team, tally); };
   Grower grower(rows, stopping_of(options), growth, make, &team);
   if (const std::int64_t most = options.integer("max_leaf_nodes"); most > 0) {
     const double slack = options.flag("strict_ties") ? 0.0 : kSameGain;

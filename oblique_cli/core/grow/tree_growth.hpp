@@ -13,6 +13,8 @@
 #include "grow/grower.hpp"
 #include "heuristic/heuristic.hpp"
 #include "rows/memory_rows.hpp"
+#include "split/monotone.hpp"
+#include "split/monotone_search.hpp"
 #include "split/node.hpp"
 #include "split/node_search.hpp"
 #include "split/spread.hpp"
@@ -34,6 +36,7 @@ struct Training {
   const double* weights;
   std::size_t n, n_classes;
   const Levels& levels;
+  const Signs* signs = nullptr;  // of the features, where the answers of two classes keep an order
 };
 
 // The work of all searches of a tree.
@@ -56,19 +59,22 @@ class WholeNodes {
   using Place = MemoryRows::Place;
   using Found = Split;
 
-  WholeNodes(MemoryRows& rows, const Options& options, Team& team, SearchTally& tally);
+  WholeNodes(MemoryRows& rows, const Options& options, const Signs* signs, Team& team, SearchTally& tally);
   ~WholeNodes() { tally_.add(counts_); }
   WholeNodes(const WholeNodes&) = delete;
   WholeNodes& operator=(const WholeNodes&) = delete;
 
   bool take(const Place& place, std::uint64_t path);
   // The node that was taken, whose search has begun.
-  Node node() { return {*rows_, spread_, view_.predicted(), *search_, options_, seed_, path_, &team_}; }
+  Node node() {
+    return {*rows_, spread_, view_.predicted(), *search_, options_, seed_, path_, &team_, signs_, bounds_};
+  }
   void end_search(bool for_good);
   // Sends the rows of the node to their sides, by the arithmetic of prediction. A threshold that is not given is first
-  // moved to the middle of its gap, measured in that arithmetic.
+  // moved to the middle of its gap, measured in that arithmetic. False too if the children would not answer in order.
   bool divide(const Place& place, Split& split, Place& left, Place& right);
 
+  bool keeps_order() const { return signs_ != nullptr; }
   const Vector& level_scores() const { return view_.level_scores(); }
 
  private:
@@ -76,11 +82,13 @@ class WholeNodes {
   NodeView view_;
   Team& team_;
   SearchTally& tally_;
+  const Signs* const signs_;
   const SearchOptions options_;
   const std::uint64_t seed_;
   std::unique_ptr<NodeSearch> search_;
   const NodeRows* rows_ = nullptr;
   std::uint64_t path_ = kRootPath;
+  Bounds bounds_;
   Spread spread_;
   Vector projection_;
   std::vector<unsigned char> goes_left_;
@@ -97,6 +105,11 @@ class FinishedSplits {
   bool find(WholeNodes& nodes, Split& split, bool& /* given_up */) {
     const Node node = nodes.node();
     split = Split{};
+    if (nodes.keeps_order()) {
+      candidates_.clear();
+      heuristic_->propose(node, candidates_);
+      return ordered_.find(node, candidates_, split);
+    }
     return heuristic_->split(node, split) && finish_.apply(node, *heuristic_, split);
   }
   void end_search(bool for_good) {
@@ -106,11 +119,14 @@ class FinishedSplits {
  private:
   std::unique_ptr<Heuristic> heuristic_;
   Finish finish_;
+  Candidates candidates_;
+  MonotoneSearch ordered_;
 };
 
 using TreeSplitter = SplitterOf<WholeNodes, FinishedSplits>;
 std::unique_ptr<TreeSplitter> tree_splitter(MemoryRows& rows, const Family& family, const Options& options,
-                                            const Finishing& finishing, Team& team, SearchTally& tally);
+                                            const Finishing& finishing, const Signs* signs, Team& team,
+                                            SearchTally& tally);
 
 // Grows one tree on the threads of a team: subtrees apart from each other, and the directions of a large node. Every
 // array of the tree is the same for any number of threads. searched : raised by the work of all searches

@@ -20,6 +20,7 @@
 #include "heuristic/heuristic.hpp"
 #include "rows/gathered.hpp"
 #include "split/bag.hpp"
+#include "split/monotone.hpp"
 
 namespace oblique {
 
@@ -29,6 +30,8 @@ struct BagNode {
   const Gathered& x;
   Stream& stream;  // after the features were drawn
   std::uint64_t path;
+  const Signs& signs;    // of the features drawn, where answers keep an order; else empty
+  const Bounds& bounds;  // of the answers
 };
 
 // Hyperplanes over the features drawn. Of several the one of greatest Gini gain splits the node, the first on a tie.

@@ -15,6 +15,7 @@
 #include "rows/sorted_rows.hpp"
 #include "rows/training_rows.hpp"
 #include "split/bag.hpp"
+#include "split/monotone.hpp"
 
 namespace oblique {
 
@@ -24,6 +25,7 @@ class BaggedRows {
  public:
   struct Place {
     std::size_t first = 0, last = 0, first_run = 0;  // rows, and where the runs lie in the arena
+    Bounds bounds = {};                              // of the answers there
   };
 
   // Draws the rows of a tree. x : its features, rotated or not; in_order : whether rows are put into the order of every
@@ -59,7 +61,7 @@ class BaggedRows {
   }
 
   std::size_t size() const { return row_.size(); }
-  Place root() const { return {0, size(), 0}; }
+  Place root() const { return {0, size(), 0, {}}; }
 
   // As GrowingRows has them (grow/grower.hpp).
   std::size_t size(const Place& place) const { return place.last - place.first; }
@@ -74,6 +76,17 @@ class BaggedRows {
   void take(const Place&, Team*) const {}
   bool is_passing(const Place&) const { return false; }
   void leave(const Place&) const {}
+
+  // The share of the second of two classes on either side of the node at hand, which is not divided yet; side as in
+  // `divide`. Both sides have rows.
+  void second_shares(const Place& place, const unsigned char* side, double& left, double& right) const {
+    double sums[2][2] = {{0.0, 0.0}, {0.0, 0.0}};
+    std::size_t i = place.first;
+    for (const ClassRun& run : runs_)
+      for (const std::size_t end = i + run.n; i < end; ++i) sums[side[i - place.first]][run.code] += weight_[i];
+    left = second_share(sums[0][0], sums[0][1]);
+    right = second_share(sums[1][0], sums[1][1]);
+  }
 
   // The classes of the node at hand.
   const std::vector<ClassRun>& runs() const { return runs_; }
@@ -114,8 +127,8 @@ class BaggedRows {
     arena_.insert(arena_.end(), right_runs_.begin(), right_runs_.end());
     const std::size_t left_run = arena_.size();
     arena_.insert(arena_.end(), left_runs_.begin(), left_runs_.end());
-    left = {first, first + n_left, left_run};
-    right = {first + n_left, place.last, right_run};
+    left = {first, first + n_left, left_run, {}};
+    right = {first + n_left, place.last, right_run, {}};
   }
 
  private:

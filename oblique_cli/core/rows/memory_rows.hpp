@@ -15,6 +15,7 @@
 #include "common/team.hpp"
 #include "rows/held.hpp"
 #include "rows/working_rows.hpp"
+#include "split/monotone.hpp"
 
 namespace oblique {
 
@@ -24,6 +25,7 @@ class MemoryRows : public WorkingRows {
     std::size_t first = 0, last = 0;
     std::vector<double> counts;       // weight of each class
     std::shared_ptr<RowBlock> block;  // where the rows are copied to, if they are
+    Bounds bounds = {};               // of the answers there
   };
 
   // most_copied : rows of the largest node whose values are copied; the others as WorkingRows takes them
@@ -68,7 +70,7 @@ class MemoryRows : public WorkingRows {
   }
 
   Place place(std::size_t first, std::size_t last, std::shared_ptr<RowBlock> block) const {
-    Place out{first, last, std::vector<double>(n_classes_, 0.0), std::move(block)};
+    Place out{first, last, std::vector<double>(n_classes_, 0.0), std::move(block), {}};
     for_each_class(first, last, [&](std::int32_t code, std::size_t begin, std::size_t end) {
       out.counts[static_cast<std::size_t>(code)] =
           weights() ? std::accumulate(weights() + begin, weights() + end, 0.0) : static_cast<double>(end - begin);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "split/bag.hpp"
+#include "split/monotone.hpp"
 
 namespace oblique {
 
@@ -90,6 +91,7 @@ class AxisCuts {
       if (!(left_ > 0.0 && right_ > 0.0)) return;  // weights too small to be seen beside the others
       const double value = gini_value(left_squares_, left_, right_squares_, right_);
       if (cuts_.best.feature >= 0 && !(value > cuts_.best.value * kBeats)) return;
+      if (cuts_.allowed && !is_allowed()) return;
       cuts_.best.feature = cuts_.feature;
       cuts_.best.value = value;
       cuts_.best.set(last);
@@ -97,6 +99,12 @@ class AxisCuts {
     }
 
    private:
+    // A node of two classes is searched, whose places are their codes.
+    bool is_allowed() const {
+      return cuts_.allowed->allow(second_share(left_of_[0], left_of_[1]),
+                                  second_share(totals_[0] - left_of_[0], totals_[1] - left_of_[1]));
+    }
+
     AxisCuts& cuts_;
     double* left_of_;
     const double* totals_;
@@ -104,7 +112,8 @@ class AxisCuts {
   };
 
   AxisCut best;
-  int feature = 0;  // at hand
+  int feature = 0;                       // at hand
+  const AllowedCuts* allowed = nullptr;  // for the feature at hand, where answers keep an order
 
  private:
   // A value that is surely not enough; of real weights nothing is said, as products of them may overflow or vanish.

@@ -43,8 +43,10 @@ class AxisSearch {
     cuts_.begin(bag);
     if (ranked_) ranks_.begin(bag);
   }
-  void feature(int j, const AxisFeature& of) {
+  // allowed : the cuts of the feature that may be taken, or nullptr
+  void feature(int j, const AxisFeature& of, const AllowedCuts* allowed = nullptr) {
     cuts_.feature = j;
+    cuts_.allowed = allowed;
     if (ranked_ && ranks_.settles(of, cuts_)) return;
     search_plainly(of.x);
   }

@@ -81,7 +81,8 @@ class CutSearch : public NodeSearch {
       left[k] = l;
       s += l;
     }
-    if (s > 0.0 && s < totals_.n && is_enough(s, least)) front_.offer(order, threshold, value_at(s));
+    if (s > 0.0 && s < totals_.n && is_enough(s, least) && is_allowed(left.data()))
+      front_.offer(order, threshold, value_at(s));
   }
 
   double gain(double value) const override { return Criterion::gain(value, totals_); }

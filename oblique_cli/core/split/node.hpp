@@ -7,6 +7,7 @@
 #include "common/eigen.hpp"
 #include "common/random.hpp"
 #include "common/team.hpp"
+#include "split/monotone.hpp"
 #include "split/node_rows.hpp"
 #include "split/node_search.hpp"
 #include "split/predicted_rows.hpp"
@@ -30,6 +31,8 @@ struct Node {
   const SearchOptions& options;  // of the search
   std::uint64_t seed, path;      // of the tree, and of the node in it
   Team* team = nullptr;          // whose threads may take part, where the node is large enough to be worth it
+  const Signs* signs = nullptr;  // of the features, where answers keep an order,
+  Bounds bounds = {};            // within these
 
   std::size_t n_features() const { return rows.columns.size(); }
   // Whether to share work of `steps` over all rows.

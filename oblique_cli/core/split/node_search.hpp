@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "split/front.hpp"
+#include "split/monotone.hpp"
 #include "split/node_rows.hpp"
 #include "split/totals.hpp"
 
@@ -57,6 +58,10 @@ class NodeSearch {
   // The published score of a cut of this value.
   virtual double gain(double value) const = 0;
 
+  // Takes cuts only that are allowed, of a node of two classes; `allowed` may change between directions. Needs an
+  // exhaustive search: the others leave cuts out because better ones are there, which may not be allowed.
+  void restrict_to(const AllowedCuts* allowed) { allowed_ = allowed; }
+
   // Takes over what another search of the same node has found among other directions.
   void join(const NodeSearch& other) {
     for (const Cut& cut : other.front_.cuts()) front_.offer(cut.order, cut.threshold, cut.value);
@@ -71,8 +76,18 @@ class NodeSearch {
   SearchCounts counts;  // since `begin`
 
  protected:
+  // Whether the cut with these weights of the classes on its left is allowed.
+  bool is_allowed(const double* left) const {
+    if (!allowed_) return true;
+    return allowed_->allow(second_share(left[0], left[1]),
+                           second_share(totals_.of_class[0] - left[0], totals_.of_class[1] - left[1]));
+  }
+
   Totals totals_;
   Front front_;
+
+ private:
+  const AllowedCuts* allowed_ = nullptr;
 };
 
 // Names of the core's own criteria, and of all tactics in their order.

@@ -41,7 +41,8 @@ class PlainSearch : public CutSearch<Criterion> {
     for (std::size_t i = 0; i + 1 < rows_.size(); ++i) {
       this->left[rows_[i].code] += rows_[i].weight;
       s += rows_[i].weight;
-      if (rows_[i + 1].z - rows_[i].z > gap && this->is_enough(s, this->min_leaf_))
+      if (rows_[i + 1].z - rows_[i].z > gap && this->is_enough(s, this->min_leaf_) &&
+          this->is_allowed(this->left.data()))
         take(middle_of_gap(rows_[i].z, rows_[i + 1].z));
     }
   }

@@ -31,11 +31,14 @@ from oblique_cli.estimators.forest.leaf_probabilities import (
     out_of_bag_shares,
 )
 from oblique_cli.estimators.forest.scores import votes_of
+from oblique_cli.estimators.monotonic import NAME as ORDER
+from oblique_cli.estimators.monotonic import signs_of, warn_of_flat
 from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, on_workers, threads_of, workers
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Either, Integer, Optional, Real, Text, check
 from oblique_cli.ground.magnitudes import RATIO
 from oblique_cli.ground.nodes import parents_of
 from oblique_cli.parameters import Alias, Declared, parameter
+from oblique_cli.tree.monotone import Signs
 from oblique_cli.tree.probabilities import COUNTS, RULES, with_probabilities
 from oblique_cli.tree.structure import Tree
 
@@ -257,6 +260,8 @@ class ForestClassifier(Declared, CoreForest, kw_only=True):
     )
     random_state: Any = parameter(default=None)
 
+    monotonic_cst: Any = None  # of forests that have the parameter
+
     @abstractmethod
     def _options(self, p: int) -> dict[str, Any]:
         """Return the options of the core, those that all forests share left out, for rows of p features."""
@@ -311,7 +316,19 @@ class ForestClassifier(Declared, CoreForest, kw_only=True):
             self._learn_probabilities(rows, codes, weights, options)
         if self.oob_score:
             self._score_out_of_bag(rows, codes, options)
+        if (signs := self._signs()) is not None:
+            warn_of_flat(self, signs, np.asarray((self._decreases() > 0.0).any(axis=0)), rows, codes)
         return self
+
+    def _signs(self) -> Signs | None:
+        """The order that trees are to keep; ConfigError beside what keeps none."""
+        signs = signs_of(self, n_classes=len(self.classes_))
+        if signs is not None and self.probabilities != COUNTS:
+            raise ConfigError(
+                f"{ORDER} of {type(self).__name__} is not kept with probabilities {self.probabilities!r}; set "
+                f"probabilities to {COUNTS!r}."
+            )
+        return signs
 
     def _add_trees(
         self,
@@ -349,7 +366,7 @@ class ForestClassifier(Declared, CoreForest, kw_only=True):
         threads: int,
     ) -> None:
         """Grow further trees of a forest, or of a part of one, in this process."""
-        forest.grow(rows, codes, weights, options, more, threads, self._families())
+        forest.grow(rows, codes, weights, options, more, threads, self._families(), signs=self._signs())
 
     def _families(self) -> list[tuple[str, dict[str, Any]]]:
         """The families of the core that trees take in turn, with their options, where splits are a family's."""

@@ -21,6 +21,8 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
 from oblique_cli.estimators.checked_rows import checked, classes_and_codes, refuse_negative
 from oblique_cli.estimators.missing_values import all_finite, medians, refuse_missing
+from oblique_cli.estimators.monotonic import NAME as ORDER
+from oblique_cli.estimators.monotonic import signs_of, warn_of_flat
 from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.estimators.oblique.groups import (
     NO_MODELS,
@@ -40,6 +42,7 @@ from oblique_cli.ground.magnitudes import comparable, product, refuse_apart
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.growing import best_first, grow_top_down
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
+from oblique_cli.tree.monotone import Signs, within_order
 from oblique_cli.tree.probabilities import COUNTS, best_strength, with_probabilities
 from oblique_cli.tree.pruning import (
     KEPT_ROWS,
@@ -209,6 +212,8 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         if proposer.combines:
             refuse_apart(rows, type(self).__name__, list(self.levels_))
         growing, kept, draws = self._divided(rows, labels, sample_weight, pruning_rows)
+        if (signs := self._signs()) is not None:
+            self._refuse_beside_order()
         seen = _Seen([], []) if self.path else None
         tree, refinement = self._grown(growing, kept, proposer, draws, seen)
         if refinement is not None:
@@ -217,6 +222,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             self.path_ = self._path_of(seen, tree, growing, proposer, draws)
         tree = self._finished(tree, growing, draws, lambda part, own: self._grown(part, kept, proposer, own)[0])
         self._keep(tree, growing.X)
+        warn_of_flat(self, signs, tree.used_features, growing.X, growing.codes)
         return self
 
     def _path_of(self, seen: _Seen, pruned: Tree, growing: _Training, proposer: Proposer, draws: _Draws) -> SizePath:
@@ -234,7 +240,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             raise ConfigError(f"at of {type(self).__name__} needs path=True in fit.")
         tree, found = self.path_.tree(number), copy(self)
         if self.probabilities != COUNTS:
-            tree = with_probabilities(tree, self.probabilities, self.probability_strength_)
+            tree = self._with_probabilities(tree)
         found.path_ = self.path_.taking(number)
         found._take(tree)
         return found
@@ -253,6 +259,29 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         how = self.refine if isinstance(self.refine, Refinement) else Refinement()
         found = self._refined([_Start(self, proposer, kept)], growing, draws, how)
         return found.tree, found
+
+    def _signs(self) -> Signs | None:
+        """The order that trees are to keep."""
+        return signs_of(self, self.levels_, len(self.classes_))
+
+    def _refuse_beside_order(self) -> None:
+        """Raise ConfigError for what would make trees whose answers keep no order."""
+        plain = {"refine": NO_REFINEMENT, "leaf_models": NO_MODELS, "polish": False, "max_terms": None}
+        for name, value in {**plain, "split_cost": 0.0}.items():
+            if (given := getattr(self, name)) != value:
+                raise ConfigError(
+                    f"{ORDER} of {type(self).__name__} is not kept with {name} {given!r}; set {name} to {value!r}."
+                )
+        if self.missing == "learn":
+            raise ConfigError(
+                f"{ORDER} of {type(self).__name__} is not kept where missing values learn a side of their own; set "
+                "missing to 'impute'."
+            )
+
+    def _with_probabilities(self, tree: Tree) -> Tree:
+        """The tree with the probabilities that are asked for, at the strength that was chosen."""
+        found, signs = with_probabilities(tree, self.probabilities, self.probability_strength_), self._signs()
+        return found if signs is None else within_order(found, signs)
 
     def _refuse_levels(self, proposer: Proposer) -> None:
         if self.levels_ and proposer.is_quantitative():
@@ -292,6 +321,12 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
     ) -> Refined:
         """The best of several starts refined at the best penalty, see `tree.refining.refined`. rows : to grow on"""
         penalty = how.penalty
+        for start in starts:
+            if start.estimator is not None and start.estimator.monotonic_cst is not None:
+                raise ConfigError(
+                    f"{ORDER} of {type(start.estimator).__name__} is not kept by refinement; leave it out, or take the "
+                    "tree as it is grown."
+                )
 
         def space_of(part: _Training) -> PlaneSpace:
             return PlaneSpace(part.X, part.codes, len(self.classes_), part.weights, self._level_counts())
@@ -526,6 +561,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             missing=self.missing == "learn",
             finish=Finish(self.polish, self.split_cost, self.max_terms),
             n_threads=threads_of(self),
+            signs=self._signs(),
         )
         # Splits do not depend on the limits, so the tree may as well be cut afterwards.
         return tree if of_node else self._cut(tree)
@@ -599,7 +635,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
                 parts = ((part, *left_out) for part, _, left_out in folds())
                 strength = 1.0 if n < 2 else best_strength(self.probabilities, parts)
             self.probability_strength_ = float(strength)
-            tree = with_probabilities(tree, self.probabilities, self.probability_strength_)
+            tree = self._with_probabilities(tree)
         if self.leaf_models == NO_MODELS:
             return tree
         penalty = self.leaf_penalty

@@ -42,6 +42,8 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         Most leaves, those of largest gain first; None for no limit.
     ccp_alpha : float, default 0
         Complexity at which the tree is cut back, in units of the mean squared error.
+    monotonic_cst : 1, -1 or 0 for each column, or None, default None
+        With which columns the number predicted never falls (1), or never rises (-1).
     """
 
     needs_pruning_rows: ClassVar[bool] = False

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.monotonic import NAME as ORDER
+from oblique_cli.estimators.monotonic import monotonic_cst, signs_of, warn_of_flat
 from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.parameters import Declared, parameter
@@ -80,6 +83,7 @@ class ModelTreeRegressor(Declared, TreeRegressor, kw_only=True):
     max_depth: int | None = parameter(
         default=None, allowed=Optional(Integer(0)), help="Longest path from the root to a leaf; None for no limit."
     )
+    monotonic_cst: Sequence[int] | Mapping[Any, int] | None = monotonic_cst("the number predicted")
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Grow the tree.
@@ -90,8 +94,14 @@ class ModelTreeRegressor(Declared, TreeRegressor, kw_only=True):
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         rows, targets = self._training_rows(X, y)
-        tree = look_ahead.grow(rows, targets, self._proposals(rows, targets), self._settings(len(rows)))
+        signs, settings = signs_of(self), self._settings(len(rows))
+        if signs is not None and settings.selection == "leave_one_out":
+            raise ConfigError(
+                f"{ORDER} of {type(self).__name__} is not kept with selection 'leave_one_out'; set selection to 'rss'."
+            )
+        tree = look_ahead.grow(rows, targets, self._proposals(rows, targets), replace(settings, signs=signs))
         self._keep(self._finished(tree, rows, targets))
+        warn_of_flat(self, signs, self.tree_.used_features, rows, targets)
         return self
 
     def _settings(self, n: int) -> Settings:

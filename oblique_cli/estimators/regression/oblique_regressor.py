@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.monotonic import NAME as ORDER
+from oblique_cli.estimators.monotonic import monotonic_cst, signs_of, warn_of_flat
 from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
 from oblique_cli.ground.constraints import Choice, Integer, Optional, Real, check
 from oblique_cli.ground.seeds import generator, integer
@@ -88,6 +92,7 @@ class ObliqueTreeRegressor(Declared, TreeRegressor, kw_only=True):
         help='"tao" refines the tree as a whole by alternating optimization (Carreira-Perpinan & Tavallali 2018), at '
         "the penalty that 5-fold cross-validation of the training rows chooses.",
     )
+    monotonic_cst: Sequence[int] | Mapping[Any, int] | None = monotonic_cst("the number predicted")
     random_state: Any = parameter(
         default=None, help='Draws the folds of "cv" and of "tao", and what a heuristic draws.'
     )
@@ -102,6 +107,10 @@ class ObliqueTreeRegressor(Declared, TreeRegressor, kw_only=True):
         rows, targets = self._training_rows(X, y)
         seed = int(check_random_state(self.random_state).randint(2**31))
         settings = self._settings(rows.shape[1])
+        if settings.signs is not None and self.refine != "none":
+            raise ConfigError(
+                f"{ORDER} of {type(self).__name__} is not kept with refine {self.refine!r}; set refine to 'none'."
+            )
         proposer = PROPOSERS[self.proposer]()
 
         def grown(kept: NDArray[np.intp]) -> Tree:
@@ -130,9 +139,10 @@ class ObliqueTreeRegressor(Declared, TreeRegressor, kw_only=True):
             tree = self.refinement_.tree
         self._keep(tree)
         self._ranges = ranges_of(rows)
+        warn_of_flat(self, settings.signs, tree.used_features, rows, targets)
         return self
 
     def _settings(self, p: int) -> Settings:
         linear = self.leaves == "linear"
         least = self.min_samples_leaf or (max(5, 2 * (p + 1)) if linear else 5)
-        return Settings(least, self.max_depth, linear, self.max_leaf_nodes)
+        return Settings(least, self.max_depth, linear, self.max_leaf_nodes, signs_of(self))

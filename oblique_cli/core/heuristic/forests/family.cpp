@@ -10,6 +10,7 @@
 #include "heuristic/heuristic.hpp"
 #include "rows/bag_rows.hpp"
 #include "rows/gathered.hpp"
+#include "split/monotone_search.hpp"
 #include "split/node.hpp"
 #include "split/predicted_rows.hpp"
 #include "split/spread.hpp"
@@ -36,13 +37,13 @@ class FamilyForest final : public ForestHeuristic {
   void propose(const BagNode& node, Proposal& proposal) override {
     checkpoint(4 * node.bag.n * node.x.m);
     ordinary_ = begin(node);
-    if (ordinary_ && heuristic_->split(of(node.path), split_)) add(proposal);
+    if (ordinary_ && split(node)) add(proposal);
   }
   bool is_orderly() const override { return true; }
   bool propose_axis(const BagNode& node, Proposal& proposal) override {
     checkpoint(4 * node.bag.n * node.x.m);
     if (!ordinary_ || !begin(node)) return false;
-    if (axes_search_.find(of(node.path), axes_, split_)) add(proposal);
+    if (find(node, axes_)) add(proposal);
     return true;
   }
   double min_leaf() const override { return options_.min_leaf; }
@@ -66,7 +67,22 @@ class FamilyForest final : public ForestHeuristic {
     node_rows_ = &rows;
     return true;
   }
-  Node of(std::uint64_t path) { return {*node_rows_, spread_, predicted_, *search_, options_, seed_, path}; }
+  Node of(const BagNode& node) {
+    return {*node_rows_, spread_,  predicted_,
+            *search_,    options_, seed_,
+            node.path,   nullptr,  node.signs.empty() ? nullptr : &node.signs,
+            node.bounds};
+  }
+  bool split(const BagNode& node) {
+    if (node.signs.empty()) return heuristic_->split(of(node), split_);
+    candidates_.clear();
+    heuristic_->propose(of(node), candidates_);
+    return ordered_.find(of(node), candidates_, split_);
+  }
+  bool find(const BagNode& node, const Candidates& candidates) {
+    return node.signs.empty() ? axes_search_.find(of(node), candidates, split_)
+                              : ordered_.find(of(node), candidates, split_);
+  }
   void add(Proposal& proposal) const {
     proposal.planes.push_back({split_.normal, split_.threshold});
     proposal.given = split_.given;
@@ -80,8 +96,9 @@ class FamilyForest final : public ForestHeuristic {
   const Levels none_;
   PredictedRows predicted_;
   std::unique_ptr<Heuristic> heuristic_;
-  Candidates axes_;
+  Candidates axes_, candidates_;
   CandidateSearch axes_search_;
+  MonotoneSearch ordered_;
   std::uint64_t seed_ = 0;
   BagRows rows_;
   const NodeRows* node_rows_ = nullptr;

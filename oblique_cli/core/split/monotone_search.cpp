@@ -1,0 +1,121 @@
+#include "split/monotone_search.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+
+#include "common/kernels.hpp"
+#include "split/node_search.hpp"
+
+namespace oblique {
+
+namespace {
+
+// A plane that is looked at. axis : the feature where it is one of the original axes, else -1; threshold : nullptr
+// where all are searched
+struct Looked {
+  const Vector& normal;
+  std::ptrdiff_t axis;
+  const double* threshold;
+  int way;
+};
+
+// What of a normal agrees with a way; of unit length.
+Vector agreeing(const Vector& normal, const Signs& signs, int way) {
+  Vector part = normal;
+  for (std::size_t j = 0; j < part.size(); ++j)
+    if (way * signs[j] * part[j] < 0.0) part[j] = 0.0;
+  const double length = norm(part.data(), part.size());
+  for (double& each : part) each /= length;
+  return part;
+}
+
+// Whether some coefficient of a constrained feature moves rows by rounding alone; `cleaned` is the normal without.
+bool has_noise(const Vector& normal, const Node& node, Vector& cleaned) {
+  constexpr double kNoise = 1e-9;
+  double most = 0.0;
+  for (std::size_t j = 0; j < normal.size(); ++j) most = std::max(most, std::fabs(normal[j]) * node.spread.range[j]);
+  cleaned = normal;
+  bool found = false;
+  for (std::size_t j = 0; j < normal.size(); ++j) {
+    if ((*node.signs)[j] == 0 || normal[j] == 0.0) continue;
+    if (std::fabs(normal[j]) * node.spread.range[j] > kNoise * most) continue;
+    cleaned[j] = 0.0;
+    found = true;
+  }
+  return found && std::any_of(cleaned.begin(), cleaned.end(), [](double each) { return each != 0.0; });
+}
+
+// visit(order, looked) for the planes of all candidates in the order of their enumeration, until it returns false.
+template <class Visit>
+void for_each_plane(const Node& node, const Candidates& candidates, const Visit& visit) {
+  const Signs& signs = *node.signs;
+  const std::size_t p = signs.size();
+  std::int64_t order = 0;
+  Vector cleaned;
+  const auto look = [&](const Vector& proposed, std::ptrdiff_t axis, const double* threshold) {
+    const Vector& normal = has_noise(proposed, node, cleaned) ? cleaned : proposed;
+    const int way = way_across(signs, normal.data());
+    if (way != kMixed) return visit(order++, Looked{normal, axis, threshold, way});
+    for (const int one : {1, -1})
+      if (!visit(order++, Looked{agreeing(normal, signs, one), -1, nullptr, one})) return false;
+    return true;
+  };
+  for (const Candidates::Group& group : candidates.groups()) {
+    for (std::size_t at = 0; at < group.spaces.size() * p; ++at) {
+      const std::ptrdiff_t axis = group.spaces[at / p].original ? static_cast<std::ptrdiff_t>(at % p) : -1;
+      if (!look(normal_of(group.spaces, p, static_cast<std::int64_t>(at)), axis, nullptr)) return;
+    }
+    for (std::size_t i = 0; i < group.directions.size(); ++i)
+      if (!look(group.directions[i], -1, group.thresholds.empty() ? nullptr : &group.thresholds[i])) return;
+  }
+}
+
+}  // namespace
+
+bool MonotoneSearch::find(const Node& node, const Candidates& candidates, Split& split) {
+  if (find_among(node, candidates, split)) return true;
+  Candidates axes;
+  axes.add_axes();
+  return find_among(node, axes, split);
+}
+
+bool MonotoneSearch::find_among(const Node& node, const Candidates& candidates, Split& split) {
+  // Which cuts are allowed depends on both sides of each, so none is known to be out before it is looked at.
+  SearchOptions plainly = node.options;
+  plainly.exhaustive = true;
+  const std::unique_ptr<NodeSearch> search = make_search(plainly);
+  AllowedCuts allowed{node.bounds, 0};
+  search->restrict_to(&allowed);
+  search->begin(node.rows);
+  z_.resize(node.rows.n);
+  for_each_plane(node, candidates, [&](std::int64_t order, const Looked& looked) {
+    allowed.way = looked.way;
+    if (looked.threshold) {
+      node.predicted.project(looked.normal.data(), z_.data());
+      search->fixed_cut(order, z_.data(), *looked.threshold, node.options.min_leaf);
+    } else if (looked.axis >= 0) {
+      const auto j = static_cast<std::size_t>(looked.axis);
+      search->direction(order, node.rows.columns[j], node.spread.of_axis(j));
+    } else {
+      combine_columns(node.rows.columns.data(), looked.normal.data(), looked.normal.size(), z_.data(), node.rows.n);
+      search->direction(order, z_.data(), node.spread.of_direction(looked.normal.data()));
+    }
+    return true;
+  });
+  const Cut cut = search->front().winner();
+  if (cut.order < 0) return false;
+  for_each_plane(node, candidates, [&](std::int64_t order, const Looked& looked) {
+    if (order != cut.order) return true;
+    split.normal = looked.normal;
+    split.given = looked.threshold != nullptr;
+    return false;
+  });
+  split.threshold = cut.threshold;
+  split.gain = search->gain(cut.value);
+  split.order = cut.order;
+  return true;
+}
+
+}  // namespace oblique

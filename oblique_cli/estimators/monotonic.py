@@ -1,0 +1,118 @@
+"""`monotonic_cst` as users give it, held to the rows of a fit."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.errors import ConfigError, cut, quoted
+from oblique_cli.ground.constraints import Optional, SignsOfColumns
+from oblique_cli.ground.registry import close_matches
+from oblique_cli.parameters import parameter
+from oblique_cli.tree.monotone import Signs
+
+Array = NDArray[np.float64]
+
+NAME = "monotonic_cst"
+CLEAR = 2.0  # standard errors of a correlation that is taken for one
+
+
+def monotonic_cst(answer: str) -> Any:
+    """Return the declaration of the parameter. answer : what never falls, or never rises"""
+    return parameter(
+        default=None,
+        allowed=Optional(SignsOfColumns()),
+        help=f"With which columns {answer} keeps an order, as in scikit-learn: 1 for each with which it never falls, "
+        "-1 where it never rises, 0 for the others, in their order; or a mapping of names of columns, or of positions, "
+        "to these. It holds for all rows, not for those of the training alone, and `verify` proves it "
+        "(docs/monotone.md).",
+    )
+
+
+def signs_of(estimator: Any, levels: Iterable[int] = (), n_classes: int = 2) -> Signs | None:
+    """Return the order that an estimator is to keep on rows that were checked, (p,); None without any.
+
+    levels : positions of columns whose values have no order; n_classes : 2 in regression as well
+    raises ConfigError for what does not fit the columns or the classes
+    """
+    given, owner = getattr(estimator, NAME), type(estimator).__name__
+    if given is None:
+        return None
+    p, names = estimator.n_features_in_, list(getattr(estimator, "feature_names_in_", ()))
+    signs = np.zeros(p, dtype=np.int32)
+    if isinstance(given, Mapping):
+        for column, sign in given.items():
+            signs[_position(column, names, p, owner)] = sign
+    elif len(given) != p:
+        raise ConfigError(
+            f"{NAME} of {owner} must have one entry for each of the {p} columns of X. Got {len(given)}; give a mapping "
+            "to name a few."
+        )
+    else:
+        signs[:] = given
+    if not signs.any():
+        return None
+    if n_classes > 2:
+        raise ConfigError(
+            f"{NAME} of {owner} is about the probability of one of two classes, and y has {n_classes}; leave it out, "
+            "or fit one class against the others."
+        )
+    for j in levels:
+        if signs[j]:
+            raise ConfigError(
+                f"{NAME} of {owner} constrains column {quoted(names[j] if names else j)}, whose levels have no order; "
+                "leave the column out of it."
+            )
+    return signs if n_classes == 2 else None
+
+
+def _position(column: Any, names: Sequence[str], p: int, owner: str) -> int:
+    if not isinstance(column, str):
+        if column < p:
+            return int(column)
+        raise ConfigError(f"{NAME} of {owner} must name columns from 0 to {p - 1}. Got {column}.")
+    if not names:
+        raise ConfigError(
+            f"{NAME} of {owner} names column {quoted(column)}, and the columns of X have no names; give a data frame, "
+            "or an entry for each column."
+        )
+    if column not in names:
+        hint = close_matches(cut(column), names) or f" Its columns: {', '.join(map(cut, names[:20]))}."
+        raise ConfigError(f"{NAME} of {owner}: X has no column named {quoted(column)}.{hint}")
+    return names.index(column)
+
+
+def warn_of_flat(estimator: Any, signs: Signs | None, used: NDArray[Any], X: Array, y: NDArray[Any]) -> None:
+    """Warn of constrained columns that the fit makes no use of, where the training rows say the opposite.
+
+    used : (p,) whether an answer can change with the column; X : (n, p) training rows; y : (n,) numbers or class codes
+    """
+    if signs is None:
+        return
+    names = getattr(estimator, "feature_names_in_", None)
+    for j in np.flatnonzero((signs != 0) & ~used):
+        r = _correlation(X[:, j], np.asarray(y, dtype=np.float64))
+        if r * signs[j] < 0.0 and abs(r) * math.sqrt(len(X)) > CLEAR:
+            asked, seen = ("never falls", "falls") if signs[j] > 0 else ("never rises", "rises")
+            name = quoted(str(names[j]) if names is not None else f"x{j + 1}")
+            warnings.warn(
+                f"{NAME} of {type(estimator).__name__} asks that the answer {asked} as {name} grows, and in the "
+                f"training rows it {seen} (correlation {r:.2f}): the model does not use the column, so no answer "
+                "changes with it.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+
+def _correlation(x: Array, y: Array) -> float:
+    known = ~np.isnan(x)
+    x, y = x[known], y[known]
+    if len(x) < 3 or x.min() == x.max() or y.min() == y.max():
+        return 0.0
+    x, y = (x - x.mean()) / np.ptp(x), (y - y.mean()) / np.ptp(y)
+    return float(x @ y / math.sqrt(float(x @ x) * float(y @ y)))

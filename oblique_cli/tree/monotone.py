@@ -1,0 +1,95 @@
+"""Trees whose answers keep an order: they never fall, or never rise, as a feature grows.
+
+A split whose hyperplane uses a constrained feature is taken only if rows that cross it in the direction of the
+constraint come from the side of smaller answers. Its children are given bounds: the middle of their answers is the most
+that anything below the one says, and the least that anything below the other does. So two rows that differ in a
+constrained feature part at one split, if at all, and their leaves answer on the right sides of its middle. A node that
+is cut back to a leaf answers within its own bounds, so every pruned tree keeps the order as well.
+
+The basic method of LightGBM (Auguste, Malory and Smirnov 2020), which scikit-learn has for axis-parallel trees, for
+hyperplanes. The core does the same (core/split/monotone.hpp).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+Signs = NDArray[np.int32]  # of each feature 1, -1, or 0 for one without a constraint
+
+
+class Bounds(NamedTuple):
+    """What the splits above a node let it answer."""
+
+    low: float = -np.inf
+    high: float = np.inf
+
+
+OPEN = Bounds()
+
+
+def way_across(signs: Signs, coef: Array) -> int | None:
+    """Return which way rows cross a hyperplane as a constrained feature moves in its direction.
+
+    1 is from left to right, -1 from right to left, 0 neither; None where features disagree. coef : (p,)
+    """
+    agreement = np.sign(signs * coef)
+    rises, falls = bool((agreement > 0).any()), bool((agreement < 0).any())
+    return None if rises and falls else int(rises) - int(falls)
+
+
+def agreeing(signs: Signs, coef: Array, way: int) -> Array:
+    """Return what of a normal agrees with a way across it, of unit length. coef : (p,)"""
+    part = np.where(way * signs * coef < 0.0, 0.0, coef)
+    found: Array = part / np.linalg.norm(part)
+    return found
+
+
+def handed_down(way: int | None, left: float, right: float, bounds: Bounds) -> tuple[Bounds, Bounds] | None:
+    """Return the bounds of two children by what they answer; None if they break an order or the bounds of their parent.
+
+    way : of the split, see `way_across`; bounds : of the node that is split
+    """
+    within = bounds.low <= left <= bounds.high and bounds.low <= right <= bounds.high
+    if way is None or not within or (way and not way * left < way * right):
+        return None
+    if way == 0:
+        return bounds, bounds
+    middle = 0.5 * left + 0.5 * right
+    below, above = bounds._replace(high=middle), bounds._replace(low=middle)
+    return (below, above) if way == 1 else (above, below)
+
+
+def bounds_of(tree: Tree, signs: Signs, answers: Array) -> tuple[Array, Array]:
+    """Return the least and the most that each node of a fitted tree may answer, (n_nodes,) twice.
+
+    answers : (n_nodes,) by which its splits were found to be in order
+    """
+    low, high = np.full(tree.n_nodes, -np.inf), np.full(tree.n_nodes, np.inf)
+    for node in np.flatnonzero(~tree.is_leaf):
+        children = tree.left[node], tree.right[node]
+        left, right = answers[list(children)].tolist()
+        own = Bounds(float(low[node]), float(high[node]))
+        given = handed_down(way_across(signs, tree.coef_[node]), left, right, own)
+        assert given is not None, "the tree keeps no order"
+        for child, bounds in zip(children, given, strict=True):
+            low[child], high[child] = bounds
+    return low, high
+
+
+def within_order(tree: Tree, signs: Signs) -> Tree:
+    """Return a tree of two classes whose probabilities keep the order that the shares of its counts keep."""
+    assert tree.probabilities is not None
+    second = np.clip(tree.probabilities[:, 1], *bounds_of(tree, signs, second_shares(tree.counts)))
+    return tree.with_probabilities(np.stack([1.0 - second, second], axis=1))
+
+
+def second_shares(counts: Array) -> Array:
+    """Return the share of the second of two classes. counts : (..., 2); returns (...,)"""
+    found: Array = counts[..., 1] / (counts[..., 0] + counts[..., 1])
+    return found

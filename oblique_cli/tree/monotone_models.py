@@ -1,0 +1,179 @@
+"""Regression trees whose answers keep an order: models of nodes, and cuts that leave them in order.
+
+Linear models of two leaves cross somewhere, whatever their slopes are, unless these are the same. So all leaves below
+the topmost split on a constrained feature have the slope of that node's model, whose constrained coefficients have the
+signs asked for, and constants of their own, which the splits keep in order as those of a tree of constants (tree/
+monotone.py): slope @ x and the constant of the leaf both keep the order, and so does their sum. Splits further up use
+no constrained feature, so that no row crosses them by moving in one: there every side has a model of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.tree.least_squares import Linear, Passes, fit_linear, scaled
+from oblique_cli.tree.monotone import OPEN, Bounds, Signs, agreeing, handed_down, way_across
+
+Array = NDArray[np.float64]
+
+NOISE = 1e-9  # a coefficient that moves rows by no more than this share of what the largest does is rounding
+
+
+AT_ONCE = 256  # normals whose cuts are looked at together
+
+Plane = tuple[Array, float | None, int]  # normal, threshold where it is given, and the way across
+
+
+class Held(NamedTuple):
+    """What a node has beside its rows.
+
+    model : of its rows; shares_slope : whether all below have its slope; bounds : of its constant where they do
+    """
+
+    model: Linear
+    shares_slope: bool = False
+    bounds: Bounds = OPEN
+
+    def rest(self, X: Array, y: Array) -> Array:
+        """Return what the slope leaves of the targets. X : (n, p); y : (n,); returns (n,)"""
+        left: Array = y - X @ self.model.coef
+        return left
+
+    def divided(
+        self, way: int | None, X: Array, y: Array, goes_left: NDArray[np.bool_], signs: Signs
+    ) -> tuple[Held, Held] | None:
+        """Return what the children have; None if they are not in order.
+
+        way : of the split, see `way_across`; X, y : rows of the node; goes_left : (n,)
+        """
+        if way == 0 and not self.shares_slope:
+            left, right = (Held(fit_in_order(X[side], y[side], signs)) for side in (goes_left, ~goes_left))
+            return left, right
+        rest = self.rest(X, y)
+        models = [_with_slope(self.model.coef, rest[side]) for side in (goes_left, ~goes_left)]
+        bounds = handed_down(way, models[0].intercept, models[1].intercept, self.bounds)
+        if bounds is None:
+            return None
+        return Held(models[0], True, bounds[0]), Held(models[1], True, bounds[1])
+
+
+def root_of(X: Array, y: Array, signs: Signs, linear: bool) -> Held:
+    """Return what the root has: a linear model whose coefficients have the signs, or a constant."""
+    return Held(fit_in_order(X, y, signs)) if linear else Held(_with_slope(np.zeros(X.shape[1]), y), True)
+
+
+def _with_slope(slope: Array, rest: Array) -> Linear:
+    mean = float(rest.mean())
+    return Linear(slope, mean, float(((rest - mean) ** 2).sum()), 1)
+
+
+def fit_in_order(X: Array, y: Array, signs: Signs) -> Linear:
+    """Return the least-squares model of y on X among those whose coefficients have the signs asked for, or are 0.
+
+    X : (n, p), n >= 1; y : (n,); signs : (p,). By the active sets of Stark and Parker (1995) where the model without
+    signs has others.
+    """
+    free = fit_linear(X, y)
+    if not (signs * free.coef < 0.0).any():
+        return free
+    from scipy.optimize import lsq_linear
+
+    Z, center, spread = scaled(X)
+    used, coef = spread > 0.0, np.zeros(X.shape[1])
+    ends = np.where(signs[used] > 0, 0.0, -np.inf), np.where(signs[used] < 0, 0.0, np.inf)
+    beta = lsq_linear(Z[:, used], y - y.mean(), ends, method="bvls").x
+    coef[used] = np.where(signs[used] * beta < 0.0, 0.0, beta) / spread[used]
+    intercept = float(y.mean() - center @ coef)
+    residuals = y - y.mean() - (X - center) @ coef
+    return Linear(coef, intercept, float(residuals @ residuals), 1 + int(np.count_nonzero(coef)))
+
+
+class OrderedCut(NamedTuple):
+    """A hyperplane, the residual sum that constants leave on both sides of it, and which way rows cross it."""
+
+    coef: Array
+    threshold: float
+    error: float
+    way: int
+
+
+def planes_in_order(X: Array, directions: Array, thresholds: Array | None, signs: Signs) -> Iterator[Plane]:
+    """Yield normals that all constrained features agree in, with a threshold where that is given, and the way across.
+
+    A direction across which features disagree gives two, whose cuts are to be searched. X : (n, p) rows of a node;
+    directions : (k, p); thresholds : (k,) or None
+    """
+    widths = np.ptp(X, axis=0)
+    for k, direction in enumerate(directions):
+        moves = np.abs(direction) * widths
+        noise = (signs != 0) & (moves <= NOISE * moves.max())
+        normal = np.where(noise, 0.0, direction)
+        if not normal.any():
+            normal = direction
+        way = way_across(signs, normal)
+        if way is not None:
+            yield normal, None if thresholds is None else float(thresholds[k]), way
+            continue
+        for one in (1, -1):
+            yield agreeing(signs, normal, one), None, one
+
+
+def best_in_order(
+    X: Array, rest: Array, planes: Sequence[Plane], bounds: Bounds, least: int, margin: float
+) -> OrderedCut | None:
+    """Return the cut after which constants leave least, the first of equals but for `margin`; None if none is allowed.
+
+    rest : (n,) what constants are fitted to; least : rows on either side
+    """
+    best: OrderedCut | None = None
+    for first in range(0, len(planes), AT_ONCE):
+        some = planes[first : first + AT_ONCE]
+        errors, thresholds = _best_along(X, rest, some, bounds, least)
+        for (normal, _, way), error, threshold in zip(some, errors.tolist(), thresholds.tolist(), strict=True):
+            if np.isfinite(error) and (best is None or error < best.error - margin):
+                best = OrderedCut(normal, threshold, error, way)
+    return best
+
+
+def _best_along(X: Array, rest: Array, planes: Sequence[Plane], bounds: Bounds, least: int) -> tuple[Array, Array]:
+    """The residual sum that the best allowed cut along each of k normals leaves, infinite without one; its threshold.
+
+    Means of both sides of all cuts come from running sums, of numbers less their mean.
+    """
+    n = len(X)
+    normals, ways = np.array([plane[0] for plane in planes]), np.array([plane[2] for plane in planes])
+    given = np.array([np.nan if plane[1] is None else plane[1] for plane in planes])
+    Z = X @ normals.T
+    order = np.argsort(Z, axis=0, kind="stable")
+    Z = np.take_along_axis(Z, order, axis=0)
+    shift = rest.mean()
+    centered = rest - shift
+    sums, total = np.cumsum(centered[order], axis=0)[:-1], float(centered.sum())
+    n_left = np.arange(1, n)[:, None]
+    left, right = sums / n_left, (total - sums) / (n - n_left)
+    apart = np.diff(Z, axis=0) > NOISE * (np.abs(normals) @ np.ptp(X, axis=0))
+    at_given = (Z[:-1] <= given) & (given < Z[1:])
+    allowed = np.where(np.isnan(given), apart, at_given) & (np.minimum(n_left, n - n_left) >= least)
+    allowed &= (np.minimum(left, right) >= bounds.low - shift) & (np.maximum(left, right) <= bounds.high - shift)
+    allowed &= (ways == 0) | (ways * left < ways * right)
+    explained = np.where(allowed, left * sums + right * (total - sums), -np.inf)
+    at, k = explained.argmax(axis=0), np.arange(len(planes))
+    middle = Z[at, k] + 0.5 * (Z[at + 1, k] - Z[at, k])
+    return float((centered**2).sum()) - explained[at, k], np.where(np.isnan(given), middle, given)
+
+
+def best_of_own_models(X: Array, y: Array, planes: Sequence[Plane], least: int, margin: float) -> OrderedCut | None:
+    """Return the cut after which linear models of both sides leave least, as `best_in_order` does for constants."""
+    if not planes:
+        return None
+    passes, best = Passes(X, y), None
+    for normal, given, way in planes:
+        thresholds = None if given is None else np.array([given])
+        errors, found = passes.along(X, np.ascontiguousarray(normal[None]), thresholds, least)
+        if np.isfinite(errors[0]) and (best is None or errors[0] < best.error - margin):
+            best = OrderedCut(normal, float(found[0]), float(errors[0]), way)
+    return best
