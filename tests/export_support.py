@@ -32,7 +32,7 @@ from oblique_cli.models.model import Threshold
 from oblique_cli.models.procedure import NUMBER, Procedure, Split, procedure_of
 from oblique_cli.tree.payloads import LeafModels
 
-N_ROWS = 10_000
+N_ROWS = 5_000
 
 # Names that end a string, a comment or a document of some language, that are its words, or that differ in signs alone.
 AWKWARD = (

@@ -33,12 +33,12 @@ def run_of(ended) -> str:
 
 
 @pytest.mark.parametrize(("path", "target"), [(PLAIN, "variety"), (WILD, "Befund")])
-@pytest.mark.parametrize("form", ["text", "md", "csv", "latex", "json"])
-def test_a_run_on_a_file_has_its_table_in_every_format(call, path, target, form):
-    ended = call("run", path, "--target", target, *QUICK, "--set", "cv.repeats=1", "--format", form)
-    assert ended.code == 0
-    again = call("table", run_of(ended), "--format", form)
-    assert (again.code, again.out) == (0, ended.out)
+def test_a_run_on_a_file_has_its_table_in_every_format(call, path, target):
+    for form in ("text", "md", "csv", "latex", "json"):  # all but the first find the run in the store
+        ended = call("run", path, "--target", target, *QUICK, "--set", "cv.repeats=1", "--format", form)
+        assert ended.code == 0, form
+        again = call("table", run_of(ended), "--format", form)
+        assert (again.code, again.out) == (0, ended.out), form
 
 
 def test_a_file_is_a_word_like_a_data_set(call):

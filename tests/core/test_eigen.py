@@ -72,7 +72,7 @@ def from_orthonormal(vectors):
     return np.abs(vectors @ vectors.T - np.eye(len(vectors))).max()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     kind=st.sampled_from(sorted(KINDS)),
     p=st.integers(1, 40),

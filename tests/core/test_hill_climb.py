@@ -72,7 +72,7 @@ def search(case, criterion, exact, direct=False, strict=False):
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 @pytest.mark.parametrize("direct", [False, True])
 def test_the_exact_search_finds_the_best_hyperplane_of_the_line(criterion, direct):
-    for seed in range(200):
+    for seed in range(60):
         case = line_case(seed)
         best = best_hyperplane(*case, criterion)
         found = search(case, criterion, True, direct)
@@ -87,7 +87,7 @@ def test_the_exact_search_finds_the_best_hyperplane_of_the_line(criterion, direc
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 @pytest.mark.parametrize("direct", [False, True])
 def test_the_faithful_search_finds_the_best_one_dimensional_split_of_the_steps(criterion, direct):
-    for seed in range(200):
+    for seed in range(60):
         case = line_case(seed)
         v, c, y, n_classes, weights = case
         best = best_one_dimensional_split(*case, criterion)
@@ -105,7 +105,7 @@ def test_the_faithful_search_finds_the_best_one_dimensional_split_of_the_steps(c
 def test_bounding_bins_and_sorting_all_rows_give_the_same_step(criterion):
     rng = np.random.default_rng(12)
     for exact in (False, True):
-        for seed in range(60):
+        for seed in range(30):
             n, n_classes = int(rng.integers(50, 1500)), int(rng.integers(2, 9))
             v, c = rng.normal(size=n), rng.normal(size=n) + seed % 3
             if seed % 2:
@@ -141,7 +141,7 @@ def test_crowded_bins_are_divided_without_missing_the_best_step(criterion):
 
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_a_step_of_the_exact_search_is_never_worse_than_a_faithful_one(criterion):
-    for seed in range(300):
+    for seed in range(90):
         case = line_case(seed)
         v, c, y, n_classes, weights = case
         exact, faithful = search(case, criterion, True), search(case, criterion, False)

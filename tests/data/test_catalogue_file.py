@@ -391,7 +391,7 @@ SMALL = ["iris", "bupa", "seeds", "dermatology", "spect", "tae", "auto_mpg", "tw
 
 
 @given(mutated())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_whatever_happens_to_an_entry_it_is_used_or_told(tmp_path_factory, facts):
     place = tmp_path_factory.getbasetemp() / "mutated"
     with pytest.MonkeyPatch.context() as patch:
@@ -429,7 +429,7 @@ def assert_sound(entry: Entry) -> None:
 
 
 @given(st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_whatever_happens_to_the_text_it_is_read_or_told(tmp_path_factory, data):
     start = data.draw(st.integers(0, len(TEXT) - 3000))
     text = TEXT[TEXT.index("\n\n", start) : start + 3000].encode()

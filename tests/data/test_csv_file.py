@@ -128,7 +128,7 @@ def test_a_cut_or_false_gzip_file_is_named(tmp_path):
 
 
 @given(st.binary(max_size=200) | st.text(alphabet=',;\t\n\r"ab1.\0\ufeff ', max_size=60).map(str.encode))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_any_bytes_give_a_whole_table_or_one_sentence(content):
     try:
         table = csv_file.parse(content, "my.csv")
@@ -145,7 +145,7 @@ words = st.text(alphabet=st.characters(codec="utf-8", exclude_characters="\0"), 
 
 
 @given(st.lists(st.lists(words, min_size=2, max_size=4), min_size=2, max_size=5), st.sampled_from(",;\t"))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_what_a_csv_writer_writes_is_read_back(rows, delimiter):
     header = [f"c{i}" for i in range(len(rows[0]))]
     body = [(row * 4)[: len(header)] for row in rows]

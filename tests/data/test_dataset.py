@@ -234,7 +234,7 @@ numbers = st.floats(allow_nan=False, allow_infinity=False)
 
 
 @given(st.lists(st.tuples(numbers, st.integers(-(10**15), 10**15)), min_size=2, max_size=20))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_every_float64_is_read_back_exactly(rows):
     text = "a,b,class\n" + "".join(f"{a!r},{b},{i % 2}\n" for i, (a, b) in enumerate(rows))
     assert read(text).X.tolist() == [[a, float(b)] for a, b in rows]

@@ -12,6 +12,8 @@ from oblique_cli.estimators.algorithms import ALGORITHMS
 from tools import algorithm_pages, algorithm_pictures
 from tools.algorithm_pages import FOLDER, PAGES, SHARED_PAGE
 
+# Pages whose algorithms take seconds with the parameters of their pictures.
+DEAR = {"hhcart_regression", "sadt", "logistic_forest"}
 SECTIONS = ["Idea", "Cost", "When to use it", "Parameters", "Published and ours", "Paper"]
 
 
@@ -62,7 +64,7 @@ def test_tables_are_those_of_the_code_and_the_results(page):
     assert algorithm_pages.text_of(page) == text_of(page), "run: python -m tools.algorithm_pages --text"
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.long if page in DEAR else ()) for page in PAGES])
 def test_a_picture_shows_what_the_algorithms_make_now(page):
     svg = (FOLDER / f"{page}.svg").read_bytes()
     assert xml.etree.ElementTree.fromstring(svg).tag == "{http://www.w3.org/2000/svg}svg"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import pytest
 from cli_support import call
@@ -23,6 +24,19 @@ LISTS = ("CHANGELOG.md", "datasets/SOURCES.md")
 WITH_CODE = [page for page in PAGES if page != "README.md" and blocks_of(page)]
 
 
+def of_every_page(check: Callable[[str], None]) -> Callable[[], None]:
+    """One test of all pages; what fails names its page."""
+
+    def test() -> None:
+        for page in PAGES:
+            try:
+                check(page)
+            except AssertionError as error:
+                raise AssertionError(f"{page}: {error}") from error
+
+    return test
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("page", WITH_CODE)
 def test_the_code_of_a_page_runs(page, call):
@@ -31,39 +45,39 @@ def test_the_code_of_a_page_runs(page, call):
         reader.type(block)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@of_every_page
 def test_a_block_that_is_not_run_says_why(page):
     reasons = [block.value for block in blocks_of(page) if block.kind == "not run"]
     assert all(len(reason.split()) > 2 for reason in reasons)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@of_every_page
 def test_every_comment_is_one_that_is_understood(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     comments = re.findall(r"^ *<!-- (not run|file|output)\b.*-->\n", text, re.MULTILINE)
     assert len(comments) == sum(bool(block.kind) for block in blocks_of(page))
 
 
-@pytest.mark.parametrize("page", PAGES)
+@of_every_page
 def test_commands_are_in_fences(page):
     indented = re.findall(r"(?<=\n\n) {4}(?:oblique|python|make|pip) .*", without_blocks(page))
     assert indented == []
 
 
-@pytest.mark.parametrize("page", PAGES)
+@of_every_page
 def test_a_page_can_be_read_at_one_sitting(page):
     words = re.findall(r"\S*\w\S*", (ROOT / page).read_text(encoding="utf-8"))
     assert page in LISTS or len(words) < 2000
 
 
-@pytest.mark.parametrize("page", PAGES)
+@of_every_page
 def test_a_picture_is_told_in_words(page):
     told = [" ".join(text.split()) for text in re.findall(r"!\[([^]]*)\]\(", without_blocks(page))]
     assert [text for text in told if len(text.split()) < 4] == []
     assert "<img" not in without_blocks(page)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@of_every_page
 def test_links_lead_somewhere(page):
     links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", without_blocks(page))]
     local = [(ROOT / page).parent / link for link in links if link and "://" not in link]
@@ -71,7 +85,7 @@ def test_links_lead_somewhere(page):
     assert [path for path in local if not path.exists() and path not in made] == []
 
 
-@pytest.mark.parametrize("page", PAGES)
+@of_every_page
 def test_files_that_are_named_are_there(page):
     text = (ROOT / page).read_text(encoding="utf-8")
     roots = "oblique_cli|tests|docs|configs|datasets|benchmarks|tools"

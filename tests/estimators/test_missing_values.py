@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from cli_support import call
-from contracts import ALGORITHM_NAMES, PRUNING_NAMES, assert_same_tree, real_set
+from contracts import ALGORITHM_NAMES, PRUNING_NAMES, QUICK, assert_same_tree, real_set
+from covering import few
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import gains
@@ -75,7 +76,7 @@ def rows_of(tree, X):
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
 def test_without_missing_values_the_tree_is_the_same_to_the_bit(name, engine):
     data = real_set("glass")
-    options = {"random_state": 0, "engine": engine, "max_depth": 4}
+    options = {"random_state": 0, "engine": engine, "max_depth": 4, **QUICK.get(name, {})}
     plain = make(name, **options).fit(data.X, data.y).tree_
     learned = make(name, missing="learn", **options).fit(data.X, data.y).tree_
     assert_same_tree(plain, learned)
@@ -397,8 +398,7 @@ def test_native_growth_of_missing_values_is_refused_and_elsewhere_taken():
     assert make("hhcart_a", missing="impute", engine="native").fit(X, y).n_leaves_ > 1
 
 
-@pytest.mark.parametrize("missing", ["error", "impute", "learn"])
-@pytest.mark.parametrize("name", ["hhcart_a", "axis_parallel", "hhgdt", "quest"])
+@few(1, name=["hhcart_a", "axis_parallel", "hhgdt", "quest"], missing=["error", "impute", "learn"])
 def test_the_estimator_checks_pass_and_the_tag_is_right(name, missing):
     model = make(name, missing=missing)
     assert get_tags(model).input_tags.allow_nan == (missing != "error")

@@ -41,6 +41,7 @@ QUICK = {
     "jumps": 1,
     "patience": 50,
     "inner_folds": 2,
+    "pruning_folds": 2,
     "max_components": 2,
     "component_folds": 2,
     "n_penalties": 4,

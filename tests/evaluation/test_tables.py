@@ -425,7 +425,7 @@ def test_every_format_ends_with_one_line_end(name):
     assert not text.endswith("\n\n")
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.permutations(grid_of(FULL)[:-3]))
 def test_the_order_of_rows_changes_no_byte_of_any_format(rows):
     table = tables.summarize(rows, FULL, titles=TITLES)
@@ -434,7 +434,7 @@ def test_the_order_of_rows_changes_no_byte_of_any_format(rows):
         assert tables.render(table, name) == tables.render(expected, name)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 99)), min_size=3, max_size=3), min_size=2))
 def test_a_cell_equals_the_textbook_formula(repetitions):
     rows = [

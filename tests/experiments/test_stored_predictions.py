@@ -25,7 +25,7 @@ def same(one: Predictions, other: Predictions) -> bool:
 any_float = st.floats(allow_nan=True, allow_infinity=True, width=64)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_predictions_come_back_to_the_bit(data):
     n, classes = data.draw(st.integers(0, 40)), data.draw(st.integers(1, 5))
@@ -40,7 +40,7 @@ def test_predictions_come_back_to_the_bit(data):
     assert pack(unpack(packed)) == packed
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.text(st.characters(exclude_characters="\0"), max_size=8), min_size=1, unique=True), st.randoms())
 def test_labels_come_back_to_the_bit(classes, chance):
     y = np.array([chance.randrange(len(classes)) for _ in range(30)], dtype=np.int32)

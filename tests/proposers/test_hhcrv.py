@@ -50,7 +50,7 @@ def test_rows_on_the_mean_are_left_out():
     assert unit_scatter(X[:1]) is None and unit_scatter(X[[1, 1, 1]]) is None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(ROWS)
 def test_the_vector_is_the_line_of_least_squared_distance_from_the_unit_rows(X):
     scatter = unit_scatter(X)

@@ -9,6 +9,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from contracts import GROWTH_OPTIONS
+from covering import few
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scale_support import same, stored, table
@@ -36,17 +37,15 @@ def keep_places(store, places):
         store.keep_places(1, chunk, of_chunk)
 
 
-@pytest.mark.parametrize("kind", ["normal", "whole numbers", "offset", "skewed", "constant"])
-@pytest.mark.parametrize("name", _core.from_sums())
-def test_any_number_of_blocks_gives_the_tree_in_memory(name, kind, tmp_path):
+@few(kind=["normal", "whole numbers", "offset", "skewed", "constant"], name=_core.from_sums(), blocks=[1, 2, 7])
+def test_any_number_of_blocks_gives_the_tree_in_memory(name, kind, blocks, tmp_path):
     X, y = table(3, kind)
     heuristic = PROPOSERS[name]()
     expected = grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING)
     assert expected.depth > 1
-    for blocks in (1, 2, 7):
-        store = stored(tmp_path / str(blocks), X, y, blocks=blocks)
-        found = grow(Here(store), store, Plan(heuristic, "gini", STOPPING, finish_rows=0)).tree
-        assert not same(found, expected), blocks
+    store = stored(tmp_path / str(blocks), X, y, blocks=blocks)
+    found = grow(Here(store), store, Plan(heuristic, "gini", STOPPING, finish_rows=0)).tree
+    assert not same(found, expected)
 
 
 def test_a_criterion_of_a_plugin_grows_from_blocks(tmp_path):
@@ -116,23 +115,26 @@ def looks(asker, found):
     return asker
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("kind", ["heap", "tied heap", "ladder"])
-@pytest.mark.parametrize("name", [name for name in _core.from_sums() if name != "gdt"])
-def test_cells_are_divided_until_few_rows_are_left(name, kind, weighted, tmp_path, monkeypatch):
+@few(
+    weighted=[False, True],
+    kind=["heap", "tied heap", "ladder"],
+    name=[name for name in _core.from_sums() if name != "gdt"],
+    parts=[(1, None), (2, [1, 0]), (7, [3, 1, 6, 0, 5, 2, 4])],
+)
+def test_cells_are_divided_until_few_rows_are_left(name, kind, weighted, parts, tmp_path, monkeypatch):
     monkeypatch.setattr(growing, "FEW_ROWS", 0.0)
     X, y = table(2, kind, n=1500)
     heuristic = PROPOSERS[name]()
     weights = np.random.default_rng(3).integers(1, 4, len(X)).astype(float) if weighted else None
     expected = grow_top_down(X, y, 3, heuristic, weights=weights, criterion="gini", stopping=STOPPING)
     assert expected.depth > 1
-    for blocks, order in ((1, None), (2, [1, 0]), (7, [3, 1, 6, 0, 5, 2, 4])):
-        store = stored(tmp_path / str(blocks), X, y, weights, blocks=blocks, order=order)
-        divided = []
-        asker = looks(Here(store, threads=min(blocks, 2)), divided)
-        found = grow(asker, store, Plan(heuristic, "gini", STOPPING, finish_rows=0)).tree
-        assert not same(found, expected), blocks
-        assert any(cells for _, cells in divided)
+    blocks, order = parts
+    store = stored(tmp_path / str(blocks), X, y, weights, blocks=blocks, order=order)
+    divided = []
+    asker = looks(Here(store, threads=min(blocks, 2)), divided)
+    found = grow(asker, store, Plan(heuristic, "gini", STOPPING, finish_rows=0)).tree
+    assert not same(found, expected)
+    assert any(cells for _, cells in divided)
 
 
 @pytest.mark.parametrize("name", ["hhcart_a", "hhcart_d", "hhcrv", "hhgdt"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from contracts import PROPOSER_NAMES, REAL_SETS, grow, real_set
-from covering import spread
+from covering import few
 
 from oblique_cli.tree.stopping import Stopping
 
@@ -59,7 +59,7 @@ def test_grown_trees_obey_the_rules_at_every_node(name, engine, rules):
             assert stopping.is_leaf(tree.counts[node], int(tree.depths[node])) or (rows == rows[0]).all()
 
 
-@spread(name=PROPOSER_NAMES, min_leaf=[3.0, 12.0], engine=["native", "reference"], set_name=REAL_SETS)
+@few(name=PROPOSER_NAMES, min_leaf=[3.0, 12.0], engine=["native", "reference"], set_name=REAL_SETS)
 def test_no_child_is_smaller_than_min_leaf(name, min_leaf, engine, set_name):
     data = real_set(set_name)
     tree = grow(name, data.X, data.y, min_leaf=min_leaf, engine=engine)

@@ -9,7 +9,7 @@ import pickle
 import numpy as np
 import pytest
 from contracts import CRITERION_NAMES, PROPOSER_NAMES, REAL_SETS, grow, real_set, rows_at_nodes
-from covering import spread
+from covering import few
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import random_tree, walk
@@ -54,7 +54,7 @@ def test_training_rows_land_where_counts_say(name, data_name):
             np.testing.assert_array_equal(np.flatnonzero(leaf == node), rows)
 
 
-@spread(name=PROPOSER_NAMES, criterion=CRITERION_NAMES, set_name=REAL_SETS)
+@few(name=PROPOSER_NAMES, criterion=CRITERION_NAMES, set_name=REAL_SETS)
 def test_a_grown_tree_has_the_shape_of_a_binary_tree(name, criterion, set_name):
     data = real_set(set_name)
     tree = grow(name, data.X, data.y, criterion=criterion)
@@ -242,7 +242,7 @@ def test_damaged_data_is_refused_as_no_tree(data):
 
 
 @given(st.data())
-@settings(deadline=None, derandomize=True, max_examples=150)
+@settings(deadline=None, derandomize=True, max_examples=60)
 def test_any_change_of_the_node_numbers_is_refused_or_still_a_tree(data):
     plain = damaged()
     for name in ("left", "right"):

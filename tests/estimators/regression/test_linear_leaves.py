@@ -48,7 +48,7 @@ def bent(n=400, seed=0, noise=0.0):
 # ---- least squares ---------------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40), st.integers(1, 6), st.booleans())
 def test_both_sides_of_every_cut_equal_a_refit(seed, n, p, coarse):
     rng = np.random.default_rng(seed)
@@ -64,7 +64,7 @@ def test_both_sides_of_every_cut_equal_a_refit(seed, n, p, coarse):
         assert right[k] == pytest.approx(refit_rss(X[order[cut:]], y[order[cut:]]), rel=1e-7, abs=1e-9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.integers(0, 2**32 - 1), st.integers(1, 30), st.integers(1, 4), st.integers(0, 6), st.booleans(), st.booleans()
 )
