@@ -77,6 +77,10 @@ def draw() -> None:
         shoot("tree_page_dark", page, 1280, 800, dark=True, clicks=('[data-node="1"]', "tr[data-row]"))
         scorecard = oblique("tree", "iris", "--algorithm", "logistic_tree", "--set", "max_depth=0", "--html")
         shoot("tree_scorecard", scorecard, 1280, 800)
+        card = Path(folder) / "fitted.html"
+        wanted = ("--target", "variety", "--algorithm", "hhgdt", "--coverage", "0.9", "--report", str(card))
+        oblique("fit", "tests/files/plain.csv", *wanted)
+        shoot("model_card", card.read_text(encoding="utf-8"), 1080, 1500)
         shoot("tree_partition", oblique("tree", "five_regions", "--format", "svg"), 900, 800)
 
 

@@ -1,14 +1,16 @@
-"""`oblique report`: one page of everything that is known of stored runs."""
+"""`oblique report`: one page of everything that is known of stored runs, or of a model file."""
 
 from __future__ import annotations
 
 import os
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from oblique_cli.cli._common import (
+    called,
     command_line,
     data_dir_option,
     database,
@@ -16,21 +18,24 @@ from oblique_cli.cli._common import (
     part_options,
     results_option,
     say_missing,
+    working,
     writable,
     write,
 )
 from oblique_cli.cli._completing import complete_metric
+from oblique_cli.cli._own import spare
 
 if TYPE_CHECKING:
     from oblique_cli.ground.nouns import Row
     from oblique_cli.report.material import Method
     from oblique_cli.report.runs_page import DrawnTree
 
+MODEL_SUFFIX = ".json"  # what names of runs never end in
 PICTURED = 12  # leaves of a tree that is shown as a picture too
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...|MODEL")
 @click.option(
     "--metric",
     metavar="NAME",
@@ -46,12 +51,13 @@ PICTURED = 12  # leaves of a tree that is shown as a picture too
     help="Show the trees of so many folds of every algorithm and data set; 0 for none.  [default: of one fold each the "
     "smallest 24]",
 )
+@click.option("--rows", "table", metavar="TABLE", help="Of MODEL: its training rows, for curves along the columns.")
 @click.option(
     "-o",
     "--output",
     metavar="FILE",
     callback=writable,
-    help="Where the page goes.  [default: the first run's name, .html]",
+    help="Where the page goes.  [default: the name of the first run or of the model, .html]",
 )
 @results_option
 @data_dir_option
@@ -62,6 +68,7 @@ def report(
     datasets: tuple[str, ...],
     algorithms: tuple[str, ...],
     trees: int | None,
+    table: str | None,
     output: str | None,
     results: str,
     data_dir: str | None,
@@ -73,9 +80,19 @@ def report(
     diagram, plots, choices of parameters fold by fold, trees, failures, times, environments, digests of the data and
     the configuration. The file needs no network, and no script to be read. Plots need matplotlib.
 
+    Of MODEL, a *.json of oblique fit, it is the model card (docs/model_card.md), which oblique fit --report writes too.
+
     \b
     Example: oblique report smoke --output smoke.html
+             oblique report model.json --rows my.csv
     """
+    if any(name.endswith(MODEL_SUFFIX) for name in runs):
+        if len(runs) > 1 or metric or datasets or algorithms or trees is not None:
+            raise click.UsageError("a model file goes alone, with --rows and --output")
+        _card(runs[0], table, output)
+        return
+    if table:
+        raise click.UsageError(f"--rows goes with a model file, a *{MODEL_SUFFIX}; runs know their rows")
     from oblique_cli.experiments.store import Store
     from oblique_cli.report.material import gather
     from oblique_cli.report.plotting import Request
@@ -92,6 +109,29 @@ def report(
         for one in material.shown:
             say_missing(one.run)
         text = page(material, request, tree_of, trees, shlex.join(command_line()))
+    write(text, place)
+    click.echo(f"{output or place}: {os.path.getsize(str(place)) / 1e6:.2f} MB")
+
+
+def _card(path: str, table: str | None, output: str | None) -> None:
+    """Write the model card of a model file."""
+    import numpy as np
+
+    from oblique_cli.data.own.front import chunks
+    from oblique_cli.models import load
+    from oblique_cli.models.new_rows import needs_table
+    from oblique_cli.report.model_card import model_card
+
+    place = output or writable(click.get_current_context(), None, f"{Path(path).stem}.html")
+    spare(path, table)
+    with working(f"reading {called(path)}") as progress:
+        model, rows = load(path), None
+        if table:
+            needs_table(model, path)
+            progress.doing(f"reading {called(table)}")
+            rows = np.concatenate([chunk.X for chunk in chunks(table, model.columns)])
+        progress.doing("drawing the card")
+        text = model_card(model, rows)
     write(text, place)
     click.echo(f"{output or place}: {os.path.getsize(str(place)) / 1e6:.2f} MB")
 

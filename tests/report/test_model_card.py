@@ -184,6 +184,24 @@ def test_auto_shows_what_it_compared_and_the_tree_beside_a_forest(call):
     safe(beside)
 
 
+def test_a_model_file_has_the_card_of_its_fit(call):
+    _, text = fitted(call, str(PLAIN), "--target", "variety", "--output", "m.json", *QUICK)
+    ended = call("report", "m.json", "--rows", str(PLAIN))
+    assert ended.code == 0 and ended.out.endswith("m.html: 0.08 MB\n"), ended
+    again = (call.folder / "m.html").read_text(encoding="utf-8")
+    safe(again)
+    figures = [re.findall(r"<figure>.*?</figure>", page, re.S) for page in (text, again)]
+    assert len(figures[0]) > 8 and figures[0] == figures[1]
+    same = ("importances", "table", "limits", "model")
+    assert [cells(text, anchor) for anchor in same] == [cells(again, anchor) for anchor in same]
+    assert call("report", "m.json", "--output", "bare.html").code == 0
+    assert "Along the columns" not in sections((call.folder / "bare.html").read_text(encoding="utf-8"))
+    for arguments in (("m.json", "run"), ("m.json", "--trees", "1"), ("run", "--rows", "x.csv")):
+        ended = call("report", *arguments)
+        assert ended.code == 2 and "a model file" in ended.err
+    assert "would be written over" in call("report", "m.json", "--output", "m.json").err
+
+
 def test_a_fitted_estimator_has_a_card_without_an_estimate():
     X = np.random.default_rng(1).normal(size=(80, 3))
     text = model_card(HHCARTClassifier(random_state=0).fit(X, X[:, 0] > 0), X)
