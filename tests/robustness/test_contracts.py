@@ -75,7 +75,7 @@ def test_a_degenerate_set_gives_labels_or_a_sentence(name, case):
 @pytest.mark.parametrize("name", NAMES)
 def test_many_more_features_than_rows_end_soon(name):
     # A rotation forest solves p x p systems at every node (docs/reliability.md).
-    X, y = rows(name, 10, 150 if name == "mprof_n" else many(400, 1000))
+    X, y = rows(name, 10, 150 if name == "mprof_n" else many(200, 1000))
     with at_most(many(20, 120)):  # it did not end within minutes, or at all, for some
         assert not isinstance(learned(name, X, y), str)
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from cli_support import call
 from contracts import forbidden, real_set
-from covering import spread
+from covering import few
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -58,7 +58,7 @@ def clustering(**changes):
 FEW = {"max_components": 2, "component_folds": 2}
 
 
-@spread(
+@few(
     1,
     splitter=SPLITTERS,
     options=[{}, {"components": "cv", **FEW}, {"components": "mccv", **FEW}, {"merging": "overlap"}, {"hybrid": True}],
