@@ -1,12 +1,13 @@
-"""All benchmarks in turn: growth, bottom_up, commands, conformal sets, eigenvectors, ensembles, forests, OC1, fourier,
-hierarchy, model trees, models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory,
-Shapley values, startup, threads, verify, WEKA and wide data."""
+"""All benchmarks in turn: growth, boosting, bottom_up, commands, conformal sets, eigenvectors, ensembles, forests, OC1,
+fourier, hierarchy, model trees, models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner,
+memory, Shapley values, startup, threads, verify, WEKA and wide data."""
 
 from __future__ import annotations
 
 import sys
 
 from benchmarks import (
+    boosting,
     bottom_up,
     commands,
     conformal,
@@ -38,6 +39,7 @@ from benchmarks.measuring import main
 
 BENCHMARKS = {
     "growth": growth.run,
+    "boosting": boosting.run,
     "bottom_up": bottom_up.run,
     "commands": commands.run,
     "conformal": conformal.run,

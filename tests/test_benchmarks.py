@@ -34,6 +34,10 @@ CLAIMS: dict[str, dict[str, str | None]] = {
         for title in ("HHGDT forest", "bagged oblique forest", "heterogeneous oblique forest", "oblique boosting")
         for what, other in ((f"training {title}", ""), (f"predicting with {title}", "with "))
     },
+    "boosting": {
+        "oblique boosting / XGBoost, 5 rounds on Spambase": "<= 8",
+        "exact search / oblique boosting, on Spambase": None,
+    },
     "growth": {
         "axis-parallel, gini / scikit-learn's axis-parallel tree, on Letter": "<= 1.5",
         "HHCART(D), gini / scikit-learn": "<= 2.5",
