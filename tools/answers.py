@@ -125,7 +125,7 @@ def monotone_picture() -> Figure:
     for panel, name in zip(panels, ("hhcart_regression", "hhcart_model_tree"), strict=True):
         panel.plot(X[:, weight], y, linestyle="none", marker=".", markersize=2, color="0.75")
         for code, (said, own) in enumerate({"without": {}, "with": {"monotonic_cst": {weight: -1}}}.items()):
-            tree = make(name, pruning="none", max_depth=4, random_state=1, **own).fit(X, y)
+            tree = make(name, pruning="none", random_state=1, **own).fit(X, y)
             panel.plot(
                 grown[:, weight], tree.predict(grown), color=color(code), linewidth=1.2, label=f"{said} an order"
             )
