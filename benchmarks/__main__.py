@@ -1,6 +1,6 @@
 """All benchmarks in turn: growth, boosting, bottom_up, commands, conformal sets, eigenvectors, ensembles, forests, OC1,
-fourier, hierarchy, model trees, models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner,
-memory, Shapley values, startup, threads, verify, WEKA and wide data."""
+fourier, hierarchy, model trees, models, monotone trees, PATHFINDER, predict, pruning, refinement, reproduction,
+roofline, runner, memory, Shapley values, startup, threads, verify, WEKA and wide data."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from benchmarks import (
     memory,
     model_trees,
     models,
+    monotone,
     oc1,
     pathfinder,
     predict,
@@ -52,6 +53,7 @@ BENCHMARKS = {
     "model_trees": model_trees.run,
     "pathfinder": pathfinder.run,
     "models": models.run,
+    "monotone": monotone.run,
     "predict": predict.run,
     "pruning": pruning.run,
     "refinement": refinement.run,

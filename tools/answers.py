@@ -1,4 +1,4 @@
-"""The pictures of docs/shapley.md, docs/verify.md (models fitted for them) and docs/guarantees.md (stored results)."""
+"""The pictures of docs/shapley.md, verify.md, monotone.md (models fitted for them), guarantees.md (stored results)."""
 
 from __future__ import annotations
 
@@ -111,4 +111,28 @@ def verify_picture() -> Figure:
         right.add_patch(
             Rectangle(tuple(corner), *(2.0 * reach), fill=not kept, color="0.4" if kept else color(1), linewidth=0.4)
         )
+    return figure
+
+
+def monotone_picture() -> Figure:
+    """Return what trees predict of one car as only its weight grows, with an order and without."""
+    cars = data.load(DatasetSpec("auto_mpg"), offline=True)
+    whole = ~np.isnan(cars.X).any(axis=1)
+    X, y, weight = np.ascontiguousarray(cars.X[whole]), cars.y[whole], cars.feature_names.index("weight")
+    grown = np.repeat(np.median(X, axis=0)[None], 400, axis=0)
+    grown[:, weight] = np.linspace(X[:, weight].min(), X[:, weight].max(), 400)
+    figure, panels = blank(1, 2, width=3.4, height=2.6)
+    for panel, name in zip(panels, ("hhcart_regression", "hhcart_model_tree"), strict=True):
+        panel.plot(X[:, weight], y, linestyle="none", marker=".", markersize=2, color="0.75")
+        for code, (said, own) in enumerate({"without": {}, "with": {"monotonic_cst": {weight: -1}}}.items()):
+            tree = make(name, pruning="none", random_state=1, **own).fit(X, y)
+            panel.plot(
+                grown[:, weight], tree.predict(grown), color=color(code), linewidth=1.2, label=f"{said} an order"
+            )
+        panel.set_title(name, fontsize=7)
+        panel.set_xlabel("weight, the other columns at their medians", fontsize=7)
+        panel.set_ylim(5.0, 50.0)
+        panel.tick_params(labelsize=6)
+    panels[0].set_ylabel("miles per gallon", fontsize=7)
+    panels[0].legend(frameon=False, fontsize=7)
     return figure

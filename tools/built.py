@@ -13,7 +13,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results"
 # Places below docs/ that pages link to.
-BUILT = ("field_tables.md", "guarantees.svg", "llms.txt", "reproduction.svg", "rooms.svg", "shapley.svg", "verify.svg")
+BUILT = (
+    "field_tables.md",
+    "guarantees.svg",
+    "llms.txt",
+    "monotone.svg",
+    "reproduction.svg",
+    "rooms.svg",
+    "shapley.svg",
+    "verify.svg",
+)
 
 
 def built(name: str) -> bytes:
@@ -33,6 +42,8 @@ def built(name: str) -> bytes:
         return rendered(answers.guarantees_picture(), "svg")
     if name == "verify.svg":
         return rendered(answers.verify_picture(), "svg")
+    if name == "monotone.svg":
+        return rendered(answers.monotone_picture(), "svg")
     if name == "llms.txt":
         return index.text().encode()
     assert name == "field_tables.md", name

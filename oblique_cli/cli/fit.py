@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 AUTO = "auto"
 CLASS_WEIGHT = "algorithm.class_weight"
+ORDER = "algorithm.monotonic_cst"
 
 
 class Seconds(click.ParamType[float]):
@@ -88,6 +89,12 @@ class Seconds(click.ParamType[float]):
     "costs.  [default: accuracy, or rmse]",
 )
 @click.option("--class-weight", type=click.Choice(["balanced"]), help="Rows of each class weigh as much in training.")
+@click.option(
+    "--monotone",
+    multiple=True,
+    metavar="COLUMN[:+|-]",
+    help="The answer may only rise, or fall, with it: the number, or the share of the last of two classes.",
+)
 @click.option(
     "--threshold",
     metavar="auto|SHARE",
@@ -153,6 +160,7 @@ def fit(
     seconds: float,
     metric: str | None,
     class_weight: str | None,
+    monotone: tuple[str, ...],
     threshold: str | None,
     coverage: float | None,
     guarantee: str,
@@ -198,6 +206,9 @@ def fit(
     features and of few, all trees that pruning can make, with the score of each on rows that it was not grown on.
     --path-figure draws them.
 
+    --monotone COLUMN fits trees whose number, or share of the last of two classes, never falls as the column grows,
+    and with :- never rises, in any row there may be; oblique verify proves it (docs/monotone.md).
+
     --coverage 0.9 keeps limits in the model, by which predict --sets and --intervals, and exported models, give the
     classes, or the interval, that hold the truth for 90 % of new rows (docs/guarantees.md).
 
@@ -211,6 +222,7 @@ def fit(
     Example: oblique fit my.csv --target class --output model.json
              oblique fit my.csv --target price --algorithm m5_style --tune
              oblique fit my.csv --target class --metric recall:fault --class-weight balanced --threshold auto
+             oblique fit my.csv --target price --monotone rooms --monotone age:- --output model.json
              oblique fit my.csv --target class --coverage 0.9 --output model.json
              oblique fit my.csv --target class --report card.html
              oblique fit bupa --algorithm hhgdt --set epsilon=0.1
@@ -225,9 +237,9 @@ def fit(
             raise click.UsageError("--report shows an estimate by folds; a table larger than --memory is fitted once")
         if path or path_figure:
             raise click.UsageError("--path grows trees many times; a table larger than --memory is fitted once")
-        if metric or threshold or coverage:
+        if metric or threshold or coverage or monotone:
             raise click.UsageError(
-                "--metric, --threshold and --coverage are for tables in memory; leave out --memory, or them"
+                "--metric, --threshold, --coverage and --monotone are for tables in memory; leave out --memory, or them"
             )
         assert memory is not None
         how = {"memory": memory, "scratch": scratch, "workers": workers, "scheduler": scheduler, "seed": seed}
@@ -252,7 +264,7 @@ def fit(
     from oblique_cli.models.model import save
 
     with working(f"reading {called(data)}"):
-        dataset, policy, specs, columns = _asked(data, own, weights, algorithm, overrides, data_dir, offline)
+        dataset, policy, specs, columns = _asked(data, own, weights, algorithm, overrides, monotone, data_dir, offline)
     rows_of = np.bincount(dataset.y, minlength=len(dataset.classes)) if dataset.classes else np.zeros(0, int)
     goal = goal_of(metric, threshold, dataset.task, dataset.classes, rows_of, "oblique fit")
     promise = None if coverage is None else Promise(coverage, guarantee, calibration or "cross")
@@ -409,6 +421,7 @@ def _asked(
     weights: str,
     algorithm: str,
     overrides: tuple[str, ...],
+    monotone: tuple[str, ...],
     data_dir: str | None,
     offline: bool,
 ) -> Any:
@@ -443,10 +456,16 @@ def _asked(
     if columns is None:
         first = parsed({"name": "hhcart_a" if algorithm == AUTO else algorithm}, about_data)
         dataset = catalogue.load(first.datasets[0], data_dir, offline)
+    if monotone:
+        keyed.append(_order(monotone, dataset))
     if algorithm != AUTO:
         weighted = any(text.startswith(f"{CLASS_WEIGHT}=") for text in keyed)
         if weighted and "class_weight" not in ALGORITHMS[algorithm].parameters:
             raise ConfigError(f"{algorithm} takes no class weights; take a tree such as hhgdt, or leave them out.")
+        if monotone and "monotonic_cst" not in ALGORITHMS[algorithm].parameters:
+            raise ConfigError(
+                f"{algorithm} keeps no order of its answers; take a tree such as hhcart_a, or leave --monotone out."
+            )
         experiment = parsed({"name": algorithm}, keyed)
         return dataset, experiment.datasets[0], experiment.algorithms, columns
     listed = candidates(dataset.task)
@@ -454,6 +473,8 @@ def _asked(
         if dataset.task == "regression":
             raise ConfigError("--class-weight is for classes, and this target is of numbers; leave it out.")
         listed = tuple(one for one in listed if "class_weight" in ALGORITHMS[one["name"]].parameters)
+    if monotone:
+        listed = tuple(one for one in listed if "monotonic_cst" in ALGORITHMS[one["name"]].parameters)
     names = tuple(dict.fromkeys(one["name"] for one in listed))
     of_algorithm = [text for text in keyed if text.startswith("algorithm.")]
     takers = {text: [name for name in names if _key(text) in ALGORITHMS[name].parameters] for text in of_algorithm}
@@ -462,6 +483,19 @@ def _asked(
             raise ConfigError(f"none of the algorithms of auto has a parameter {_key(text)!r} ({', '.join(names)}).")
     found = [parsed(one, about_data + [text for text in of_algorithm if one["name"] in takers[text]]) for one in listed]
     return dataset, found[0].datasets[0], [one.algorithms[0] for one in found], columns
+
+
+def _order(monotone: tuple[str, ...], dataset: Dataset) -> str:
+    """The override that says what --monotone does."""
+    from oblique_cli.errors import ConfigError
+    from oblique_cli.models.verifying.questions import signed_column
+
+    signs: dict[str, int] = {}
+    for text in monotone:
+        name, sign = signed_column(text, dataset.feature_names)
+        if signs.setdefault(name, sign) != sign:
+            raise ConfigError(f"--monotone has column {name!r} in both directions.")
+    return f"{ORDER}={json.dumps(signs, ensure_ascii=False)}"
 
 
 def _key(override: str) -> str:

@@ -506,11 +506,30 @@ def _of_hyperplanes() -> list[FixedEstimator]:
     source = "Wickramarachchi (2015), section 3.5, on classes of Loh (2002)"
     refined = "Carreira-Perpinan & Tavallali (2018)"
     made_by = "oblique_cli.estimators.regression.oblique_regressor:ObliqueTreeRegressor"
+    no_order = ("monotonic_cst",)  # refinement keeps none
     return [
         ready(MODEL_TREE, "hhcart_regression", "HHCART regression", source, made_by, leaves="constant", refine="none"),
         ready(MODEL_TREE, "hhcart_model_tree", "HHCART model tree", source, made_by, leaves="linear", refine="none"),
-        ready(MODEL_TREE, "tao_regression", "TAO regression", refined, made_by, leaves="constant", refine="tao"),
-        ready(MODEL_TREE, "tao_model_tree", "TAO model tree", refined, made_by, leaves="linear", refine="tao"),
+        ready(
+            MODEL_TREE,
+            "tao_regression",
+            "TAO regression",
+            refined,
+            made_by,
+            unused=no_order,
+            leaves="constant",
+            refine="tao",
+        ),
+        ready(
+            MODEL_TREE,
+            "tao_model_tree",
+            "TAO model tree",
+            refined,
+            made_by,
+            unused=no_order,
+            leaves="linear",
+            refine="tao",
+        ),
     ]
 
 

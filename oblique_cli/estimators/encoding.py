@@ -118,7 +118,7 @@ def placed_signs(signs: Mapping[str, int], dataset: Dataset, policy: Policy) -> 
     for name, sign in signs.items():
         if name not in names:
             hint = close_matches(name, names) or f" Its columns: {', '.join(names[:20])}."
-            raise ConfigError(f"monotonic_cst names {name!r}, which is no column of {dataset.name!r}.{hint}")
+            raise ConfigError(f"monotonic_cst names {name!r}, which is no column of the table.{hint}")
         column = names.index(name)
         if column in qualitative:
             raise ConfigError(

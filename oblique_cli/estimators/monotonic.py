@@ -22,6 +22,23 @@ NAME = "monotonic_cst"
 CLEAR = 2.0  # standard errors of a correlation that is taken for one
 
 
+class FlatResponse(UserWarning):
+    """A constrained column that the rows contradict, so that the model makes no use of it. column : its position"""
+
+    def __init__(self, owner: str, asked: str, seen: str, r: float, column: int, name: str) -> None:
+        self.column = column
+        self._parts = (owner, asked, seen, r)
+        super().__init__(self.said_of(name))
+
+    def said_of(self, name: str) -> str:
+        """Return the sentence with the name of the column."""
+        owner, asked, seen, r = self._parts
+        return (
+            f"{owner} asks that the answer {asked} as {quoted(name)} grows, and in the training rows it {seen} "
+            f"(correlation {r:.2f}): the model does not use the column, so no answer changes with it."
+        )
+
+
 def monotonic_cst(answer: str) -> Any:
     """Return the declaration of the parameter. answer : what never falls, or never rises"""
     return parameter(
@@ -44,17 +61,7 @@ def signs_of(estimator: Any, levels: Iterable[int] = (), n_classes: int = 2) -> 
     if given is None:
         return None
     p, names = estimator.n_features_in_, list(getattr(estimator, "feature_names_in_", ()))
-    signs = np.zeros(p, dtype=np.int32)
-    if isinstance(given, Mapping):
-        for column, sign in given.items():
-            signs[_position(column, names, p, owner)] = sign
-    elif len(given) != p:
-        raise ConfigError(
-            f"{NAME} of {owner} must have one entry for each of the {p} columns of X. Got {len(given)}; give a mapping "
-            "to name a few."
-        )
-    else:
-        signs[:] = given
+    signs = signs_by_column(given, names, p, owner)
     if not signs.any():
         return None
     if n_classes > 2:
@@ -69,6 +76,22 @@ def signs_of(estimator: Any, levels: Iterable[int] = (), n_classes: int = 2) -> 
                 "leave the column out of it."
             )
     return signs if n_classes == 2 else None
+
+
+def signs_by_column(given: Any, names: Sequence[str], p: int, owner: str) -> Signs:
+    """Return the sign of each of p columns, (p,). names : of the columns, none where they have none"""
+    signs = np.zeros(p, dtype=np.int32)
+    if isinstance(given, Mapping):
+        for column, sign in given.items():
+            signs[_position(column, names, p, owner)] = sign
+    elif len(given) != p:
+        raise ConfigError(
+            f"{NAME} of {owner} must have one entry for each of the {p} columns of X. Got {len(given)}; give a mapping "
+            "to name a few."
+        )
+    else:
+        signs[:] = given
+    return signs
 
 
 def _position(column: Any, names: Sequence[str], p: int, owner: str) -> int:
@@ -99,14 +122,9 @@ def warn_of_flat(estimator: Any, signs: Signs | None, used: NDArray[Any], X: Arr
         r = _correlation(X[:, j], np.asarray(y, dtype=np.float64))
         if r * signs[j] < 0.0 and abs(r) * math.sqrt(len(X)) > CLEAR:
             asked, seen = ("never falls", "falls") if signs[j] > 0 else ("never rises", "rises")
-            name = quoted(str(names[j]) if names is not None else f"x{j + 1}")
-            warnings.warn(
-                f"{NAME} of {type(estimator).__name__} asks that the answer {asked} as {name} grows, and in the "
-                f"training rows it {seen} (correlation {r:.2f}): the model does not use the column, so no answer "
-                "changes with it.",
-                UserWarning,
-                stacklevel=3,
-            )
+            name = str(names[j]) if names is not None else f"x{j + 1}"
+            owner = f"{NAME} of {type(estimator).__name__}"
+            warnings.warn(FlatResponse(owner, asked, seen, r, int(j), name), stacklevel=3)
 
 
 def _correlation(x: Array, y: Array) -> float:

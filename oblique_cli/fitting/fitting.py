@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from oblique_cli.errors import ConfigError, DataError, ObliqueError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.conformal_limits import CROSS
 from oblique_cli.estimators.encoding import encoded_names, own_labels
+from oblique_cli.estimators.monotonic import FlatResponse
 from oblique_cli.estimators.oblique.heuristics import LIMIT
 from oblique_cli.evaluation.metrics import Undefined, n_terms
 from oblique_cli.experiments.environment import environment
@@ -142,10 +144,15 @@ def fit(
         found = task.estimated()
         rows = training_rows(task.dataset, promise, seed)
         own = found.case if len(rows) == dataset.n else task.cases(part(task.dataset, rows))[found.case.spec.id]
-        fitted = task.fitted(own)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", FlatResponse)
+            fitted = task.fitted(own)
     estimate = found.validated.estimate(goal)
     about = _About(task, columns, policy, estimate, found.choice, found.threshold)
     warned = warnings_of(task.dataset, goal, found.validated.answers, estimate)
+    names = encoded_names(task.dataset, fitted.encoder)
+    flat = [one.message for one in caught if isinstance(one.message, FlatResponse)]
+    warned += tuple(one.said_of(str(names[one.column])) for one in flat)
     model = about.model(found.case, fitted, task.told(found.validated.answers, warned))
     if promise is not None:
         model = _guaranteed(task, about, found.case, model, promise)

@@ -15,8 +15,9 @@ from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.estimators.checked_rows import refuse_negative, refuse_times
+from oblique_cli.estimators.monotonic import signs_by_column
 from oblique_cli.estimators.regression.tree_regressor import ShownRegression
-from oblique_cli.ground.constraints import Constraint, Integer, Optional, Real
+from oblique_cli.ground.constraints import Constraint, Integer, Optional, Real, SignsOfColumns
 from oblique_cli.ground.magnitudes import comparable, refuse_extreme
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.structure import Tree
@@ -53,6 +54,7 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         "max_depth": Optional(Integer(1)),
         "max_leaf_nodes": Optional(Integer(2)),
         "ccp_alpha": Real(0.0),
+        "monotonic_cst": Optional(SignsOfColumns()),
     }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
@@ -60,7 +62,14 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         refuse_times(X, type(self).__name__)
         if check_input:
             sample_weight = self._checked_ends(X, sample_weight)
-        super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
+        given: Any = self.get_params(deep=False)["monotonic_cst"]
+        if isinstance(given, Mapping):
+            names = list(getattr(X, "columns", ()))
+            self.monotonic_cst = signs_by_column(given, names, np.shape(X)[1], type(self).__name__).tolist()
+        try:
+            super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
+        finally:
+            self.monotonic_cst = given
         return self
 
     def predict(self, X: ArrayLike, check_input: bool = True) -> NDArray[np.float64]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,6 +80,12 @@ def asked_of(
     )
 
 
+def signed_column(text: str, names: Collection[str]) -> tuple[str, int]:
+    """Return the column and the sign of "COLUMN", "COLUMN:+" or "COLUMN:-". names : of all columns"""
+    name, colon, sign = text.rpartition(":")
+    return (name, SIGNS[sign]) if colon and sign in SIGNS and text not in names else (text, 1)
+
+
 def column_of(procedure: Procedure, name: str) -> int:
     """Return the index of a column; ConfigError for a name that is none."""
     names = [cell.name for cell in procedure.cells]
@@ -96,10 +102,7 @@ def _directions(procedure: Procedure, monotone: Mapping[str, int] | Iterable[str
     if isinstance(monotone, Mapping):
         pairs = list(monotone.items())
     else:
-        for text in monotone:
-            name, colon, sign = text.rpartition(":")
-            signed = colon and sign in SIGNS and text not in names
-            pairs.append((name, SIGNS[sign]) if signed else (text, 1))
+        pairs = [signed_column(text, names) for text in monotone]
     for name, direction in pairs:
         if direction not in (1, -1):
             raise ConfigError(f"monotone must be 1 or -1 for each column. Got {quoted(direction)} for {quoted(name)}.")
