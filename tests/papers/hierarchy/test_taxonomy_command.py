@@ -240,8 +240,8 @@ def test_pimas_finding_is_of_class_0_and_of_no_other():
 
 
 def test_boston_has_three_classes_at_the_log_prices_of_earlier_comparisons_and_twelve_columns(tmp_path):
-    data, scaling = study.dataset_of("boston_housing_3class", request(tmp_path))
+    data, scaling = study.dataset_of("boston_housing_3class", None, False)
     assert (data.n, data.p, data.classes, scaling) == (506, 12, ("low", "middle", "high"), "zscore")
     assert np.bincount(data.y).min() > 150
-    votes, scaling = study.dataset_of("house_votes_complete", request(tmp_path))
+    votes, scaling = study.dataset_of("house_votes_complete", None, False)
     assert (votes.n, scaling) == (232, "none") and set(np.unique(votes.X)) == {0.0, 1.0}

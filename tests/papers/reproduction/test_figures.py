@@ -1,5 +1,6 @@
 """The figures: the claims of the papers' text, held to the trees that are drawn, and files equal to the byte."""
 
+import csv
 import re
 
 import numpy as np
@@ -12,10 +13,18 @@ from oblique_cli.drawing.diagram import drawing
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.geometry import crimcoord, principal_axes, unit_scatter
 from oblique_cli.ground.resources import PACKAGE
-from oblique_cli.papers.reproduction.figures import bottom_up, examples, orthogonal, projections, segments, tuning
+from oblique_cli.papers.hierarchy import measures
+from oblique_cli.papers.reproduction.figures import (
+    bottom_up,
+    examples,
+    orthogonal,
+    projections,
+    segments,
+    taxonomies,
+    tuning,
+)
 from oblique_cli.papers.reproduction.figures.examples import full_tree, off_the_board, thesis_numbers
 from oblique_cli.papers.reproduction.figures.illustrations import FIGURES, FigureSetting, pages
-from oblique_cli.papers.reproduction.studies.pathfinder import GRID_SIZES
 
 DOCS = PACKAGE.parent / "docs" / "figures"
 # Curves of ten folds take seconds each.
@@ -260,6 +269,48 @@ def test_the_wide_sets_are_drawn_with_the_components_of_the_paper():
     assert [(float(before) > float(after), int(of)) for before, after, _, of in sizes] == [(True, 60), (False, 10)]
 
 
+@pytest.mark.parametrize("name", taxonomies.LABELLED_SETS)
+def test_supervised_taxonomies_are_pure_at_smaller_depths_than_those_of_neighbor_joining(name):
+    # Section 5.5.1.2, over five draws. The share of nodes at depth d is of the 2^d of a balanced tree.
+    first = []
+    for draw_number in range(5):
+        found = taxonomies.depths_of(name, draw_number)
+        for purity in found.values():
+            assert (purity.share <= 1.0).all() and purity.nodes.sum() == 2 * taxonomies.LABELLED_SIZE - 1
+        first.append([taxonomies.first_depth(purity.purity, 0.95) for purity in found.values()])
+    staxac, joining = np.array(first).T
+    assert (staxac < joining).all()
+
+
+def test_complexity_is_the_white_share_and_ranks_the_artificial_sets_as_the_text_does():
+    # Section 5.5.2.3, figures 5.10 and 5.11.
+    setting = FigureSetting()
+    found = {}
+    for letter, (name, dealt) in zip("abcdef", taxonomies.ARTIFICIAL, strict=True):
+        taxonomy = taxonomies.taxonomy_of(taxonomies.artificial(name, dealt, setting), "zscore")
+        found[letter] = measures.classification_complexity(taxonomy)
+        assert taxonomies.shares_outside(taxonomy).mean() == pytest.approx(found[letter])
+    assert max(found[each] for each in "adef") < 0.5 * min(found[each] for each in "bc")
+
+
+def test_complexity_and_accuracy_are_those_of_the_stored_study():
+    with open(PACKAGE.parent / "results" / "reproduction" / "taxonomy_complexity.csv", encoding="utf-8") as handle:
+        stored = {row["data set"]: row for row in csv.DictReader(handle)}
+    with open(PACKAGE.parent / "results" / "reproduction" / "taxonomy_findings.csv", encoding="utf-8") as handle:
+        findings = {row["finding"]: row["ours"] for row in csv.DictReader(handle)}
+    seen = FIGURES["complexity_and_accuracy"].draw(FigureSetting()).seen
+    said = {name: numbers for name, *numbers in re.findall(r"([A-Z]\w\w) ([\d.]+\d) and ([\d.]+\d)", seen)}
+    assert {taxonomies.short(name): [row["complexity"], f"{float(row['rows a pure cluster']):.1f}"] for name, row in
+            stored.items()} == said  # fmt: skip
+    correlations = [
+        findings[f"correlation of {x} and mean accuracy, 8 sets"] for x in ("complexity", "pure cluster size")
+    ]
+    assert re.findall(r"is (-?[\d.]+\d),|mean accuracy (-?[\d.]+\d)\.", seen) == [
+        (correlations[0], ""),
+        ("", correlations[1]),
+    ]
+
+
 # ---- files -----------------------------------------------------------------------------------------------------------
 
 
@@ -292,9 +343,24 @@ def test_the_folder_holds_every_figure_small_and_no_other():
 
 
 def test_pathfinder_is_drawn_with_the_grids_of_its_study():
-    assert {name: GRID_SIZES[name] for name in segments.GRIDS} == segments.GRIDS
     seen = FIGURES["pathfinder_regions"].draw(FigureSetting()).seen
     assert "patches_4: 2 leaves, 2 clusters at the root, 100.0 % of its rows right, 0.0 % rejected" in seen
+
+
+def test_sizes_of_pathfinder_are_those_of_its_cross_validation():
+    # Of all rows, and the stored mean over folds of nine tenths of them.
+    with open(PACKAGE.parent / "results" / "reproduction" / "pathfinder_rejections.csv", encoding="utf-8") as handle:
+        stored = {row["data set"]: float(row["leaves"]) for row in csv.DictReader(handle)}
+    sizes = {
+        name: int(of)
+        for name, of in re.findall(r"(\w+) (\d+) and", FIGURES["pathfinder_sizes"].draw(FigureSetting()).seen)
+    }
+    assert sizes.keys() == stored.keys()
+    assert all(abs(sizes[name] - mean) <= max(1.0, 0.25 * mean) for name, mean in stored.items())
+    trees = FIGURES["pathfinder_trees"].draw(FigureSetting()).seen
+    assert {name: int(of) for name, of in re.findall(r"(\w+): (\d+) leaves", trees)} == {
+        name: sizes[name] for name in segments.ARTIFICIAL
+    }
 
 
 # ---- trees -----------------------------------------------------------------------------------------------------------

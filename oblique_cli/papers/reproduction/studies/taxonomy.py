@@ -249,11 +249,11 @@ def _wants(request: StudyRequest, name: str) -> bool:
     return request.wants("dataset", name, *(("boston_housing",) if name == "boston_housing_3class" else ()))
 
 
-def dataset_of(name: str, request: StudyRequest) -> tuple[Dataset, str]:
+def dataset_of(name: str, data_dir: str | None, offline: bool) -> tuple[Dataset, str]:
     """Return a data set of the dissertation and how its columns are scaled."""
     if name == "boston_housing_3class":
-        return _boston(catalogue.load(DatasetSpec("boston_housing"), request.data_dir, request.offline)), "zscore"
-    data = catalogue.load(DatasetSpec(name, encoding="ordinal"), request.data_dir, request.offline)
+        return _boston(catalogue.load(DatasetSpec("boston_housing"), data_dir, offline)), "zscore"
+    data = catalogue.load(DatasetSpec(name, encoding="ordinal"), data_dir, offline)
     return data, "none" if data.qualitative else "zscore"
 
 
@@ -290,7 +290,7 @@ def _eureka(request: StudyRequest, found: Found, findings: list[Finding], graph:
     for name in _eureka_sets(request):
         if (key := _key(name, CLASSIFIED, "accuracy_percent")) not in found:
             continue  # its step failed
-        data, scaling = dataset_of(name, request)
+        data, scaling = dataset_of(name, request.data_dir, request.offline)
         taxonomy = taxonomy_of(data, scaling, graph)
         complexity = measures.classification_complexity(taxonomy)
         size = measures.mean_cluster_size(taxonomy)
@@ -337,7 +337,7 @@ def _eureka(request: StudyRequest, found: Found, findings: list[Finding], graph:
 
 def _iris(request: StudyRequest, found: Found, graph: str) -> None:
     """Section 5.4.2 and figure 5.4."""
-    data, scaling = dataset_of(IRIS, request)
+    data, scaling = dataset_of(IRIS, request.data_dir, request.offline)
     taxonomy = taxonomy_of(data, scaling, graph)
     method = "STAXAC+EUREKA"
     thresholds = measures.purity_thresholds(taxonomy)
@@ -395,7 +395,7 @@ def _eureka_sets(request: StudyRequest) -> list[str]:
 
 def _accuracy_calls(request: StudyRequest) -> Iterator[Call]:
     for name in _eureka_sets(request):
-        data, _ = dataset_of(name, request)
+        data, _ = dataset_of(name, request.data_dir, request.offline)
         job = step("taxonomy", name, CLASSIFIED, 0, request.seed, data.digest, CLASSIFIERS)
         yield job, accuracy_step, (data,)
 
@@ -403,15 +403,19 @@ def _accuracy_calls(request: StudyRequest) -> Iterator[Call]:
 def accuracy_step(job: Job, data: Dataset) -> Row:
     """Mean accuracy in percent of CLASSIFIERS over one stratified 10-fold cross-validation."""
     started = time.perf_counter()
-    folds = StratifiedKFold(10, shuffle=True, random_state=seeds.integer(job.seed, "taxonomy", data.name, "folds"))
-    right = [
-        make(name, random_state=seeds.integer(job.seed, data.name, name, i))
-        .fit(data.X[train], data.y[train])
-        .score(data.X[test], data.y[test])
-        for i, (train, test) in enumerate(folds.split(data.X, data.y))
-        for name in CLASSIFIERS
-    ]
-    return _row(job, started, {_key(data.name, CLASSIFIED, "accuracy_percent"): [100.0 * fmean(right)]})
+    mean = fmean(value for values in accuracies(data, job.seed).values() for value in values)
+    return _row(job, started, {_key(data.name, CLASSIFIED, "accuracy_percent"): [mean]})
+
+
+def accuracies(data: Dataset, seed: int) -> dict[str, list[float]]:
+    """Return the accuracy in percent of each of CLASSIFIERS in each fold of a stratified 10-fold cross-validation."""
+    folds = StratifiedKFold(10, shuffle=True, random_state=seeds.integer(seed, "taxonomy", data.name, "folds"))
+    found: dict[str, list[float]] = {name: [] for name in CLASSIFIERS}
+    for i, (train, test) in enumerate(folds.split(data.X, data.y)):
+        for name, values in found.items():
+            model = make(name, random_state=seeds.integer(seed, data.name, name, i))
+            values.append(100.0 * model.fit(data.X[train], data.y[train]).score(data.X[test], data.y[test]))
+    return found
 
 
 def _row(job: Job, started: float, found: Found) -> Row:
@@ -504,7 +508,7 @@ def _readings(request: StudyRequest) -> Iterator[ExtraTable]:
         if name in LABELLED_SETS:
             shown = [_of_sequences(request, name, graph) for graph in GRAPHS]
         else:
-            data, scaling = dataset_of(name, request)
+            data, scaling = dataset_of(name, request.data_dir, request.offline)
             shown = [_of_clusters(taxonomy_of(data, scaling, graph)) for graph in GRAPHS]
         rows.append((name, said, *shown))
     if rows:
@@ -585,7 +589,7 @@ def _editing_readings(request: StudyRequest) -> Iterator[ExtraTable]:
     for name in EDITED_SETS:
         if not _wants(request, name):
             continue
-        data, scaling = dataset_of(name, request)
+        data, scaling = dataset_of(name, request.data_dir, request.offline)
         other = None
         if name == "boston_housing_3class":
             other = _boston(catalogue.load(DatasetSpec("boston_housing"), request.data_dir, request.offline), 13)
@@ -662,7 +666,7 @@ def _mean_of(found: Found, dataset: str, method: str, k: int) -> str:
 def _editing_calls(request: StudyRequest) -> Iterator[Call]:
     for name in EDITED_SETS:
         if _wants(request, name):
-            data, scaling = dataset_of(name, request)
+            data, scaling = dataset_of(name, request.data_dir, request.offline)
             for repeat in range(EDITING_REPEATS[request.profile]):
                 methods = (NEIGHBORS, BETAS, EDITORS, OTHERS)
                 job = step("taxonomy", name, "HC-edit", repeat, request.seed, data.digest, scaling, *methods)
