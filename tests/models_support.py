@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from robustness_support import small_parameters
 
 import oblique_cli
 from oblique_cli.estimators.algorithms import ALGORITHMS
@@ -22,10 +23,10 @@ WORDS = np.array(["low", "mid, or so", 'hïgh "quoted"'])
 
 
 def fitted(name: str) -> Any:
-    """Return an algorithm fitted with its defaults."""
+    """Return an algorithm fitted, small."""
     algorithm = ALGORITHMS[name]
     y = TARGET if algorithm.family.task == "regression" else Y
-    return algorithm.make(random_state=1).fit(X, y)
+    return algorithm.make(random_state=1, **small_parameters(name)).fit(X, y)
 
 
 def made(name: str, X: Any = X, y: Any = Y, **parameters: Any) -> Callable[[], tuple[Any, Any]]:

@@ -7,12 +7,13 @@ import gzip
 import io
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import call, oblique  # noqa: F401  (a fixture)
+from cli_support import call, forked, oblique  # noqa: F401  (a fixture)
 
 from oblique_cli.cli.fit import fit
 from oblique_cli.data.own.front import chunks
@@ -25,19 +26,27 @@ PLAIN, WILD = FILES / "plain.csv", FILES / "wild.csv"
 QUICK = ("--algorithm", "hhgdt", "--folds", "3")
 
 
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """A folder with models of both tables, plain.json and wild.json."""
+    folder = tmp_path_factory.mktemp("models")
+    for table, target, name in ((PLAIN, "variety", "plain.json"), (WILD, "Befund", "wild.json")):
+        ended = forked(folder, "fit", str(table), "--target", target, *QUICK, "--out", name)
+        assert ended.code == 0, ended.err
+    return folder
+
+
 @pytest.fixture
-def plain(call):  # noqa: F811
-    """A model of the plain table, in plain.json."""
-    ended = call("fit", str(PLAIN), "--target", "variety", *QUICK, "--out", "plain.json")
-    assert ended.code == 0, ended.err
+def plain(call, models):  # noqa: F811
+    """The command beside a model of the plain table, plain.json."""
+    shutil.copy(models / "plain.json", call.folder)
     return call
 
 
 @pytest.fixture
-def wild(call):  # noqa: F811
-    """A model of the wild table, in wild.json."""
-    ended = call("fit", str(WILD), "--target", "Befund", *QUICK, "--out", "wild.json")
-    assert ended.code == 0, ended.err
+def wild(call, models):  # noqa: F811
+    """The command beside a model of the wild table, wild.json."""
+    shutil.copy(models / "wild.json", call.folder)
     return call
 
 

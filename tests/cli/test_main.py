@@ -198,7 +198,7 @@ def test_ctrl_c_outside_a_run_ends_with_130(call, monkeypatch):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["list", "algorithms"], ["list", "schemes", "--format", "json"], ["schema"], ["data", "list"], ["--version"],
+        ["list", "schemes", "--format", "json"], ["schema"], ["data", "list"], ["--version"],
         ["--help"],
     ],
 )  # fmt: skip
@@ -211,7 +211,7 @@ def test_an_output_without_room_is_a_sentence(tmp_path, arguments):
 
 
 def test_a_reader_that_goes_away_is_no_reason_to_complain(tmp_path):
-    process = start(tmp_path, "list", "algorithms", "--format", "json")
+    process = start(tmp_path, "data", "list", "--format", "json")
     process.stdout.close()
     assert process.stderr.read() == ""
     assert process.wait() == errors.EXIT_PIPE == 141

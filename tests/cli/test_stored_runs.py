@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cli_support import SMALL, call, oblique
+from cli_support import SMALL, call, forked, oblique
 
 from oblique_cli import cli
 from oblique_cli.evaluation.metrics import METRICS
@@ -35,10 +35,20 @@ def small(call):
     return call
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A folder with small.yaml and its run."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "small.yaml").write_text(SMALL)
+    assert forked(folder, "run", "small.yaml", "--quiet").code == 0
+    return folder
+
+
 @pytest.fixture
-def run(small):
-    assert small("run", "small.yaml", "--quiet").code == 0
-    return small
+def run(call, finished):
+    """The command in a copy of that folder."""
+    shutil.copytree(finished, call.folder, dirs_exist_ok=True)
+    return call
 
 
 def records(text: str) -> list[dict[str, str]]:

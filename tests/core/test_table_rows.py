@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from covering import few
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special
@@ -60,8 +61,7 @@ def table(n, p, n_classes, kind="numbers", seed=0):
     return (np.ones_like(X) if kind == "same" else X), y
 
 
-@pytest.mark.parametrize("name", READING + COPYING)
-@pytest.mark.parametrize("threads", [1, 2, 3])
+@few(1, name=READING + COPYING, threads=[1, 2, 3])
 def test_a_table_that_is_read_gives_the_tree_of_one_that_is_copied(name, threads):
     X, y = table(3000, 6, 3)
     copied, read = both(X, y, PROPOSERS[name](), n_threads=threads)
@@ -70,7 +70,7 @@ def test_a_table_that_is_read_gives_the_tree_of_one_that_is_copied(name, threads
     assert_same_bits(read, grow_top_down(X, y, 3, PROPOSERS[name]()))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     name=st.sampled_from(READING),
     criterion=st.sampled_from(["gini", "twoing", "max_minority"]),
@@ -106,8 +106,7 @@ def test_any_table(name, criterion, n, p, n_classes, kind, weighted, strict, lev
     assert_same_bits(read, copied)
 
 
-@pytest.mark.parametrize("name", READING)
-@pytest.mark.parametrize("threads", [1, 2])
+@few(1, name=READING, threads=[1, 2])
 def test_many_features_are_read_a_few_columns_at_a_time_and_small_classes_in_their_span(name, threads):
     X, y = table(900, 130, 9)
     copied, read = both(X, y, PROPOSERS[name](), n_threads=threads, stopping=Stopping(max_depth=4))

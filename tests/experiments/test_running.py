@@ -364,13 +364,13 @@ def test_rows_are_equal_whatever_the_number_of_workers(tmp_path, scheme):
     algorithms = ("path", "depth", "pruning") if scheme == "ordinary" else (PATH, DEPTH, "pruning")
     exp = experiment(*algorithms, datasets=("bupa", "toy"), scheme=scheme)
     rows = []
-    for workers in (1, 2, 4):
+    for workers in (1, 3):
         with Store(tmp_path / f"{workers}.sqlite") as store:
             assert run(exp, store, n_jobs=workers).exit_code == 0
             rows.append(timeless(store.rows("test")))
             tunings = [replace(tuning, seconds=0) for tuning in store.tunings("test")]
             rows[-1] += tunings
-    assert rows[0] == rows[1] == rows[2] and len(rows[0]) >= 36
+    assert rows[0] == rows[1] and len(rows[0]) >= 36
 
 
 def test_processes_and_threads_give_equal_rows(tmp_path):
@@ -550,6 +550,7 @@ def test_a_signal_stops_after_the_folds_in_hand_and_the_same_call_goes_on(store,
     assert (rest.stopped, rest.resumed, rest.done, len(store.rows("test"))) == (0, summary.done, 50, 50)
 
 
+@pytest.mark.long
 def test_processes_finish_the_folds_in_hand_when_the_terminal_interrupts(tmp_path):
     # Ctrl-C reaches the whole group of processes, workers included.
     process = start_script(tmp_path, "sleeps_in_processes", 40, start_new_session=True)
@@ -574,6 +575,7 @@ def test_a_second_signal_stops_at_once(tmp_path):
     assert (tmp_path / "out.txt").read_text() == "0 of 4\n"
 
 
+@pytest.mark.long
 def test_worker_processes_leave_when_the_run_is_killed(tmp_path):
     process = start_script(tmp_path, "sleeps_in_processes", 400, start_new_session=True)
     wait_until(lambda: len(stored(tmp_path)) >= 2)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
 
 import numpy as np
 import pytest
-from cli_support import call
+from cli_support import call, forked
 
 from oblique_cli.drawing import markup
 from oblique_cli.drawing.canvas import rendered
@@ -29,15 +30,23 @@ cv: {scheme: nested, folds: 3, repeats: 2, tune: {folds: 2}}
 """
 
 
-@pytest.fixture
-def page(call):
-    """The file of a report on a finished run."""
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A folder with a finished run and the report on it."""
     pytest.importorskip("matplotlib", reason="plots need matplotlib")
-    (call.folder / "x.yaml").write_text(CFG)
-    assert call("run", "x.yaml", "--quiet").code == 0
-    ended = call("report", "x")
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "x.yaml").write_text(CFG)
+    assert forked(folder, "run", "x.yaml", "--quiet").code == 0
+    ended = forked(folder, "report", "x")
     assert ended.code == 0, ended.err
-    assert ended.out.startswith("x.html: ") or "x.html: " in ended.out
+    assert "x.html: " in ended.out
+    return folder
+
+
+@pytest.fixture
+def page(call, finished):
+    """The file of a report on a finished run, in a copy of that folder."""
+    shutil.copytree(finished, call.folder, dirs_exist_ok=True)
     return call.folder / "x.html"
 
 

@@ -20,7 +20,7 @@ from contracts import (
     grow,
     real_set,
 )
-from covering import spread
+from covering import few
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -54,7 +54,7 @@ def quick(name, **options):
 DOCUMENTED = {"check_sample_weight_equivalence_on_dense_data"}
 
 
-@spread(1, name=ALGORITHM_NAMES, pruning_name=PRUNING_NAMES)
+@few(1, name=ALGORITHM_NAMES, pruning_name=PRUNING_NAMES)
 def test_every_algorithm_passes_the_estimator_checks(name, pruning_name):
     options = {} if pruning_name == "none" else {"pruning": pruning_name, "random_state": 0}
     results = check_estimator(make(name, **QUICK.get(name, {}), **options), on_fail=None, on_skip=None)

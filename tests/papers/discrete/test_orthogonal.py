@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from cli_support import call
 from contracts import forbidden, real_set
-from covering import spread
+from covering import few
 from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -61,7 +61,7 @@ def small(name, **params):
 # -- scikit-learn's contract -------------------------------------------------------------------------------------------
 
 
-@spread(strength=1, kind=CLASSES, missing=["error", "impute"])
+@few(1, kind=CLASSES, missing=["error", "impute"])
 def test_it_passes_the_estimator_checks(kind, missing):
     model = kind(missing=missing) if kind is C45Classifier else kind(n_estimators=4, missing=missing)
     results = check_estimator(model, on_fail=None, on_skip=None)
