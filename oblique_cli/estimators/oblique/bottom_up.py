@@ -120,14 +120,14 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     merging: str = parameter(
         default="centroid",
         allowed=Choice(DISTANCES),
-        help='"overlap", which is not in the paper, merges the nodes whose normal distributions overlap most '
+        help='"overlap", a reading of thesis 6.8 and 7.2, merges the nodes whose normal distributions overlap most '
         "(Bhattacharyya).",
     )
     hybrid: bool = parameter(
         default=False,
         allowed=Boolean(),
-        help="Not in the paper: below a leaf that training rows of another class than its own reach, grow a tree "
-        "top-down by HHCART(A) until its leaves are pure. Leaves are then more than clusters.",
+        help="Future work of thesis 7.2: below a leaf that training rows of another class than its own reach, grow a "
+        "tree top-down by HHCART(A) until its leaves are pure. Leaves are then more than clusters.",
     )
     probabilities: str = parameter(
         default="counts",

@@ -15,8 +15,8 @@ from oblique_cli.ground.geometry import crimcoord, principal_axes, unit_scatter
 from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.papers.hierarchy import measures
 from oblique_cli.papers.reproduction.figures import (
-    bottom_up,
     examples,
+    merged_clusters,
     orthogonal,
     projections,
     segments,
@@ -146,7 +146,7 @@ def test_every_region_of_the_top_down_tree_is_a_cluster(seed):
     dataset = draw("alternating_clusters", seed)
     tree = full_tree("hhcart_a", dataset)
     assert tree.n_leaves == 4 and examples.accuracy(tree, dataset) == 100.0
-    clusters = bottom_up.cluster_of_leaf(tree, dataset)
+    clusters = merged_clusters.cluster_of_leaf(tree, dataset)
     assert sorted(clusters.values()) == [0, 1, 2, 3]
     assert all(tree.labels[leaf] == cluster % 2 for leaf, cluster in clusters.items())
 
@@ -156,8 +156,8 @@ def test_one_cluster_for_two_costs_no_accuracy_where_a_line_separates(seed):
     # Section 6.3.3: three terminal nodes or two.
     dataset = draw("paired_clusters", seed)
     sizes = {}
-    for name, options in (("bic", bottom_up.BY_BIC), ("one", bottom_up.ONE_CLUSTER)):
-        tree = bottom_up.bottom_up_tree(dataset, **options)
+    for name, options in (("bic", merged_clusters.BY_BIC), ("one", merged_clusters.ONE_CLUSTER)):
+        tree = merged_clusters.bottom_up_tree(dataset, **options)
         assert examples.accuracy(tree, dataset) == 100.0
         sizes[name] = tree.n_leaves
     assert sizes["one"] == 2 and sizes["bic"] == 3
@@ -169,7 +169,7 @@ def test_bottom_up_trees_leave_mixed_regions_that_a_top_down_tree_divides():
     for seed in SEEDS:
         for name in ("bent_class", "overlapping_clusters"):
             dataset, other = draw(name, seed), draw(name, seed + 1000)
-            found = bottom_up.failures(dataset)
+            found = merged_clusters.failures(dataset)
             assert found["HHBUT"].n_leaves == 2 < found["hybrid"].n_leaves
             right = {title: examples.accuracy(tree, dataset) for title, tree in found.items()}
             assert right["HHBUT"] < 97.0 < right["HHCART(A), unpruned"] and right["hybrid"] > 97.0
@@ -184,7 +184,7 @@ def test_bottom_up_trees_leave_mixed_regions_that_a_top_down_tree_divides():
 def test_the_margin_is_the_widest_that_holds_no_row_and_a_cost_narrows_it(seed):
     # Section 6.4: the widest gap between the projections of both classes, by trying directions.
     bands = draw("two_bands", seed)
-    found = bottom_up.margin(bands, bottom_up.HARD)
+    found = merged_clusters.margin(bands, merged_clusters.HARD)
     distance = bands.X @ found.plane[:2] + found.plane[2]
     assert np.abs(distance).min() >= found.half * (1 - 1e-3) and found.wrong == 0
     turn = np.radians(np.arange(0.0, 180.0, 0.25))
@@ -192,7 +192,7 @@ def test_the_margin_is_the_widest_that_holds_no_row_and_a_cost_narrows_it(seed):
     first, second = projected[bands.y == 0], projected[bands.y == 1]
     gaps = np.maximum(second.min(axis=0) - first.max(axis=0), first.min(axis=0) - second.max(axis=0))
     assert gaps.max() == pytest.approx(2 * found.half, rel=0.02)
-    wide, narrow = (bottom_up.margin(draw("overlapping_clusters", seed), cost) for cost in bottom_up.SOFT)
+    wide, narrow = (merged_clusters.margin(draw("overlapping_clusters", seed), cost) for cost in merged_clusters.SOFT)
     assert narrow.half < wide.half and len(narrow.inside) < len(wide.inside) and wide.wrong > 0
 
 

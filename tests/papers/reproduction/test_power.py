@@ -4,16 +4,26 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy import stats
 
-from oblique_cli.papers.reproduction import faults
+from oblique_cli import config
+from oblique_cli.data import load
+from oblique_cli.estimators.algorithms import make
+from oblique_cli.estimators.oblique.bottom_up import svm_plane
+from oblique_cli.estimators.oblique.clusters import Clustering
+from oblique_cli.evaluation.published import lookup
+from oblique_cli.ground.nouns import Job
+from oblique_cli.papers.reproduction import causes, faults
 from oblique_cli.papers.reproduction.framework import choice_of_reading, document, power, power_page, study_report
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest
+from oblique_cli.papers.reproduction.studies import gdt, gdt_claims
 
 RESULTS = Path(__file__).parents[3] / "results"
 CELL = Cell("wickramarachchi2015:3.1", "bupa", "A", "accuracy_percent", 64.0, 1.0, 63.0, 1.0)
@@ -104,9 +114,86 @@ def test_the_biases_that_cells_hide_are_found(verdicts):
     )
 
 
-def test_every_cause_is_of_a_biased_table_and_has_a_number(verdicts):
-    assert all(any(char.isdigit() for char in text) for text in power_page.causes().values())
+def stored(name: str) -> list[dict[str, str]]:
+    with open(RESULTS / "reproduction" / f"{name}.csv", encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+# Words of a cause -> the row of the stored result that its two numbers are from, half of the sets and the others.
+SAID = {
+    "causes_starts": {"20 make": "20, of the study", "one makes": "1"},
+    "causes_machines": {
+        "liblinear as it is": "liblinear, variance 1 at the node (ours)",
+        "at tolerance 0.1": "liblinear, tolerance 0.1",
+        "libsvm": "libsvm, variance 1 at the node",
+        "scaled over the training rows": "libsvm, variance 1 over the training rows",
+        "own units": "libsvm, features' own units",
+        "costs by the groups' sizes": "libsvm, costs by the groups' sizes",
+    },
+}
+
+
+def test_every_cause_is_of_a_biased_table_and_its_numbers_are_stored(verdicts):
+    with open(power_page.CAUSES, encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    assert [(row["table"], row["metric"]) for row in rows] == list(power_page.causes())
     assert [key for key in power_page.causes() if not verdicts[key].is_biased] == []
+    for row in rows:
+        result = {next(iter(line.values())): line for line in reversed(stored(row["result"]))}
+        chosen = {name: (line["half of the sets"], line["the others"]) for name, line in result.items()}
+        if row["result"] == "causes_machines":
+            assert {line["cost"] for line in result.values()} == {"chosen"}
+        told = re.findall(r"[+-]\d[\d.]*(?: %)?", row["cause"])
+        if "as in Table" in row["cause"]:
+            assert told == []
+            continue
+        pairs = [chosen[SAID[row["result"]][words]] for words in SAID[row["result"]]]
+        assert len(pairs) == len(chosen)  # no reading that was measured is left out
+        if row["result"] == "causes_starts":
+            pairs = list(zip(*pairs, strict=True))  # both counts of starts stand together
+        assert told == [number for pair in pairs for number in pair]
+        assert [row["cause"].index(words) for words in SAID[row["result"]]] == sorted(
+            row["cause"].index(words) for words in SAID[row["result"]]
+        )
+
+
+def test_stored_starts_are_counted_again_from_table_3_1():
+    sets = [spec.name for spec in config.load(causes.CONFIG, []).datasets]
+    leaves = causes.stored_leaves(RESULTS)
+    row = stored("causes_starts")[0]
+    for half, column in zip(causes.halves(sets), ("half of the sets", "the others"), strict=True):
+        printed = [lookup("wickramarachchi2015", "3.1", name, "OC1", "n_leaves").mean for name in half]
+        ratio = math.prod(leaves[name] / of for name, of in zip(half, printed, strict=True)) ** (1 / len(half))
+        assert row[column] == f"{100 * (ratio - 1):+.0f} %"
+
+
+def test_a_machine_of_ours_is_the_estimator_s_own_and_sizes_change_its_plane():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(0.0, 1.0, (40, 3)), rng.normal(1.0, 1.0, (10, 3))]) * [1.0, 10.0, 0.1]
+    group = np.repeat([0, 1], [40, 10]).astype(np.int32)
+    by_name = {machine.name: machine.plane(X, group, 1.0) for machine in causes.MACHINES}
+    ours = svm_plane(X, group, 1.0, 0)
+    found = by_name["liblinear, variance 1 at the node (ours)"]
+    assert found.coef == pytest.approx(ours.coef, abs=2e-3) and found.threshold == pytest.approx(
+        ours.threshold, abs=2e-2
+    )
+    exact = by_name["libsvm, variance 1 at the node"]
+    assert exact.coef == pytest.approx(ours.coef, abs=2e-2)
+    sides = {name: (X @ plane.coef > plane.threshold).sum() for name, plane in by_name.items()}
+    # A row of the smaller group costs more, so more rows lie on its side.
+    few = {name: min(count, 50 - count) for name, count in sides.items()}
+    assert few[f"libsvm, {causes.BY_SIZE}"] > few["libsvm, variance 1 at the node"]
+
+
+def test_the_cost_of_a_machine_is_that_of_the_best_cross_validation():
+    data = load("wine")
+    estimator = make("butif_svm", components="bic", standardize=False, covariance_regularization=0.1)
+    clustering = Clustering(**{name: getattr(estimator, name) for name in Clustering.__dataclass_fields__})
+    machine = causes.MACHINES[0]
+    row = causes.machines_step(Job("key", "wine", "machines", 0, 0, 20260101), data, clustering, [machine])
+    of_costs = [row.measures[f"{machine.name} | {cost:g}"] for cost in causes.COSTS]
+    assert row.measures[f"{machine.name} | {causes.CHOSEN}"] in of_costs and len(row.measures) == len(of_costs) + 1
+    assert min(of_costs) > 85.0
 
 
 # ---- readings ---
@@ -115,6 +202,30 @@ def test_every_cause_is_of_a_biased_table_and_has_a_number(verdicts):
 def test_the_reading_that_meets_more_claims_is_taken_and_the_words_on_a_tie():
     assert choice_of_reading.of_claims({"words": [True, None, False], "tables": [True, True, False]}) == "tables"
     assert choice_of_reading.of_claims({"words": [True, False], "tables": [None, True]}) == "words"
+
+
+def test_the_reading_of_the_limit_of_gdt_is_that_of_more_claims():
+    # Section IV of Manwani & Sastry (2012): the words say a share of the node's own rows, the sizes the parent's.
+    cells = document.studied(RESULTS)["gdt"]
+    *rows, last = stored("gdt_by_misrate")
+    claimed = [row for row in rows if row["table"] == "claim"]
+    for reading in gdt.READINGS:
+        assert int(last[reading]) == sum(row[reading] == "holds" for row in claimed)
+    assert (last["data set"], last["node"], last["parent"]) == ("41", "23", "27") and len(claimed) == 41
+    # The cells of the study are those of the reading that is taken.
+    again = gdt_claims.claims(gdt.numbers_of(cells))
+    assert [gdt.HOLDS[holds] for _, holds in again] == [row["parent"] for row in claimed]
+    printed = {(c.dataset, c.method, c.metric): (c.published, c.published_sd or 0.0) for c in cells
+               if c.published is not None}  # fmt: skip
+    assert choice_of_reading.met([holds for _, holds in gdt_claims.claims(printed)]) == 36
+
+
+def test_claims_of_significance_are_of_one_standard_deviation():
+    found = {("wine", "GDT", "accuracy_percent"): (90.0, 1.0), ("wine", "SVM", "accuracy_percent"): (88.0, 1.0)}
+    assert dict(gdt_claims.claims(found))["wine: significantly better than SVM"] is True  # intervals that just touch
+    found["wine", "SVM", "accuracy_percent"] = (88.1, 1.0)
+    assert dict(gdt_claims.claims(found))["wine: significantly better than SVM"] is False
+    assert dict(gdt_claims.claims(found))["glass: comparable to SVM"] is None
 
 
 def test_both_readings_of_algorithm_1_are_shown_with_their_claims(verdicts):

@@ -51,6 +51,11 @@ def bias_block(found: Iterable[TableVerdict]) -> str:
         for bias in verdict.biases
         if verdict.is_biased and bias.p < LEVEL
     ]
+    # A cause is of a measure of a table, so it is said in the first of its rows alone.
+    rows = [
+        (*row[:5], "the same" if row[5] and row[:2] == before[:2] else row[5])
+        for before, row in zip([("",) * 6, *rows], rows, strict=False)
+    ]
     return "\n".join(table_lines(("table", "measure", "method", "mean difference", "t", "cause"), rows)) + "\n"
 
 

@@ -140,5 +140,6 @@ STUDIES.wait_for(
         "oblique_cli.papers.reproduction.sensitivity",
         "oblique_cli.papers.reproduction.studies",
         "oblique_cli.papers.reproduction.faults",
+        "oblique_cli.papers.reproduction.causes",
     )
 )
