@@ -77,7 +77,7 @@ class Seconds(click.ParamType[float]):
     "--time",
     "seconds",
     type=Seconds(),
-    default="60s",
+    default="40s",
     show_default=True,
     help="Budget of the comparison and of the estimate: 30s, 2m, 1h. Counted by rows and columns, not by the clock.",
 )
@@ -139,7 +139,11 @@ class Seconds(click.ParamType[float]):
 @click.option(
     "--scratch", metavar="FOLDER", help="With --memory: where the copy of the rows goes.  [default: temporary]"
 )
-@click.option("--workers", type=click.IntRange(1, 1024), default=1, show_default=True, help="At work on one model.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 1024),
+    help="At work on one model.  [default: one a processor; with --memory or --scheduler 1]",
+)
 @click.option(
     "--scheduler",
     metavar="local|ADDRESS",
@@ -174,7 +178,7 @@ def fit(
     precision: int,
     memory: int | None,
     scratch: str | None,
-    workers: int,
+    workers: int | None,
     scheduler: str | None,
     path: bool,
     path_figure: str | None,
@@ -242,7 +246,7 @@ def fit(
                 "--metric, --threshold, --coverage and --monotone are for tables in memory; leave out --memory, or them"
             )
         assert memory is not None
-        how = {"memory": memory, "scratch": scratch, "workers": workers, "scheduler": scheduler, "seed": seed}
+        how = {"memory": memory, "scratch": scratch, "workers": workers or 1, "scheduler": scheduler, "seed": seed}
         how["weights"] = weights
         _fit_beyond(data, own, algorithm, overrides, tune, folds, out, format_, precision, how)
         return
@@ -258,6 +262,7 @@ def fit(
 
     from oblique_cli.data.files import as_typed
     from oblique_cli.drawing.canvas import rendered
+    from oblique_cli.experiments.running import count_workers
     from oblique_cli.fitting import fitting, reporting
     from oblique_cli.fitting.calibrating import Promise
     from oblique_cli.fitting.goals import goal_of
@@ -268,7 +273,7 @@ def fit(
     rows_of = np.bincount(dataset.y, minlength=len(dataset.classes)) if dataset.classes else np.zeros(0, int)
     goal = goal_of(metric, threshold, dataset.task, dataset.classes, rows_of, "oblique fit")
     promise = None if coverage is None else Promise(coverage, guarantee, calibration or "cross")
-    with working("fitting") as progress, at_work(scheduler, workers):
+    with working("fitting") as progress, at_work(scheduler, workers or (1 if scheduler else count_workers("auto"))):
         progress.begin("", fitting.steps(len(specs), folds, promise), unit="fits")
         outcome = fitting.fit(
             dataset, policy, specs, columns=columns, tune=tune, folds=folds, seed=seed, goal=goal, seconds=seconds,

@@ -7,7 +7,7 @@ context, and under the backend "dask" the trees of a forest grow on its workers.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -67,6 +67,33 @@ def on_workers(crew: int, task: Callable[..., Any], calls: Iterable[tuple[Any, .
     """Return what a task gives for some arguments, in their order. crew : what `workers` counts"""
     found: list[Any] = Parallel(n_jobs=crew)(delayed(task)(*arguments) for arguments in calls)
     return found
+
+
+def in_turn(task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+    """Yield what a task gives for some arguments, in their order, by the threads that `threads` gives around it.
+
+    Fits inside a task have one thread. Of several errors that of the first task is raised, as one after the other.
+    """
+    number = _said_around()
+    if number < 2:
+        yield from (task(*arguments) for arguments in calls)
+        return
+    failed: Exception | None = None
+    found = Parallel(number, backend="threading", return_as="generator", batch_size=1)
+    for outcome in found(delayed(_outcome)(task, arguments) for arguments in calls):
+        if isinstance(outcome, Exception):
+            failed = failed or outcome
+        elif failed is None:
+            yield outcome
+    if failed is not None:
+        raise failed
+
+
+def _outcome(task: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    try:
+        return task(*arguments)
+    except Exception as error:
+        return error
 
 
 def threads(number: int) -> AbstractContextManager[Any]:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 Cases = Callable[["Dataset"], Mapping[str, Case]]
 
 LEAST_ROWS = 300  # of a comparison
+FEW_TESTED = 3  # folds of the estimate, where comparisons on all rows in every fold are more work than the budget has
 HELD_OUT_FROM = 5000  # rows from which a part is held out once in place of a cross-validation
 
 
@@ -89,14 +90,19 @@ class Candidate:
 class Plan:
     """How a budget is spent.
 
-    held_out  whether the estimate is of rows held out once, not of nested cross-validation
+    tested    folds of the nested cross-validation whose rows are predicted; 0 where rows are held out once in its place
     entrants  ids of the algorithms whose fits to all rows are paid for
     work      seconds of counted work of one comparison
     """
 
-    held_out: bool
+    tested: int
     entrants: tuple[str, ...]
     work: float
+
+    @property
+    def held_out(self) -> bool:
+        """Whether the estimate is of rows held out once."""
+        return not self.tested
 
 
 @dataclass(frozen=True)
@@ -163,19 +169,28 @@ def planned(own: Mapping[str, Case], n: int, folds: int, budget: Budget) -> Plan
     """Return how the budget is spent on n rows: cross-validated and nested, if that leaves half of the algorithms in.
 
     own : the algorithms, by id. Half of the work may go into fits of the chosen algorithm, to all rows and in each fold
-    of the estimate; the rest is shared by the comparisons.
+    of the estimate; the rest is shared by the comparisons. Where that does not pay for all algorithms on all rows, the
+    rows of `FEW_TESTED` folds are predicted, which leaves more for each comparison.
     """
     cheapest = sorted(own, key=lambda name: cost_of(own[name], n, folds))
     half = cheapest[: max(1, len(cheapest) // 2)]
-    for held_out in (False, True):
-        fits, comparisons = (2, 1) if held_out else (folds + 1, folds + 1)
-        entrants = [name for name in cheapest if fits * cost_of(own[name], n, folds) <= budget.work / 2]
-        reserve = max((fits * cost_of(own[name], n, folds) for name in entrants), default=0.0)
-        work = budget.work if budget.seconds is None else (budget.work - reserve) / comparisons
+    for tested in (folds, min(folds, FEW_TESTED)):
+        plan = _planned(own, cheapest, n, folds, budget, tested)
         least = _round_work(own, half, min(n, LEAST_ROWS), folds) * _rounds(len(half))
-        if held_out or (len(entrants) >= len(half) and least <= work):
-            return Plan(held_out, tuple(entrants or cheapest[:1]), work)
-    raise AssertionError("rows can always be held out")
+        pays = len(plan.entrants) >= len(half) and least <= plan.work
+        in_full = len(plan.entrants) == len(own) and _round_work(own, cheapest, n, folds) <= plan.work
+        if in_full or (pays and (len(own) == 1 or tested < folds)):
+            return plan
+    return _planned(own, cheapest, n, folds, budget, 0)
+
+
+def _planned(own: Mapping[str, Case], cheapest: Sequence[str], n: int, folds: int, budget: Budget, tested: int) -> Plan:
+    """The plan of an estimate on the rows of some folds. cheapest : the ids in the order of their costs"""
+    fits, comparisons = (tested + 1, tested + 1) if tested else (2, 1)
+    entrants = [name for name in cheapest if fits * cost_of(own[name], n, folds) <= budget.work / 2]
+    reserve = max((fits * cost_of(own[name], n, folds) for name in entrants), default=0.0)
+    work = budget.work if budget.seconds is None else (budget.work - reserve) / comparisons
+    return Plan(tested, tuple(entrants or cheapest[:1]), work)
 
 
 def choose(
@@ -329,15 +344,15 @@ def estimated(
     """Return what the whole procedure says of rows that it has not seen, and the choice of the first training set.
 
     In each training set the comparison is made anew, and its choice fitted; the test rows of a fold have no part in
-    either. Where the clock cuts, or the plan is to hold rows out, fewer folds are tested than there are.
+    either. Where the clock cuts, or by the plan, fewer folds are tested than there are.
     """
     cv = division(dataset, folds, tuned=True)
     if not any(case.spec.grid for case in cases(dataset).values()):
         cv = replace(cv, scheme="ordinary")  # without the rows by which a grid would be searched
     parts: list[Answers] = []
     choices: list[Choice] = []
-    for number, fold in enumerate(folds_of(dataset, cv, seed)):
-        if parts and (plan.held_out or budget.is_over(f"fold {number + 1} of the estimate")):
+    for number, fold in enumerate(folds_of(dataset, cv, seed)[: plan.tested or 1]):
+        if parts and budget.is_over(f"fold {number + 1} of the estimate"):
             break
         inner = seeds.integer(seed, dataset.name, "auto", number)
         within = part(dataset, fold.train)
@@ -347,7 +362,8 @@ def estimated(
         parts.append(goal.applied(answers, choice.threshold))
         choices.append(choice)
         step(f"{choice.chosen}, test rows")
-    return Validated(Answers.together(parts), [], 0 if plan.held_out else cv.folds, nested=True), choices[0]
+    of_folds = 0 if plan.held_out else cv.folds
+    return Validated(Answers.together(parts), [], of_folds, nested=True, tested=len(parts)), choices[0]
 
 
 def part(dataset: Dataset, rows: NDArray[np.intp]) -> Dataset:

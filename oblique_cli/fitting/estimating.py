@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli import schemes
+from oblique_cli.estimators.n_jobs import in_turn
 from oblique_cli.evaluation import metrics
 from oblique_cli.evaluation.metrics import METRICS, TOLD, TOLD_OF_NUMBERS, TOLD_OF_TWO, Undefined
 from oblique_cli.evaluation.told_on_new_rows import reliability, residuals
@@ -48,7 +49,7 @@ class Estimate:
     loss       what choices compare: the share of wrong answers, the mean squared error, the metric turned so that less
                is better
     loss_error standard error of the loss
-    folds      of the cross-validation, 0 for rows held out once
+    folds      of the cross-validation, 0 for rows held out once; tested : those whose rows were predicted
     nested     whether parameters or the algorithm were chosen inside the training rows
     rows       that were predicted
     metric     its name
@@ -62,23 +63,31 @@ class Estimate:
     nested: bool
     rows: int = 0
     metric: str = "accuracy"
+    tested: int = 0
 
     @classmethod
-    def of(cls, answers: Answers, goal: Goal, folds: int, nested: bool) -> Estimate:
-        """Return the estimate from predictions of rows. Undefined for a metric that has no value on them."""
-        return cls(*goal.measured(answers), folds, nested, len(answers.y), goal.metric.name)
+    def of(cls, answers: Answers, goal: Goal, folds: int, nested: bool, tested: int | None = None) -> Estimate:
+        """Return the estimate from predictions of rows. Undefined for a metric that has no value on them.
+
+        tested : folds whose rows they are, all of them without it
+        """
+        of_folds = folds if tested is None else min(tested, folds)
+        return cls(*goal.measured(answers), folds, nested, len(answers.y), goal.metric.name, of_folds)
 
     @property
     def by(self) -> str:
         """How it came about, in words."""
         if not self.folds:
             return f"{self.rows} rows held out"
-        return f"{'nested ' if self.nested else ''}{self.folds}-fold cross-validation"
+        some = f"{self.tested} folds of " if self.tested < self.folds else ""
+        return f"{some}{'nested ' if self.nested else ''}{self.folds}-fold cross-validation"
 
     def plain(self) -> dict[str, Any]:
         """Return what a model file and JSON hold."""
         how = "held-out rows" if not self.folds else "nested cross-validation" if self.nested else "cross-validation"
-        extra = {} if self.folds else {"rows": self.rows}
+        extra = {} if self.folds and self.tested == self.folds else {"rows": self.rows}
+        if self.tested < self.folds:
+            extra["folds_tested"] = self.tested
         return {self.metric: self.score, "standard_error": self.error, "folds": self.folds, "by": how, **extra}
 
 
@@ -173,16 +182,20 @@ def answers_at(case: Case, estimator: Any, X: NDArray[Any], rows: NDArray[np.int
 
 @dataclass(frozen=True, eq=False)
 class Validated:
-    """One algorithm cross-validated. answers : for every row tested; estimators : those of the folds"""
+    """One algorithm cross-validated.
+
+    answers : for every row tested; estimators : those of the folds; tested : folds whose rows they are, None for all
+    """
 
     answers: Answers
     estimators: list[Any]
     folds: int
     nested: bool
+    tested: int | None = None
 
     def estimate(self, goal: Goal) -> Estimate:
         """Return the estimate of the answers as they are."""
-        return Estimate.of(self.answers, goal, self.folds, self.nested)
+        return Estimate.of(self.answers, goal, self.folds, self.nested, self.tested)
 
 
 def cross_validated(
@@ -192,14 +205,17 @@ def cross_validated(
 
     held_out : the rows of the first fold are tested, and no others
 
+    Folds are fitted by the threads that `estimators.n_jobs.threads` gives, if it does.
+
     Stochasticity: folds and fits have seeds named after `seed`, the data set and the fold.
     """
     tuned = bool(case.spec.grid)
     cv = division(case.dataset, folds, tuned)
     parts, estimators = [], []
-    for number, fold in enumerate(folds_of(case.dataset, cv, seed)[: 1 if held_out else None]):
-        job = seeds.integer(seed, case.dataset.name, "job", 0, number)
-        answers, estimator = answers_of(case, fold, goal, job)
+    tested = folds_of(case.dataset, cv, seed)[: 1 if held_out else None]
+    jobs = [seeds.integer(seed, case.dataset.name, "job", 0, number) for number in range(len(tested))]
+    calls = [(case, fold, goal, job) for fold, job in zip(tested, jobs, strict=True)]
+    for answers, estimator in in_turn(answers_of, calls):
         parts.append(answers)
         estimators.append(estimator)
         step(case.spec.id)

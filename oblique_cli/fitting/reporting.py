@@ -57,8 +57,9 @@ def remarks(outcome: Outcome, dataset: Dataset, card: bool = False) -> tuple[str
     inside = "choices included" if outcome.choice or outcome.case.spec.grid else "pruning included"
     whole = divides_rows(outcome.case.spec) or outcome.choice or outcome.case.spec.grid
     by = f"{estimate.by}{f', {inside}' if whole else ''}"
-    if estimate.folds and estimate.rows < dataset.n:
-        by += f", of which the clock left {estimate.rows} rows"
+    if estimate.tested < estimate.folds:
+        left = "the clock" if outcome.budget.cut else "the budget"
+        by += f", of which {left} left {estimate.rows} rows"
     found = facts.get("on_new_rows", {})
     said = [] if card else [f"On new rows: {headline(outcome, dataset)} ({by}).", baseline(dataset)]
     found = {} if card else found

@@ -59,7 +59,7 @@ def test_json_and_the_model_have_what_is_said(rare):
         found = facts["on_new_rows"]
         assert np.sum(found["confusion"]) == 2000 and np.sum(found["confusion"][0]) == 20
         assert set(found["recalls"]) == {"fault", "ok"} and 0 <= found["roc_auc"] <= 1
-        assert facts["budget"] == {"seconds": 60.0}
+        assert facts["budget"] == {"seconds": 40.0}
     assert "threshold" not in document
 
 
@@ -271,7 +271,7 @@ def test_times_as_people_write_them():
 
 
 def test_help_states_the_budget(call):  # noqa: F811
-    assert "[default: 60s]" in call("fit", "--help").out
+    assert "[default: 40s]" in call("fit", "--help").out
 
 
 def test_cart_regression_is_cut_where_a_part_of_the_rows_lacks_a_level(call):  # noqa: F811

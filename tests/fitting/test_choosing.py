@@ -3,6 +3,8 @@ itself."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +14,7 @@ from oblique_cli import data
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.estimators.n_jobs import in_turn, threads
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting import budget as budgets
@@ -19,7 +22,7 @@ from oblique_cli.fitting import choosing, fitting
 from oblique_cli.fitting.budget import BRAKE, PLANNED, Budget, Cost, cost_of, costs, seen_columns
 from oblique_cli.fitting.candidates import candidates
 from oblique_cli.fitting.choosing import Candidate, Choice, Plan, Size, choose, estimated, planned, rows_in_turn
-from oblique_cli.fitting.estimating import Estimate, Validated, division, folds_of
+from oblique_cli.fitting.estimating import Estimate, Validated, cross_validated, division, folds_of
 from oblique_cli.fitting.goals import Answers, Goal
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
 
@@ -214,6 +217,33 @@ def test_a_small_table_is_nested_and_a_large_one_held_out():
     assert unlimited.work == np.inf and not unlimited.held_out
 
 
+def test_fewer_folds_are_tested_before_less_is_compared():
+    names = [one["name"] for one in candidates("classification")]
+
+    def own(n: int) -> Mapping[str, Case]:
+        X = np.broadcast_to(0.0, (n, 8))
+        return cases_of(*names)(Dataset("t", X, np.zeros(n, np.int32), ("u", "v", "w"), tuple("abcdefgh")))
+
+    plans = {n: planned(own(n), n, 5, Budget(40.0)) for n in (150, 300, 600, 1200, 2500, 5000)}
+    assert [plan.tested for plan in plans.values()] == [5, 5, 5, 3, 3, 3]
+    # Four comparisons of 40 s, with the fits of what they choose, have the work of six of 60 s.
+    for n, plan in plans.items():
+        dearest = max(cost_of(case, n, 5) for name, case in own(n).items() if name in plan.entrants)
+        if plan.tested == 3:
+            assert plan.work == pytest.approx((60 * PLANNED - 6 * dearest) / 6)
+    # One algorithm has nothing to choose, and all its rows are predicted.
+    alone = planned(cases_of("tao")(table(2500)), 2500, 5, Budget(40.0))
+    assert alone.tested == 5
+
+
+def test_an_estimate_of_few_folds_says_so():
+    found, _ = estimated(table(60), cases_of("axis_parallel"), replace(NESTED, tested=3), 5, 1, GOAL, Budget(None))
+    estimate = found.estimate(GOAL)
+    assert len(found.answers.y) == estimate.rows == 36
+    assert estimate.by == "3 folds of nested 5-fold cross-validation"
+    assert estimate.plain()["folds"] == 5 and estimate.plain()["folds_tested"] == 3
+
+
 def test_a_cost_is_the_formula_of_its_file():
     cost = Cost(0.01, 0.1, 1.2, 1.5, 0.5)
     assert cost.of(1000, 10, 2) == pytest.approx(0.11)
@@ -274,7 +304,7 @@ def test_the_budget_plans_a_part_of_its_seconds():
 # ---- the nested estimate ---------------------------------------------------------------------------------------------
 
 
-NESTED = Plan(False, ("axis_parallel",), np.inf)
+NESTED = Plan(5, ("axis_parallel",), np.inf)
 
 
 def test_the_nested_estimate_chooses_without_the_test_rows(monkeypatch):
@@ -305,7 +335,7 @@ def test_halving_inside_the_estimate_sees_training_rows_alone(monkeypatch):
     monkeypatch.setattr(running, "fit_on", spied)
     names = ("axis_parallel", "hhgdt", "fdt")
     everything = 5 * sum(cost_of(case, 2400 * 0.8, 5) for case in cases_of(*names)(dataset).values())
-    plan = Plan(True, names, 0.5 * everything)
+    plan = Plan(0, names, 0.5 * everything)
     found, choice = estimated(dataset, cases_of(*plan.entrants), plan, 5, 1, GOAL, Budget(60.0))
     tested = {row.tobytes() for row in dataset.X[found.answers.rows]}
     assert len(tested) == 600 and found.folds == 0 and len({c.rows for c in choice.candidates}) > 1
@@ -313,7 +343,7 @@ def test_halving_inside_the_estimate_sees_training_rows_alone(monkeypatch):
 
 
 def test_held_out_rows_are_tested_once_and_the_estimate_says_so(monkeypatch):
-    monkeypatch.setattr(fitting, "planned", lambda own, *_: Plan(True, tuple(own), 1.0))
+    monkeypatch.setattr(fitting, "planned", lambda own, *_: Plan(0, tuple(own), 1.0))
     found = fitting.fit(table(200), POLICY, specs("fdt", "axis_parallel"), seconds=5.0)
     assert found.estimate.rows == 40 and found.estimate.by == "40 rows held out"
     plain = found.model.facts["estimate"]
@@ -343,6 +373,28 @@ def test_a_clock_that_runs_out_in_the_estimate_leaves_folds_out(monkeypatch):
     budget = Budget(1.0, iter([0.0, 0.0, *[100.0] * 9]).__next__)
     found, _ = estimated(table(60), cases_of("axis_parallel"), NESTED, 5, 1, GOAL, budget)
     assert len(found.answers.y) == 24 and budget.cut == "fold 3 of the estimate"
+    assert found.estimate(GOAL).by == "2 folds of nested 5-fold cross-validation"
+
+
+def test_threads_change_nothing_of_a_cross_validation():
+    dataset = table(120)
+    (case,) = cases_of("logistic_tree")(dataset).values()
+    alone = cross_validated(case, 5, 1, GOAL)
+    with threads(3):
+        together = cross_validated(case, 5, 1, GOAL)
+    for name in ("rows", "y", "predicted", "shares"):
+        np.testing.assert_array_equal(getattr(alone.answers, name), getattr(together.answers, name))
+
+
+def test_of_errors_in_several_threads_the_first_in_turn_is_raised():
+    def task(number: int, seconds: float) -> int:
+        time.sleep(seconds)
+        if number:
+            raise ValueError(str(number))
+        return number
+
+    with threads(3), pytest.raises(ValueError, match=r"^1$"):
+        list(in_turn(task, [(0, 0.0), (1, 0.05), (2, 0.0)]))
 
 
 # ---- as a whole ------------------------------------------------------------------------------------------------------

@@ -517,14 +517,12 @@ def as_tree(state: Mapping[str, Any], p: int, n_classes: int) -> Tree:
         rotated = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
         np.add.at(rotation, (rotated, state["rotation_feature"]), state["rotation_coef"])
     splits = np.zeros((n, len(rotation)))
-    width = state["width"]
-    for node in inner:
-        term = int(state["term"][node])
-        if term < 0:
-            splits[node, ~term] = 1.0
-        else:
-            terms = slice(term * width, (term + 1) * width)
-            splits[node, state["feature"][terms]] = state["coef"][terms]
+    term = np.asarray(state["term"])[inner]
+    oblique = term >= 0
+    splits[inner[~oblique], ~term[~oblique]] = 1.0
+    of_terms = (-1, max(int(state["width"]), 1))
+    features, coefs = np.asarray(state["feature"]).reshape(of_terms), np.asarray(state["coef"]).reshape(of_terms)
+    splits[inner[oblique, None], features[term[oblique]]] = coefs[term[oblique]]
     counts = counts_of(state, n_classes)
     total = counts.sum(axis=1)
     gini = 1.0 - (counts**2).sum(axis=1) / total**2
