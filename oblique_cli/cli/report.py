@@ -139,6 +139,7 @@ def _card(path: str, table: str | None, output: str | None) -> None:
 def _tree(method: Method, row: Row, data_dir: str | None, offline: bool) -> DrawnTree:
     """The tree of a fold, grown again."""
     from oblique_cli.cli import _grown
+    from oblique_cli.drawing import scene
     from oblique_cli.experiments.regrowing import regrown
     from oblique_cli.models import showing
     from oblique_cli.report.runs_page import DrawnTree
@@ -154,7 +155,7 @@ def _tree(method: Method, row: Row, data_dir: str | None, offline: bool) -> Draw
         offline=offline,
     )
     shown = _grown.of_run(found)
-    depth = None if row.n_leaves <= showing.WHOLE else showing.FIRST
+    depth = None if row.n_leaves <= scene.WHOLE else scene.FIRST
     text = showing.content(shown, "text", precision=3, raw=False, depth=depth).decode()
     svg = ""
     if shown.is_hyperplanes and row.n_leaves <= PICTURED:

@@ -34,6 +34,7 @@ NARROWEST = 92.0
 MARGIN = 18.0
 WIDE_TREE = 1080.0  # a tree that would be wider stands on its side
 MOST_POINTS = 4000
+WHOLE, FIRST = 40, 4  # leaves of a tree that a page shows whole; of a larger one it has the first levels
 
 
 class Rectangle(NamedTuple):

@@ -16,7 +16,10 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.drawing.diagram import drawn
-from oblique_cli.drawing.view import TreeView, unbroken, view_of
+from oblique_cli.drawing.page import PageData, page
+from oblique_cli.drawing.scene import FIRST, WHOLE, scene_of
+from oblique_cli.drawing.svg import drawing, style_sheet
+from oblique_cli.drawing.view import TreeView, text_of, unbroken, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nodes import Indicator
 from oblique_cli.tree.describe import export_text
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Names = Sequence[str] | NDArray[Any] | None
+NOTEBOOK = "oblique-tree"  # class of the element around a picture, whose styles are its alone
 # Training rows and their class codes, or their numbers in regression.
 TrainingRows = tuple[Array, NDArray[Any]] | None
 
@@ -118,6 +122,35 @@ class SingleTree(TreeKind):
     """An estimator of one tree, `tree_`."""
 
     tree_: Any
+
+    def to_html(self, feature_names: Names = None, class_names: Names = None, precision: int = 3) -> str:
+        """Return the tree as one HTML page, on which a click on a node shows what is in it; it needs no network.
+
+        feature_names : (p,) names; class_names : (C,) names, of classes only; precision : significant digits
+        """
+        view = self.view(feature_names, class_names, precision, type(self).__name__)
+        rules = self.export_text(feature_names, class_names, precision) if view.classes else text_of(view)
+        levels = {j: [str(level) for level in known] for j, known in getattr(self, "levels_", {}).items()}
+        return page(view, PageData(self._feature_names(feature_names), level_names=levels, rules=rules))
+
+    def _repr_html_inner(self) -> str:
+        return self._with_picture(super()._repr_html_inner())  # type: ignore[misc]
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Return what a notebook shows: where scikit-learn's box is shown, the fitted tree stands below it."""
+        shown: dict[str, str] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
+        if "text/html" in shown:
+            shown["text/html"] = self._with_picture(shown["text/html"])
+        return shown
+
+    def _with_picture(self, box: str) -> str:
+        """The box with the tree below it, of a large tree the first levels; the box alone before a fit."""
+        if not hasattr(self, "tree_"):
+            return box
+        view = self.view().cut(None if self.n_leaves_ <= WHOLE else FIRST)
+        scope = f"{NOTEBOOK} "
+        styles = f"<style>{style_sheet(f'.{scope}')}.{scope}{{ max-height: 40em; overflow: auto; }}</style>"
+        return f'{box}{styles}<div class="{NOTEBOOK}">{drawing(scene_of(view))}</div>'
 
     def decision_path(self, X: ArrayLike) -> csr_matrix:
         """Return which nodes each row passes, its leaf included. X : (n, p); returns (n, n_nodes) of 0 and 1, sparse.

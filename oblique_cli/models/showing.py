@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from oblique_cli.models.model import Model
 
 LONG = 4  # terms of a sum that is easy to read
-WHOLE, FIRST = 40, 4  # leaves of a tree that a page shows whole; of a larger one it has the first levels
 DRAWN = ("png", "pdf")  # by matplotlib, into files
 
 

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from oblique_cli import __version__
 from oblique_cli.drawing import markup, small_charts
-from oblique_cli.drawing.scene import Scene, scene_of
+from oblique_cli.drawing.scene import FIRST, WHOLE, Scene, scene_of
 from oblique_cli.drawing.small_charts import Marks, Scale, scale_of
 from oblique_cli.drawing.svg import drawing, style_sheet
 from oblique_cli.drawing.view import BLANK, printable
@@ -27,7 +27,7 @@ from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.models.explaining.importance import Importances, affordable_shapley, importances_of
 from oblique_cli.models.explaining.shapes import Shape, shapes_of
 from oblique_cli.models.model import Model, algorithm_of
-from oblique_cli.models.showing import FIRST, WHOLE, Shown, has_tree, of_loaded, sentence
+from oblique_cli.models.showing import Shown, has_tree, of_loaded, sentence
 from oblique_cli.tree.reading import number
 
 LONG = 60  # letters of a name
