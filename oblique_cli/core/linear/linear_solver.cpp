@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "common/clones.hpp"
 #include "common/interrupt.hpp"
 #include "linear/margin_block.hpp"
 
@@ -29,7 +30,34 @@ double penalty_of(const LinearPenalty& penalty, const std::vector<double>& w) {
   return penalty.l1 * ones + 0.5 * penalty.l2 * squares;
 }
 
-double soft(double value, double by) { return value > by ? value - by : value < -by ? value + by : 0.0; }
+OBLIQUE_INLINE double soft(double value, double by) { return value > by ? value - by : value < -by ? value + by : 0.0; }
+
+// One pass of coordinate descent over the `active` coefficients, `now` plus their steps, and the intercept behind them,
+// if `size` is greater: returns the largest fall of the quadratic by one coordinate. Every element of `pull` is updated
+// by itself, so that registers of any width give the same bits.
+OBLIQUE_CLONES
+double descend_once(const double* __restrict quadratic, const double* __restrict now, std::size_t active,
+                    std::size_t size, const LinearPenalty& penalty, double* __restrict step, double* __restrict pull) {
+  const double l1 = penalty.l1, l2 = penalty.l2, box = penalty.box;
+  double largest = 0.0;
+  for (std::size_t s = 0; s < size; ++s) {
+    const double* __restrict row = quadratic + s * size;
+    const double q = row[s];
+    double change;
+    if (s < active) {
+      const double at = now[s] + step[s];
+      const double wanted = soft(q * at - pull[s], l1) / (q + l2);
+      change = std::clamp(wanted, -box, box) - at;
+    } else {
+      change = -pull[s] / q;
+    }
+    if (change == 0.0) continue;
+    step[s] += change;
+    for (std::size_t t = 0; t < size; ++t) pull[t] += change * row[t];
+    largest = std::max(largest, q * change * change);
+  }
+  return largest;
+}
 
 }  // namespace
 
@@ -130,25 +158,11 @@ double LinearSolver::descend(const LinearPenalty& penalty, const LinearFit& fit,
   pull_.resize(size);  // gradient of the quadratic at the present step
   for (std::size_t s = 0; s < a; ++s) pull_[s] = gradient_[active_[s]];
   if (intercept) pull_[a] = gradient_[p];
+  now_.resize(a);
+  for (std::size_t s = 0; s < a; ++s) now_[s] = fit.w[active_[s]];
   double first_fall = 0.0;
   for (int pass = 0; pass < kMaxPasses; ++pass) {
-    double largest = 0.0;  // fall of the quadratic by one coordinate
-    for (std::size_t s = 0; s < size; ++s) {
-      const double q = quadratic_[s * size + s];
-      double change;
-      if (s < a) {
-        const double now = fit.w[active_[s]] + step_[s];
-        const double wanted = soft(q * now - pull_[s], penalty.l1) / (q + penalty.l2);
-        change = std::clamp(wanted, -penalty.box, penalty.box) - now;
-      } else {
-        change = -pull_[s] / q;
-      }
-      if (change == 0.0) continue;
-      step_[s] += change;
-      const double* row = quadratic_.data() + s * size;
-      for (std::size_t t = 0; t < size; ++t) pull_[t] += change * row[t];
-      largest = std::max(largest, q * change * change);
-    }
+    const double largest = descend_once(quadratic_.data(), now_.data(), a, size, penalty, step_.data(), pull_.data());
     checkpoint(size * size);
     if (pass == 0) first_fall = largest;
     if (largest <= std::max(1e-10 * first_fall, enough)) break;

@@ -68,7 +68,7 @@ class LinearSolver {
   double descend(const LinearPenalty& penalty, const LinearFit& fit, bool intercept, double enough);
 
   std::vector<double> margin_, trial_, power_, trial_power_, slope_, first_, second_, gradient_, quadratic_, step_,
-      pull_, scaled_;
+      pull_, scaled_, now_;
   std::vector<std::size_t> active_;
   std::vector<const double*> columns_;
 };
