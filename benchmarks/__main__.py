@@ -1,6 +1,6 @@
 """All benchmarks in turn: growth, bottom_up, commands, conformal sets, eigenvectors, ensembles, forests, OC1, fourier,
 hierarchy, model trees, models, PATHFINDER, predict, pruning, refinement, reproduction, roofline, runner, memory,
-Shapley values, startup, threads, verify, WEKA and wide data."""
+Shapley values, startup, threads, verify, waits, WEKA and wide data."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from benchmarks import (
     startup,
     threads,
     verify,
+    waits,
     weka,
     wide,
 )
@@ -61,6 +62,7 @@ BENCHMARKS = {
     "startup": startup.run,
     "threads": threads.run,
     "verify": verify.run,
+    "waits": waits.run,
     "weka": weka.run,
     "wide": wide.run,
 }
