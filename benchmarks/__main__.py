@@ -1,6 +1,6 @@
 """All benchmarks in turn: growth, boosting, bottom_up, commands, conformal sets, eigenvectors, ensembles, forests, OC1,
 fourier, hierarchy, model trees, models, monotone trees, PATHFINDER, predict, pruning, refinement, reproduction,
-roofline, runner, memory, Shapley values, startup, threads, verify, WEKA and wide data."""
+roofline, runner, memory, Shapley values, startup, threads, verify, waits, WEKA and wide data."""
 
 from __future__ import annotations
 
@@ -33,6 +33,7 @@ from benchmarks import (
     startup,
     threads,
     verify,
+    waits,
     weka,
     wide,
 )
@@ -65,6 +66,7 @@ BENCHMARKS = {
     "startup": startup.run,
     "threads": threads.run,
     "verify": verify.run,
+    "waits": waits.run,
     "weka": weka.run,
     "wide": wide.run,
 }

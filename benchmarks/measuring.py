@@ -97,11 +97,13 @@ class Report:
     """Prints tables and claims as they come and keeps them for JSON.
 
     quick : sizes are too small for the claims, which are printed but not judged
+    only  : names of the parts that a benchmark of several parts is to run; () for all
     """
 
-    def __init__(self, name: str, quick: bool = False) -> None:
+    def __init__(self, name: str, quick: bool = False, only: Collection[str] = ()) -> None:
         self.name = name
         self.quick = quick
+        self.only = only
         self.tables: dict[str, list[dict[str, Any]]] = {}
         self.claims: list[dict[str, Any]] = []
 
@@ -160,6 +162,7 @@ def main(benchmarks: Mapping[str, Benchmark], description: str, argv: Sequence[s
     parser = argparse.ArgumentParser(description=description)
     if len(benchmarks) > 1:
         parser.add_argument("names", nargs="*", help=f"which to run, of {', '.join(benchmarks)}; without it, all")
+    parser.add_argument("--only", metavar="PART,...", default="", help="of a benchmark of several parts (waits), these")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: does it run? The claims are not judged.")
     parser.add_argument("--repeat", type=int, default=5, help="rounds of alternating repetitions (default: 5)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="save the numbers")
@@ -176,7 +179,7 @@ def main(benchmarks: Mapping[str, Benchmark], description: str, argv: Sequence[s
     reports = []
     for name in names:
         print(f"\n== {name} ==", flush=True)
-        report = Report(name, args.quick)
+        report = Report(name, args.quick, tuple(filter(None, args.only.split(","))))
         with threadpool_limits(1):
             benchmarks[name](report, args.repeat)
         reports.append(report.as_dict())

@@ -1,0 +1,52 @@
+"""The table of docs/performance.md of what people wait for is that of the stored runs."""
+
+from __future__ import annotations
+
+import operator
+
+import pytest
+from document_support import ROOT
+
+from benchmarks import waits
+from tools.small_trees import filled
+from tools.waits import kept, stored, table
+
+
+def test_the_page_has_the_table_of_the_stored_runs():
+    page = (ROOT / "docs/performance.md").read_text(encoding="utf-8")
+    assert filled(page, {"waits": table(stored())}) == page
+
+
+def test_every_verdict_follows_from_its_number_and_every_line_has_both():
+    signs = {"<": operator.lt, "<=": operator.le}
+    for one, line in zip(stored(), table(stored()).splitlines()[2:], strict=True):
+        assert line.startswith(f"| {one['claim']} | {one['median']:.3g}")
+        if one["target"] is None:
+            assert line.endswith("| - |") and one["verdict"] == "reported"
+            continue
+        sign, limit = one["target"].split()
+        met = signs[sign](one["median"], float(limit))
+        assert one["verdict"] == ("met" if met else "not met") and line.endswith(", missed |") != met
+
+
+def test_a_later_run_takes_the_place_of_an_earlier_one():
+    def run(median: float | None, quick: bool = False) -> dict:
+        claim = {"claim": "a / b", "target": "<= 1", "unit": "x", "median": median, "least": median, "verdict": "met"}
+        benchmark = {"name": "waits", "quick": quick, "tables": {}, "claims": [claim]}
+        return {"machine": {"processor": "p", "load": 1.0}, "benchmarks": [benchmark]}
+
+    once = kept([], run(0.5))
+    assert [one["median"] for one in kept(once, run(0.7))] == [0.7]
+    assert kept(once, run(None)) == once
+    with pytest.raises(ValueError, match="--quick"):
+        kept([], run(0.5, quick=True))
+
+
+def test_parts_are_run_alone_and_others_are_named(monkeypatch):
+    ran = []
+    monkeypatch.setattr(waits, "PARTS", {name: lambda *_, name=name: ran.append(name) for name in ("fit", "predict")})
+    waits.run(waits.Report("waits", only=("predict",)), 1)
+    waits.run(waits.Report("waits"), 1)
+    assert ran == ["predict", "fit", "predict"]
+    with pytest.raises(SystemExit, match="unknown part 'nothing' of waits; there are fit, predict"):
+        waits.run(waits.Report("waits", only=("nothing",)), 1)
