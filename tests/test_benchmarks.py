@@ -48,6 +48,7 @@ CLAIMS: dict[str, dict[str, str | None]] = {
         "std::sort of every direction / bounds, HHCART(A), gini": ">= 15",
         "std::sort of every direction / bounds, HHCART(A), twoing": ">= 15",
     },
+    "monotone": {},
     "weka": {},
     "wide": {
         "HHCART(D), a tree on 72 rows of 7129 features": "< 10",
