@@ -16,7 +16,7 @@ from oblique_cli import data
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.ground.nouns import DatasetSpec
 
-HALVES = 10
+HALVES = 5
 # What nobody would doubt of each table: signs by column, of the second class or of the number.
 ORDERS: dict[str, dict[str, int]] = {
     "pima": {"glucose": 1, "bmi": 1, "age": 1},
@@ -29,15 +29,15 @@ def models(task: str, signs: list[int]) -> dict[str, tuple[Any, Any]]:
     """Makers of a model without and with the order."""
     if task == "regression":
         return {
-            "hhcart_regression": _ours("hhcart_regression", signs),
+            "hhcart_regression": _ours("hhcart_regression", signs, max_leaf_nodes=16, pruning="none"),
             "m5_style": _ours("m5_style", signs),
-            "hhcart_model_tree": _ours("hhcart_model_tree", signs),
+            "hhcart_model_tree": _ours("hhcart_model_tree", signs, max_leaf_nodes=8, pruning="none"),
             "scikit-learn's tree": _theirs(DecisionTreeRegressor, signs, min_samples_leaf=5, max_depth=6),
             "histogram boosting": _theirs(HistGradientBoostingRegressor, signs),
         }
     return {
-        "axis_parallel": _ours("axis_parallel", signs, pruning="cv"),
-        "hhcart_a": _ours("hhcart_a", signs, pruning="cv"),
+        "axis_parallel": _ours("axis_parallel", signs, pruning="pessimistic"),
+        "hhcart_a": _ours("hhcart_a", signs, pruning="pessimistic"),
         "hhgdt_forest": _ours("hhgdt_forest", signs),
         "scikit-learn's tree": _theirs(DecisionTreeClassifier, signs, min_samples_leaf=5, max_depth=6),
         "histogram boosting": _theirs(HistGradientBoostingClassifier, signs),
