@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -323,10 +324,16 @@ inline bool planted(int fault) {
 """
 
 
+@cache
+def sources() -> dict[Path, str]:
+    """The files of the package that a fault may be in, and their text."""
+    files = (path for path in sorted(PACKAGE.rglob("*.*")) if path.suffix in (".py", *NATIVE))
+    return {path: path.read_text(encoding="utf-8") for path in files}
+
+
 def places(text: str) -> list[Path]:
     """The files of the package that hold a text, one for each time."""
-    sources = (path for path in sorted(PACKAGE.rglob("*.*")) if path.suffix in (".py", *NATIVE))
-    return [path for path in sources for _ in range(path.read_text(encoding="utf-8").count(text))]
+    return [path for path, whole in sources().items() for _ in range(whole.count(text))]
 
 
 def guards_of(fault: Fault) -> list[str]:

@@ -16,6 +16,7 @@ from oblique_cli.proposers.axis_parallel import AxisParallel
 from oblique_cli.tree.criteria import CRITERIA, criterion
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.splitting import Candidates, Finish, Node, impurity, search
+from oblique_cli.tree.stopping import Stopping
 
 
 def gini(left: Any, right: Any) -> Any:
@@ -98,7 +99,8 @@ def test_threads_change_no_bit():
     X = rng.normal(size=(4000, 12))
     y = (X[:, 0] + X[:, 1] * X[:, 2] > 0.3).astype(np.int32)
     CALLERS.clear()
-    trees = [grow("hhcart_a", X, y, engine="native", criterion="own_faulty", n_threads=n) for n in (1, 3)]
+    options = {"engine": "native", "criterion": "own_faulty", "stopping": Stopping(max_depth=3)}
+    trees = [grow("hhcart_a", X, y, n_threads=n, **options) for n in (1, 3)]
     assert_same_tree(*trees)
     assert len(CALLERS) > 1
 
