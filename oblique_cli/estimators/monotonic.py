@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from oblique_cli.errors import ConfigError, cut, quoted
 from oblique_cli.ground.constraints import Optional, SignsOfColumns
 from oblique_cli.ground.registry import close_matches
-from oblique_cli.parameters import parameter
 from oblique_cli.tree.monotone import Signs
 
 Array = NDArray[np.float64]
@@ -39,15 +38,16 @@ class FlatResponse(UserWarning):
         )
 
 
-def monotonic_cst(answer: str) -> Any:
-    """Return the declaration of the parameter. answer : what never falls, or never rises"""
-    return parameter(
-        default=None,
-        allowed=Optional(SignsOfColumns()),
-        help=f"With which columns {answer} keeps an order, as in scikit-learn: 1 for each with which it never falls, "
+ALLOWED = Optional(SignsOfColumns())
+
+
+def meaning(answer: str) -> str:
+    """Return what the parameter means. answer : what never falls, or never rises"""
+    return (
+        f"With which columns {answer} keeps an order, as in scikit-learn: 1 for each with which it never falls, "
         "-1 where it never rises, 0 for the others, in their order; or a mapping of names of columns, or of positions, "
         "to these. It holds for all rows, not for those of the training alone, and `verify` proves it "
-        "(docs/monotone.md).",
+        "(docs/monotone.md)."
     )
 
 

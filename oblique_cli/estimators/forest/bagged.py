@@ -10,7 +10,7 @@ import numpy as np
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.forest.base import Array, FeatureCount, ForestClassifier, relative
-from oblique_cli.estimators.monotonic import monotonic_cst
+from oblique_cli.estimators.monotonic import ALLOWED, meaning
 from oblique_cli.estimators.n_jobs import LARGEST
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.parameters import parameter
@@ -164,7 +164,9 @@ class BaggedForestClassifier(ForestClassifier, kw_only=True):
     voting: str = parameter(
         default="mean", help="Whether a tree gives each class its share of the leaf or votes for one class."
     )
-    monotonic_cst: Sequence[int] | Mapping[Any, int] | None = monotonic_cst("the probability of the second of two")
+    monotonic_cst: Sequence[int] | Mapping[Any, int] | None = parameter(
+        default=None, allowed=ALLOWED, help=meaning("the probability of the second of two")
+    )
 
     @property
     def _draws_rows(self) -> bool:

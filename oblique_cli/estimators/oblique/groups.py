@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
-from oblique_cli.estimators.monotonic import monotonic_cst
+from oblique_cli.estimators.monotonic import ALLOWED, meaning
 from oblique_cli.estimators.n_jobs import N_JOBS
 from oblique_cli.ground.constraints import Boolean, Choice, ClassWeight, Either, Integer, Optional, Real, Text
 from oblique_cli.parameters import Declared, parameter
@@ -113,7 +113,9 @@ class Growth(Declared, BaseEstimator, kw_only=True):
         'Impurity is in the unit of the criterion: what a cut into pure sides would gain; with "twoing" half of '
         "Gini's.",
     )
-    monotonic_cst: Sequence[int] | Mapping[Any, int] | None = monotonic_cst("the share of the second of two classes")
+    monotonic_cst: Sequence[int] | Mapping[Any, int] | None = parameter(
+        default=None, allowed=ALLOWED, help=meaning("the share of the second of two classes")
+    )
 
 
 class Pruning(RuleParameters, BaseEstimator, kw_only=True):

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.monotonic import ALLOWED, meaning, signs_of, warn_of_flat
 from oblique_cli.estimators.monotonic import NAME as ORDER
-from oblique_cli.estimators.monotonic import monotonic_cst, signs_of, warn_of_flat
 from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.parameters import Declared, parameter
@@ -83,7 +83,9 @@ class ModelTreeRegressor(Declared, TreeRegressor, kw_only=True):
     max_depth: int | None = parameter(
         default=None, allowed=Optional(Integer(0)), help="Longest path from the root to a leaf; None for no limit."
     )
-    monotonic_cst: Sequence[int] | Mapping[Any, int] | None = monotonic_cst("the number predicted")
+    monotonic_cst: Sequence[int] | Mapping[Any, int] | None = parameter(
+        default=None, allowed=ALLOWED, help=meaning("the number predicted")
+    )
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Grow the tree.

@@ -11,8 +11,8 @@ from sklearn.utils import check_random_state
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.monotonic import ALLOWED, meaning, signs_of, warn_of_flat
 from oblique_cli.estimators.monotonic import NAME as ORDER
-from oblique_cli.estimators.monotonic import monotonic_cst, signs_of, warn_of_flat
 from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
 from oblique_cli.ground.constraints import Choice, Integer, Optional, Real, check
 from oblique_cli.ground.seeds import generator, integer
@@ -92,7 +92,9 @@ class ObliqueTreeRegressor(Declared, TreeRegressor, kw_only=True):
         help='"tao" refines the tree as a whole by alternating optimization (Carreira-Perpinan & Tavallali 2018), at '
         "the penalty that 5-fold cross-validation of the training rows chooses.",
     )
-    monotonic_cst: Sequence[int] | Mapping[Any, int] | None = monotonic_cst("the number predicted")
+    monotonic_cst: Sequence[int] | Mapping[Any, int] | None = parameter(
+        default=None, allowed=ALLOWED, help=meaning("the number predicted")
+    )
     random_state: Any = parameter(
         default=None, help='Draws the folds of "cv" and of "tao", and what a heuristic draws.'
     )

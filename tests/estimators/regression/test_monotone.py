@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from monotone_support import is_proved, table, worst_fall
 from sklearn.tree import DecisionTreeRegressor
 
-from oblique_cli import make
+from oblique_cli import ObliqueTreeRegressor, make
 from oblique_cli.errors import ConfigError
 from oblique_cli.tree.least_squares import fit_linear
 from oblique_cli.tree.monotone_models import fit_in_order
@@ -111,8 +111,10 @@ def test_what_the_rows_contradict_is_flat_and_said() -> None:
     assert np.ptp(tree.predict(X)) == 0.0
 
 
-@pytest.mark.parametrize("name", ["tao_regression", "tao_model_tree"])
-def test_refinement_is_refused(name: str) -> None:
+@pytest.mark.parametrize("leaves", ["constant", "linear"])
+def test_refinement_is_refused(leaves: str) -> None:
     X, y = table(np.random.default_rng(6), 40, 2)
     with pytest.raises(ConfigError, match="set refine to 'none'"):
-        make(name, monotonic_cst=[1, 0]).fit(X, y)
+        ObliqueTreeRegressor(leaves=leaves, refine="tao", monotonic_cst=[1, 0]).fit(X, y)
+    with pytest.raises(ConfigError, match="has no parameter 'monotonic_cst'"):
+        make("tao_regression", monotonic_cst=[1, 0])
