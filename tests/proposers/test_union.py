@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contracts import CRITERION_NAMES, NATIVE_NAMES, PROPOSER_NAMES, REAL_SETS, assert_same_tree, grow, real_set
+from contracts import CRITERION_NAMES, NATIVE_NAMES, PROPOSER_NAMES, QUICK, REAL_SETS, assert_same_tree, grow, real_set
 from node_support import DEGENERATE, node_of, split_of
 from sklearn.base import clone
 
@@ -73,7 +73,7 @@ def test_a_union_of_one_is_that_one(name):
     data = real_set("bupa")
     alone, union = (
         grow(one, data.X, data.y, seed=3, criterion="gini", proposer=parameters)
-        for one, parameters in ((name, {}), ("union", {"proposers": [name]}))
+        for one, parameters in ((name, {}), ("union", {"proposers": [{"name": name, **QUICK.get(name, {})}]}))
     )
     assert_same_tree(alone, union)
 

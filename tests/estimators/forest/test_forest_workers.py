@@ -150,7 +150,7 @@ def test_a_fit_that_fails_leaves_no_forest(name, monkeypatch):
         def __init__(self, *_):
             pass
 
-        def grow(self, *_):
+        def grow(self, *_, **__):
             raise MemoryError
 
         boost = grow

@@ -21,6 +21,7 @@ from oblique_cli.tree import look_ahead
 from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.least_squares import ZERO, Linear, Passes, fit_linear, left_out_error
 from oblique_cli.tree.look_ahead import AllTurns, EveryValue, FarthestTurn, Settings
+from oblique_cli.tree.monotone_models import Held
 from oblique_cli.tree.turning_points import TurningPoints, turning_points
 
 NAMES = [name for name, algorithm in ALGORITHMS.items() if algorithm.family.task == "regression"]
@@ -222,7 +223,7 @@ def test_retis_finds_the_cut_of_an_exhaustive_search(seed, weighting):
     rng = np.random.default_rng(seed)
     X, y = np.round(rng.normal(size=(25, 3)), 1), rng.normal(size=25)
     model = fit_linear(X, y)
-    cut = look_ahead.best_cut(X, y, model, EveryValue(), Settings(0, 0, weighting=weighting))
+    cut = look_ahead.best_cut(X, y, Held(model), EveryValue(), Settings(0, 0, weighting=weighting))
     every = {j: np.unique(X[:, j]) for j in range(3)}
     assert cut.error == pytest.approx(naive_cut(X, y, every, weighting), rel=1e-7, abs=1e-9)
 
@@ -234,14 +235,14 @@ def test_variant_a_scores_all_turning_points_and_variant_b_the_coordinates_of_th
     points = turning_points(X, y, np.array([False, False]), 5, 5, 0.8)
     assert len(points) > 10
     model, options = fit_linear(X, y), Settings(0, 0)
-    a = look_ahead.best_cut(X, y, model, AllTurns(points), options)
+    a = look_ahead.best_cut(X, y, Held(model), AllTurns(points), options)
     planes = {j: points.centers[points.feature == j, j] for j in range(2)}
     assert a.error == pytest.approx(naive_cut(X, y, planes, "size"))
     # Distance in the space of features and target: |y - f(x)| / sqrt(1 + |slope|^2).
     slope = np.sqrt(1 + model.coef @ model.coef)
     distances = np.abs(points.targets - points.centers @ model.coef - model.intercept) / slope
     far = points.centers[int(np.argmax(distances))]
-    b = look_ahead.best_cut(X, y, model, FarthestTurn(points), options)
+    b = look_ahead.best_cut(X, y, Held(model), FarthestTurn(points), options)
     assert b.error == pytest.approx(naive_cut(X, y, {j: far[[j]] for j in range(2)}, "size"))
     assert b.threshold == far[b.feature]
 
@@ -253,10 +254,10 @@ def test_variant_b_makes_a_leaf_where_its_farthest_point_cuts_nothing():
     y[5:] = 1.0
     points = TurningPoints(np.array([0, 0]), np.array([[4.0], [9.0]]), np.array([1.0, 5.0]))
     flat, options = Linear(np.zeros(1), 0.0, 5.0, 1), Settings(0, 0, min_child=3)
-    assert look_ahead.best_cut(X, y, flat, AllTurns(points), options).threshold == 4.0
-    assert look_ahead.best_cut(X, y, flat, FarthestTurn(points), options) is None
+    assert look_ahead.best_cut(X, y, Held(flat), AllTurns(points), options).threshold == 4.0
+    assert look_ahead.best_cut(X, y, Held(flat), FarthestTurn(points), options) is None
     nothing = points.where(np.zeros(2, dtype=bool))
-    assert look_ahead.best_cut(X, y, flat, FarthestTurn(nothing), options) is None
+    assert look_ahead.best_cut(X, y, Held(flat), FarthestTurn(nothing), options) is None
 
 
 def test_a_cut_is_chosen_by_one_weighting_and_held_to_the_improvement_of_another():
@@ -266,10 +267,13 @@ def test_a_cut_is_chosen_by_one_weighting_and_held_to_the_improvement_of_another
     y = np.r_[np.zeros(6), 40 * np.ones(54)] + rng.normal(0, 1, 60)
     model, options = fit_linear(X, y), Settings(0, 0)
     both = {
-        w: look_ahead.best_cut(X, y, model, EveryValue(), replace(options, weighting=w)) for w in look_ahead.WEIGHTINGS
+        w: look_ahead.best_cut(X, y, Held(model), EveryValue(), replace(options, weighting=w))
+        for w in look_ahead.WEIGHTINGS
     }
     assert both["sum"].n_left == 6 and both["sum"].error == both["sum"].children_error
-    mixed = look_ahead.best_cut(X, y, model, EveryValue(), replace(options, weighting="sum", improvement_by="size"))
+    mixed = look_ahead.best_cut(
+        X, y, Held(model), EveryValue(), replace(options, weighting="sum", improvement_by="size")
+    )
     assert (mixed.n_left, mixed.error) == (6, both["sum"].error)
     left, right = refit_rss(X[:6], y[:6]), refit_rss(X[6:], y[6:])
     assert mixed.children_error == pytest.approx(0.1 * left + 0.9 * right)
