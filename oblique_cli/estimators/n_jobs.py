@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
+from importlib import import_module
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
@@ -78,6 +79,8 @@ def in_turn(task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Itera
     if number < 2:
         yield from (task(*arguments) for arguments in calls)
         return
+    # scikit-learn imports pandas when it first meets a table, and takes it half imported from another thread.
+    import_module("pandas")
     failed: Exception | None = None
     found = Parallel(number, backend="threading", return_as="generator", batch_size=1)
     for outcome in found(delayed(_outcome)(task, arguments) for arguments in calls):
