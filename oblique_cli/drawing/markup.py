@@ -1,4 +1,4 @@
-"""What HTML pages of this project are made of: tables, matrices, bars, and the digests that a policy names.
+"""What HTML pages of this project are made of: their frame, tables, matrices and bars.
 
 Text is escaped here, so whatever a user has called a column is text on the page.
 """
@@ -9,6 +9,7 @@ import base64
 import hashlib
 from collections.abc import Iterable, Sequence
 from html import escape
+from string import Template
 from typing import Any
 
 from oblique_cli.drawing.scene import style_of
@@ -25,8 +26,42 @@ BARS = """.bars { border-collapse: collapse; width: 100%; max-width: 40rem; }
 SHADES = 10  # of the cells of a matrix, by the share of their row
 
 
-def digest(text: str) -> str:
-    """Return what a content security policy names a script or a style by."""
+DOCUMENT = Template("""\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="$policy">
+<meta name="color-scheme" content="light dark">
+<meta name="generator" content="oblique">
+<title>$title</title>
+<style>$style</style>
+</head>
+<body>
+$body
+</body>
+</html>
+""")
+
+
+def document(title: str, style: str, body: str, script: str = "", *, painted: bool = False) -> str:
+    """Return a page that allows nothing but its own style and script, which are named by their digests.
+
+    body : markup; painted : whether it has pictures of matplotlib, which need style attributes and images in the page
+    """
+    styles = "'unsafe-inline'; img-src data:" if painted else f"'{_digest(style)}'"
+    scripts = f"; script-src '{_digest(script)}'" if script else ""
+    return DOCUMENT.substitute(
+        policy=f"default-src 'none'; style-src {styles}{scripts}; base-uri 'none'; form-action 'none'",
+        title=escape(title),
+        style=style,
+        body=f"{body}\n<script>{script}</script>" if script else body,
+    )
+
+
+def _digest(text: str) -> str:
+    """What a content security policy names a script or a style by."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 

@@ -89,21 +89,17 @@ def page(view: TreeView, data: PageData) -> str:
     """Return the page of a tree, always the same bytes for the same tree."""
     scene = scene_of(view, heading=False)
     style = Template(_file("page.css")).substitute(fonts=FONTS) + markup.BARS + style_sheet()
-    script = _file("page.js")
-    return Template(_file("page.html")).substitute(
-        title=escape(printable(view.title or "A decision tree")),
-        style=style,
-        style_hash=markup.digest(style),
-        heading=escape(printable(view.title or "A decision tree")),
+    title = printable(view.title or "A decision tree")
+    body = Template(_file("page.html")).substitute(
+        heading=escape(title),
         legend=_legend(view),
         facts=_facts(view, scene.sideways),
         svg=drawing(scene),
         importances=_importances(data),
         rules=escape("".join(char if char.isprintable() or char == "\n" else " " for char in data.rules)),
         data=_json(_plain(view, data, scene.sideways)),
-        script=script,
-        script_hash=markup.digest(script),
     )
+    return markup.document(title, style, body.rstrip("\n"), _file("page.js"))
 
 
 def _legend(view: TreeView) -> str:

@@ -7,9 +7,9 @@ context, and under the backend "dask" the trees of a forest grow on its workers.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from importlib import import_module
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
@@ -79,15 +79,15 @@ def in_turn(task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Itera
     if number < 2:
         yield from (task(*arguments) for arguments in calls)
         return
-    # scikit-learn imports pandas when it first meets a table, and takes it half imported from another thread.
-    import_module("pandas")
     failed: Exception | None = None
     found = Parallel(number, backend="threading", return_as="generator", batch_size=1)
-    for outcome in found(delayed(_outcome)(task, arguments) for arguments in calls):
-        if isinstance(outcome, Exception):
-            failed = failed or outcome
-        elif failed is None:
-            yield outcome
+    # Tasks that silence a warning put the filters of all threads back to what they met, which may be another task's.
+    with warnings.catch_warnings():
+        for outcome in found(delayed(_outcome)(task, arguments) for arguments in calls):
+            if isinstance(outcome, Exception):
+                failed = failed or outcome
+            elif failed is None:
+                yield outcome
     if failed is not None:
         raise failed
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -215,6 +216,9 @@ def cross_validated(
     tested = folds_of(case.dataset, cv, seed)[: 1 if held_out else None]
     jobs = [seeds.integer(seed, case.dataset.name, "job", 0, number) for number in range(len(tested))]
     calls = [(case, fold, goal, job) for fold, job in zip(tested, jobs, strict=True)]
+    if case.dataset.qualitative:
+        # scikit-learn imports pandas when it first encodes levels; another thread would take it half imported.
+        import_module("pandas")
     for answers, estimator in in_turn(answers_of, calls):
         parts.append(answers)
         estimators.append(estimator)

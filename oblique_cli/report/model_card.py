@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from html import escape
-from string import Template
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -66,10 +66,10 @@ def model_card(
     card = _Card(model, X, tuple(remarks), beside, command)
     try:
         whole = card.page(())
-        for left_out in ("shapes", "shapes model"):
+        for left_out in (("shapes",), ("shapes", "model")):
             if len(whole.encode()) < LARGEST:
                 break
-            whole = card.page(left_out.split())
+            whole = card.page(left_out)
         return whole
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise DataError(f"the facts of the model cannot be used ({error!r}); fit the model again.") from None
@@ -104,12 +104,8 @@ class _Card:
         body = "\n".join(f'<section id="{a}"><h2>{t}</h2>\n{content}</section>' for a, t, content in made)
         style = _file("runs_page.css") + _file("model_card.css") + markup.BARS + small_charts.STYLE
         style += style_sheet("svg ")
-        return Template(_file("model_card.html")).substitute(
-            title=escape(f"{self.title}: model card"),
-            style=style,
-            style_digest=markup.digest(style),
-            body=f'{self.head()}\n<nav aria-label="Sections">{links}</nav>\n<main>\n{body}\n</main>',
-        )
+        body = f'{self.head()}\n<nav aria-label="Sections">{links}</nav>\n<main>\n{body}\n</main>'
+        return markup.document(f"{self.title}: model card", style, body)
 
     @property
     def title(self) -> str:
@@ -254,7 +250,7 @@ class _Card:
         if shape.cells is None or shape.shapley is None:
             return
         points = [
-            Marks([(x, y) for x, y in zip(shape.cells.tolist(), column.tolist(), strict=True) if x == x], k)
+            Marks([(x, y) for x, y in zip(shape.cells.tolist(), column.tolist(), strict=True) if not isnan(x)], k)
             for k, column in zip(shape.outputs, shape.shapley.T, strict=True)
         ]
         yield self._figure(shape, "Shapley value", points)

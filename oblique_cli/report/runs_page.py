@@ -14,7 +14,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
-from string import Template
 from typing import Any
 
 import oblique_cli
@@ -78,14 +77,8 @@ def page(
     body = "\n".join(
         f'<section id="{anchor}"><h2>{escape(title)}</h2>\n{content}</section>' for anchor, title, content in sections
     )
-    script = _file("runs_page.js")
-    return Template(_file("runs_page.html")).substitute(
-        title=escape(material.title),
-        style=_file("runs_page.css"),
-        script=script,
-        script_digest=markup.digest(script),
-        body=f'{_head(material)}\n<nav aria-label="Sections">{links}</nav>\n<main>\n{body}\n</main>',
-    )
+    body = f'{_head(material)}\n<nav aria-label="Sections">{links}</nav>\n<main>\n{body}\n</main>'
+    return markup.document(material.title, _file("runs_page.css"), body, _file("runs_page.js"), painted=True)
 
 
 def _file(name: str) -> str:

@@ -328,6 +328,22 @@ class _Skeleton:
     seed: int
 
 
+def scale_of(X: Array) -> tuple[Array, Array]:
+    """Return means and standard deviations of the columns, (p,) twice; an infinite one where a column is constant."""
+    spread = X.std(axis=0)
+    return X.mean(axis=0), np.where((spread > 0) & (X.max(axis=0) > X.min(axis=0)), spread, np.inf)
+
+
+def plane_of(machine: Any, center: Array, spread: Array) -> Plane | None:
+    """Return the plane, of unit length, of a fitted linear machine on rows that were scaled so; None if it has none."""
+    w = machine.coef_[0] / spread
+    length = float(np.linalg.norm(w))
+    if not length > 0:
+        return None
+    w = w / length
+    return Plane(w, float(center @ w - machine.intercept_[0] / length), 0.0)
+
+
 def svm_plane(X: Array, group: Ints, cost: float, seed: int) -> Plane | None:
     """Return the plane of a linear support vector machine between two groups (thesis eq. 6.4.4), or None.
 
@@ -337,17 +353,10 @@ def svm_plane(X: Array, group: Ints, cost: float, seed: int) -> Plane | None:
     """
     from sklearn.svm import LinearSVC
 
-    spread = X.std(axis=0)
-    spread = np.where((spread > 0) & (X.max(axis=0) > X.min(axis=0)), spread, np.inf)
-    center = X.mean(axis=0)
+    center, spread = scale_of(X)
     machine = LinearSVC(C=cost, loss="hinge", dual="auto", max_iter=SVM_STEPS, random_state=seed)
     # The tree has checked rows and parameters. On the few rows of a node such checks take longer than the machine.
     with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
         warnings.simplefilter("ignore", ConvergenceWarning)
         machine.fit((X - center) / spread, group)
-    w = machine.coef_[0] / spread
-    length = float(np.linalg.norm(w))
-    if not length > 0:
-        return None
-    w = w / length
-    return Plane(w, float(center @ w - machine.intercept_[0] / length), 0.0)
+    return plane_of(machine, center, spread)

@@ -25,7 +25,7 @@ from oblique_cli import config
 from oblique_cli.data import catalogue
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.estimators.algorithms import ALGORITHMS
-from oblique_cli.estimators.oblique.bottom_up import SVM_STEPS
+from oblique_cli.estimators.oblique.bottom_up import SVM_STEPS, plane_of, scale_of
 from oblique_cli.estimators.oblique.clusters import Clustering
 from oblique_cli.evaluation import published
 from oblique_cli.experiments.dispatching import Call
@@ -80,7 +80,7 @@ class Machine:
         """Return the plane between two groups. X : (n, p), of a training set that "training" has scaled already."""
         from sklearn.svm import SVC, LinearSVC
 
-        center, spread = _scale(X) if self.scaling == "node" else (np.zeros(X.shape[1]), np.ones(X.shape[1]))
+        center, spread = scale_of(X) if self.scaling == "node" else (np.zeros(X.shape[1]), np.ones(X.shape[1]))
         weights = "balanced" if self.balanced else None
         if self.solver == "liblinear":
             machine: Any = LinearSVC(C=cost, loss="hinge", dual=True, tol=self.tolerance, max_iter=SVM_STEPS,
@@ -90,12 +90,7 @@ class Machine:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             machine.fit((X - center) / spread, group)
-        w = machine.coef_[0] / spread
-        length = float(np.linalg.norm(w))
-        if not length > 0:
-            return None
-        w = w / length
-        return Plane(w, float(center @ w - machine.intercept_[0] / length), 0.0)
+        return plane_of(machine, center, spread)
 
 
 MACHINES = (
@@ -106,12 +101,6 @@ MACHINES = (
     Machine("libsvm, features' own units", scaling="none"),
     Machine(f"libsvm, {BY_SIZE}", balanced=True),
 )
-
-
-def _scale(X: Array) -> tuple[Array, Array]:
-    """Return means and standard deviations of the columns; an infinite one where a column is constant."""
-    spread = X.std(axis=0)
-    return X.mean(axis=0), np.where((spread > 0) & (X.max(axis=0) > X.min(axis=0)), spread, np.inf)
 
 
 def machines_step(job: Job, data: Dataset, clustering: Clustering, machines: Sequence[Machine]) -> Row:
@@ -158,7 +147,7 @@ def _of_fold(
         leaves = [group for groups in clusters for group in groups]
         labels = [code for code, groups in enumerate(clusters) for _ in groups]
         merges = merge_order(X, leaves, labels)
-        center, spread = _scale(X)
+        center, spread = scale_of(X)
         for machine in machines:
             rows, tests = X, data.X[test]
             if machine.scaling == "training":
