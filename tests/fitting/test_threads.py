@@ -19,7 +19,7 @@ from oblique_cli.fitting import estimating
 
 def answers_of(*_):
     print(hasattr(sys.modules.get("pandas"), "DataFrame"))
-    raise SystemExit(0)
+    raise ValueError
 
 estimating.answers_of = answers_of
 sys.argv[1:] = ["fit", "plain.csv", "--target", "weight_mg", "--algorithm", "hhcart_regression"]
@@ -29,7 +29,7 @@ main()
 
 def test_pandas_is_there_before_levels_are_encoded_by_threads():
     done = subprocess.run([sys.executable, "-c", ASKED], cwd=ROOT / "tests/files", capture_output=True, text=True)
-    assert done.stdout == "True\n", done.stderr
+    assert set(done.stdout.splitlines()) == {"True"}, done.stderr
 
 
 def test_tasks_leave_the_filters_of_warnings_as_they_were():
