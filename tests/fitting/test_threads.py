@@ -13,23 +13,24 @@ from oblique_cli.estimators.n_jobs import in_turn, threads
 
 # In a process of its own, since anything may have imported pandas here.
 ASKED = """
-import sys
+import sys, threading
 from oblique_cli.cli import main
-from oblique_cli.fitting import estimating
 
-def answers_of(*_):
-    print(hasattr(sys.modules.get("pandas"), "DataFrame"))
-    raise ValueError
+class Watch:
+    def find_spec(self, name, *_):
+        if name == "pandas":
+            print("pandas in", threading.current_thread().name)
 
-estimating.answers_of = answers_of
-sys.argv[1:] = ["fit", "plain.csv", "--target", "weight_mg", "--algorithm", "hhcart_regression"]
+sys.meta_path.insert(0, Watch())
+sys.argv[1:] = "fit plain.csv --target weight_mg --algorithm hhcart_regression --folds 2 --workers 2".split()
 main()
 """
 
 
-def test_pandas_is_there_before_levels_are_encoded_by_threads():
+def test_no_thread_of_a_fold_imports_pandas():
     done = subprocess.run([sys.executable, "-c", ASKED], cwd=ROOT / "tests/files", capture_output=True, text=True)
-    assert set(done.stdout.splitlines()) == {"True"}, done.stderr
+    said = [line for line in done.stdout.splitlines() if line.startswith("pandas in ")]
+    assert (done.returncode, said) == (0, ["pandas in MainThread"]), done.stderr
 
 
 def test_tasks_leave_the_filters_of_warnings_as_they_were():
