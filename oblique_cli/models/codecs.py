@@ -182,6 +182,15 @@ class Text(Scalar):
         return isinstance(value, str)
 
 
+class Name(Text):
+    """A text of one line without control characters: names stand in messages, titles and comments of exported code."""
+
+    wanted = "a name of one line"
+
+    def holds(self, value: Any) -> bool:
+        return super().holds(value) and value.isprintable()
+
+
 class Flag(Scalar):
     """True or false."""
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.estimators.conformal_limits import Guarantee
 from oblique_cli.models import file_format
-from oblique_cli.models.codecs import Arrays, Many, Scope, Text
+from oblique_cli.models.codecs import Arrays, Many, Name, Scope, Text
 from oblique_cli.models.encoder import ENCODER, ColumnEncoder
 from oblique_cli.models.predicting import Predictor
 from oblique_cli.models.taken_apart import EstimatorPredictor, Fitted
@@ -333,7 +333,7 @@ def _model(document: Mapping[str, Any], arrays: Arrays) -> Model:
             root.fail(f"has no key {quoted(key)}")
     if strays := sorted(own.keys() - {*TOP, THRESHOLD, GUARANTEE}):
         root.fail(f"has a key {quoted(strays[0])}, which it should not have")
-    texts = {key: Text().value(own[key], _scope(key, arrays, True)) for key in ("kind", "estimator", "algorithm")}
+    texts = {key: Name().value(own[key], _scope(key, arrays, True)) for key in ("kind", "estimator", "algorithm")}
     if own["task"] not in ("classification", "regression"):
         raise DataError(f"task must be 'classification' or 'regression'. Got {quoted(own['task'])}")
     if not isinstance(own["facts"], dict):

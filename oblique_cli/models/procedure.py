@@ -417,7 +417,7 @@ def procedure_of(model: Model) -> Procedure:
             if level == NUMBER and cells[cell].fill is None and j not in scored:
                 cells[cell] = replace(cells[cell], fill=float(state["fill_values_"][j]))
     # The titles of algorithms are in a table that takes seconds to import.
-    title = " ".join((model.algorithm or model.fitted.cls).split())
+    title = model.algorithm or model.fitted.cls
     target = "target" if model.columns is None else str(model.columns.target)
     known = state["classes_"].tolist() if model.has_codes else list(range(len(model.classes)))
     classes = Classes(tuple(int(code) for code in known), len(model.classes))

@@ -168,6 +168,7 @@ def said_of(path: Path, document: dict[str, Any]) -> str:
         (lambda d: d.update(version=2), "the file has format version 2, and this version reads 1; install a newer"),
         (lambda d: d.update(version="1"), "the file has format version '1', and this version reads 1; fit the model"),
         (lambda d: d.update(format="tree"), "this is no model file"),
+        (lambda d: d.update(algorithm="a\nb"), r"algorithm must be a name of one line. Got 'a\nb'."),
         (lambda d: d.update(kind="bush"), "kind is 'bush', and this version knows forest,"),
         (lambda d: d.pop("classes"), "the file has no key 'classes'."),
         (lambda d: d.update(extra=1), "the file has a key 'extra', which it should not have."),
