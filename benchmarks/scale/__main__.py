@@ -1,6 +1,7 @@
 """One tree of a made-up table from the disk, beside memory and beside other libraries: `python -m benchmarks.scale`.
 
 One worker beside two, on an idle machine: `python -m benchmarks.scale --workers 1 2 --rows 3e6 --memory 3e8`.
+Forests beside others: `python -m benchmarks.scale --forests --features 20 --depth 16`.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ REAL = (
 )
 OF_TWO_CLASSES = ("LightGBM", "XGBoost, external memory")
 BY_WORKERS = ("HHCART(D) from disk", "HHCART(D) by Dask")  # threads of one process, and processes
+FORESTS = ("HHGDT forest", "MPRaF-P forest", "random forest", "YDF, oblique forest", "LightGBM, boosted")
 SHARED = (*BY_WORKERS, "HHCART(A) from disk", "axis-parallel from disk")  # that take any number of workers
 
 
@@ -43,6 +45,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[1], help="several numbers are set side by side")
     parser.add_argument("--repeat", type=int, default=1, help="rounds; the table shows the one of the quickest growth")
     parser.add_argument("--only", nargs="*", choices=CONTESTANTS, default=None)
+    parser.add_argument("--forests", action="store_true", help="forests of five trees and boosting, in memory")
     parser.add_argument("--scratch", default=None, help="folder; a temporary one by default")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: does it run?")
     parser.add_argument("--json", default=None)
@@ -54,6 +57,8 @@ def main() -> None:
     if asked.table != MADE:
         # LightGBM and XGBoost grow a tree for each of several classes, which is no single tree.
         asked.only = asked.only or (*REAL, *(OF_TWO_CLASSES if asked.table == FLIGHTS else ()))
+    if asked.forests:
+        asked.only = asked.only or FORESTS
     asked.only = asked.only or (USUAL if len(asked.workers) == 1 else BY_WORKERS)
     runs = [(name, w) for name in asked.only for w in (asked.workers if name in SHARED else asked.workers[:1])]
     growth: dict[tuple[str, int], Sample] = {run: Sample() for run in runs}

@@ -183,26 +183,68 @@ def xgboost(path: str, depth: int, memory: int, workers: int, scratch: str) -> t
     return lambda Z: (model.predict(xgb.DMatrix(Z)) > 0.5).astype(int), {"grow": time.perf_counter() - before}
 
 
-def ydf(path: str, depth: int, *_: Any) -> tuple[Predict, dict[str, Any]]:
-    """YDF: one tree with sparse oblique splits, exact, in memory."""
-    import ydf as y_d_f
+def ydf(**options: Any) -> Callable[..., tuple[Predict, dict[str, Any]]]:
+    """YDF: trees with sparse oblique splits, exact, in memory."""
+
+    def fit(path: str, depth: int, *_: Any) -> tuple[Predict, dict[str, Any]]:
+        import ydf as y_d_f
+
+        X, y = whole(path)
+        data = {f"x{j}": X[:, j].astype(np.float32) for j in range(X.shape[1])} | {"y": y}
+        del X
+        y_d_f.verbose(0)
+        before = time.perf_counter()
+        learner = y_d_f.RandomForestLearner(
+            "y", max_depth=depth + 1, split_axis="SPARSE_OBLIQUE", num_threads=1, compute_oob_performances=False,
+            random_seed=1, min_examples=1, **options,
+        )  # fmt: skip
+        model = learner.train(data)
+
+        def predict(Z: Any) -> Any:
+            return (model.predict({f"x{j}": Z[:, j].astype(np.float32) for j in range(Z.shape[1])}) > 0.5).astype(int)
+
+        return predict, {"grow": time.perf_counter() - before}
+
+    return fit
+
+
+TREES = 5  # of a forest, for which YDF takes half an hour on a million rows
+ROUNDS = 100  # of boosting
+
+
+def forest(algorithm: str) -> Callable[..., tuple[Predict, dict[str, Any]]]:
+    """A forest of ours, in memory."""
+
+    def fit(path: str, depth: int, *_: Any) -> tuple[Predict, dict[str, Any]]:
+        from oblique_cli.estimators.algorithms import make
+
+        X, y = whole(path)
+        before = time.perf_counter()
+        model = make(algorithm, n_estimators=TREES, max_depth=depth, random_state=1).fit(X, y)
+        return model.predict, {"grow": time.perf_counter() - before}
+
+    return fit
+
+
+def random_forest(path: str, depth: int, *_: Any) -> tuple[Predict, dict[str, Any]]:
+    """scikit-learn's random forest, in memory."""
+    from sklearn.ensemble import RandomForestClassifier
 
     X, y = whole(path)
-    data = {f"x{j}": X[:, j].astype(np.float32) for j in range(X.shape[1])} | {"y": y}
-    del X
-    y_d_f.verbose(0)
     before = time.perf_counter()
-    learner = y_d_f.RandomForestLearner(
-        "y", num_trees=1, bootstrap_training_dataset=False, max_depth=depth + 1, split_axis="SPARSE_OBLIQUE",
-        num_candidate_attributes_ratio=1.0, num_threads=1, compute_oob_performances=False, random_seed=1,
-        min_examples=1,
-    )  # fmt: skip
-    model = learner.train(data)
+    model = RandomForestClassifier(TREES, max_depth=depth, random_state=1, n_jobs=1).fit(X, y)
+    return model.predict, {"grow": time.perf_counter() - before}
 
-    def predict(Z: Any) -> Any:
-        return (model.predict({f"x{j}": Z[:, j].astype(np.float32) for j in range(Z.shape[1])}) > 0.5).astype(int)
 
-    return predict, {"grow": time.perf_counter() - before}
+def boosted(path: str, *_: Any) -> tuple[Predict, dict[str, Any]]:
+    """LightGBM: boosting with its defaults, in memory."""
+    import lightgbm as lgb
+
+    X, y = whole(path)
+    before = time.perf_counter()
+    settings = {"objective": "binary", "num_threads": 1, "verbose": -1}
+    model = lgb.train(settings, lgb.Dataset(X, y), ROUNDS)
+    return lambda Z: (model.predict(Z) > 0.5).astype(int), {"grow": time.perf_counter() - before}
 
 
 CONTESTANTS: dict[str, Callable[..., tuple[Predict, dict[str, Any]]]] = {
@@ -216,7 +258,12 @@ CONTESTANTS: dict[str, Callable[..., tuple[Predict, dict[str, Any]]]] = {
     "scikit-learn": scikit_learn,
     "LightGBM": lightgbm,
     "XGBoost, external memory": xgboost,
-    "YDF, sparse oblique": ydf,
+    "YDF, sparse oblique": ydf(num_trees=1, bootstrap_training_dataset=False, num_candidate_attributes_ratio=1.0),
+    "HHGDT forest": forest("hhgdt_forest"),
+    "MPRaF-P forest": forest("mpraf_p"),
+    "random forest": random_forest,
+    "YDF, oblique forest": ydf(num_trees=TREES),
+    "LightGBM, boosted": boosted,
 }
 
 
