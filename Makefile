@@ -28,15 +28,15 @@ DECLARED = tools/stubs.py $(wildcard oblique_cli/proposers/*.py oblique_cli/tree
   $(wildcard oblique_cli/estimators/oblique/groups.py oblique_cli/estimators/oblique/top_down.py)
 CPP = $(shell find oblique_cli/core -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: run test test-long soak sanitize lint format generated wheels bench figures docs screenshots reproduce help clean
+.PHONY: bytecode run test test-long soak sanitize lint format generated wheels bench figures docs screenshots reproduce help clean
 
 run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 	$(BIN)/oblique run configs/bupa_hhgdt.yaml
 
-test: $(INSTALLED) $(STUB)  ## all tests but the long ones
+test: $(INSTALLED) $(STUB) bytecode  ## all tests but the long ones
 	$(BIN)/python -m pytest -n auto --dist loadfile -m "not long"
 
-test-long: $(INSTALLED) $(STUB)  ## the tests that `make test` leaves out: long attacks, builds, whole products of cases
+test-long: $(INSTALLED) $(STUB) bytecode  ## the tests that `make test` leaves out: long attacks, builds, whole products of cases
 	$(BIN)/python -m pytest -n auto --dist worksteal -m long
 
 soak: $(INSTALLED)  ## the attack of tests/robustness at full length (docs/reliability.md): hours; SHARE=0.1 for a tenth
@@ -106,6 +106,10 @@ $(BIN)/python:
 $(INSTALLED): $(BIN)/python $(SOURCES)
 	$(PIP) install --editable ".[test]"
 	touch $@
+
+# Tests begin hundreds of processes. Where Python is told to write no bytecode, each would compile all modules again.
+bytecode: $(INSTALLED)
+	$(BIN)/python -m compileall -q oblique_cli
 
 # The build writes it as well; this is for a heuristic that was changed since.
 $(STUB): $(DECLARED) | $(BIN)/python
