@@ -45,7 +45,8 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[1], help="several numbers are set side by side")
     parser.add_argument("--repeat", type=int, default=1, help="rounds; the table shows the one of the quickest growth")
     parser.add_argument("--only", nargs="*", choices=CONTESTANTS, default=None)
-    parser.add_argument("--forests", action="store_true", help="forests of five trees and boosting, in memory")
+    parser.add_argument("--forests", action="store_true", help="forests and boosting, in memory")
+    parser.add_argument("--trees", type=int, default=5, help="of a forest")
     parser.add_argument("--scratch", default=None, help="folder; a temporary one by default")
     parser.add_argument("--quick", action="store_true", help="tiny sizes: does it run?")
     parser.add_argument("--json", default=None)
@@ -73,7 +74,7 @@ def main() -> None:
         one = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         for name, workers in runs * asked.repeat:
             arguments = [name, str(path), asked.depth, int(asked.memory), workers, folder, 50_000, asked.features]
-            arguments.append(asked.table)
+            arguments += [asked.table, asked.trees]
             command = [sys.executable, "-m", "benchmarks.scale.contestant", *map(str, arguments)]
             done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **one})
             label = _label(name, workers, asked.workers)

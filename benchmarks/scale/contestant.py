@@ -1,6 +1,6 @@
 """One contestant in a process of its own: fits one tree and prints what it took as JSON.
 
-Usage: python -m benchmarks.scale.contestant NAME FILE DEPTH MEMORY WORKERS SCRATCH ROWS_OF_TEST FEATURES TABLE
+Usage: python -m benchmarks.scale.contestant NAME FILE DEPTH MEMORY WORKERS SCRATCH ROWS_OF_TEST FEATURES TABLE TREES
 """
 
 from __future__ import annotations
@@ -50,18 +50,21 @@ def whole(path: str) -> tuple[Any, Any]:
 Predict = Callable[[Any], Any]
 
 
-def disk(algorithm: str) -> Callable[..., tuple[Predict, dict[str, Any]]]:
-    """Ours, from the disk."""
+def disk(algorithm: str, **options: Any) -> Callable[..., tuple[Predict, dict[str, Any]]]:
+    """Ours, from the disk; a forest has `trees` and no pruning."""
 
-    def fit(path: str, depth: int, memory: int, workers: int, scratch: str) -> tuple[Predict, dict[str, Any]]:
+    def fit(
+        path: str, depth: int, memory: int, workers: int, scratch: str, trees: int
+    ) -> tuple[Predict, dict[str, Any]]:
         from oblique_cli.scale import fit_from_disk
         from oblique_cli.scale.disk_tables import parquet_table
 
+        of_kind = {"n_estimators": trees} if algorithm.endswith("forest") else {"pruning": "none"}
         before = time.perf_counter()
         table = parquet_table(path, "y")
         looked = time.perf_counter() - before
         found = fit_from_disk.fit(
-            table, algorithm, {"pruning": "none", "max_depth": depth, "criterion": "gini"},
+            table, algorithm, {"max_depth": depth, "criterion": "gini", **of_kind, **options},
             memory=memory, threads=workers, scratch=scratch,
         )  # fmt: skip
         growing = sum(level.seconds for level in found.levels)
@@ -71,7 +74,7 @@ def disk(algorithm: str) -> Callable[..., tuple[Predict, dict[str, Any]]]:
             "bytes_read": found.bytes_read,
             "look": looked,
             "grow": growing,
-            "leaves": estimator.n_leaves_,
+            "leaves": int(estimator.n_leaves_),
         }
         return lambda X: codes_of(estimator.predict(X)), facts
 
@@ -81,7 +84,7 @@ def disk(algorithm: str) -> Callable[..., tuple[Predict, dict[str, Any]]]:
 def dask(algorithm: str) -> Callable[..., tuple[Predict, dict[str, Any]]]:
     """Ours, by workers of Dask on this machine."""
 
-    def fit(path: str, depth: int, memory: int, workers: int, scratch: str) -> tuple[Predict, dict[str, Any]]:
+    def fit(path: str, depth: int, memory: int, workers: int, scratch: str, *_: Any) -> tuple[Predict, dict[str, Any]]:
         from oblique_cli.scale import fit_from_disk
         from oblique_cli.scale.disk_tables import parquet_table
         from oblique_cli.scale.workers import workers_of
@@ -158,7 +161,7 @@ def lightgbm(path: str, depth: int, *_: Any) -> tuple[Predict, dict[str, Any]]:
     return lambda Z: (model.predict(Z) > 0.5).astype(int), {"grow": time.perf_counter() - before}
 
 
-def xgboost(path: str, depth: int, memory: int, workers: int, scratch: str) -> tuple[Predict, dict[str, Any]]:
+def xgboost(path: str, depth: int, memory: int, workers: int, scratch: str, *_: Any) -> tuple[Predict, dict[str, Any]]:
     """XGBoost: one tree, external memory, features in at most 256 bins."""
     import xgboost as xgb
 
@@ -184,9 +187,11 @@ def xgboost(path: str, depth: int, memory: int, workers: int, scratch: str) -> t
 
 
 def ydf(**options: Any) -> Callable[..., tuple[Predict, dict[str, Any]]]:
-    """YDF: trees with sparse oblique splits, exact, in memory."""
+    """YDF: trees with sparse oblique splits, exact, in memory; a forest unless `options` say how many trees."""
 
-    def fit(path: str, depth: int, *_: Any) -> tuple[Predict, dict[str, Any]]:
+    def fit(
+        path: str, depth: int, memory: int, workers: int, scratch: str, trees: int
+    ) -> tuple[Predict, dict[str, Any]]:
         import ydf as y_d_f
 
         X, y = whole(path)
@@ -196,7 +201,7 @@ def ydf(**options: Any) -> Callable[..., tuple[Predict, dict[str, Any]]]:
         before = time.perf_counter()
         learner = y_d_f.RandomForestLearner(
             "y", max_depth=depth + 1, split_axis="SPARSE_OBLIQUE", num_threads=1, compute_oob_performances=False,
-            random_seed=1, min_examples=1, **options,
+            random_seed=1, min_examples=1, **{"num_trees": trees, **options},
         )  # fmt: skip
         model = learner.train(data)
 
@@ -208,31 +213,34 @@ def ydf(**options: Any) -> Callable[..., tuple[Predict, dict[str, Any]]]:
     return fit
 
 
-TREES = 5  # of a forest, for which YDF takes half an hour on a million rows
 ROUNDS = 100  # of boosting
 
 
 def forest(algorithm: str) -> Callable[..., tuple[Predict, dict[str, Any]]]:
     """A forest of ours, in memory."""
 
-    def fit(path: str, depth: int, *_: Any) -> tuple[Predict, dict[str, Any]]:
+    def fit(
+        path: str, depth: int, memory: int, workers: int, scratch: str, trees: int
+    ) -> tuple[Predict, dict[str, Any]]:
         from oblique_cli.estimators.algorithms import make
 
         X, y = whole(path)
         before = time.perf_counter()
-        model = make(algorithm, n_estimators=TREES, max_depth=depth, random_state=1).fit(X, y)
+        model = make(algorithm, n_estimators=trees, max_depth=depth, random_state=1).fit(X, y)
         return model.predict, {"grow": time.perf_counter() - before}
 
     return fit
 
 
-def random_forest(path: str, depth: int, *_: Any) -> tuple[Predict, dict[str, Any]]:
+def random_forest(
+    path: str, depth: int, memory: int, workers: int, scratch: str, trees: int
+) -> tuple[Predict, dict[str, Any]]:
     """scikit-learn's random forest, in memory."""
     from sklearn.ensemble import RandomForestClassifier
 
     X, y = whole(path)
     before = time.perf_counter()
-    model = RandomForestClassifier(TREES, max_depth=depth, random_state=1, n_jobs=1).fit(X, y)
+    model = RandomForestClassifier(trees, max_depth=depth, random_state=1, n_jobs=1).fit(X, y)
     return model.predict, {"grow": time.perf_counter() - before}
 
 
@@ -259,19 +267,23 @@ CONTESTANTS: dict[str, Callable[..., tuple[Predict, dict[str, Any]]]] = {
     "LightGBM": lightgbm,
     "XGBoost, external memory": xgboost,
     "YDF, sparse oblique": ydf(num_trees=1, bootstrap_training_dataset=False, num_candidate_attributes_ratio=1.0),
+    "HHCART(D) forest from disk": disk(
+        "bagged_forest", proposer="hhcart_d", max_features=None, max_features_per_tree=0.5
+    ),
+    "HHGDT forest from disk": disk("hhgdt_forest", max_features=None, max_features_per_tree=0.5),
     "HHGDT forest": forest("hhgdt_forest"),
     "MPRaF-P forest": forest("mpraf_p"),
     "random forest": random_forest,
-    "YDF, oblique forest": ydf(num_trees=TREES),
+    "YDF, oblique forest": ydf(),
     "LightGBM, boosted": boosted,
 }
 
 
 def main() -> None:
     """Fit what the command line asks for."""
-    name, path, depth, memory_, workers, scratch, n_test, p, table = sys.argv[1:]
+    name, path, depth, memory_, workers, scratch, n_test, p, table, trees = sys.argv[1:]
     before, spent = time.perf_counter(), time.process_time()
-    predict, facts = CONTESTANTS[name](path, int(depth), int(memory_), int(workers), scratch)
+    predict, facts = CONTESTANTS[name](path, int(depth), int(memory_), int(workers), scratch, int(trees))
     total = {"seconds": time.perf_counter() - before, "cpu": time.process_time() - spent}
     found = {**facts, **total, "peak": peak()}
     X, y = rows(FIRST_TEST_BLOCK, int(n_test), int(p), 1) if table == MADE else real(table)[2:]

@@ -19,6 +19,7 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "M
 # Of a table as it is read into memory: its cells as texts and as numbers, and the copies that growth works on.
 CELL_BYTES = 120
 TEXT_FACTOR = 12  # the same of a byte of CSV
+FEATURES_OF_A_FOREST = {"max_features": None, "max_features_per_tree": 0.5}
 UNREAD = (".xls", ".xlsx", ".xlsm", ".ods", ".xz", ".zip")  # what `oblique convert` cannot open
 
 
@@ -105,8 +106,7 @@ def fit_beyond(
         table = npy_table(data, own.target, weight=weights, drop=own.drop, features=own.features, beside=beside)
     else:
         table = parquet_table(data, target, weight=weights, drop=own.drop, features=own.features)
-    if "pruning" not in params:
-        params = {"pruning": "cost_complexity", "standard_errors": 1.0, **params}
+    params = {**_usual(algorithm, params), **params}
     given: dict[str, Any] = {}
     if not quiet:
         given["say"] = lambda level: click.echo(
@@ -128,6 +128,17 @@ def fit_beyond(
             **given,
         )
     return fit_from_disk.model_of(fitted, table, algorithm, seed), fitted, table
+
+
+def _usual(algorithm: str, params: dict[str, Any]) -> dict[str, Any]:
+    """What is set for a table beyond memory where the user sets nothing."""
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+
+    known = ALGORITHMS[algorithm]
+    given = known.current(params)
+    if "max_features_per_tree" in known.parameters:  # drawn once for a tree: no rows are needed
+        return {} if {"max_features", "max_features_per_tree"} & given.keys() else FEATURES_OF_A_FOREST
+    return {} if "pruning" in given else {"pruning": "cost_complexity", "standard_errors": 1.0}
 
 
 def _workers(scheduler: str | None, workers: int) -> Any:
@@ -189,5 +200,11 @@ def remarks(fitted: Any, table: Any) -> tuple[str, ...]:
     )
     if table.dropped:
         said.append(f"{table.dropped} rows have no class{' or no weight' if table.weight else ''} and were left out.")
-    said.append(f"Grown from the disk within {fitted.memory / 1e6:.0f} MB; the tree in memory would be the same.")
+    grown = f"Grown from the disk within {fitted.memory / 1e6:.0f} MB"
+    if hasattr(fitted.estimator, "tree_"):
+        said.append(f"{grown}; the tree in memory would be the same.")
+    else:
+        share = fitted.estimator.max_features_per_tree
+        drawn = "all features" if share is None else f"its features once (max_features_per_tree {share})"
+        said.append(f"{grown}: {fitted.estimator.n_estimators} trees. Each drew {drawn}, and its rows as in memory.")
     return tuple(said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -353,9 +354,12 @@ def _fit_beyond(
         }
         write(json.dumps(plain, ensure_ascii=False, indent=1) + "\n")
         return
-    title = f"{ALGORITHMS[algorithm].title} on {model.facts['data']}"
-    shown = showing.of_loaded(model, title, fitted.X, fitted.y, remarks(fitted, table))
-    write(headed(showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()))
+    title, said = f"{ALGORITHMS[algorithm].title} on {model.facts['data']}", remarks(fitted, table)
+    if showing.has_tree(model):
+        shown = showing.of_loaded(model, title, fitted.X, fitted.y, said)
+        write(headed(showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()))
+    else:
+        write(headed(_no_tree(title, said)))
     for path in written:
         click.echo(f"model written to {as_typed(path)}", err=True)
 
@@ -381,8 +385,7 @@ def _tree(outcome: Outcome, dataset: Dataset, precision: int) -> str:
 
     model, title, remarks = outcome.model, reporting.title(outcome, dataset), reporting.remarks(outcome, dataset)
     if not showing.has_tree(model):
-        lines = [title, *remarks, "The model is not one tree, so no rules are shown."]
-        text = "".join(f"# {line}\n" for line in lines)
+        text = _no_tree(title, remarks)
         if outcome.tree is None:
             return text
         beside = f"{outcome.tree.facts['title']} on {dataset.name}, the tree beside it"
@@ -390,6 +393,12 @@ def _tree(outcome: Outcome, dataset: Dataset, precision: int) -> str:
         return text + "\n" + showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()
     shown = showing.of_loaded(model, title, outcome.X, dataset.y[outcome.rows], remarks)
     return showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()
+
+
+def _no_tree(title: str, remarks: Sequence[str]) -> str:
+    """The heading of a model without rules to show."""
+    lines = [title, *remarks, "The model is not one tree, so no rules are shown."]
+    return "".join(f"# {line}\n" for line in lines)
 
 
 def _document(outcome: Outcome, written: list[str]) -> dict[str, Any]:

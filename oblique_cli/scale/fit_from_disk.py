@@ -1,4 +1,7 @@
-"""A top-down tree of a table beyond memory: rows into chunks, growth, pruning, and a test on rows kept from both."""
+"""A model of a table beyond memory: rows into chunks, growth, pruning, and a test on rows kept from both.
+
+The model is a top-down tree, or a forest of such trees (`forest_from_disk`).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +21,10 @@ from oblique_cli import __version__
 from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN, make
+from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
+from oblique_cli.evaluation.metrics import n_terms
 from oblique_cli.models.model import Model
+from oblique_cli.scale import forest_from_disk
 from oblique_cli.scale.asking import Here
 from oblique_cli.scale.checkpoint import Checkpoint
 from oblique_cli.scale.disk_tables import Division, Table, store
@@ -68,7 +74,7 @@ def fit(
     seed: int = 1,
     say: Callable[[Level], None] = lambda _: None,
 ) -> Fitted:
-    """Fit a top-down classification tree to a table without holding it in memory.
+    """Fit a top-down classification tree, or a bagged forest of them, to a table without holding it in memory.
 
     algorithm  of `oblique list algorithms`, grown level by level from sums over rows: see `_core.from_sums`
     params     of the estimator; pruning "cost_complexity" chooses on a share `prune` of the rows, drawn with `seed`
@@ -77,34 +83,39 @@ def fit(
                goes on from what a fit that did not come to its end left there: its last whole level
     asker      who answers the passes; this process with `threads` by default
     test       share of the rows kept to tell how good the tree is
-    The tree is the one that the estimator grows in memory on the same rows. ConfigError for what cannot be done so.
+    The tree is the one that the estimator grows in memory on the same rows; each tree of a forest is the one of the
+    rows and features that it drew. ConfigError for what cannot be done so.
     """
     estimator = _estimator(algorithm, dict(params or {}), seed)
-    proposer = estimator._checked_proposer()
-    if table.levels and proposer.quantitative:
+    is_forest = isinstance(estimator, BaggedForestClassifier)
+    if is_forest and asker is not None:
+        raise ConfigError(f"{algorithm} of a table larger than memory grows by threads of one process: no --scheduler.")
+    plans = forest_from_disk.plans_of(estimator, memory) if is_forest else [_plan(estimator, memory)]
+    if table.levels and any(is_forest or plan.proposer.quantitative for plan in plans):
         raise ConfigError(f"{algorithm} takes quantitative features only; leave columns of text out by --drop.")
-    Plan(proposer).family  # noqa: B018  (ConfigError before the table is copied)
     kept = prune if estimator.needs_pruning_rows else 0.0
     folder = Path(tempfile.mkdtemp(prefix="oblique-rows-")) if scratch is None else Path(scratch) / "oblique-rows"
     checkpoint = None if scratch is None else Checkpoint(folder / "state.npz")
     done = False
     try:
         rows = _rows(table, folder, Division(kept, test, seed), _class_weights(estimator, table))
-        who: Asker = Here(rows, threads) if asker is None else asker(rows)
-        of_node = estimator.misrate_of == "node"
-        stopping = Stopping(estimator.min_parent, estimator.max_misrate if of_node else 0.0, estimator.max_depth)
-        least = max(float(estimator.min_samples_leaf), 1e-300)
-        if estimator.min_weight_fraction_leaf:
-            total = float(who.ask("boxes", 0, {"n_slots": 1})["weight"].sum())
-            least = max(least, estimator.min_weight_fraction_leaf * total)
-        plan = Plan(proposer, estimator.criterion, stopping, least, estimator.ties, memory)
-        grown = grow(who, rows, plan, checkpoint, say)
-        tree = _pruned(who, estimator._cut(grown.tree), estimator)
-        wrong, tested = _tested(who, tree) if test else (0.0, 0)
         X, y = _some(rows)
-        _keep(estimator, tree, table, X)
+        estimator.classes_, estimator.n_features_in_ = np.array(table.classes), len(table.features)
+        if is_forest:
+            resumed = folder if scratch is not None else None
+            levels = forest_from_disk.grow_forest(estimator, rows, plans, threads, X, resumed, say)
+            right, tested = forest_from_disk.tested(estimator, rows) if test else (0.0, 0)
+        else:
+            who: Asker = Here(rows, threads) if asker is None else asker(rows)
+            grown = grow(who, rows, _with_least_leaf(plans[0], who, estimator), checkpoint, say)
+            tree = _pruned(who, estimator._cut(grown.tree), estimator)
+            levels, (wrong, tested) = grown.levels, _tested(who, tree) if test else (0.0, 0)
+            right = tested - wrong
+            # A tree of a table knows levels by their codes, as where the table is read into memory.
+            estimator.levels_ = {j: tuple(map(float, range(count))) for j, count in enumerate(table.levels) if count}
+            estimator._keep(tree, X)
         done = True
-        return Fitted(estimator, grown.levels, tested - wrong, tested, X, y, rows.bytes_read, memory)
+        return Fitted(estimator, levels, right, tested, X, y, rows.bytes_read, memory)
     finally:
         if done or scratch is None:
             shutil.rmtree(folder, ignore_errors=True)
@@ -132,9 +143,35 @@ def _rows(table: Table, folder: Path, division: Division, of_class: Array | None
     return store(table, folder, division, of_class)
 
 
+def _plan(estimator: Any, memory: int) -> Plan:
+    """How the tree of an estimator is grown; ConfigError for a heuristic that cannot, before the table is copied."""
+    of_node = estimator.misrate_of == "node"
+    stopping = Stopping(estimator.min_parent, estimator.max_misrate if of_node else 0.0, estimator.max_depth)
+    least = max(float(estimator.min_samples_leaf), 1e-300)
+    plan = Plan(estimator._checked_proposer(), estimator.criterion, stopping, least, estimator.ties, memory)
+    plan.family  # noqa: B018
+    return plan
+
+
+def _with_least_leaf(plan: Plan, who: Asker, estimator: Any) -> Plan:
+    """A plan with the least weight of a leaf that is a share of all weight, which takes a pass."""
+    if not estimator.min_weight_fraction_leaf:
+        return plan
+    total = float(who.ask("boxes", 0, {"n_slots": 1})["weight"].sum())
+    return replace(plan, min_leaf=max(plan.min_leaf, estimator.min_weight_fraction_leaf * total))
+
+
 def _estimator(algorithm: str, params: dict[str, Any], seed: int) -> Any:
-    if ALGORITHMS[algorithm].family is not TOP_DOWN:
-        raise ConfigError(f"{algorithm} is no top-down tree of one split heuristic, so it cannot grow from a disk.")
+    known = ALGORITHMS[algorithm]
+    if isinstance(known.made_by, type) and issubclass(known.made_by, BaggedForestClassifier):
+        forest = make(algorithm, random_state=seed, **params)
+        forest_from_disk.refuse(algorithm, forest)
+        return forest
+    if known.family is not TOP_DOWN:
+        raise ConfigError(
+            f"{algorithm} is neither a top-down tree of one split heuristic nor a bagged forest of such trees, so it "
+            "cannot grow from a disk."
+        )
     estimator = make(algorithm, random_state=seed, **params)
     if not isinstance(estimator.pruning, str) or estimator.pruning not in PRUNED_HERE:
         raise ConfigError(
@@ -154,7 +191,7 @@ def _estimator(algorithm: str, params: dict[str, Any], seed: int) -> Any:
 
 
 def _class_weights(estimator: Any, table: Table) -> Array | None:
-    given = estimator.class_weight
+    given = getattr(estimator, "class_weight", None)
     if given is None:
         return None
     if given == "balanced":
@@ -198,15 +235,6 @@ def _some(rows: Store) -> tuple[Array, NDArray[np.int32]]:
     return np.ascontiguousarray(np.concatenate(X)), np.concatenate(y)
 
 
-def _keep(estimator: Any, tree: Tree, table: Table, X: Array) -> None:
-    """Make the estimator what `fit` would have made it."""
-    estimator.classes_ = np.array(table.classes)
-    estimator.n_features_in_ = len(table.features)
-    # A tree of a table knows levels by their codes, as where the table is read into memory.
-    estimator.levels_ = {j: tuple(map(float, range(count))) for j, count in enumerate(table.levels) if count}
-    estimator._keep(tree, X)
-
-
 def model_of(fitted: Fitted, table: Table, algorithm: str, seed: int) -> Model:
     """Return what `oblique fit` writes: the estimator with codes for classes, and how the table is read."""
     estimator = fitted.estimator
@@ -220,17 +248,17 @@ def model_of(fitted: Fitted, table: Table, algorithm: str, seed: int) -> Model:
         classes,
         format=table.format,
     )
-    tree: Tree = estimator.tree_
+    tree = getattr(estimator, "tree_", None)  # of a single tree
     facts: dict[str, Any] = {
         "title": ALGORITHMS[algorithm].title,
         "data": Path(table.where).stem,
         "rows": table.n_rows,
         "seed": seed,
-        "leaves": tree.n_leaves,
-        "n_terms": tree.n_terms,
-        "depth": tree.depth,
+        "leaves": int(estimator.n_leaves_),
+        "n_terms": n_terms(estimator),
+        "depth": int(estimator.depth_),
         "class_counts": dict(zip(classes, table.counts.tolist(), strict=True)),
-        "units": Units.deviations(fitted.X, tree.levels).to_plain(),
+        **({} if tree is None else {"units": Units.deviations(fitted.X, tree.levels).to_plain()}),
         **({"weights": table.weight} if table.weight else {}),
         "held_out": {"rows": fitted.tested, "right": fitted.right},
         "versions": {"oblique-trees": __version__},

@@ -61,6 +61,19 @@ def test_the_model_is_the_same_for_any_memory_and_workers(folder):
     assert not (folder / "rows").exists()
 
 
+def test_a_forest_grows_from_the_disk_and_is_predicted(folder):
+    forest = ("--algorithm", "hhgdt_forest", "--set", "n_trees=3", "--set", "max_depth=5")
+    ended = forked(folder, *FIT[:4], *forest, "--drop", "color", "--memory", "8MB", "-o", "forest.json")
+    assert ended.code == 0, ended.err
+    said = " ".join(ended.out.replace("\n#  ", "").split())
+    assert "3 trees. Each drew its features once (max_features_per_tree 0.5), and its rows as in memory." in said
+    assert "The model is not one tree, so no rules are shown." in said and "rows kept from the fit" in said
+    predicted = forked(folder, "predict", "forest.json", "big.parquet")
+    assert predicted.code == 0 and predicted.out.count("\n") == 20_001
+    ended = forked(folder, *FIT[:4], *forest, "--memory", "8MB")
+    assert ended.code == 2 and "takes quantitative features only; leave columns of text out by --drop" in ended.err
+
+
 def test_a_file_that_fits_is_fitted_as_ever(folder):
     small = ["a,b,kind", *(f"{i},{i % 7},{'yes' if i % 5 else 'no'}" for i in range(60))]
     (folder / "small.csv").write_text("\n".join(small))

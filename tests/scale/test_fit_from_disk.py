@@ -120,7 +120,7 @@ def test_the_scratch_copy_goes_away(tmp_path):
     ("algorithm", "params", "message"),
     [
         ("oc1", {"pruning": "none"}, "needs all rows of a node at once"),
-        ("c45", {}, "is no top-down tree of one split heuristic"),
+        ("c45", {}, "is neither a top-down tree of one split heuristic nor a bagged forest"),
         ("hhcart_d", {"pruning": "cv"}, "pruning 'cv' needs all rows in memory"),
         ("hhcart_d", {"pruning": "none", "missing": "learn"}, "missing 'learn' needs all rows in memory"),
         ("hhcart_d", {"polish": True}, "polish True needs all rows in memory"),

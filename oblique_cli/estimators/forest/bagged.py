@@ -47,6 +47,11 @@ def _names(value: Any) -> Any:
     return list(value) if isinstance(value, Sequence) and len(value) else None
 
 
+def proposers_of(value: Any) -> list[Proposer]:
+    """Return the heuristics that an allowed value names, in the order in which trees take them."""
+    return [PROPOSERS[one]() if isinstance(one, str) else one for one in _names(value)]
+
+
 def _known(one: Any) -> bool:
     return (one in native_names()) if isinstance(one, str) else isinstance(one, Proposer)
 
@@ -63,8 +68,7 @@ def families(proposer: Any, criterion: str, min_leaf: float) -> list[tuple[str, 
         "exhaustive": False,
         "seed": 0,  # the core names streams after the tree
     }
-    made = [PROPOSERS[one]() if isinstance(one, str) else one for one in _names(proposer)]
-    return [(_native_family(part), search | part.native_options()) for part in made]
+    return [(_native_family(part), search | part.native_options()) for part in proposers_of(proposer)]
 
 
 def _native_family(proposer: Proposer) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.estimators.forest.bagged import Heuristics, _names, families
+from oblique_cli.estimators.forest.bagged import Heuristics, families, proposers_of
 from oblique_cli.estimators.forest.base import Array, ForestClassifier, relative
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Choice, Integer, Optional, Real
@@ -16,7 +16,7 @@ from oblique_cli.ground.magnitudes import refuse_extreme
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.refining import SURROGATES, PlaneSpace, Settings
-from oblique_cli.tree.splitting import PROPOSERS, Proposer
+from oblique_cli.tree.splitting import Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
@@ -82,7 +82,7 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
         threads: int,
     ) -> None:
         refuse_extreme(rows, type(self).__name__)
-        made = [PROPOSERS[one]() if isinstance(one, str) else one for one in _names(self.proposer)]
+        made = proposers_of(self.proposer)
         first, seed = forest.first_number + len(forest), int(forest.__getstate__()[2])
         draws = np.asarray(forest.draws(len(rows), more, options["bootstrap"], options["max_samples"]))
 

@@ -1,0 +1,188 @@
+"""A forest of a table beyond memory: tree after tree, each grown from the rows and the features that it drew."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+import oblique_cli._core as _core
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, proposers_of
+from oblique_cli.estimators.forest.base import FeatureCount
+from oblique_cli.estimators.forest.refined import state_of
+from oblique_cli.ground import seeds
+from oblique_cli.scale.asking import Here
+from oblique_cli.scale.checkpoint import Checkpoint, digest_of
+from oblique_cli.scale.growing import Level, Plan, grow
+from oblique_cli.scale.store import GROW, TEST, Room, Rows, Store, writing
+from oblique_cli.tree.stopping import Stopping
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+
+NOT_DRAWN = 3  # beside GROW, PRUNE and TEST: a row that this tree does not see
+# Parameters that need all rows of a node, or of the forest, at once.
+AS_USUAL = ("node_bootstrap", "probabilities", "oob_score", "warm_start", "monotonic_cst")
+
+
+class Drawn(Store):
+    """The rows of a store as one tree drew them: how often each was drawn is its weight.
+
+    times : (rows that grow,) in the order of the table; features : places of those the tree drew, ascending
+    """
+
+    def __init__(self, whole: Store, first: NDArray[np.int64], times: NDArray[Any], features: NDArray[np.intp]) -> None:
+        """Look at a store. first : (chunks + 1,) rows that grow before each chunk, and all of them"""
+        super().__init__(
+            whole.path, len(features), whole.n_classes, whole.dtype, True, (), whole.sizes, whole.sums, room=whole.room
+        )
+        self._whole, self._first, self._times, self._features = whole, first, times, features
+
+    def read(self, chunk: int, room: Room | None = None) -> Rows:
+        """Return a chunk; rows that were not drawn have a part of their own."""
+        before = self._whole.bytes_read
+        rows = self._whole.read(chunk, room)
+        self.bytes_read += self._whole.bytes_read - before
+        weights, growing = np.zeros(len(rows.codes)), rows.parts == GROW
+        weights[growing] = self._times[self._first[chunk] : self._first[chunk + 1]]
+        parts = np.where(growing & (weights == 0.0), np.int8(NOT_DRAWN), rows.parts)
+        if rows.weights is not None:
+            weights *= rows.weights
+        return Rows(np.ascontiguousarray(rows.columns[self._features]), rows.codes, weights, parts)
+
+
+def refuse(algorithm: str, estimator: BaggedForestClassifier) -> None:
+    """Raise ConfigError for what a forest cannot do without all rows in memory."""
+    for name in AS_USUAL:
+        value, usual = getattr(estimator, name), estimator.parameters[name].default
+        if value != usual:
+            raise ConfigError(f"{name} {value!r} needs all rows in memory; a table larger than that has {usual!r}.")
+    if estimator.max_features is not None:
+        raise ConfigError(
+            f"max_features {estimator.max_features!r} of {algorithm} draws features at every node, which needs its "
+            "rows in memory. Set max_features to null, and max_features_per_tree to what each tree is to draw."
+        )
+
+
+def plans_of(estimator: BaggedForestClassifier, memory: int) -> list[Plan]:
+    """Return how trees are grown, which they take in turn; ConfigError for a heuristic that cannot."""
+    stopping = Stopping(1.0, 0.0, estimator.max_depth)
+    least = float(estimator.min_samples_leaf)
+    plans = [Plan(one, estimator.criterion, stopping, least, memory=memory) for one in proposers_of(estimator.proposer)]
+    for plan in plans:
+        plan.family  # noqa: B018  (ConfigError before the table is copied)
+    return plans
+
+
+def grow_forest(
+    estimator: BaggedForestClassifier,
+    rows: Store,
+    plans: list[Plan],
+    threads: int,
+    X: Array,
+    kept_in: Path | None,
+    say: Callable[[Level], None],
+) -> list[Level]:
+    """Give an estimator its forest; return what the levels of all trees took.
+
+    X        some rows, for the ranges of features that importances are told in
+    kept_in  folder where trees that are done are kept, and found by the same fit if it is begun again; or None
+    Rows are drawn as a forest in memory of the same `random_state` draws them, features from a stream of their own.
+    """
+    p, C = rows.n_features, rows.n_classes
+    seed = int(check_random_state(estimator.random_state).randint(2**31))
+    first = _grows_before(rows)
+    n = int(first[-1])
+    if n == 0:
+        raise ConfigError("there must be rows to grow a tree on. All are kept for the test.")
+    many, drawn = FeatureCount.of(estimator.max_features_per_tree, p), estimator._rows_drawn(n)
+    levels: list[Level] = []
+
+    def grown(number: int) -> dict[str, Any]:
+        plan = plans[number % len(plans)]
+        said = [digest_of(plan), seed, number, many, drawn, estimator._draws_rows, n]
+        kept = None if kept_in is None else _Kept(kept_in, number, said, (p, C))
+        if kept is not None and (state := kept.load()) is not None:
+            return state
+        draws = _core.Forest(p, C, seed, number).draws(n, 1, estimator._draws_rows, drawn)
+        times = np.asarray(draws)[0].astype(np.uint16)
+        features = np.sort(seeds.generator(seed, "features of a tree", number).choice(p, many, replace=False))
+        view = Drawn(rows, first, times, features)
+        found = grow(Here(view, threads), view, plan, None if kept is None else kept.level, say)
+        levels.extend(found.levels)
+        state = state_of(_over_all(found.tree, features, p), X)
+        if kept is not None:
+            kept.save(state)
+        return state
+
+    forest = _core.Forest(p, C, seed)
+    forest.restore([grown(number) for number in range(estimator.n_estimators)])
+    estimator._drawing = estimator._draws_rows, estimator.max_samples
+    estimator.forest_ = forest
+    return levels
+
+
+def tested(estimator: BaggedForestClassifier, rows: Store) -> tuple[float, int]:
+    """Return how many rows of the test the forest tells right, and how many there are."""
+    right = seen = 0
+    for chunk in range(len(rows.sizes)):
+        found = rows.read(chunk, rows.room)
+        there = np.flatnonzero(found.parts == TEST)
+        if len(there):
+            answers = estimator._votes(np.ascontiguousarray(found.columns[:, there].T)).argmax(axis=1)
+            right += int((answers == found.codes[there]).sum())
+            seen += len(there)
+    return float(right), seen
+
+
+def _grows_before(rows: Store) -> NDArray[np.int64]:
+    counts = [int((rows.read(chunk, rows.room).parts == GROW).sum()) for chunk in range(len(rows.sizes))]
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _over_all(tree: Tree, features: NDArray[np.intp], p: int) -> Tree:
+    """A tree over some features as one over all p."""
+    coef = np.zeros((tree.n_nodes, p))
+    coef[:, features] = tree.coef_
+    return Tree(tree.left, tree.right, coef, tree.thresholds, tree.counts, tree.gains, tree.n_rows)
+
+
+class _Kept:
+    """A tree of a fit that may be begun again: the file that it is kept in, and the state of its growth until then."""
+
+    def __init__(self, folder: Path, number: int, said: list[Any], shape: tuple[int, int]) -> None:
+        self._shape = shape
+        self.path = folder / f"tree_{number:06d}.npz"
+        self.level = Checkpoint(folder / f"state_{number:06d}.npz")
+        self._digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+    def save(self, state: Mapping[str, Any]) -> None:
+        with writing(self.path) as stream:
+            np.savez(stream, **state, forest=np.array(self._digest))
+        self.level.path.unlink(missing_ok=True)
+
+    def load(self) -> dict[str, Any] | None:
+        if not self.path.exists():
+            return None
+        try:
+            with open(self.path, "rb") as stream, np.load(stream, allow_pickle=False) as found:
+                arrays = {name: found[name] for name in found.files}
+            if str(arrays.pop("forest")) != self._digest:
+                raise DataError(
+                    f"{self.path}: is of a fit with other parameters; give the same ones, or name another --scratch"
+                )
+            state: dict[str, Any] = {**arrays, "width": int(arrays["width"]), "depth": int(arrays["depth"])}
+            _core.Forest(*self._shape, 0).restore([state])  # checks that it is a tree
+            return state
+        except DataError:
+            raise
+        except Exception as error:  # an archive may be damaged in as many ways as it has parts
+            said = str(error).partition("\n")[0]
+            raise DataError(f"{self.path}: not a tree of a fit ({said}); remove it to grow it anew") from None
