@@ -15,14 +15,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.drawing.diagram import drawn
 from oblique_cli.drawing.view import MOST_TERMS, NodeView, TreeView, unbroken, view_of
-from oblique_cli.errors import DataError
+from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows
+from oblique_cli.estimators.monotonic import NAME as ORDER
+from oblique_cli.ground.constraints import Choice
 from oblique_cli.ground.magnitudes import refuse_extreme
 from oblique_cli.ground.nodes import BLANK, pairs_of
+from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.describe import leaf_texts
 from oblique_cli.tree.sparse import Light, idle_terms
 from oblique_cli.tree.structure import Tree
+from oblique_cli.tree.truncation import ALL, LEAF, NONE, TRUNCATIONS, truncated
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,7 +91,7 @@ class ShownRegression(SingleTree):
                 return replace(node, counts=())
             used = np.flatnonzero(models.coef[node.number]).tolist()
             model = [[j, float(models.coef[node.number, j])] for j in used]
-            rule = {"v": [float(models.intercept[node.number]), model]}
+            rule = {"v": [float(models.intercept[node.number]), model, *(models.bounds_of(node.number) or ())]}
             # An equation says its rows itself.
             text, short = said[node.number], brief[node.number]
             return replace(node, text=text, brief=short, counts=(), n_rows=-1, rule=rule)
@@ -129,6 +133,31 @@ class ShownRegression(SingleTree):
         check_is_fitted(self)
         features = [unbroken(name) for name in self._feature_names(feature_names)]
         return self._view_of(self.model_tree, features, [unbroken(target)], precision, title, rows)
+
+
+class Truncating(Declared, kw_only=True):
+    """What linear leaves may be asked far from their rows."""
+
+    truncate: str = parameter(
+        default=NONE,
+        allowed=Choice(TRUNCATIONS),
+        help='Within what predictions of linear leaves stay: 1.5 times the range of "all" training targets, or of '
+        'those of each "leaf", around its middle; "none" bounds nothing, so that a line goes on for ever.',
+    )
+
+    def _truncated(self, tree: Tree, X: Array, y: Array) -> Tree:
+        """Return the finished tree with its bounds. X : (n, p), y : (n,) training rows"""
+        return truncated(tree, X, y, self.truncate)
+
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the sentence for an order of predictions that bounds of single leaves would break, or None."""
+        if self.truncate != LEAF or getattr(self, ORDER, None) is None:
+            return None
+        return f"{ORDER} of {owner} is not kept with truncate {LEAF!r}; set truncate to {ALL!r} or {NONE!r}."
+
+    def _refuse_clash(self) -> None:
+        if message := self.clash(type(self).__name__):
+            raise ConfigError(message)
 
 
 class TreeRegressor(ShownRegression, RegressorMixin, BaseEstimator):
