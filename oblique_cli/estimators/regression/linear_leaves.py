@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.monotonic import ALLOWED, meaning, signs_of, warn_of_flat
 from oblique_cli.estimators.monotonic import NAME as ORDER
-from oblique_cli.estimators.regression.tree_regressor import TreeRegressor, Truncating
+from oblique_cli.estimators.regression.tree_regressor import Finished, TreeRegressor
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree import look_ahead
@@ -58,7 +58,7 @@ class LookAhead(Declared, kw_only=True):
     shortlist: int = parameter(default=20, allowed=Integer(1), help='Cuts that "leave_one_out" scores again.')
 
 
-class ModelTreeRegressor(Truncating, TreeRegressor, kw_only=True):
+class ModelTreeRegressor(TreeRegressor, Finished, kw_only=True):
     """What the model trees share: rows in an order of their own, growth, prediction, equations."""
 
     needs_pruning_rows: ClassVar[bool] = False
@@ -103,7 +103,7 @@ class ModelTreeRegressor(Truncating, TreeRegressor, kw_only=True):
                 f"{ORDER} of {type(self).__name__} is not kept with selection 'leave_one_out'; set selection to 'rss'."
             )
         tree = look_ahead.grow(rows, targets, self._proposals(rows, targets), replace(settings, signs=signs))
-        self._keep(self._truncated(self._finished(tree, rows, targets), rows, targets))
+        self._finish(self._finished(tree, rows, targets), rows, targets)
         warn_of_flat(self, signs, self.tree_.used_features, rows, targets)
         return self
 

@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 
-from oblique_cli.estimators.regression.tree_regressor import TreeRegressor, Truncating
+from oblique_cli.estimators.regression.tree_regressor import Finished, TreeRegressor
 from oblique_cli.ground.constraints import Integer, Real, check
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.pilot_models import Settings, grow
 from oblique_cli.tree.truncation import ALL
 
 
-class PILOTRegressor(Truncating, TreeRegressor, kw_only=True):
+class PILOTRegressor(TreeRegressor, Finished, kw_only=True):
     """A linear model tree that is grown by boosting models of one feature (Raymaekers et al. 2024).
 
     At a node, a constant, a line, a cut with a constant on each side, a line that bends and a line on each side of a
@@ -68,5 +68,5 @@ class PILOTRegressor(Truncating, TreeRegressor, kw_only=True):
             self.min_values,
             self.min_improvement_percent / 100,
         )
-        self._keep(self._truncated(grow(rows, targets, settings), rows, targets))
+        self._finish(grow(rows, targets, settings), rows, targets)
         return self

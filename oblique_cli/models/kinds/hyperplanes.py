@@ -243,10 +243,24 @@ TURNING_POINTS = Record(
 )
 
 
+RESIDUALS = Record(
+    "oblique_cli.tree.leaf_quantiles:LeafResiduals",
+    {"starts": Numbers("int64", ("nodes and one",), 0), "values": Numbers("float64", ("rows of leaves",))},
+)
+
+
+def _of_its_tree(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    if "leaf_residuals_" in state:
+        state["leaf_residuals_"].check(state["tree_"].n_nodes)
+
+
 def _of_regression(estimator: str, tree: Codec, further: Mapping[str, Codec], **said: Any) -> Kind:
+    optional = said.pop("optional", frozenset()) | {"leaf_residuals_"}
     return Kind(
         classes=(estimator,),
-        state={**REGRESSOR, "tree_": tree, **SIZES, **further},
+        state={**REGRESSOR, "tree_": tree, **SIZES, **further, "leaf_residuals_": RESIDUALS},
+        optional=optional,
+        check=_of_its_tree,
         predictor="oblique_cli.models.predicting:HyperplanePredictor",
         **said,
     )
