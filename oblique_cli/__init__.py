@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.regression.cart import CARTRegressor
     from oblique_cli.estimators.regression.linear_leaves import M5StyleRegressor, RETISRegressor, TPRTIRegressor
     from oblique_cli.estimators.regression.oblique_regressor import ObliqueTreeRegressor
+    from oblique_cli.estimators.regression.pilot import PILOTRegressor
     from oblique_cli.models.explaining.explanation import explain
     from oblique_cli.models.explaining.shapley import shap_values
     from oblique_cli.models.exporting import export
@@ -113,6 +114,7 @@ _PLACES = {
     "SupportVectorClassifier": "oblique_cli.estimators.machines",
     "CARTRegressor": "oblique_cli.estimators.regression.cart",
     "ObliqueTreeRegressor": "oblique_cli.estimators.regression.oblique_regressor",
+    "PILOTRegressor": "oblique_cli.estimators.regression.pilot",
     "M5StyleRegressor": "oblique_cli.estimators.regression.linear_leaves",
     "RETISRegressor": "oblique_cli.estimators.regression.linear_leaves",
     "TPRTIRegressor": "oblique_cli.estimators.regression.linear_leaves",
@@ -181,6 +183,7 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "SupportVectorClassifier",
     "CARTRegressor",
     "ObliqueTreeRegressor",
+    "PILOTRegressor",
     "M5StyleRegressor",
     "RETISRegressor",
     "TPRTIRegressor",

@@ -175,6 +175,9 @@ def cuts_along(
     least: int,
     zero: float,
 ) -> tuple[Doubles, Doubles]: ...
+def pilot_models(
+    X: Doubles, y: Doubles, orders: NDArray[np.int64], least: int, distinct: int, zero: float
+) -> tuple[Doubles, Doubles]: ...
 def region_split(
     U: Doubles, y: Codes, n_classes: int, cells: int, alpha: float, theta: float
 ) -> tuple[int, int, int, int, float] | None: ...

@@ -448,7 +448,9 @@ def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answ
         leaves = [_leaf_of(tree, cells) for tree in model["trees"]]
         if model["task"] == "regression":
             (leaf,) = leaves
-            answers.append(_total(leaf["terms"], cells, []) + leaf["intercept"])
+            value = _total(leaf["terms"], cells, []) + leaf["intercept"]
+            low, high = leaf.get("bounds", (value, value))
+            answers.append(min(max(value, low), high))
             continue
         n_classes = len(model["classes"])
         if "scored" in leaves[0] and model["voting"] == "mean":
@@ -765,7 +767,10 @@ def say_rules(source: str, case: Case, X: np.ndarray) -> tuple[Answers, np.ndarr
         if procedure.is_regression:
             assert reader.next() == ("name", procedure.target)
             reader.next("=")
-            found[holds] = reader.sum()[0][holds]
+            value = reader.sum()[0]
+            if bounds := re.search(r", within (\S+) to (\S+)$", line.rpartition("  [")[0]):
+                value = np.clip(value, *map(float, bounds.groups()))
+            found[holds] = value[holds]
         elif procedure.has_scores:
             found[holds] = _by_said_scores(lines[i + 1 :], text, deviations, procedure)[holds]
         else:

@@ -65,6 +65,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "tprti": ("tprti_a", "tprti_b"),
     "retis": ("retis",),
     "m5_style": ("m5_style",),
+    "pilot": ("pilot",),
     "hhcart_regression": ("hhcart_regression", "hhcart_model_tree", "tao_regression", "tao_model_tree"),
     "cart_regression": ("cart_regression",),
     "pathfinder": ("pathfinder",),

@@ -20,6 +20,12 @@ FORMATS = ("csv", "json", "parquet")  # those of models.new_rows, which the help
 @click.option("--leaf", is_flag=True, help="Also the leaf, as a node number; of a forest the leaf in each tree.")
 @click.option("--sets", is_flag=True, help="Also the classes in the set of a model fitted with --coverage.")
 @click.option("--intervals", is_flag=True, help="Also the ends of the interval of a model fitted with --coverage.")
+@click.option(
+    "--quantiles",
+    metavar="SHARES",
+    help="Also quantiles of the target, such as 0.1,0.5,0.9, by the training rows of the leaf; a tree of numbers that "
+    "was fitted with --set leaf_residuals=true.",
+)
 @click.option("--abstain", is_flag=True, help="No prediction where the set does not have exactly one class.")
 @click.option(
     "--keep-column",
@@ -38,6 +44,7 @@ def predict(
     leaf: bool,
     sets: bool,
     intervals: bool,
+    quantiles: str | None,
     abstain: bool,
     keep: tuple[str, ...],
     format_: str,
@@ -57,15 +64,20 @@ def predict(
     (--intervals, "low" and "high"), which hold the truth for that share of new rows. --abstain leaves the prediction
     empty where the set has no class or several (docs/guarantees.md).
 
+    --quantiles says in columns "q0.1" and so on below what numbers these shares of the leaf's training rows lie, moved
+    along the model of a linear leaf. Nothing is promised of new rows (docs/model_trees.md).
+
     \b
     Example: oblique predict model.json new.csv --proba --output predictions.csv
              oblique predict model.json new.csv --keep-column patient --keep-column visit
              oblique predict model.json new.csv --sets --abstain
+             oblique predict model.json new.csv --quantiles 0.1,0.5,0.9
              zcat new.csv.gz | oblique predict model.json - --format json
     """
     from oblique_cli.data import files
     from oblique_cli.models.model import load
     from oblique_cli.models.new_rows import WRITERS, Asked, Unseen, identifiers, needs_table, predictions
+    from oblique_cli.tree.leaf_quantiles import shares_of
 
     if format_ == "parquet" and output is None:
         raise click.UsageError("--format parquet needs --output, the file to write to")
@@ -74,7 +86,8 @@ def predict(
     needs_table(fitted, model)
     unseen = Unseen()
     kept = () if keep == ("none",) else tuple(dict.fromkeys(keep)) or identifiers(fitted, new)
-    asked = Asked(proba, leaf, sets, intervals, abstain)
+    shares = () if quantiles is None else tuple(shares_of(quantiles.split(",")).tolist())
+    asked = Asked(proba, leaf, sets, intervals, abstain, shares)
     found = predictions(fitted, new, called(new), asked, unseen=unseen, keep=kept)
     # Predictions that appear on a terminal show by themselves how far the work is.
     with working(f"predicting {called(new)}", quiet=output is None and sys.stdout.isatty()):

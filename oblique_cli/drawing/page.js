@@ -439,9 +439,9 @@
         const total = (leaf.c || []).reduce((sum, count) => sum + count, 0);
         if (total) verdict.append(` (${(100 * leaf.c[leaf.k] / total).toFixed(0)} % of ${number(total, 6)} training rows)`);
       } else if (leaf.r && leaf.r.v) {
-        const [start, model] = leaf.r.v;
+        const [start, model, low = -Infinity, high = Infinity] = leaf.r.v;
         const missing = model.some(([j]) => row[j] === null);
-        verdict.append(data.target + " = " + (missing ? "missing" : number(model.reduce((sum, [j, coef]) => sum + coef * row[j], start), 5)));
+        verdict.append(data.target + " = " + (missing ? "missing" : number(Math.min(Math.max(model.reduce((sum, [j, coef]) => sum + coef * row[j], start), low), high), 5)));
       } else {
         verdict.append(leaf.t);
       }

@@ -27,6 +27,7 @@ from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, no_native
 from oblique_cli.estimators.outside.known import task_of_class
 from oblique_cli.estimators.regression import linear_leaves
+from oblique_cli.estimators.regression.pilot import PILOTRegressor
 from oblique_cli.foreign import told
 from oblique_cli.ground import doors
 from oblique_cli.ground.constraints import Constraint, violation
@@ -507,8 +508,18 @@ def _of_hyperplanes() -> list[FixedEstimator]:
     refined = "Carreira-Perpinan & Tavallali (2018)"
     made_by = "oblique_cli.estimators.regression.oblique_regressor:ObliqueTreeRegressor"
     no_order = ("monotonic_cst",)  # refinement keeps none
+    no_line = ("truncate",)  # a constant lies among its targets
     return [
-        ready(MODEL_TREE, "hhcart_regression", "HHCART regression", source, made_by, leaves="constant", refine="none"),
+        ready(
+            MODEL_TREE,
+            "hhcart_regression",
+            "HHCART regression",
+            source,
+            made_by,
+            unused=no_line,
+            leaves="constant",
+            refine="none",
+        ),
         ready(MODEL_TREE, "hhcart_model_tree", "HHCART model tree", source, made_by, leaves="linear", refine="none"),
         ready(
             MODEL_TREE,
@@ -516,7 +527,7 @@ def _of_hyperplanes() -> list[FixedEstimator]:
             "TAO regression",
             refined,
             made_by,
-            unused=no_order,
+            unused=(*no_order, *no_line),
             leaves="constant",
             refine="tao",
         ),
@@ -542,6 +553,7 @@ _REGRESSION = (
     ),
     ready(MODEL_TREE, "retis", "RETIS", f"Karalic (1992); {_CHAPTER_2}", linear_leaves.RETISRegressor),
     ready(MODEL_TREE, "m5_style", "M5-style", f"Quinlan (1992); {_CHAPTER_2}", linear_leaves.M5StyleRegressor),
+    ready(MODEL_TREE, "pilot", "PILOT", "Raymaekers et al. (2024)", PILOTRegressor, compiled=True),
     *_of_hyperplanes(),
     ready(
         CONSTANT_LEAVES,

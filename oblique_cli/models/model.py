@@ -164,6 +164,21 @@ class Model:
         """Return the leaf of each row as a node number, (n,), or (n, number of trees). ConfigError without leaves."""
         return self._predictor(X).apply(self.encoded(X))
 
+    def predict_quantiles(self, X: Any, q: Any) -> Array:
+        """Return quantiles of the target in the rows' leaves, (n, k), without a promise for new rows.
+
+        q : (k,) rising shares. ConfigError for a model that is no regression tree, or kept no residuals of its leaves
+        """
+        tree: Any = self.fitted.state.get("tree_")
+        if self.task != "regression" or not hasattr(tree, "equations"):
+            raise ConfigError(
+                "quantiles are said by trees of numbers of this package alone, such as hhcart_regression."
+            )
+        from oblique_cli.tree.leaf_quantiles import quantiles_of
+
+        rows = self.fitted.predictor.checked(np.asarray(self.encoded(X), dtype=np.float64))
+        return quantiles_of(tree, self.fitted.state.get("leaf_residuals_"), rows, q)
+
     def sets(self, X: Any) -> NDArray[np.bool_]:
         """Return which classes are in the sets of rows, (n, C). ConfigError for a model without a guarantee of sets."""
         guarantee = self._guarantee("classification", "sets")

@@ -37,6 +37,7 @@ class Predicted:
     shares   (m, C) class shares, leaves : (m,) or (m, trees) node numbers; None where they were not asked for
     chunk    the rows as they were read
     sets     (m, C) which classes are in the sets, intervals : (m, 2) their ends; None likewise
+    quantiles  (m, k) of the target, None likewise; shares_asked : of which shares
     """
 
     first: int
@@ -46,25 +47,31 @@ class Predicted:
     chunk: Chunk
     sets: NDArray[np.bool_] | None = None
     intervals: Array | None = None
+    quantiles: Array | None = None
+    shares_asked: tuple[float, ...] = ()
 
     def cut(self) -> Predicted:
         """Return the same without rows: as many columns, and nothing in them."""
         cut: dict[str, Any] = {
             name: None if (some := getattr(self, name)) is None else some[:0]
-            for name in ("labels", "shares", "leaves", "sets", "intervals")
+            for name in ("labels", "shares", "leaves", "sets", "intervals", "quantiles")
         }
         return replace(self, first=1, **cut)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is wanted beside the prediction. abstain : None in its place where the set does not have one class"""
+    """What is wanted beside the prediction. abstain : None in its place where the set does not have one class
+
+    quantiles : shares, () for none
+    """
 
     proba: bool = False
     leaf: bool = False
     sets: bool = False
     intervals: bool = False
     abstain: bool = False
+    quantiles: tuple[float, ...] = ()
 
 
 @dataclass
@@ -106,6 +113,11 @@ class Unseen:
                 f"have ({shown}); {fate}."
             )
         return said
+
+
+def quantile_name(share: float) -> str:
+    """Return what the column of a quantile is called: "q0.1"."""
+    return f"q{share!r}"
 
 
 def needs_table(model: Model, path: str) -> None:
@@ -172,12 +184,14 @@ def _of(model: Model, chunk: Chunk, row: int, asked: Asked) -> Predicted:
     leaves = model.apply(chunk.X) if asked.leaf else None
     sets = model.sets(chunk.X) if asked.sets or asked.abstain else None
     intervals = model.intervals(chunk.X) if asked.intervals else None
+    quantiles = model.predict_quantiles(chunk.X, asked.quantiles) if asked.quantiles else None
     labels = model.predict(chunk.X)
     if asked.abstain and sets is not None:
         own = np.array(model.classes, dtype=object).take(sets.argmax(axis=1))
         own[sets.sum(axis=1) != 1] = None
         labels = own
-    return Predicted(row, labels, shares, leaves, chunk, sets if asked.sets else None, intervals)
+    own_sets = sets if asked.sets else None
+    return Predicted(row, labels, shares, leaves, chunk, own_sets, intervals, quantiles, asked.quantiles)
 
 
 def refuse_missing(model: Model, chunk: Chunk, where: str) -> None:
@@ -225,6 +239,7 @@ class Writer(ABC):
             names += ["leaf"] if some.leaves.ndim == 1 else [f"leaf {i + 1}" for i in range(some.leaves.shape[1])]
         names += ["set"] if some.sets is not None else []
         names += ["low", "high"] if some.intervals is not None else []
+        names += [quantile_name(share) for share in some.shares_asked]
         return names
 
     def kept(self, some: Predicted) -> list[str]:
@@ -251,6 +266,8 @@ class Writer(ABC):
             found.append(np.array(texts, dtype=object))
         if some.intervals is not None:
             found += [some.intervals[:, 0], some.intervals[:, 1]]
+        if some.quantiles is not None:
+            found += list(some.quantiles.T)
         return found
 
     def members(self, sets: NDArray[np.bool_]) -> list[list[str]]:
@@ -312,6 +329,9 @@ class JSONWriter(Writer):
                 entry["set"] = sets[i]
             if some.intervals is not None:
                 entry["low"], entry["high"] = some.intervals[i].tolist()
+            if some.quantiles is not None:
+                asked = map(quantile_name, some.shares_asked)
+                entry |= dict(zip(asked, some.quantiles[i].tolist(), strict=True))
             lines.append(json.dumps(entry, ensure_ascii=False))
         self.stream.write((self.before + ",\n".join(lines)).encode())
         self.before = ",\n"

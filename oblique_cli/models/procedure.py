@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 NUMBER = -1  # the `level` of a term that takes the number in its cell
 MISSING = -2  # the `level` of a term that asks whether the cell is missing
 
+ANYTHING = (-sys.float_info.max, sys.float_info.max)  # bounds that no number exceeds
+
 # What `Procedure.voting` may be.
 MAJORITY, MEAN, CLIPPED = "majority", "mean", "clipped"
 TIE = 1e-9  # shares of a CLIPPED vote that are closer than this are equal
@@ -187,6 +189,7 @@ class Leaf:
     counts   weight of each class among the training rows, () if unknown
     n_rows   training rows, 0 if unknown
     terms    linear model of a regression tree: the sum of the terms from the first on, plus `intercept`
+    bounds   least and largest number that this model says: it is moved to the nearer one from outside; None without
     scores   linear models of the classes, which decide in place of `label` and `shares`; None without
     """
 
@@ -197,6 +200,7 @@ class Leaf:
     terms: Lane = ()
     intercept: float = 0.0
     scores: Scores | None = None
+    bounds: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -350,6 +354,11 @@ class Procedure:
         leaves = chain.from_iterable(tree.leaves for tree in self.trees)
         parts = (leaf.scores.parts for leaf in leaves if leaf is not None and leaf.scores is not None)
         return tuple(dict.fromkeys(part.column for own in parts for part in own))
+
+    @property
+    def has_bounds(self) -> bool:
+        """Whether some leaf's number has bounds."""
+        return any(leaf is not None and leaf.bounds is not None for tree in self.trees for leaf in tree.leaves)
 
     @property
     def is_forest(self) -> bool:
@@ -605,7 +614,8 @@ def _equation(tree: Any, node: int, columns: Sequence[tuple[int, int]]) -> Leaf:
     models = tree.equations
     used = np.flatnonzero(models.coef[node]).tolist()
     terms = tuple(Term(float(models.coef[node, j]), *columns[j]) for j in used)
-    return Leaf(n_rows=int(tree.n_rows[node]), terms=terms, intercept=float(models.intercept[node]))
+    start = float(models.intercept[node])
+    return Leaf(n_rows=int(tree.n_rows[node]), terms=terms, intercept=start, bounds=models.bounds_of(node))
 
 
 def _cart(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:

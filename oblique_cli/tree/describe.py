@@ -74,6 +74,8 @@ def leaf_texts(
 def equation(tree: Tree, node: int, feature_names: Sequence[str], precision: int = 3, most: int | None = None) -> str:
     """Return the linear model of a node, such as "100 - 1.5 x1 + 0.2 x3"; features of coefficient 0 are left out.
 
+    Bounds of what it says follow: ", within 80 to 120".
+
     most : terms that are written, those of the largest coefficients; the others are counted
     """
     coef = tree.equations.coef[node]
@@ -85,7 +87,9 @@ def equation(tree: Tree, node: int, feature_names: Sequence[str], precision: int
         said = f"({name.holds()})" if isinstance(name, Indicator) else name
         text += f" {sign} {abs(coef[j]):.{precision}g} {said}"
     rest = len(used) - len(kept)
-    return text + (f" and {rest} more term{'' if rest == 1 else 's'}" if rest else "")
+    text += f" and {rest} more term{'' if rest == 1 else 's'}" if rest else ""
+    bounds = tree.equations.bounds_of(node)
+    return text if bounds is None else text + f", within {bounds[0]:.{precision}g} to {bounds[1]:.{precision}g}"
 
 
 def condition(

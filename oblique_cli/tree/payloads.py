@@ -253,12 +253,14 @@ class Classes(Payload):
 class Equations(Payload):
     """y = coef @ x + intercept at every node: a linear model of its training rows, or a number.
 
-    coef : (n_nodes, p), zeros for a number; intercept : (n_nodes,); rss : (n_nodes,) residual sum of squares
+    coef : (n_nodes, p), zeros for a number; intercept : (n_nodes,); rss : (n_nodes,) residual sum of squares, of the
+    equations without bounds; bounds : (n_nodes, 2) least and largest answer (truncation.py), None without
     """
 
     coef: Array
     intercept: Array
     rss: Array
+    bounds: Array | None = None
 
     @classmethod
     def of(cls, models: Sequence[Linear]) -> Equations:
@@ -268,7 +270,7 @@ class Equations(Payload):
     def answers(self, tree: Counted, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
         """Return numbers."""
         values: Array = np.einsum("ij,ij->i", X, self.coef[leaves]) + self.intercept[leaves]
-        return values
+        return values if self.bounds is None else np.clip(values, *self.bounds[leaves].T)
 
     def losses(self, answers: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
         """Return squared errors."""
@@ -287,7 +289,15 @@ class Equations(Payload):
 
     def at(self, nodes: Sequence[int]) -> Equations:
         """Return the equations of some nodes."""
-        return Equations(self.coef[nodes], self.intercept[nodes], self.rss[nodes])
+        bounds = None if self.bounds is None else self.bounds[nodes]
+        return Equations(self.coef[nodes], self.intercept[nodes], self.rss[nodes], bounds)
+
+    def bounds_of(self, node: int) -> tuple[float, float] | None:
+        """Return least and largest answer of a node's equation, None where nothing bounds it: a number needs none."""
+        if self.bounds is None or not self.coef[node].any():
+            return None
+        low, high = self.bounds[node].tolist()
+        return low, high
 
     def n_terms(self, nodes: NDArray[Any]) -> int:
         """Return the coefficients of equations."""

@@ -11,6 +11,7 @@
 #include "bindings/release.hpp"
 #include "model_tree/direction_cuts.hpp"
 #include "model_tree/least_squares.hpp"
+#include "model_tree/pilot_models.hpp"
 
 namespace oblique {
 namespace {
@@ -51,6 +52,29 @@ nb::tuple cuts_along(const Matrix& x, const Matrix& directions, const std::optio
   return nb::make_tuple(array(std::move(errors), {k}), array(std::move(thresholds), {k}));
 }
 
+nb::tuple pilot_models(const Matrix& x, const Doubles& y,
+                       const nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& orders,
+                       std::size_t least, std::size_t distinct, double zero) {
+  const std::size_t n = x.shape(0), p = x.shape(1), m = orders.shape(1);
+  require(y.shape(0) == n, "y must have one entry per row of X");
+  require(orders.shape(0) == p && m >= 1, "orders must have a row for each column of X, of one row or more");
+  for (std::size_t j = 0; j < p; ++j)
+    for (std::size_t i = 0; i < m; ++i)
+      require(orders(j, i) >= 0 && orders(j, i) < static_cast<std::int64_t>(n), "orders must hold rows of X");
+  std::vector<double> rss, thresholds;
+  {
+    const Released released;
+    PilotSearch search;
+    for (std::size_t j = 0; j < p; ++j) {
+      const PilotModels found =
+          search.best(x.data() + j, p, y.data(), orders.data() + j * m, m, PilotLimits{least, distinct, zero});
+      rss.insert(rss.end(), found.rss.begin(), found.rss.end());
+      thresholds.insert(thresholds.end(), found.threshold.begin(), found.threshold.end());
+    }
+  }
+  return nb::make_tuple(array(std::move(rss), {p, 4}), array(std::move(thresholds), {p, 3}));
+}
+
 }  // namespace
 
 void bind_model_tree(nb::module_& m) {
@@ -61,6 +85,10 @@ void bind_model_tree(nb::module_& m) {
         "rows"_a.noconvert(), "unit"_a, "least"_a, "zero"_a,
         "Least sum of both sides' residual sums of squares over the cuts along each direction, infinity where no cut "
         "leaves `least` rows on either side, and its threshold; at the given thresholds alone if there are any.");
+  m.def("pilot_models", &pilot_models, "X"_a.noconvert(), "y"_a.noconvert(), "orders"_a.noconvert(), "least"_a,
+        "distinct"_a, "zero"_a,
+        "Residual sums of squares of PILOT's models LIN, PCON, BLIN and PLIN on each column over the rows in `orders`, "
+        "(p, 4), infinity where a model may not be, and the cuts of the last three, (p, 3).");
 }
 
 }  // namespace oblique

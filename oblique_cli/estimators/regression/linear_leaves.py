@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.monotonic import ALLOWED, meaning, signs_of, warn_of_flat
 from oblique_cli.estimators.monotonic import NAME as ORDER
-from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
+from oblique_cli.estimators.regression.tree_regressor import Finished, TreeRegressor
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree import look_ahead
@@ -58,7 +58,7 @@ class LookAhead(Declared, kw_only=True):
     shortlist: int = parameter(default=20, allowed=Integer(1), help='Cuts that "leave_one_out" scores again.')
 
 
-class ModelTreeRegressor(Declared, TreeRegressor, kw_only=True):
+class ModelTreeRegressor(TreeRegressor, Finished, kw_only=True):
     """What the model trees share: rows in an order of their own, growth, prediction, equations."""
 
     needs_pruning_rows: ClassVar[bool] = False
@@ -95,6 +95,7 @@ class ModelTreeRegressor(Declared, TreeRegressor, kw_only=True):
             model goes through all of them, with the smallest coefficients that do.
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
+        self._refuse_clash()
         rows, targets = self._training_rows(X, y)
         signs, settings = signs_of(self), self._settings(len(rows))
         if signs is not None and settings.selection == "leave_one_out":
@@ -102,7 +103,7 @@ class ModelTreeRegressor(Declared, TreeRegressor, kw_only=True):
                 f"{ORDER} of {type(self).__name__} is not kept with selection 'leave_one_out'; set selection to 'rss'."
             )
         tree = look_ahead.grow(rows, targets, self._proposals(rows, targets), replace(settings, signs=signs))
-        self._keep(self._finished(tree, rows, targets))
+        self._finish(self._finished(tree, rows, targets), rows, targets)
         warn_of_flat(self, signs, self.tree_.used_features, rows, targets)
         return self
 
@@ -176,12 +177,10 @@ class TPRTIRegressor(ModelTreeRegressor, LookAhead, kw_only=True):
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
         """Return the sentence for a step that leaves rows out between subsets, or None."""
         if self.step is None or self.step <= self.subset_size:
-            return None
+            return super().clash(owner, n_features)
         return f"step of {owner} must not exceed subset_size, {self.subset_size}. Got {self.step}."
 
     def _proposals(self, X: Array, y: Array) -> Proposals:
-        if message := self.clash(type(self).__name__):
-            raise ConfigError(message)
         step = self.subset_size if self.step is None else self.step
         found = turning_points(X, y, self._discrete(X), self.subset_size, step, self.cos_beta)
         self.turning_points_ = found

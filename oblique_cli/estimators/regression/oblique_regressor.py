@@ -13,10 +13,10 @@ import oblique_cli.proposers  # noqa: F401  (registers them)
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.monotonic import ALLOWED, meaning, signs_of, warn_of_flat
 from oblique_cli.estimators.monotonic import NAME as ORDER
-from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
+from oblique_cli.estimators.regression.tree_regressor import Finished, TreeRegressor
 from oblique_cli.ground.constraints import Choice, Integer, Optional, Real, check
 from oblique_cli.ground.seeds import generator, integer
-from oblique_cli.parameters import Declared, parameter
+from oblique_cli.parameters import parameter
 from oblique_cli.tree.importances import ranges_of
 from oblique_cli.tree.pruning import chosen_alpha, fixed_alpha
 from oblique_cli.tree.refining import REFINEMENTS
@@ -31,7 +31,7 @@ LEAVES = ("constant", "linear")
 PRUNED = ("cv", "none")
 
 
-class ObliqueTreeRegressor(Declared, TreeRegressor, kw_only=True):
+class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
     """A regression tree of hyperplanes that a heuristic for classes proposes, beyond the papers.
 
     At a node, the rows above the node's own model are one class and the others are another; the heuristic proposes
@@ -106,6 +106,7 @@ class ObliqueTreeRegressor(Declared, TreeRegressor, kw_only=True):
             1e-140 to 1e140, DataError otherwise. A constant target gives one leaf.
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
+        self._refuse_clash()
         rows, targets = self._training_rows(X, y)
         seed = int(check_random_state(self.random_state).randint(2**31))
         settings = self._settings(rows.shape[1])
@@ -139,7 +140,7 @@ class ObliqueTreeRegressor(Declared, TreeRegressor, kw_only=True):
             left_out = parts(every, FOLDS, "refinement folds")
             self.refinement_ = refined(tree, rows, targets, settings, left_out, pruned)
             tree = self.refinement_.tree
-        self._keep(tree)
+        self._finish(tree, rows, targets)
         self._ranges = ranges_of(rows)
         warn_of_flat(self, settings.signs, tree.used_features, rows, targets)
         return self

@@ -4,6 +4,7 @@ equations and drawings."""
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,14 +16,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.drawing.diagram import drawn
 from oblique_cli.drawing.view import MOST_TERMS, NodeView, TreeView, unbroken, view_of
-from oblique_cli.errors import DataError
+from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows
+from oblique_cli.estimators.monotonic import NAME as ORDER
+from oblique_cli.ground.constraints import Boolean, Choice
 from oblique_cli.ground.magnitudes import refuse_extreme
 from oblique_cli.ground.nodes import BLANK, pairs_of
+from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.describe import leaf_texts
+from oblique_cli.tree.leaf_quantiles import LeafResiduals, quantiles_of
 from oblique_cli.tree.sparse import Light, idle_terms
 from oblique_cli.tree.structure import Tree
+from oblique_cli.tree.truncation import ALL, LEAF, NONE, TRUNCATIONS, truncated
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,7 +93,7 @@ class ShownRegression(SingleTree):
                 return replace(node, counts=())
             used = np.flatnonzero(models.coef[node.number]).tolist()
             model = [[j, float(models.coef[node.number, j])] for j in used]
-            rule = {"v": [float(models.intercept[node.number]), model]}
+            rule = {"v": [float(models.intercept[node.number]), model, *(models.bounds_of(node.number) or ())]}
             # An equation says its rows itself.
             text, short = said[node.number], brief[node.number]
             return replace(node, text=text, brief=short, counts=(), n_rows=-1, rule=rule)
@@ -131,6 +137,45 @@ class ShownRegression(SingleTree):
         return self._view_of(self.model_tree, features, [unbroken(target)], precision, title, rows)
 
 
+class Finished(Declared, kw_only=True):
+    """What becomes of a regression tree once it is grown: bounds of its leaves, and what they keep of their rows."""
+
+    leaf_residuals: bool = parameter(
+        default=False,
+        allowed=Boolean(),
+        help="Whether leaves keep the residuals of their training rows, one number a row, of which "
+        "`predict_quantiles` answers.",
+    )
+    truncate: str = parameter(
+        default=NONE,
+        allowed=Choice(TRUNCATIONS),
+        help='Within what predictions of linear leaves stay: 1.5 times the range of "all" training targets, or of '
+        'those of each "leaf", around its middle; "none" bounds nothing, so that a line goes on for ever.',
+    )
+
+    def _finish(self, tree: Tree, X: Array, y: Array) -> None:
+        """Make `tree` the fitted one, with its bounds. X : (n, p), y : (n,) training rows"""
+        vars(self).pop("leaf_residuals_", None)
+        tree = truncated(tree, X, y, self.truncate)
+        self._keep(tree)
+        if self.leaf_residuals:
+            self.leaf_residuals_ = LeafResiduals.of(tree, X, y)
+
+    @abstractmethod
+    def _keep(self, tree: Tree) -> None:
+        """Make `tree` the fitted one."""
+
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the sentence for an order of predictions that bounds of single leaves would break, or None."""
+        if self.truncate != LEAF or getattr(self, ORDER, None) is None:
+            return None
+        return f"{ORDER} of {owner} is not kept with truncate {LEAF!r}; set truncate to {ALL!r} or {NONE!r}."
+
+    def _refuse_clash(self) -> None:
+        if message := self.clash(type(self).__name__):
+            raise ConfigError(message)
+
+
 class TreeRegressor(ShownRegression, RegressorMixin, BaseEstimator):
     """A regression tree with a model in every leaf; its `tree_` predicts and applies."""
 
@@ -162,6 +207,16 @@ class TreeRegressor(ShownRegression, RegressorMixin, BaseEstimator):
         """Return the value of the model in each row's leaf. X : (n, p); returns (n,)."""
         check_is_fitted(self)
         return self.tree_.predicted(checked(self, X, dtype=np.float64, order="C", reset=False))
+
+    def predict_quantiles(self, X: ArrayLike, q: ArrayLike = (0.1, 0.5, 0.9)) -> Array:
+        """Return quantiles of the target in each row's leaf, (n, k), of training rows: nothing is promised of new ones.
+
+        X : (n, p); q : (k,) rising shares. A constant leaf says the quantiles of its targets, a linear one its value
+        plus those of its residuals. ConfigError for other shares, or a fit without `leaf_residuals`
+        """
+        check_is_fitted(self)
+        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
+        return quantiles_of(self.tree_, getattr(self, "leaf_residuals_", None), rows, q)
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""

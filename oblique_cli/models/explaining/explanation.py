@@ -105,6 +105,7 @@ class Explanation:
                predicted; "" without such models
     shares     class -> probability for the row, in a leaf with such models
     change     the nearest change to another class; None in regression, or if none was found
+    bounds     least and largest number that the leaf says, whatever the equation gives; None without
     at_least   no change is nearer than this: infinite if there is none at all, None where `change` itself is exact
     held       columns that the change must leave as they are: levels, gaps, constants, and those asked for
     """
@@ -122,6 +123,15 @@ class Explanation:
     against: str = ""
     shares: dict[str, float] = field(default_factory=dict)
     at_least: float | None = None
+    bounds: tuple[float, float] | None = None
+
+    @property
+    def cut(self) -> float | None:
+        """What the equation gives where the leaf's bounds keep the model from saying it, else None."""
+        if self.bounds is None or not isinstance(self.predicted, float):
+            return None
+        low, high = self.bounds
+        return self.log_odds if not low < self.predicted < high else None
 
     @property
     def is_nearest(self) -> bool:
@@ -207,7 +217,8 @@ def explain(
             for t in leaf.terms
         )
         value = float(_said(model, procedure, given))
-        return Explanation(value, node, leaf.n_rows, {}, steps, parts, leaf.intercept, None, ())
+        found = Explanation(value, node, leaf.n_rows, {}, steps, parts, leaf.intercept, None, ())
+        return replace(found, bounds=leaf.bounds)
     free = np.array(
         [
             not cell.levels and name not in fix and not math.isnan(given[j]) and spread.deviations[j] > 0.0

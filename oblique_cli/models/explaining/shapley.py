@@ -65,6 +65,9 @@ def shap_values(
     over the background, of the model at rows that have the row's cells in the coalition and the background row's
     elsewhere (Lundberg et al. 2020). The mean is exact, nothing is sampled.
 
+    A linear leaf with bounds (`truncate`) is explained as the sum that its bounds hold back, so rows that a bound moves
+    are refused, among the background too: no sum of columns says what is predicted there.
+
     Raises ConfigError for a model without trees, for an output that is not piecewise linear (probabilities of models in
     leaves), for rows that do not fit, for a background of fewer than two rows, and where planes of many features leave
     more coalitions to tell apart than there is time for.
@@ -100,12 +103,15 @@ def shapley_values(
     output = output_of(procedure, output)
     steps = MOST_STEPS if most_steps is None else most_steps
     rows, given = _rows(procedure, X, "X")
-    against, _ = _rows(procedure, background, "background")
+    against, unfilled = _rows(procedure, background, "background")
     if len(against) < 2:
         raise ConfigError(
             f"the background must have at least 2 rows, such as 100 training rows. Got {len(against)}; where a single "
             "row is meant as the whole reference, give it twice."
         )
+    if procedure.has_bounds:
+        for name, cells in (("X", given), ("background", unfilled)):
+            _refuse_cut(model, procedure, cells, name)
     found, base = _of_trees(procedure, rows, against, output, interactions, steps, n_threads)
     if output == VALUE:
         found, base = found[..., 0], base[0]
@@ -166,6 +172,17 @@ def _rows(procedure: Procedure, X: ArrayLike, name: str) -> tuple[Array, Array]:
     if procedure.coded:
         filled = np.array([procedure.with_codes(row) for row in filled.tolist()]).reshape(len(filled), -1)
     return filled, given
+
+
+def _refuse_cut(model: Model, procedure: Procedure, rows: Array, name: str) -> None:
+    """ConfigError for rows whose prediction is a bound of their leaf."""
+    (tree,) = procedure.trees
+    for i, (leaf, value) in enumerate(zip(model.apply(rows).tolist(), model.predict(rows).tolist(), strict=True)):
+        if value in (tree.leaf(leaf).bounds or ()):
+            raise ConfigError(
+                f"row {i} of {name} is held at a bound of its leaf, {value:.6g}, which is no sum of columns; leave the "
+                "row out, or fit with truncate none."
+            )
 
 
 def _of_trees(

@@ -27,7 +27,8 @@ def text_of(found: Explanation, procedure: Procedure, title: str, terms: int = 5
     lines += _path(found, terms)
     rows = f"{found.n_rows} training row{'' if found.n_rows == 1 else 's'}"
     if procedure.is_regression:
-        lines.append(f"leaf {found.node}, {rows}: {said} = {found.intercept:.4g}{_sum(found.equation)}")
+        total = said if found.cut is None else f"{said}, the bound nearest to {found.cut:.6g}"
+        lines.append(f"leaf {found.node}, {rows}: {total} = {found.intercept:.4g}{_sum(found.equation)}")
         return "\n".join(lines) + "\n"
     counts = ", ".join(f"{_name(label)}: {count:.10g}" for label, count in found.counts.items() if count)
     lines += [f"leaf {found.node}, {rows}: {counts}", "", *_odds(found, terms)]
@@ -248,6 +249,8 @@ def plain_of(found: Explanation, procedure: Procedure) -> dict[str, Any]:
     }
     if procedure.is_regression:
         plain["equation"] = {"intercept": found.intercept, "terms": [_part(part) for part in found.equation]}
+        if found.bounds is not None:
+            plain["equation"]["bounds"] = list(found.bounds)
         return plain
     if found.shares:
         plain["probabilities"] = found.shares

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from oblique_cli.models.procedure import Lane, Procedure, Split
+from oblique_cli.models.procedure import ANYTHING, Lane, Procedure, Split
 
 
 @dataclass
@@ -34,6 +34,7 @@ class Tables:
     rotated_starts, rotated_first   where the terms of each rotated feature begin, and the features of each tree
     node           of each leaf: its number in its tree, as `apply` gives it
     model_starts   of each leaf and one more: where the terms of its linear model begin
+    bounds         of each leaf: least and largest number of this model
     """
 
     n_lanes: int
@@ -53,6 +54,7 @@ class Tables:
     model_starts: list[int] = field(default_factory=lambda: [0])
     model: Terms = field(default_factory=Terms)
     intercept: list[float] = field(default_factory=list)
+    bounds: list[tuple[float, float]] = field(default_factory=list)
 
 
 def tables_of(procedure: Procedure) -> Tables:
@@ -77,6 +79,7 @@ def tables_of(procedure: Procedure) -> Tables:
             out.model.add(leaf.terms)
             out.model_starts.append(len(out.model.coef))
             out.intercept.append(leaf.intercept)
+            out.bounds.append(leaf.bounds or ANYTHING)
         for lane in tree.rotated:
             out.rotated.add(lane)
             out.rotated_starts.append(len(out.rotated.coef))

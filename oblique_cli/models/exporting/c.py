@@ -78,6 +78,18 @@ static double {p}_sum(const double *coef, const {index} *cell, const {index} *le
 }}
 """
 
+UNBOUNDED = """\
+    return {p}_sum({p}_model_coef, {p}_model_cell, {p}_model_level, {p}_model_start[at],
+               {p}_model_start[at + 1], cells) + {p}_intercept[at];
+}}
+"""
+BOUNDED = """\
+    value = {p}_sum({p}_model_coef, {p}_model_cell, {p}_model_level, {p}_model_start[at],
+                {p}_model_start[at + 1], cells) + {p}_intercept[at];
+    return value < {p}_bounds[at][0] ? {p}_bounds[at][0] : value > {p}_bounds[at][1] ? {p}_bounds[at][1] : value;
+}}
+"""
+
 WALK = """
 /* The number of the leaf under the inner node `at`. */
 static int {p}_walk(int at, const double *row)
@@ -445,10 +457,12 @@ def _values(procedure: Procedure, tables: Tables, p: str) -> str:
             + _array("double", f"{p}_intercept", tables.intercept)
             + _array("unsigned", f"{p}_model_start", tables.model_starts)
             + _terms(tables.model, f"{p}_model", kind)
+            + (_shares(f"{p}_bounds", tables.bounds, 2) if procedure.has_bounds else "")
             + leaf
-            + f"\ndouble {p}_predict(const double *row)\n{{\n{at.format(none='NAN')}"
-            + f"    return {p}_sum({p}_model_coef, {p}_model_cell, {p}_model_level, {p}_model_start[at],\n"
-            + f"               {p}_model_start[at + 1], cells) + {p}_intercept[at];\n}}\n"
+            + f"\ndouble {p}_predict(const double *row)\n{{\n"
+            + ("    double value;\n" if procedure.has_bounds else "")
+            + at.format(none="NAN")
+            + (BOUNDED if procedure.has_bounds else UNBOUNDED).format(p=p)
         )
     if procedure.has_scores:
         return node + leaf + _scored(procedure, p)

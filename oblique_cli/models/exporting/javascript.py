@@ -12,6 +12,7 @@ from oblique_cli.models.exporting._limits import LimitsText
 from oblique_cli.models.exporting._tables import Tables, tables_of
 from oblique_cli.models.exporting._text import folded, heading, identifiers, readable
 from oblique_cli.models.procedure import (
+    ANYTHING,
     CLIPPED,
     HALF_ROOT,
     MAJORITY,
@@ -85,14 +86,17 @@ export function predictProba(row) {
 
 VALUE_OF_TREE = """
 // The value of the linear model in the leaf of a row, null if it lacks a number that the model needs.
-export function predict(row) {
+export function predict(row) {{
   const cells = cellsOf(row);
   const at = leafOf(cells);
   if (at === null) return null;
   const [intercept, terms] = MODELS.get(at);
-  return sumOf(terms, cells) + intercept;
-}
+  {said};
+}}
 """
+UNBOUNDED = "return sumOf(terms, cells) + intercept"
+BOUNDED = """const [low, high] = BOUNDS.get(at);
+  return Math.min(Math.max(sumOf(terms, cells) + intercept, low), high)"""
 
 SUM = """
 // The sum of (coefficient, cell, level) from the first on.
@@ -313,7 +317,8 @@ def _predicting(source: Source) -> str:
     if procedure.is_regression or not nested:
         parts.append(SUM)
     if not procedure.has_scores:
-        return "".join([*parts, VALUE_OF_TREE if procedure.is_regression else CLASSES_OF_TREE])
+        value = VALUE_OF_TREE.format(said=BOUNDED if procedure.has_bounds else UNBOUNDED)
+        return "".join([*parts, value if procedure.is_regression else CLASSES_OF_TREE])
     decided = LARGEST_SCORE
     if procedure.threshold:
         code, share = procedure.threshold
@@ -364,7 +369,11 @@ def _leaf_tables(procedure: Procedure) -> str:
     leaves = [(tree.number(node), tree.leaf(node)) for node in tree.leaf_nodes]
     if procedure.is_regression:
         rows = [(node, (leaf.intercept, _terms(leaf.terms))) for node, leaf in leaves]
-        return "// Intercept and terms (coefficient, column, level) of each leaf.\n" + _mapped("MODELS", rows)
+        bounds = [(node, leaf.bounds or ANYTHING) for node, leaf in leaves]
+        text = "// Intercept and terms (coefficient, column, level) of each leaf.\n" + _mapped("MODELS", rows)
+        if procedure.has_bounds:
+            text += "// Least and largest number that each leaf says.\n" + _mapped("BOUNDS", bounds)
+        return text
     if not procedure.has_scores:
         labels, shares = ([(node, getattr(leaf, name)) for node, leaf in leaves] for name in ("label", "shares"))
         return _mapped("LABELS", labels) + _mapped("SHARES", shares)

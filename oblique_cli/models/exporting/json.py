@@ -46,7 +46,7 @@ def as_plain(procedure: Procedure) -> dict[str, Any]:
     if procedure.threshold:
         further["threshold"] = dict(zip(("class", "share"), procedure.threshold, strict=True))
     return {
-        "schema": SCHEMA if kind_of(procedure) in PLAIN else YOUNGER,
+        "schema": SCHEMA if kind_of(procedure) in PLAIN and not procedure.has_bounds else YOUNGER,
         "version": __version__,
         "algorithm": procedure.title,
         "task": "regression" if procedure.is_regression else "classification",
@@ -81,7 +81,8 @@ def _tree(tree: Steps, procedure: Procedure) -> dict[str, Any]:
 
 def _leaf(leaf: Leaf, procedure: Procedure) -> dict[str, Any]:
     if procedure.is_regression:
-        return {"intercept": leaf.intercept, "terms": _terms(leaf.terms, procedure), "rows": leaf.n_rows}
+        bounds = {} if leaf.bounds is None else {"bounds": list(leaf.bounds)}
+        return {"intercept": leaf.intercept, "terms": _terms(leaf.terms, procedure), **bounds, "rows": leaf.n_rows}
     if leaf.scores is not None:
         return _scores(leaf.scores)
     if procedure.voting == CLIPPED:

@@ -20,6 +20,7 @@ from oblique_cli.models.exporting._exporter import MOST, Source, exporter
 from oblique_cli.models.exporting._limits import Limits, limits_of
 from oblique_cli.models.exporting._text import heading
 from oblique_cli.models.procedure import (
+    ANYTHING,
     CLIPPED,
     HALF_ROOT,
     MAJORITY,
@@ -416,6 +417,9 @@ class _Graph:
             self.values, [(leaf.terms,) for leaf in held], lambda _, term: self.places[term.cell, term.level]
         )
         models = self.op("Add", models, self.constant([leaf.intercept for leaf in held]))
+        if self.procedure.has_bounds:
+            least, largest = zip(*(leaf.bounds or ANYTHING for leaf in held), strict=True)
+            models = self.op("Min", self.op("Max", models, self.constant(least)), self.constant(largest))
         value = self.op("GatherElements", models, leaves, axis=1)
         if valid := self._valid():
             value = self.op("Where", valid, value, self.constant(math.nan))

@@ -13,6 +13,7 @@ from oblique_cli.models.exporting._limits import LimitsText
 from oblique_cli.models.exporting._tables import Tables, tables_of
 from oblique_cli.models.exporting._text import folded, heading, identifiers, readable
 from oblique_cli.models.procedure import (
+    ANYTHING,
     CLIPPED,
     HALF_ROOT,
     MAJORITY,
@@ -139,8 +140,11 @@ def predict(row):
     if at is None:
         return None
     intercept, terms = MODELS[at]
-    return (_sum(terms, cells) if terms else 0.0) + intercept
+    {said}
 '''
+UNBOUNDED = "return (_sum(terms, cells) if terms else 0.0) + intercept"
+BOUNDED = """low, high = BOUNDS[at]
+    return min(max((_sum(terms, cells) if terms else 0.0) + intercept, low), high)"""
 
 SUM = '''
 
@@ -334,7 +338,8 @@ def _predicting(source: Source) -> str:
             code, share = procedure.threshold
             decided = AT_THRESHOLD.format(code=code, share=share, other=1 - code)
         return "".join([*parts, SCORES_AT, SCORES, decided])
-    return "".join([*parts, VALUE_OF_TREE if procedure.is_regression else CLASSES_OF_TREE])
+    value = VALUE_OF_TREE.format(said=BOUNDED if procedure.has_bounds else UNBOUNDED)
+    return "".join([*parts, value if procedure.is_regression else CLASSES_OF_TREE])
 
 
 def _columns(procedure: Procedure) -> Iterator[str]:
@@ -369,7 +374,11 @@ def _leaf_tables(procedure: Procedure) -> str:
         rows = [
             f"    {node}: ({tree.leaf(node).intercept!r}, {_terms(tree.leaf(node).terms)})," for node in tree.leaf_nodes
         ]
-        return "# Intercept and terms (coefficient, column, level) of each leaf.\nMODELS = {\n" + _lines(rows) + "}\n"
+        text = "# Intercept and terms (coefficient, column, level) of each leaf.\nMODELS = {\n" + _lines(rows) + "}\n"
+        if procedure.has_bounds:
+            bounds = [f"    {node}: {tree.leaf(node).bounds or ANYTHING!r}," for node in tree.leaf_nodes]
+            text += "# Least and largest number that each leaf says.\nBOUNDS = {\n" + _lines(bounds) + "}\n"
+        return text
     labels = [f"    {tree.number(node)}: {tree.leaf(node).label}," for node in tree.leaf_nodes]
     shares = [f"    {tree.number(node)}: {tree.leaf(node).shares!r}," for node in tree.leaf_nodes]
     return "LABELS = {\n" + _lines(labels) + "}\nSHARES = {\n" + _lines(shares) + "}\n"

@@ -19,6 +19,7 @@ from oblique_cli.models.procedure import (
     NUMBER,
     TIE,
     Lane,
+    Leaf,
     Procedure,
     Scaled,
     Split,
@@ -78,7 +79,7 @@ def write(source: Source) -> str:
     tree = procedure.tree
     if procedure.is_regression:
         words = _Conditions(procedure)
-        values = [(node, words.equation(tree.leaf(node).terms, tree.leaf(node).intercept)) for node in tree.leaf_nodes]
+        values = [(node, words.number_of(tree.leaf(node))) for node in tree.leaf_nodes]
         columns = [f"{_by_leaf(at, values)} AS {identifier(prediction)}"]
         for name, side, sign in ((low, 0, -1.0), (high, 1, 1.0)):
             if limits is None:
@@ -457,6 +458,15 @@ class _Conditions(Conditions):
         if split.missing_left:
             return f"CASE WHEN NOT ({condition}) THEN 0 ELSE 1 END"
         return f"CASE WHEN {condition} THEN 1 ELSE 0 END"
+
+    def number_of(self, leaf: Leaf) -> str:
+        """The number that a leaf says: its linear model, within its bounds."""
+        said = self.equation(leaf.terms, leaf.intercept)
+        if leaf.bounds is None:
+            return said
+        low, high = map(number, leaf.bounds)
+        # Not every dialect has functions of the least and the largest of several numbers.
+        return f"CASE WHEN {said} < {low} THEN {low}\n      WHEN {said} > {high} THEN {high}\n      ELSE {said} END"
 
     def equation(self, terms: Lane, intercept: float) -> str:
         """The value of a linear model."""

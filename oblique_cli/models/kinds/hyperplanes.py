@@ -154,20 +154,22 @@ EQUATIONS: Mapping[str, Codec] = {
     "intercept": Numbers("float64", ("nodes",)),
     "rss": Numbers("float64", ("nodes",)),
 }
+BOUNDS: Mapping[str, Codec] = {"bounds": Numbers("float64", ("nodes", 2))}  # only where answers are bounded
 
 
 class EquationTree(Codec):
     """A tree with an equation at every node: its hyperplanes, then the equations."""
 
-    forms: ClassVar[Mapping[str, Codec]] = {"splits": TREE, **EQUATIONS}
+    forms: ClassVar[Mapping[str, Codec]] = {"splits": TREE, **EQUATIONS, **BOUNDS}
 
     def plain(self, value: Any, scope: Scope) -> Any:
         own = scope.inner()
         fields = self._fields(value)
-        return {name: form.plain(fields[name], own.at(name)) for name, form in self.forms.items()}
+        held = {name: form for name, form in self.forms.items() if name not in BOUNDS or fields[name] is not None}
+        return {name: form.plain(fields[name], own.at(name)) for name, form in held.items()}
 
     def value(self, plain: Any, scope: Scope) -> Any:
-        found = fields_of(plain, self.forms, scope.inner())
+        found = fields_of(plain, self.forms, scope.inner(), BOUNDS.__contains__)
         try:
             return self._tree(found)
         except (ValueError, TypeError, IndexError) as error:
@@ -198,6 +200,7 @@ class AxisTree(EquationTree):
         **{name: EQUATIONS[name] for name in ("coef", "intercept")},
         "n_rows": Numbers("int64", ("nodes",), 0),
         "rss": EQUATIONS["rss"],
+        **BOUNDS,
     }
 
     def _fields(self, tree: Any) -> dict[str, Any]:
@@ -224,6 +227,9 @@ class AxisTree(EquationTree):
 def _equations(fields: Mapping[str, Any]) -> Any:
     from oblique_cli.tree.payloads import Equations
 
+    bounds = fields.get("bounds")
+    if bounds is not None and not (bounds[:, 0] <= bounds[:, 1]).all():
+        raise ValueError("bounds must have the least answer before the largest one")
     return Equations(**fields)
 
 
@@ -237,10 +243,24 @@ TURNING_POINTS = Record(
 )
 
 
+RESIDUALS = Record(
+    "oblique_cli.tree.leaf_quantiles:LeafResiduals",
+    {"starts": Numbers("int64", ("nodes and one",), 0), "values": Numbers("float64", ("rows of leaves",))},
+)
+
+
+def _of_its_tree(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    if "leaf_residuals_" in state:
+        state["leaf_residuals_"].check(state["tree_"].n_nodes)
+
+
 def _of_regression(estimator: str, tree: Codec, further: Mapping[str, Codec], **said: Any) -> Kind:
+    optional = said.pop("optional", frozenset()) | {"leaf_residuals_"}
     return Kind(
         classes=(estimator,),
-        state={**REGRESSOR, "tree_": tree, **SIZES, **further},
+        state={**REGRESSOR, "tree_": tree, **SIZES, **further, "leaf_residuals_": RESIDUALS},
+        optional=optional,
+        check=_of_its_tree,
         predictor="oblique_cli.models.predicting:HyperplanePredictor",
         **said,
     )
@@ -254,6 +274,7 @@ KINDS.register("model_tree")(
         optional=frozenset({"turning_points_"}),
     )
 )
+KINDS.register("pilot_tree")(_of_regression("PILOTRegressor", AxisTree(), {}))
 KINDS.register("regression_tree")(
     _of_regression(
         "ObliqueTreeRegressor",

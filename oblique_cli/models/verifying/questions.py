@@ -65,6 +65,13 @@ def asked_of(
             f"monotone is about the share of one of two classes, or a number, and {procedure.title} has "
             f"{len(procedure.classes)} classes."
         )
+    bounds = {leaf.bounds for tree in procedure.trees for leaf in tree.leaves if leaf and leaf.terms}
+    # Where all leaves have the same, they keep the order and the equality of what they bound.
+    if len(bounds) > 1 and (directions or procedure.used & set(unused)):
+        raise ConfigError(
+            f"{procedure.title} has leaves with bounds of their own, which verify does not follow; fit with truncate "
+            "'none' or 'all'."
+        )
     if robust is not None:
         if procedure.is_regression:
             raise ConfigError(f"robust is about classes, and {procedure.title} predicts numbers.")

@@ -1,0 +1,109 @@
+// The least-squares models of one predictor that PILOT chooses among, each at its best cut (Raymaekers et al. 2024).
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "common/interrupt.hpp"
+
+namespace oblique {
+
+// Means and sums of squares and products around them, a row at a time: no large sums are subtracted.
+struct Spreads {
+  double n = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0, yy = 0.0;
+
+  void add(double value, double target) {
+    n += 1.0;
+    const double dx = value - x, dy = target - y;
+    x += dx / n;
+    y += dy / n;
+    xx += dx * (value - x);
+    xy += dx * (target - y);
+    yy += dy * (target - y);
+  }
+
+  // The residual sum of squares of the line through these rows; of their mean where x is constant.
+  double of_line(double least_spread) const { return xx > least_spread ? yy - xy * xy / xx : yy; }
+};
+
+// rss : residual sums of LIN, PCON, BLIN, PLIN, infinity for a model that may not be; threshold : cuts of the last
+// three, rows with x <= threshold go left
+struct PilotModels {
+  std::array<double, 4> rss;
+  std::array<double, 3> threshold;
+};
+
+// What a node asks of models. least : rows of either side of a cut; distinct : values of x that a slope needs, on
+// either side of a cut; zero : share of a spread below which it counts as none
+struct PilotLimits {
+  std::size_t least, distinct;
+  double zero;
+};
+
+class PilotSearch {
+ public:
+  // order : the n rows of the node by rising x
+  PilotModels best(const double* x, std::size_t stride, const double* y, const std::int64_t* order, std::size_t n,
+                   const PilotLimits& limits) {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    PilotModels found{{never, never, never, never}, {}};
+    const auto at = [&](std::size_t i) { return x[static_cast<std::size_t>(order[i]) * stride]; };
+    right_.resize(n);
+    distinct_right_.resize(n);
+    Spreads all;
+    std::size_t values = 0;
+    for (std::size_t i = n; i-- > 0;) {
+      all.add(at(i), y[order[i]]);
+      if (i + 1 == n || at(i) != at(i + 1)) ++values;
+      right_[i] = all;
+      distinct_right_[i] = values;
+    }
+    checkpoint(2 * n);
+    const double none = limits.zero * all.xx;
+    if (!(all.xx > 0.0)) return found;
+    const bool slopes = values >= limits.distinct;
+    if (slopes) found.rss[0] = all.of_line(none);
+    Spreads left;
+    std::size_t on_left = 0;
+    for (std::size_t i = 0; i + 1 < n; ++i) {
+      left.add(at(i), y[order[i]]);
+      if (at(i) == at(i + 1)) continue;
+      ++on_left;
+      if (i + 1 < limits.least || n - i - 1 < limits.least) continue;
+      const Spreads& right = right_[i + 1];
+      const double cut = at(i) + 0.5 * (at(i + 1) - at(i));
+      keep(found, 1, left.yy + right.yy, cut);
+      if (!slopes || on_left < limits.distinct || distinct_right_[i + 1] < limits.distinct) continue;
+      keep(found, 2, broken_line(all, right, cut, limits.zero), cut);
+      keep(found, 3, left.of_line(limits.zero * none) + right.of_line(limits.zero * none), cut);
+    }
+    return found;
+  }
+
+ private:
+  static void keep(PilotModels& found, std::size_t model, double rss, double cut) {
+    if (rss < found.rss[model]) found.rss[model] = rss, found.threshold[model - 1] = cut;
+  }
+
+  // The residual sum of a line with a bend at the cut: a regression on x and h = max(x - cut, 0).
+  static double broken_line(const Spreads& all, const Spreads& right, double cut, double zero) {
+    const double above = right.x - cut, n_left = all.n - right.n;
+    const double hh = right.xx + right.n * n_left / all.n * above * above;
+    const double hx = right.xx + right.n * (right.x - all.x) * above;
+    const double hy = right.xy + right.n * (right.y - all.y) * above;
+    const double left_of_h = hh - hx * hx / all.xx;
+    const double line = all.yy - all.xy * all.xy / all.xx;
+    if (!(left_of_h > zero * hh)) return std::numeric_limits<double>::infinity();
+    const double gain = hy - hx * all.xy / all.xx;
+    return line - gain * gain / left_of_h;
+  }
+
+  std::vector<Spreads> right_;
+  std::vector<std::size_t> distinct_right_;
+};
+
+}  // namespace oblique

@@ -1,0 +1,72 @@
+"""The scikit-learn face of PILOT."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+
+from oblique_cli.estimators.regression.tree_regressor import Finished, TreeRegressor
+from oblique_cli.ground.constraints import Integer, Real, check
+from oblique_cli.parameters import parameter
+from oblique_cli.tree.pilot_models import Settings, grow
+from oblique_cli.tree.truncation import ALL
+
+
+class PILOTRegressor(TreeRegressor, Finished, kw_only=True):
+    """A linear model tree that is grown by boosting models of one feature (Raymaekers et al. 2024).
+
+    At a node, a constant, a line, a cut with a constant on each side, a line that bends and a line on each side of a
+    cut are fitted to the residuals, each along the feature where it is best, and the least BIC decides. A line alone
+    goes on at the same node. No leaf is pruned, and a leaf's equation is the sum of the models on the way to it.
+
+    Attributes
+    ----------
+    tree_ : Tree
+    n_features_in_, n_leaves_, n_nodes_, depth_ : int
+
+    Nothing is drawn at random, and the order of the training rows does not matter.
+    """
+
+    needs_pruning_rows: ClassVar[bool] = False
+
+    min_fit: int = parameter(default=10, allowed=Integer(1), help="A node of fewer rows gets no further model.")
+    min_samples_leaf: int = parameter(default=5, allowed=Integer(1), help="Least rows on either side of a cut.")
+    max_depth: int = parameter(
+        default=12, allowed=Integer(0), help="Most cuts on the way to a leaf; lines without a cut do not count."
+    )
+    max_models: int = parameter(
+        default=100, allowed=Integer(0), help="Most models on the way to a leaf, lines without a cut among them."
+    )
+    min_values: int = parameter(
+        default=5,
+        allowed=Integer(2),
+        help="Distinct values of a feature that a slope needs, on either side of a cut. Features of fewer, such as "
+        "indicators of levels, are cut into constants.",
+    )
+    min_improvement_percent: float = parameter(
+        default=0,
+        allowed=Real(0.0, 100.0),
+        help="Least part of the residual sum of squares that a line without a cut must take away; one that takes less "
+        "is the last model of its leaf. 0 leaves it to the BIC.",
+    )
+    truncate: str = parameter(default=ALL)
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
+        """Grow the tree.
+
+        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
+            1e-140 to 1e140, DataError otherwise. A constant target gives one leaf.
+        """
+        check(self.get_params(deep=False), self.constraints, type(self).__name__)
+        rows, targets = self._training_rows(X, y)
+        settings = Settings(
+            self.min_fit,
+            self.min_samples_leaf,
+            self.max_depth,
+            self.max_models,
+            self.min_values,
+            self.min_improvement_percent / 100,
+        )
+        self._finish(grow(rows, targets, settings), rows, targets)
+        return self

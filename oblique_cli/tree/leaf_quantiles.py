@@ -1,0 +1,83 @@
+"""Quantiles that a regression tree's leaves answer: those of the residuals of their training rows.
+
+A leaf of constants answers the quantiles of its training targets, as quantile regression trees do (Chaudhuri & Loh
+2002; of forests Meinshausen 2006); a linear leaf moves those of its residuals along with its model. They are of rows
+that the leaf was fitted to, so nothing is promised of new rows (conformal intervals: docs/guarantees.md).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LeafResiduals:
+    """Targets less predictions of the training rows, by node; nodes that are no leaves have none.
+
+    starts : (n_nodes + 1,) int64, where those of each node begin and the last one ends; values : (n,) rising by node
+    """
+
+    starts: NDArray[np.int64]
+    values: Array
+
+    @classmethod
+    def of(cls, tree: Tree, X: Array, y: Array) -> LeafResiduals:
+        """Return the residuals of rows X (n, p) with targets y (n,)."""
+        leaves, residuals = tree.apply(X), y - tree.predicted(X)
+        order = np.lexsort((residuals, leaves))
+        starts = np.searchsorted(leaves[order], np.arange(tree.n_nodes + 1)).astype(np.int64)
+        return cls(starts, residuals[order])
+
+    def check(self, n_nodes: int) -> None:
+        """Raise ValueError unless these are residuals of a tree of so many nodes."""
+        starts = self.starts
+        if (
+            len(starts) != n_nodes + 1
+            or starts[0] != 0
+            or starts[-1] != len(self.values)
+            or (np.diff(starts) < 0).any()
+        ):
+            raise ValueError("starts of leaf_residuals_ must rise from 0 to the number of values, one more than nodes")
+
+    def quantiles(self, leaves: NDArray[np.int32], q: Array) -> Array:
+        """Return the quantiles of residuals in leaves (n,), (n, k), linear between two rows as in `numpy.quantile`.
+
+        q : (k,) shares; NaN in a leaf that no training row reached
+        """
+        found = np.full((len(leaves), len(q)), np.nan)
+        for leaf in np.unique(leaves):
+            own = self.values[self.starts[leaf] : self.starts[leaf + 1]]
+            if len(own):
+                found[leaves == leaf] = np.quantile(own, q)
+        return found
+
+
+def shares_of(q: ArrayLike | Sequence[float]) -> Array:
+    """Return quantiles that are asked for, (k,); ConfigError unless they are rising shares from 0 to 1."""
+    try:
+        found = np.atleast_1d(np.asarray(q, dtype=np.float64))
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.ndim != 1 or not len(found) or not ((found >= 0.0) & (found <= 1.0)).all() or (np.diff(found) <= 0).any():
+        raise ConfigError(f"quantiles must be rising shares from 0 to 1, such as 0.1, 0.5, 0.9. Got {q!r}.")
+    return found
+
+
+def quantiles_of(tree: Tree, kept: LeafResiduals | None, X: Array, q: ArrayLike | Sequence[float]) -> Array:
+    """Return the quantiles of the target for rows, (n, k). X : (n, p); kept : of the tree, ConfigError for None"""
+    shares = shares_of(q)
+    if kept is None:
+        raise ConfigError(
+            "this model kept no residuals of its leaves; fit it with leaf_residuals, as by --set leaf_residuals=true."
+        )
+    values: Array = tree.predicted(X)[:, None] + kept.quantiles(tree.apply(X), shares)
+    return values

@@ -1,0 +1,36 @@
+"""Answers of linear leaves that are held near the targets they were fitted to.
+
+A linear model says anything far from its rows. Raymaekers et al. (2024), section 2.4, hold predictions of PILOT within
+1.5 times the range of the training targets, around its middle; the same may be asked of each leaf's own rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.tree.sparse import arrivals
+from oblique_cli.tree.structure import Tree
+
+Array = NDArray[np.float64]
+
+NONE, ALL, LEAF = "none", "all", "leaf"
+TRUNCATIONS = (NONE, ALL, LEAF)
+WIDTH = 1.5  # ranges of the targets
+
+
+def truncated(tree: Tree, X: Array, y: Array, which: str) -> Tree:
+    """Return a regression tree whose answers stay within WIDTH times the range of targets, around its middle.
+
+    X, y : the training rows (n, p) and targets (n,); which : "all" targets, those of each "leaf", or "none". A leaf's
+    interval lies within that of all targets.
+    """
+    if which == NONE:
+        return tree
+    groups = [y] * tree.n_nodes if which == ALL else [y[rows] for rows in arrivals(tree, X)]
+    ends = np.array([(own.min(), own.max()) for own in groups])
+    room = 0.5 * (WIDTH - 1.0) * (ends[:, 1] - ends[:, 0])
+    bounds = ends + room[:, None] * [-1.0, 1.0]
+    return tree.changed(payload=replace(tree.equations, bounds=bounds))
