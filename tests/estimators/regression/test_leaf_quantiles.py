@@ -13,6 +13,7 @@ from sklearn.base import clone
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.models import Model, load, save
+from oblique_cli.models.file_format import digest
 from oblique_cli.tree.leaf_quantiles import shares_of
 
 SMALL = {"max_depth": 2, "pruning": "none", "random_state": 0}
@@ -126,9 +127,34 @@ def test_other_models_say_no_quantiles_and_a_damaged_file_is_refused(tmp_path):
             Model.of(model).predict_quantiles(X, Q)
     save(Model.of(make("pilot", leaf_residuals=True).fit(X, y), algorithm="pilot"), tmp_path / "m.json")
     text = (tmp_path / "m.json").read_text()
-    document = json.loads(text)
-    assert document["state"]["leaf_residuals_"]["starts"][0] == 0
-    document["state"]["leaf_residuals_"]["starts"][-1] += 1
-    (tmp_path / "m.json").write_text(json.dumps(document))
-    with pytest.raises(DataError, match=r"m\.json: "):
+    for change in (lambda starts: [*starts[:-1], starts[-1] + 1], lambda starts: starts[:-1], lambda starts: [1] * 4):
+        document = json.loads(text)
+        own = document["state"]["leaf_residuals_"]
+        own["starts"] = change(own["starts"])
+        (tmp_path / "m.json").write_text(json.dumps({**document, "digest": digest(document)}))
+        with pytest.raises(DataError, match="starts of leaf_residuals_ must rise from 0"):
+            load(tmp_path / "m.json")
+
+
+@pytest.mark.parametrize("name", ["retis", "hhcart_model_tree"])
+def test_files_from_before_bounds_and_residuals_are_read(name, tmp_path):
+    X, y = rows(6)
+    model = make(name, **NAMES[name]).fit(X, y)
+    save(Model.of(model, algorithm=name), tmp_path / "m.json")
+    document = json.loads((tmp_path / "m.json").read_text())
+    for parameter in ("truncate", "leaf_residuals"):
+        del document["parameters"][parameter]
+    (tmp_path / "m.json").write_text(json.dumps({**document, "digest": digest(document)}))
+    again = load(tmp_path / "m.json")
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_array_equal(again.estimator.predict(X), model.predict(X))
+
+
+def test_bounds_in_the_wrong_order_are_refused(tmp_path):
+    X, y = rows(7)
+    save(Model.of(make("pilot").fit(X, y), algorithm="pilot"), tmp_path / "m.json")
+    document = json.loads((tmp_path / "m.json").read_text())
+    document["state"]["tree_"]["bounds"][0].reverse()
+    (tmp_path / "m.json").write_text(json.dumps({**document, "digest": digest(document)}))
+    with pytest.raises(DataError, match="bounds must have the least answer before the largest one"):
         load(tmp_path / "m.json")
