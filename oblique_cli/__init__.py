@@ -229,15 +229,15 @@ def __getattr__(name: str) -> Any:
 
     if name in _PLACES:
         return getattr(import_module(_PLACES[name]), name)
-    if name.endswith(("Classifier", "Regressor")):  # of a file in proposers/ that the list above lacks
-        algorithms = import_module("oblique_cli.estimators.algorithms")
-        for algorithm in algorithms.ALGORITHMS.values():
-            if algorithm.estimator.__name__ == name:
-                return algorithm.estimator
+    if name.endswith(("Classifier", "Regressor")):  # made from the table of algorithms, or of a file that a user added
+        named = import_module("oblique_cli.estimators.named")
+        for algorithm in named.ALGORITHMS:
+            if named.class_of(algorithm).__name__ == name:
+                return named.class_of(algorithm)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    loaded = sys.modules.get("oblique_cli.estimators.algorithms")
-    further = [a.estimator.__name__ for a in loaded.ALGORITHMS.values()] if loaded else []
+    loaded = sys.modules.get("oblique_cli.estimators.named")
+    further = [loaded.class_of(name).__name__ for name in loaded.ALGORITHMS] if loaded else []
     return sorted({*globals(), *__all__, *further})

@@ -18,6 +18,7 @@ from typing import Any
 
 import oblique_cli
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, TopDown
+from oblique_cli.estimators.named import class_of
 from oblique_cli.estimators.oblique.heuristics import LIMIT
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.ground.constraints import Constraint
@@ -134,7 +135,9 @@ HEAD = ("parameter", "default", "allowed", "meaning")
 
 
 def _names(algorithms: Iterable[Algorithm]) -> str:
-    rows = [(f'<a id="{a.name}"></a>`{a.name}`', a.title, f"`{a.estimator.__name__}`", a.source) for a in algorithms]
+    rows = [
+        (f'<a id="{a.name}"></a>`{a.name}`', a.title, f"`{class_of(a.name).__name__}`", a.source) for a in algorithms
+    ]
     return _table(("name", "called", "class", "source"), rows)
 
 

@@ -14,13 +14,14 @@ from oblique_cli.cli._common import columns, json_option, terminal_width
 
 def _algorithms() -> list[dict[str, Any]]:
     from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.estimators.named import class_of
 
     return [
         {
             "name": name,
             "title": algorithm.title,
             "source": algorithm.source,
-            "class": algorithm.estimator.__name__,
+            "class": class_of(algorithm.name).__name__,
             "growth": algorithm.family.growth,
             "parameters": {
                 key: {

@@ -61,6 +61,8 @@ class Fitted:
 
         Generators are no parameters of a fitted model: a random_state that is one becomes None.
         """
+        if hasattr(estimator, "as_registered"):  # of a class that stands for the name of an algorithm
+            estimator = estimator.as_registered()
         owner = type(estimator).__name__
         kind = kind_of(type(estimator))
         if kind is None:
