@@ -69,7 +69,7 @@ def _closed(algorithm: Algorithm) -> Mapping[str, Any]:
 
 def _as_registered(self: Any) -> Any:
     """Return the estimator that the class stands for, fitted as this one is."""
-    found = object.__new__(type(self).__bases__[0])
+    found: Any = object.__new__(type(self).__bases__[0])
     vars(found).update({name: getattr(self, name) for name in self.decided} | vars(self))
     return found
 
