@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from oblique_cli.estimators.checked_rows import checked_numbers
-from oblique_cli.estimators.forest.base import Array, moderate
+from oblique_cli.estimators.forest.base import Array, relative
 from oblique_cli.estimators.forest.boosting import Families, ObliqueBoosting, Part
 from oblique_cli.estimators.forest.number_trees import NumberTrees, weighed
 from oblique_cli.ground.constraints import Choice, Integer, Real, check
@@ -39,7 +39,7 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
     Notes
     -----
     Stochasticity. One integer is drawn from `random_state`; it names the streams of rows, features and heuristics of
-    each tree, and of the validation rows.
+    each tree, and of the validation rows. Sample weights are measured in units of the smallest positive one.
     """
 
     loss: str = parameter(
@@ -82,7 +82,7 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
         rows, targets = checked_numbers(self, X, y)
         self.__dict__.pop("forest_", None)  # a fit that fails leaves none, not one of other rows
         rows, targets, weights = weighed(rows, targets, sample_weight)
-        fitted = self._fit(rows, targets, None if weights is None else moderate(weights), 1)
+        fitted = self._fit(rows, targets, None if weights is None else relative(weights), 1)
         if self.loss == ABSOLUTE:  # twice the loss of the median
             for name in ("training_loss_", "validation_loss_"):
                 if hasattr(self, name):
