@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.conformal import ConformalClassifier, ConformalRegressor
     from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
     from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
+    from oblique_cli.estimators.forest.boosting_regression import ObliqueBoostingRegressor
     from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
     from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
     from oblique_cli.estimators.forest.logistic_forest import LogisticForestClassifier
     from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
     from oblique_cli.estimators.forest.refined import TAOForestClassifier
+    from oblique_cli.estimators.forest.regression import ObliqueForestRegressor
     from oblique_cli.estimators.machines import ProximalSVMClassifier, SupportVectorClassifier
     from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, BUTIFSVMClassifier, HHBUTClassifier
     from oblique_cli.estimators.oblique.classifiers import (
@@ -113,6 +115,8 @@ _PLACES = {
     "ProximalSVMClassifier": "oblique_cli.estimators.machines",
     "SupportVectorClassifier": "oblique_cli.estimators.machines",
     "CARTRegressor": "oblique_cli.estimators.regression.cart",
+    "ObliqueBoostingRegressor": "oblique_cli.estimators.forest.boosting_regression",
+    "ObliqueForestRegressor": "oblique_cli.estimators.forest.regression",
     "ObliqueTreeRegressor": "oblique_cli.estimators.regression.oblique_regressor",
     "PILOTRegressor": "oblique_cli.estimators.regression.pilot",
     "M5StyleRegressor": "oblique_cli.estimators.regression.linear_leaves",
@@ -182,6 +186,8 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "ProximalSVMClassifier",
     "SupportVectorClassifier",
     "CARTRegressor",
+    "ObliqueBoostingRegressor",
+    "ObliqueForestRegressor",
     "ObliqueTreeRegressor",
     "PILOTRegressor",
     "M5StyleRegressor",

@@ -253,6 +253,33 @@ class Forest:
         families: list[tuple[str, dict[str, Any]]],
         boosting: dict[str, Any],
     ) -> dict[str, Any]: ...
+    def grow_numbers(
+        self,
+        X: Doubles,
+        y: Doubles,
+        weights: Doubles | None,
+        options: dict[str, Any],
+        n_trees: int,
+        n_threads: int,
+        families: list[tuple[str, dict[str, Any]]],
+        max_bins: int,
+        min_leaf: float,
+    ) -> None: ...
+    def boost_numbers(
+        self,
+        X: Doubles,
+        y: Doubles,
+        weights: Doubles | None,
+        kept_X: Doubles,
+        kept_y: Doubles,
+        kept_weights: Doubles | None,
+        options: dict[str, Any],
+        families: list[tuple[str, dict[str, Any]]],
+        boosting: dict[str, Any],
+        squared: bool,
+        quantile: float,
+    ) -> dict[str, Any]: ...
+    def model_sums(self, X: Doubles, models: Doubles, n_threads: int) -> Doubles: ...
     def draws(self, n: int, more: int, bootstrap: bool, max_samples: int) -> NDArray[np.uint32]: ...
     def sums(self, X: Doubles, values: Doubles, n_threads: int) -> Doubles: ...
     def votes(self, X: Doubles, shares: bool, n_threads: int) -> Doubles: ...

@@ -93,6 +93,11 @@ def parameter(
     return Parameter(default, allowed, help, other, UNSAID, kw_only)
 
 
+def as_in(owner: type[Any], name: str) -> Any:
+    """Return the parameter of another class, for a class that has the same one."""
+    return owner.parameters[name]
+
+
 @dataclass_transform(field_specifiers=(parameter,), eq_default=False)
 class Declared:
     """A class whose parameters are its fields made by `parameter`.

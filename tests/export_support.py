@@ -17,6 +17,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import reduce
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -447,10 +449,15 @@ def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answ
             cells.append(float(one["values"].index(value) if value in one["values"] else one["usual"]))
         leaves = [_leaf_of(tree, cells) for tree in model["trees"]]
         if model["task"] == "regression":
-            (leaf,) = leaves
-            value = _total(leaf["terms"], cells, []) + leaf["intercept"]
-            low, high = leaf.get("bounds", (value, value))
-            answers.append(min(max(value, low), high))
+            said = []
+            for leaf in leaves:
+                value = _total(leaf["terms"], cells, []) + leaf["intercept"]
+                low, high = leaf.get("bounds", (value, value))
+                said.append(min(max(value, low), high))
+            total = reduce(add, said)
+            answers.append(
+                {"mean": total / len(said), "sum": total + model.get("base", 0.0)}.get(model["voting"], total)
+            )
             continue
         n_classes = len(model["classes"])
         if "scored" in leaves[0] and model["voting"] == "mean":

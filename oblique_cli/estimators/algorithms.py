@@ -565,6 +565,28 @@ _REGRESSION = (
 )
 
 
+NUMBER_FOREST = ModelFamily("forests of numbers", task="regression")
+BOOSTED_NUMBERS = ModelFamily("boosted trees of numbers", task="regression")
+_NUMBERS = (
+    ready(
+        NUMBER_FOREST,
+        "oblique_forest_regression",
+        "oblique regression forest",
+        "Breiman (2001), on classes of Loh (2002) and leaves of Quinlan (1992)",
+        "oblique_cli.estimators.forest.regression:ObliqueForestRegressor",
+        compiled=True,
+    ),
+    ready(
+        BOOSTED_NUMBERS,
+        "oblique_boosting_regression",
+        "oblique boosting of numbers",
+        "Friedman (2001), on classes of Loh (2002)",
+        "oblique_cli.estimators.forest.boosting_regression:ObliqueBoostingRegressor",
+        compiled=True,
+    ),
+)
+
+
 OTHER_REGRESSION = ModelFamily("regressors that are no tree", task="regression")
 
 
@@ -667,7 +689,7 @@ def _table() -> Registry[Algorithm]:
     table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms", _fault)
     for name, proposer in PROPOSERS.items():
         table.register(name)(TopDown.of(name, proposer))
-    models = (*_BOTTOM_UP, _TAO, *_LOGISTIC, *_FORESTS, _BOOSTED, *_REGRESSION)
+    models = (*_BOTTOM_UP, _TAO, *_LOGISTIC, *_FORESTS, _BOOSTED, *_REGRESSION, *_NUMBERS)
     for algorithm in (*models, *_MACHINES):
         table.register(algorithm.name)(algorithm)
     table.former["tao_logistic"] = "logistic_tree"

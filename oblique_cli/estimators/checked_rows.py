@@ -8,8 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.ground.magnitudes import refuse_extreme
 
+LARGEST = 1e140  # sums of squares of larger targets overflow, and those of numbers all below its inverse vanish
 TIMES = {"M": ("dates", "days since a first date"), "m": ("durations", "seconds")}
 
 
@@ -37,6 +39,22 @@ def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
                 "parts as two columns each."
             ) from error
         raise
+
+
+def checked_numbers(estimator: Any, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return rows (n, p) and the numbers (n,) that they have; DataError for extreme numbers in either."""
+    rows, targets = checked(
+        estimator, X, y, dtype=np.float64, order="C", y_numeric=True, multi_output=False, ensure_min_samples=1
+    )
+    targets = np.asarray(targets, dtype=np.float64)
+    owner = type(estimator).__name__
+    refuse_extreme(rows, owner)
+    if (size := np.abs(targets).max()) > LARGEST or 0.0 < size < 1.0 / LARGEST:
+        raise DataError(
+            f"the largest number in y of {owner} must be from {1.0 / LARGEST:g} to {LARGEST:g} in size, or 0. Got "
+            f"{size:g}; divide y by a unit."
+        )
+    return rows, targets
 
 
 def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:

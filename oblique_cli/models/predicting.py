@@ -162,3 +162,26 @@ class BoostedPredictor(ForestPredictor):
         state = self.state
         found = scores_of(state["forest_"], self.checked(X), state["leaf_values_"], state["baseline_"], self._threads)
         return shares_of(found, len(state["classes_"]))
+
+
+class NumberForestPredictor(ForestPredictor):
+    """A forest of the core whose leaves have numbers or equations."""
+
+    def predict(self, X: Array) -> NDArray[Any]:
+        from oblique_cli.estimators.forest.scores import means_of_trees
+
+        return means_of_trees(self.state["forest_"], self.checked(X), self.state["leaf_values_"], self._threads)
+
+    def predict_proba(self, X: Array) -> Array:
+        return Predictor.predict_proba(self, X)
+
+
+class BoostedNumbersPredictor(NumberForestPredictor):
+    """Boosted trees of the core whose leaves have numbers."""
+
+    def predict(self, X: Array) -> NDArray[Any]:
+        from oblique_cli.estimators.forest.scores import scores_of
+
+        state = self.state
+        values, baseline = state["leaf_values_"], state["baseline_"]
+        return scores_of(state["forest_"], self.checked(X), values, baseline, self._threads)[:, 0]

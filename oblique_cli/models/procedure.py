@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -32,7 +32,7 @@ MISSING = -2  # the `level` of a term that asks whether the cell is missing
 ANYTHING = (-sys.float_info.max, sys.float_info.max)  # bounds that no number exceeds
 
 # What `Procedure.voting` may be.
-MAJORITY, MEAN, CLIPPED = "majority", "mean", "clipped"
+MAJORITY, MEAN, CLIPPED, SUM = "majority", "mean", "clipped", "sum"
 TIE = 1e-9  # shares of a CLIPPED vote that are closer than this are equal
 
 HALF_ROOT = math.sqrt(0.5)
@@ -298,11 +298,12 @@ class Procedure:
     classes    labels by class code; () in regression
     voting     None for a single tree; MAJORITY (every tree one vote), MEAN (class shares are added up) or CLIPPED
                (they are added up, negative sums become 0, and the rest is divided by its sum; of shares within TIE the
-               first wins)
+               first wins); of numbers MEAN, or SUM (the values of the leaves are added up from 0 on, and then `base`)
     title      the algorithm in words
     coded      columns of codes, which terms refer to behind the cells
     threshold  of two classes with scores: a class code, and the probability from which on it is predicted
     even       shares where all sums of a CLIPPED vote are negative
+    base       what is added to a SUM
     """
 
     cells: tuple[Cell, ...]
@@ -314,6 +315,7 @@ class Procedure:
     coded: tuple[Coded, ...] = ()
     threshold: tuple[int, float] | None = None
     even: tuple[float, ...] = ()
+    base: float = 0.0
 
     @cached_property
     def columns(self) -> tuple[Cell, ...]:
@@ -449,6 +451,8 @@ def procedure_of(model: Model) -> Procedure:
         if model.threshold is not None:
             _refuse_threshold(found, title)
         return found
+    if forest is not None and not model.classes:
+        return _numbers(state, Procedure(tuple(cells), (), (), MEAN, title, target), columns)
     if "trees_" in state:
         each = tuple(_hyperplanes(one, columns, scored, classes) for one in state["trees_"])
         found = Procedure(tuple(cells), each, model.classes, MEAN, title, target)
@@ -466,6 +470,23 @@ def procedure_of(model: Model) -> Procedure:
         )
     found = Procedure(tuple(cells), (steps,), model.classes, None, title, target)
     return found if model.threshold is None else _at_threshold(found, model)
+
+
+def _numbers(state: Mapping[str, Any], start: Procedure, columns: Sequence[tuple[int, int]]) -> Procedure:
+    """A forest of numbers, or boosted trees of numbers. start : all but the trees and how they are put together"""
+    values, first, trees = state["leaf_values_"], 0, []
+    if values.shape[1] > 1:
+        raise ConfigError(
+            f"{start.title} with linear leaves cannot be exported or explained, only its predictions can be had "
+            "(oblique predict); fit it with leaves constant."
+        )
+    for one in state["forest_"].state():
+        last = first + len(one["label"])
+        trees.append(_forest_tree(one, columns, len(start.cells), Classes((), 0), values[first:last]))
+        first = last
+    if "baseline_" in state:
+        start = replace(start, voting=SUM, base=float(state["baseline_"][0]))
+    return replace(start, trees=tuple(trees))
 
 
 def _refuse_threshold(procedure: Procedure, title: str) -> None:
@@ -656,7 +677,10 @@ def double_of_single(threshold: float) -> float:
 def _forest_tree(
     state: Any, columns: Sequence[tuple[int, int]], n_cells: int, classes: Classes, given: Any = None
 ) -> Steps:
-    """A tree of `Forest.state()`; its sums begin with their first term. given : probabilities of its leaves, or None"""
+    """A tree of `Forest.state()`; its sums begin with their first term.
+
+    given : probabilities of its leaves, or numbers where there are no classes; None for shares of the rows
+    """
     left = np.asarray(state["left"])
     starts = np.asarray(state["rotation_start"]).tolist()
     rotated = tuple(
@@ -677,6 +701,8 @@ def _forest_tree(
         if left[node] >= 0:
             return None
         number = int(~left[node])
+        if not classes.n:
+            return Leaf(intercept=float(given[number, 0]))
         held = range(int(first[number]), int(first[number + 1]))
         weights, total = [0.0] * len(classes.known), 0.0
         for i in held:

@@ -115,9 +115,10 @@ def test_the_layout_of_memory_decides_nothing(name):
 
 # What an answer may not depend on
 
+DRAWING = ("forests", "boosted trees", "forests of numbers", "boosted trees of numbers")
 # Rows are drawn by their numbers; a mixture starts from rows; of equally near rows the first is the nearer.
 BY_ROW_NUMBER = {
-    *(name for name in NAMES if ALGORITHMS[name].family.growth in ("forests", "boosted trees", "bottom-up trees")),
+    *(name for name in NAMES if ALGORITHMS[name].family.growth in (*DRAWING, "bottom-up trees")),
     *(name for name in NAMES if ALGORITHMS[name].family.growth == "nearest neighbors"),
     "c45_bagging",
     "c45_forest",
@@ -225,7 +226,6 @@ def test_the_order_of_features_decides_nothing_but_ties(seed):
 
 # A generator draws for every row, so a doubled row is not a weight of 2; weights of scikit-learn's tree round. Copies
 # of a row fall in different folds of "tao"; tests/tree/test_refining.py has what holds at one penalty.
-DRAWING = ("forests", "boosted trees")
 BY_DRAWN_ROWS = {name for name in WEIGHTED if ALGORITHMS[name].family.growth in DRAWING} | {
     *("cart_regression", "lmt", "tao", "logistic_tree"),
 }

@@ -50,6 +50,13 @@ void check_rows(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& 
   check_codes(y, n_classes);
 }
 
+// The same of rows with numbers.
+inline void check_numbers(const Matrix& x, const Doubles& y, const std::optional<Doubles>& weights) {
+  require(y.shape(0) == x.shape(0), "X and y must have the same number of rows");
+  require(x.shape(0) <= UINT32_MAX, "X must have fewer than 2^32 rows");
+  require(!weights || weights->shape(0) == x.shape(0), "X and weights must have the same number of rows");
+}
+
 // Number of levels of each feature, 0 for a quantitative one; none at all if `levels` is None.
 inline Levels levels_of(const std::optional<Codes>& levels, std::size_t p) {
   require(!levels || levels->shape(0) == p, "levels must have one entry per feature");

@@ -67,31 +67,47 @@ void grow_forest(Forest& forest, const Matrix& x, const Codes& y, const std::opt
   forest.grow(data, options, n_trees, n_threads);
 }
 
-nb::dict boost_forest(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights,
-                      const Matrix& kept_x, const Codes& kept_y, const std::optional<Doubles>& kept_weights,
-                      const nb::dict& given, const nb::list& families, const nb::dict& boosting) {
+void grow_numbers(Forest& forest, const Matrix& x, const Doubles& y, const std::optional<Doubles>& weights,
+                  const nb::dict& given, std::size_t n_trees, int n_threads, const nb::list& families,
+                  std::size_t max_bins, double min_leaf) {
   const std::size_t n = x.shape(0), p = x.shape(1);
-  require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features && kept_x.shape(1) == p,
-          "X must have rows, and the forest's columns");
-  require(forest.trees.empty(), "boosting starts with an empty forest");
-  check_rows(x, y, weights, forest.n_classes);
-  check_rows(kept_x, kept_y, kept_weights, forest.n_classes);
+  require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
+  require(forest.n_classes == 1, "a forest of numbers has one class");
+  require(max_bins >= 2 && max_bins <= 256, "max_bins must be from 2 to 256");
+  check_numbers(x, y, weights);
   const ForestOptions options = forest_options(option_values("a forest", given), choices(families));
-  require(!options.families.empty(), "boosting needs families");
+  require(!options.families.empty(), "a forest of numbers needs families");
+  const Released released;
+  const std::vector<std::int32_t> one_class(n, 0);
+  TrainingRows data(x.data(), one_class.data(), weights ? weights->data() : nullptr, n, p, 1, std::nullopt, true);
+  data.targets.assign(y.data(), y.data() + n);
+  forest.grow_numbers(data, options, max_bins, min_leaf, n_trees, n_threads);
+}
+
+const double* data_of(const std::optional<Doubles>& weights) { return weights ? weights->data() : nullptr; }
+
+BoostingOptions boosting_options(const nb::dict& boosting) {
   const Options how("boosting",
                     {integer("n_trees"), number("learning_rate"), number("l2"), number("min_weight"),
                      integer("patience"), number("tolerance"), integer("max_bins")},
                     option_values("boosting", boosting));
   require(how.count("max_bins") <= 256, "max_bins must be at most 256");
-  Boosted found;
-  {
-    const Released released;
-    found =
-        boost(forest, {x.data(), y.data(), weights ? weights->data() : nullptr, n},
-              {kept_x.data(), kept_y.data(), kept_weights ? kept_weights->data() : nullptr, kept_x.shape(0)}, options,
-              {how.count("n_trees"), how.number("learning_rate"), how.number("l2"), how.number("min_weight"),
-               how.count("patience"), how.number("tolerance"), how.count("max_bins")});
-  }
+  return {how.count("n_trees"),  how.number("learning_rate"), how.number("l2"),     how.number("min_weight"),
+          how.count("patience"), how.number("tolerance"),     how.count("max_bins")};
+}
+
+ForestOptions options_of_boosting(const Forest& forest, const Matrix& x, const Matrix& kept_x, const nb::dict& given,
+                                  const nb::list& families) {
+  const std::size_t n = x.shape(0), p = x.shape(1);
+  require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features && kept_x.shape(1) == p,
+          "X must have rows, and the forest's columns");
+  require(forest.trees.empty(), "boosting starts with an empty forest");
+  ForestOptions options = forest_options(option_values("a forest", given), choices(families));
+  require(!options.families.empty(), "boosting needs families");
+  return options;
+}
+
+nb::dict as_dict(Boosted&& found) {
   nb::dict out;
   const std::size_t leaves = found.leaf_values.size() / found.n_scores;
   out["baseline"] = array(std::move(found.baseline), {found.n_scores});
@@ -102,11 +118,65 @@ nb::dict boost_forest(Forest& forest, const Matrix& x, const Codes& y, const std
   return out;
 }
 
-nb::object sums(const Forest& forest, const Matrix& x, const Matrix& values, int n_threads) {
+nb::dict boost_forest(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights,
+                      const Matrix& kept_x, const Codes& kept_y, const std::optional<Doubles>& kept_weights,
+                      const nb::dict& given, const nb::list& families, const nb::dict& boosting) {
+  const ForestOptions options = options_of_boosting(forest, x, kept_x, given, families);
+  check_rows(x, y, weights, forest.n_classes);
+  check_rows(kept_x, kept_y, kept_weights, forest.n_classes);
+  const BoostingOptions how = boosting_options(boosting);
+  const LabeledRows rows{{x.data(), data_of(weights), x.shape(0)}, y.data()};
+  const LabeledRows kept{{kept_x.data(), data_of(kept_weights), kept_x.shape(0)}, kept_y.data()};
+  const auto found = [&] {
+    const Released released;
+    return boost(forest, rows, kept, options, how);
+  };
+  return as_dict(found());
+}
+
+nb::dict boost_numbers(Forest& forest, const Matrix& x, const Doubles& y, const std::optional<Doubles>& weights,
+                       const Matrix& kept_x, const Doubles& kept_y, const std::optional<Doubles>& kept_weights,
+                       const nb::dict& given, const nb::list& families, const nb::dict& boosting, bool squared,
+                       double quantile) {
+  const ForestOptions options = options_of_boosting(forest, x, kept_x, given, families);
+  require(forest.n_classes == 1, "a forest of numbers has one class");
+  check_numbers(x, y, weights);
+  check_numbers(kept_x, kept_y, kept_weights);
+  const BoostingOptions how = boosting_options(boosting);
+  require(how.max_bins >= 2, "boosting of numbers needs bins");
+  require(quantile > 0.0 && quantile < 1.0, "quantile must be between 0 and 1");
+  const NumberedRows rows{{x.data(), data_of(weights), x.shape(0)}, y.data()};
+  const NumberedRows kept{{kept_x.data(), data_of(kept_weights), kept_x.shape(0)}, kept_y.data()};
+  const auto found = [&] {
+    const Released released;
+    return boost(forest, rows, kept, options, how, {squared, quantile});
+  };
+  return as_dict(found());
+}
+
+void check_leaves(const Forest& forest, const Matrix& x, const Matrix& values) {
   require(x.shape(1) == forest.n_features, "X must have as many columns as the forest has features");
   std::size_t leaves = 0;
   for (const ForestTree& tree : forest.trees) leaves += tree.n_leaves();
   require(values.shape(0) == leaves, "values must have a row for each leaf of the forest");
+}
+
+nb::object model_sums(const Forest& forest, const Matrix& x, const Matrix& models, int n_threads) {
+  check_leaves(forest, x, models);
+  require(models.shape(1) == forest.n_features + 3, "models must have a column for each feature and three more");
+  for (std::size_t leaf = 0; leaf < models.shape(0); ++leaf)
+    require(models(leaf, forest.n_features + 1) <= models(leaf, forest.n_features + 2), "limits must be in order");
+  const std::size_t n = x.shape(0);
+  std::vector<double> out(n, 0.0);
+  {
+    const Released released;
+    forest.sum_models(x.data(), n, models.data(), n_threads, out.data());
+  }
+  return array(std::move(out), {n});
+}
+
+nb::object sums(const Forest& forest, const Matrix& x, const Matrix& values, int n_threads) {
+  check_leaves(forest, x, values);
   const std::size_t n = x.shape(0), width = values.shape(1);
   std::vector<double> out(n * width, 0.0);
   {
@@ -277,6 +347,18 @@ void bind_forest(nb::module_& m) {
            "Fill an empty forest by gradient boosting; rows as in `grow`, those kept for early stopping possibly none. "
            "Returns baseline (K,), leaf_values (all leaves, K) and the mean log loss after every round, K = 1 for two "
            "classes.")
+      .def("grow_numbers", &grow_numbers, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
+           "options"_a, "n_trees"_a, "n_threads"_a, "families"_a, "max_bins"_a, "min_leaf"_a,
+           "Add trees of numbers y (n,) float64 to a forest of one class; X, weights, options and families as in "
+           "`grow`. min_leaf: least weight of a child.")
+      .def("boost_numbers", &boost_numbers, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
+           "kept_X"_a.noconvert(), "kept_y"_a.noconvert(), "kept_weights"_a.noconvert().none(), "options"_a,
+           "families"_a, "boosting"_a, "squared"_a, "quantile"_a,
+           "The same as `boost` for numbers y (n,) float64 and a forest of one class: the squared loss, or that of a "
+           "quantile.")
+      .def("model_sums", &model_sums, "X"_a.noconvert(), "models"_a.noconvert(), "n_threads"_a,
+           "Sums over the trees of what linear models of a row's leaves say, (n,). models (all leaves, p + 3): "
+           "coefficients, intercept, and the limits that what a leaf says is cut off at.")
       .def("sums", &sums, "X"_a.noconvert(), "values"_a.noconvert(), "n_threads"_a,
            "Sums over the trees of the values of a row's leaves, (n, K). values (all leaves, K).")
       .def(

@@ -39,8 +39,8 @@ void add_squares(const double* __restrict left, double total, std::size_t n, dou
 
 }  // namespace
 
-bool BestBin::find(DrawnNodes& node, DrawnSplit& found, bool&) {
-  const Bag& bag = node.bag();
+// Sums of the node at hand, and what it is worth without a cut.
+void BestBin::begin_node(const Bag& bag) {
   of_class_.clear();
   total_ = 0.0;
   double squares = 0.0;
@@ -49,8 +49,21 @@ bool BestBin::find(DrawnNodes& node, DrawnSplit& found, bool&) {
     total_ += run.weight;
     squares += run.weight * run.weight;
   }
+  if (!data_.targets.empty()) {
+    pull_.resize(std::max(pull_.size(), bag.n));
+    double sum = 0.0;
+    for (std::size_t i = 0; i < bag.n; ++i) sum += pull_[i] = bag.weight[i] * data_.targets[bag.row[i]];
+    of_class_.assign(1, sum);
+    squares = sum * sum;
+  }
+  uncut_ = squares / total_;
   best_ = {};
-  best_.value = squares / total_;
+  best_.value = uncut_;
+}
+
+bool BestBin::find(DrawnNodes& node, DrawnSplit& found, bool&) {
+  const Bag& bag = node.bag();
+  begin_node(bag);
   FeatureDraw& drawn = node.drawn();
   for (std::size_t at = 0; at < drawn.size(); ++at) look(bag, static_cast<std::size_t>(drawn[at]));
   const double share = static_cast<double>(drawn.size()) / static_cast<double>(drawn.total());
@@ -69,17 +82,12 @@ void BestBin::look(const Bag& bag, std::size_t direction) {
   checkpoint(4 * bag.n);
   const Bins bins = place_rows(bag, direction);
   if (bins.n < 2) return;
-  const std::size_t n_classes = of_class_.size();
-  weight_.assign(n_classes * bins.n, 0.0);
   for (std::vector<double>* sums : {&left_, &squares_[0], &squares_[1]}) sums->assign(bins.n, 0.0);
   value_.resize(bins.n);
-  std::size_t i = 0;
-  for (std::size_t k = 0; k < n_classes; ++k) {
-    double* weight = weight_.data() + k * bins.n;
-    for (const std::size_t end = i + (*bag.runs)[k].n; i < end; ++i) weight[place_[i]] += bag.weight[i];
-    for (std::size_t b = 1; b < bins.n; ++b) weight[b] += weight[b - 1];
-    add_squares(weight, of_class_[k], bins.n, left_.data(), squares_[0].data(), squares_[1].data());
-  }
+  if (data_.targets.empty())
+    add_classes(bag, bins.n);
+  else
+    add_targets(bag, bins.n);
   const double largest =
       cut_values(left_.data(), squares_[0].data(), squares_[1].data(), total_, bins.n, value_.data());
   if (!(largest > best_.value * kBeats)) return;
@@ -92,6 +100,32 @@ void BestBin::look(const Bag& bag, std::size_t direction) {
     if (!(value_[b] > best_.value * kBeats) || std::min(left_[b], total_ - left_[b]) < least) continue;
     best_ = {true, direction, bins.number(b, of_place_), bins.number(next, of_place_), value_[b]};
   }
+}
+
+void BestBin::add_classes(const Bag& bag, std::size_t n_bins) {
+  const std::size_t n_classes = of_class_.size();
+  weight_.assign(n_classes * n_bins, 0.0);
+  std::size_t i = 0;
+  for (std::size_t k = 0; k < n_classes; ++k) {
+    double* weight = weight_.data() + k * n_bins;
+    for (const std::size_t end = i + (*bag.runs)[k].n; i < end; ++i) weight[place_[i]] += bag.weight[i];
+    for (std::size_t b = 1; b < n_bins; ++b) weight[b] += weight[b - 1];
+    add_squares(weight, of_class_[k], n_bins, left_.data(), squares_[0].data(), squares_[1].data());
+  }
+}
+
+void BestBin::add_targets(const Bag& bag, std::size_t n_bins) {
+  weight_.assign(2 * n_bins, 0.0);  // sums of targets, and room for those that nobody asks for
+  double* sum = weight_.data();
+  for (std::size_t i = 0; i < bag.n; ++i) {
+    left_[place_[i]] += bag.weight[i];
+    sum[place_[i]] += pull_[i];
+  }
+  for (std::size_t b = 1; b < n_bins; ++b) {
+    left_[b] += left_[b - 1];
+    sum[b] += sum[b - 1];
+  }
+  add_squares(sum, of_class_[0], n_bins, sum + n_bins, squares_[0].data(), squares_[1].data());
 }
 
 // Puts the rows of a node into the bins of a direction. Where there are fewer rows than bins, empty bins are left out.
@@ -128,6 +162,7 @@ void BestBin::take(const Bag& bag, DrawnNodes& node, DrawnSplit& found) {
   found.terms = is_axis ? nullptr : directions_.terms(best_.direction);
   found.threshold = directions_.threshold(best_.direction, best_.below, best_.above);
   found.value = best_.value;
+  if (!data_.targets.empty()) found.uncut = uncut_;
 }
 
 }  // namespace oblique

@@ -12,10 +12,12 @@ namespace oblique {
 
 // Cuts between two bins of the features drawn, and of planes, each of which is drawn with the same probability as a
 // feature; if none of them is better than no cut, of the next feature that has one. A cut is worth its Gini gain on the
-// weights of the classes, the first of equals wins.
+// weights of the classes, or the fall of the sum of squares of the targets where there are some; the first of equals
+// wins. Both are sums over the two sides of squares by weights: of each class, or of the weighted sum of the targets.
 class BestBin {
  public:
-  explicit BestBin(BinnedDirections& directions) : directions_(directions) {}
+  // data : the rows that the directions are of
+  BestBin(const TrainingRows& data, BinnedDirections& directions) : data_(data), directions_(directions) {}
 
   // round : of the next tree; min_leaf : least weight of a child in it
   void begin_tree(std::size_t round, double min_leaf) {
@@ -40,17 +42,22 @@ class BestBin {
     double value = 0.0;
   };
 
+  void begin_node(const Bag& bag);
   void look(const Bag& bag, std::size_t direction);
+  void add_classes(const Bag& bag, std::size_t n_bins);
+  void add_targets(const Bag& bag, std::size_t n_bins);
   Bins place_rows(const Bag& bag, std::size_t direction);
   Bins leave_out_empty(std::size_t n);
   void take(const Bag& bag, DrawnNodes& node, DrawnSplit& found);
 
+  const TrainingRows& data_;
   BinnedDirections& directions_;
   std::size_t round_ = 0;
   double min_leaf_ = 0.0;
   Best best_;
-  double total_ = 0.0;
-  std::vector<double> of_class_;                   // weight of each class of the node
+  double total_ = 0.0, uncut_ = 0.0;
+  std::vector<double> of_class_;                   // weight of each class of the node, or sum of its targets
+  std::vector<double> pull_;                       // weighted target of each row of the node
   std::vector<std::uint8_t> place_, of_place_;     // of each row: its place among the bins; bin of each place
   std::vector<double> weight_;                     // classes by places
   std::vector<double> left_, squares_[2], value_;  // of the cut behind each place

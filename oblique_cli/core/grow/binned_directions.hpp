@@ -34,6 +34,8 @@ class BinnedDirections {
   // Adds the planes of a tree that have more than one term. Where there are too many, those go that were used (or came)
   // the longest time ago, of equals the first.
   void add(const ForestTree& tree, std::size_t round);
+  // Leaves the axes alone.
+  void forget_planes() { all_.resize(n_axes()); }
   void use(std::size_t direction, std::size_t round) { all_[direction].used = round; }
 
  private:

@@ -1,13 +1,13 @@
-// Gradient boosting with the trees of a forest, one a round for all classes.
+// Gradient boosting with the trees of a forest, one a round.
 //
-// The loss is the multinomial log loss of scores F(x), (n, K), by softmax; with two classes the logistic loss of one
-// score. A tree of round t is grown by a family of heuristics on the class labels, rows weighing w |g|, where
-// |g| = 1 - p(own class) is the gradient of the row's own score. For two classes the Gini criterion on these weights is
-// that of a regression tree on gradients: with labels +1 and -1 a side of weight W = sum w |g| and gradient sum G has
-// W (q^2 + (1 - q)^2) = W / 2 + G^2 / (2 W), so the cut maximises the sum of G^2 / W, as a Newton tree with |g| in the
-// place of the curvature |g| (1 - |g|) does (Friedman, Hastie & Tibshirani 2000; Chen & Guestrin 2016). So every
-// heuristic for classes serves, and its exact search. Leaves then take a Newton step in each score. With bins, cuts of
-// the same value are searched among directions that are kept (grow/histogram_grower.hpp).
+// The loss of classes is the multinomial log loss of scores F(x), (n, K), by softmax; with two classes the logistic
+// loss of one score. A tree of round t is grown by a family of heuristics on the class labels, rows weighing w |g|,
+// where |g| = 1 - p(own class) is the gradient of the row's own score. For two classes the Gini criterion on these
+// weights is that of a regression tree on gradients: with labels +1 and -1 a side of weight W = sum w |g| and gradient
+// sum G has W (q^2 + (1 - q)^2) = W / 2 + G^2 / (2 W), so the cut maximises the sum of G^2 / W, as a Newton tree with
+// |g| in the place of the curvature |g| (1 - |g|) does (Friedman, Hastie & Tibshirani 2000; Chen & Guestrin 2016). So
+// every heuristic for classes serves, and its exact search. Leaves then take a Newton step in each score. With bins,
+// cuts of the same value are searched among directions that are kept (grow/histogram_grower.hpp).
 #pragma once
 
 #include <cstddef>
@@ -31,18 +31,32 @@ struct BoostingOptions {
 };
 
 // Rows as Python has them.
-struct LabeledRows {
+struct BoostedRows {
   const double* x;
-  const std::int32_t* y;
   const double* weights;  // or nullptr
   std::size_t n;
+
+  double weight(std::size_t i) const { return weights ? weights[i] : 1.0; }
+};
+struct LabeledRows : BoostedRows {
+  const std::int32_t* y;
+};
+struct NumberedRows : BoostedRows {
+  const double* y;
+};
+
+// A loss of numbers. Of the quantile loss, `quantile` is the share of rows that are to be below the prediction; the
+// absolute loss is twice that of one half.
+struct NumberLossOptions {
+  bool squared = true;
+  double quantile = 0.5;
 };
 
 struct Boosted {
   std::size_t n_scores = 0;
   std::vector<double> baseline;         // n_scores
   std::vector<double> leaf_values;      // of all leaves of all trees, n_scores each
-  std::vector<double> training_loss;    // mean log loss after every round
+  std::vector<double> training_loss;    // mean loss after every round
   std::vector<double> validation_loss;  // the same of the validation rows, if there are any
 };
 
@@ -52,5 +66,12 @@ inline std::size_t scores_of(std::size_t n_classes) { return n_classes == 2 ? 1 
 // off again.
 Boosted boost(Forest& forest, const LabeledRows& rows, const LabeledRows& validation, const ForestOptions& options,
               const BoostingOptions& how);
+
+// The same for numbers, with bins. A tree is grown on the gradients of the rows, its cuts being those of least squares
+// (grow/histogram_grower.hpp), which for the squared loss is Newton's gain, as curvatures are the weights. A leaf steps
+// to the mean of its residuals for the squared loss, to their quantile for the others (Friedman 2001, algorithms 2 and
+// 3), times W / (W + l2) for its weight W. The forest has one class.
+Boosted boost(Forest& forest, const NumberedRows& rows, const NumberedRows& validation, const ForestOptions& options,
+              const BoostingOptions& how, const NumberLossOptions& loss);
 
 }  // namespace oblique

@@ -27,6 +27,7 @@ struct DrawnSplit {
   Vector normal;
   const SparsePlanes::Term* terms = nullptr;  // of a plane that is not over the features drawn
   double threshold = 0.0, value = 0.0;
+  double uncut = -1.0;  // the value of no cut, below 0 where it follows from the classes
 };
 
 // Of one tree after another. All that is random is drawn from streams named after the seed of the tree and the path of

@@ -1,11 +1,14 @@
 #include "grow/forest.hpp"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "common/interrupt.hpp"
 #include "common/random.hpp"
 #include "common/threads.hpp"
 #include "grow/forest_grower.hpp"
+#include "grow/histogram_grower.hpp"
 #include "rows/rotation.hpp"
 #include "rows/row_draw.hpp"
 #include "tree/tree_walk.hpp"
@@ -22,20 +25,42 @@ constexpr std::size_t kFewest = 256, kMost = 32768, kMostRotated = 4096;
 
 std::uint64_t seed_of_tree(std::uint64_t seed, std::size_t tree) { return Stream(seed, 0, tree).next(); }
 
-void Forest::grow(TrainingRows& data, const ForestOptions& options, std::size_t more, int n_threads) {
+// make() is what a thread grows trees with: (seed, number) -> tree
+template <class Make>
+void Forest::add_trees(std::size_t more, int n_threads, Make make) {
   const std::size_t first = trees.size();
   trees.resize(first + more);
   try {
     on_threads(more, n_threads, [&]() {
-      return [&, grower = std::make_unique<ForestTreeGrower>(data, options)](std::size_t i) {
+      return [&, grown = make()](std::size_t i) {
         const std::size_t number = first_number + first + i;
-        trees[first + i] = grower->grow(seed_of_tree(seed, number), number);
+        trees[first + i] = grown(seed_of_tree(seed, number), number);
       };
     });
   } catch (...) {
     trees.resize(first);
     throw;
   }
+}
+
+void Forest::grow(TrainingRows& data, const ForestOptions& options, std::size_t more, int n_threads) {
+  add_trees(more, n_threads, [&] {
+    return [grower = std::make_unique<ForestTreeGrower>(data, options)](std::uint64_t of_tree, std::size_t number) {
+      return grower->grow(of_tree, number);
+    };
+  });
+}
+
+void Forest::grow_numbers(TrainingRows& data, const ForestOptions& options, std::size_t max_bins, double min_leaf,
+                          std::size_t more, int n_threads) {
+  const double* mass = data.weights.empty() ? nullptr : data.weights.data();
+  add_trees(more, n_threads, [&] {
+    auto made = std::make_unique<HistogramGrower>(data, mass, options, max_bins);
+    made->require(min_leaf);
+    return [grower = std::move(made)](std::uint64_t of_tree, std::size_t number) {
+      return grower->grow_alone(of_tree, number);
+    };
+  });
 }
 
 void Forest::vote(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const {
@@ -55,12 +80,29 @@ std::vector<std::uint32_t> Forest::draws(std::size_t n, std::size_t more, const 
 
 void Forest::sum(const double* x, std::size_t n, const double* values, std::size_t width, int n_threads,
                  double* sums) const {
-  std::vector<std::size_t> first(1, 0);
-  for (const ForestTree& tree : trees) first.push_back(first.back() + tree.n_leaves());
+  const std::vector<std::size_t> first = first_leaves();
   blocks(x, n, n_threads, [&](std::size_t t, std::size_t i, std::int32_t node) {
     const std::size_t leaf = first[t] + trees[t].leaf_number(static_cast<std::size_t>(node));
     for (std::size_t k = 0; k < width; ++k) sums[i * width + k] += values[leaf * width + k];
   });
+}
+
+void Forest::sum_models(const double* x, std::size_t n, const double* models, int n_threads, double* sums) const {
+  const std::vector<std::size_t> first = first_leaves();
+  blocks(x, n, n_threads, [&](std::size_t t, std::size_t i, std::int32_t node) {
+    const std::size_t leaf = first[t] + trees[t].leaf_number(static_cast<std::size_t>(node));
+    const double *row = x + i * n_features, *model = models + leaf * (n_features + 3);
+    double value = 0.0;
+    for (std::size_t j = 0; j < n_features; ++j) value += model[j] * row[j];
+    sums[i] += std::clamp(value + model[n_features], model[n_features + 1], model[n_features + 2]);
+  });
+}
+
+// Number of the first leaf of each tree among all leaves.
+std::vector<std::size_t> Forest::first_leaves() const {
+  std::vector<std::size_t> first(1, 0);
+  for (const ForestTree& tree : trees) first.push_back(first.back() + tree.n_leaves());
+  return first;
 }
 
 void Forest::apply(const double* x, std::size_t n, int n_threads, std::int32_t* leaves) const {

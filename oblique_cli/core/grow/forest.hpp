@@ -25,6 +25,11 @@ class Forest {
   // Adds trees.
   void grow(TrainingRows& data, const ForestOptions& options, std::size_t more, int n_threads);
 
+  // Adds trees of the numbers in data.targets, with bins (grow/histogram_grower.hpp). min_leaf : least weight of a
+  // child
+  void grow_numbers(TrainingRows& data, const ForestOptions& options, std::size_t max_bins, double min_leaf,
+                    std::size_t more, int n_threads);
+
   // Adds every tree's vote to votes (n, n_classes): 1 for the label of a row's leaf, or the class shares there.
   void vote(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const;
 
@@ -38,10 +43,17 @@ class Forest {
   // Adds to sums (n, width) the values (all leaves of all trees, width) of the leaves that each row reaches.
   void sum(const double* x, std::size_t n, const double* values, std::size_t width, int n_threads, double* sums) const;
 
+  // Adds to sums (n,) what the linear models of the leaves say. models (all leaves of all trees, n_features + 3) : a
+  // coefficient for each feature, the intercept, and the least and the largest that the leaf may say
+  void sum_models(const double* x, std::size_t n, const double* models, int n_threads, double* sums) const;
+
   // Node number of each row's leaf in every tree, (n, n_trees).
   void apply(const double* x, std::size_t n, int n_threads, std::int32_t* leaves) const;
 
  private:
+  std::vector<std::size_t> first_leaves() const;
+  template <class Make>
+  void add_trees(std::size_t more, int n_threads, Make make);
   template <class Use>
   void blocks(const double* x, std::size_t n, int n_threads, Use use) const;
   void add_vote(const ForestTree& tree, std::int32_t node, bool shares, double* votes) const;

@@ -1,7 +1,9 @@
 #include "grow/histogram_grower.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "common/random.hpp"
@@ -16,6 +18,8 @@ namespace {
 constexpr std::size_t kEvery = 2, kRows = 256;
 constexpr std::int64_t kDepth = 4;
 constexpr std::uint64_t kSmallTree = (std::uint64_t{1} << 32) + 16;  // number of the stream of its seed
+constexpr std::size_t kSmallTrees = 4;                               // of a tree that stands alone
+constexpr double kFaintest = 0x1p-20;                                // of a row's weight to the largest
 
 std::size_t drawn_of(const RowDraw& rows, std::size_t n) { return rows.count == 0 ? n : std::min(rows.count, n); }
 
@@ -29,27 +33,85 @@ ForestOptions small(ForestOptions options, std::size_t n) {
 
 HistogramGrower::HistogramGrower(TrainingRows& data, const double* mass, const ForestOptions& options,
                                  std::size_t max_bins)
-    : data_(data), options_(options), directions_(data, mass, max_bins), small_(data, small(options, data.x.n)),
-      best_(directions_), sampler_(data, rows_, options_, {false, true, false, false}) {}
+    : data_(data), options_(options), directions_(data, mass, max_bins), best_(data, directions_),
+      sampler_(data, rows_, options_, {false, true, false, false}) {
+  if (data.targets.empty()) {
+    small_.emplace(data, small(options, data.x.n));
+    return;
+  }
+  seen_.resize(data.x.n);
+  std::iota(seen_.begin(), seen_.end(), 0u);
+}
 
 ForestTree HistogramGrower::grow(std::uint64_t tree_seed, std::size_t round) {
   if (round % kEvery == 0) find_planes(tree_seed, round);
+  return tree_of(tree_seed, round);
+}
+
+ForestTree HistogramGrower::grow_alone(std::uint64_t tree_seed, std::size_t number) {
+  directions_.forget_planes();
+  // No row that the tree does not draw has a part in it.
+  options_.rows.draw(tree_seed, data_.x.n, draws_);
+  seen_.clear();
+  for (std::uint32_t i = 0; i < data_.x.n; ++i)
+    if (draws_[i] > 0) seen_.push_back(i);
+  Stream stream(tree_seed, 0, kSmallTree);
+  for (std::size_t i = 0; i < kSmallTrees; ++i) {
+    const double middle = data_.targets[seen_[stream.below(seen_.size())]];
+    directions_.add(small_tree(stream.next(), kSmallTrees * number + i, middle), i);
+  }
+  return tree_of(tree_seed, kSmallTrees);
+}
+
+ForestTree HistogramGrower::tree_of(std::uint64_t tree_seed, std::size_t round) {
   TreeOfForest growth(data_);
   sampler_.begin_tree(tree_seed, growth.tree);
   best_.begin_tree(round, min_leaf_);
   using Splitter = SplitterOf<DrawnNodes&, BestBin&>;
   const auto make = [&] { return std::unique_ptr<Splitter>(new Splitter{sampler_, best_}); };
-  Grower grower(rows_, {options_.minleaf, 0.0, options_.max_depth}, growth, make, nullptr);
+  // Rows of one class are not yet of one number.
+  const double is_settled = data_.targets.empty() ? 0.0 : -1.0;
+  Grower grower(rows_, {options_.minleaf, is_settled, options_.max_depth}, growth, make, nullptr);
   grower.grow({.place = rows_.root()});
   return std::move(growth.tree);
 }
 
 // A child of the small tree weighs as large a share of its rows as it would have to weigh of all that are drawn.
 void HistogramGrower::find_planes(std::uint64_t tree_seed, std::size_t round) {
+  const std::uint64_t seed = Stream(tree_seed, 0, kSmallTree).next();
+  if (!small_) return directions_.add(small_tree(seed, round / kEvery, 0.0), round);
   const std::size_t drawn = drawn_of(options_.rows, data_.x.n);
   const double share = static_cast<double>(std::min(drawn, kRows)) / static_cast<double>(drawn);
-  small_.require(std::max(1.0, share * min_leaf_));
-  directions_.add(small_.grow(Stream(tree_seed, 0, kSmallTree).next(), round / kEvery), round);
+  small_->require(std::max(1.0, share * min_leaf_));
+  directions_.add(small_->grow(seed, round / kEvery), round);
+}
+
+// Grows a tree of two classes on few rows: those whose number is above `middle`, and all others.
+ForestTree HistogramGrower::small_tree(std::uint64_t seed, std::size_t number, double middle) {
+  const std::size_t p = data_.x.p, drawn = drawn_of(options_.rows, data_.x.n);
+  RowDraw{false, std::min({drawn, kRows, seen_.size()})}.draw(seed, seen_.size(), draws_);
+  std::vector<double> rows, weights;
+  std::vector<std::int32_t> codes;
+  for (std::size_t at = 0; at < seen_.size(); ++at) {
+    if (draws_[at] == 0) continue;
+    const std::uint32_t i = seen_[at];
+    for (std::size_t j = 0; j < p; ++j) rows.push_back(data_.x.column(j)[i]);
+    const double far = data_.targets[i] - middle;
+    codes.push_back(far > 0.0);
+    weights.push_back(std::fabs(far) * (data_.weights.empty() ? 1.0 : data_.weights[i]));
+  }
+  const double largest = *std::max_element(weights.begin(), weights.end());
+  double smallest = 1.0, total = 0.0;
+  for (double& w : weights) smallest = std::min(smallest, w = largest > 0.0 ? std::max(w / largest, kFaintest) : 1.0);
+  for (double& w : weights) total += w /= smallest;
+  TrainingRows few(rows.data(), codes.data(), weights.data(), codes.size(), p, 2, std::nullopt, options_.ranked());
+  ForestOptions how = small(options_, codes.size());
+  how.rows = {false, 0};
+  ForestTreeGrower grower(few, how);
+  // As many rows of mean weight as a child would have if the share of all that are drawn were the same.
+  const double share = static_cast<double>(codes.size()) / static_cast<double>(drawn);
+  grower.require(std::max(1.0, share * min_leaf_ * total / static_cast<double>(codes.size())));
+  return grower.grow(seed, number);
 }
 
 }  // namespace oblique

@@ -1,8 +1,11 @@
-// Trees of boosting by histograms of directions that stay the same from round to round.
+// Trees by histograms of directions: those of boosting, where directions stay from round to round, and those of a
+// forest of numbers, each of which has directions of its own.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <vector>
 
 #include "grow/best_bin.hpp"
 #include "grow/binned_directions.hpp"
@@ -15,8 +18,10 @@
 
 namespace oblique {
 
-// Every other round the families grow a small tree on few rows, whose planes join the directions. The tree of a round
-// is the best by cuts between bins.
+// The families grow small trees on few rows, whose planes join the directions, and the tree is the best by cuts between
+// bins. Where trees predict numbers, a small tree tells rows above some number from those below it, which weigh by how
+// far they are from it: the two classes of Loh (2002), whose Gini gain is that of the squares but for the weights that
+// divide them.
 class HistogramGrower {
  public:
   // mass : as in BinnedDirections
@@ -24,22 +29,28 @@ class HistogramGrower {
   HistogramGrower(const HistogramGrower&) = delete;
   HistogramGrower& operator=(const HistogramGrower&) = delete;
 
-  // round : number of the tree
+  // A tree of boosting, whose small tree comes every other round; of numbers it tells gradients above 0 from those
+  // below. round : number of the tree
   ForestTree grow(std::uint64_t tree_seed, std::size_t round);
+  // A tree of numbers that stands alone: four small trees, each of which takes the number of some row.
+  ForestTree grow_alone(std::uint64_t tree_seed, std::size_t number);
   // Least weight of a child in further trees.
   void require(double min_leaf) { min_leaf_ = min_leaf; }
 
  private:
+  ForestTree tree_of(std::uint64_t tree_seed, std::size_t round);
   void find_planes(std::uint64_t tree_seed, std::size_t round);
+  ForestTree small_tree(std::uint64_t seed, std::size_t number, double middle);
 
   TrainingRows& data_;
   const ForestOptions options_;
   double min_leaf_ = 1.0;
   BinnedDirections directions_;
-  ForestTreeGrower small_;
+  std::optional<ForestTreeGrower> small_;  // of classes
   BaggedRows rows_;
   BestBin best_;
   DrawnNodes sampler_;
+  std::vector<std::uint32_t> draws_, seen_;  // seen_ : rows that small trees of numbers may take
 };
 
 }  // namespace oblique

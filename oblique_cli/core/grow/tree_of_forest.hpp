@@ -52,7 +52,7 @@ class TreeOfForest {
         tree.terms.push_back(found.terms ? found.terms[j] : SparsePlanes::Term{found.normal[j], sampler.drawn()[j]});
         add_share(tree.terms.back().feature, tree.terms.back().coef);
       }
-    credit(rows, found.value);
+    credit(rows, found);
   }
 
   ForestTree tree;
@@ -69,14 +69,15 @@ class TreeOfForest {
       shares_.push_back({rotation.feature[t], w * rotation.coef[t]});
   }
 
-  // Shares the reduction in impurity among the original features by the size of their coefficients times their range.
-  void credit(const BaggedRows& rows, double value) {
+  // Shares the reduction in impurity, or in the sum of squares, among the original features by the size of their
+  // coefficients times their range.
+  void credit(const BaggedRows& rows, const DrawnSplit& found) {
     double squares = 0.0, total = 0.0;
     for (const ClassRun& run : rows.runs()) {
       squares += run.weight * run.weight;
       total += run.weight;
     }
-    const double gain = std::max(value - squares / total, 0.0);
+    const double gain = std::max(found.value - (found.uncut < 0.0 ? squares / total : found.uncut), 0.0);
     double sum = 0.0;
     for (auto& [feature, w] : shares_) {
       w = std::fabs(w) * data_.half_range[feature];

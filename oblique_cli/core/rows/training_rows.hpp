@@ -20,6 +20,7 @@ struct TrainingRows {
   std::vector<std::int32_t> y;
   std::vector<double> weights;          // empty if all are 1
   std::vector<std::uint32_t> by_class;  // row numbers, by class and then by number
+  std::vector<double> targets;          // numbers that trees predict, all rows being of one class; else empty
   std::vector<double> half_range;       // of each feature; the range itself may overflow
   Vector inverse_scale;                 // of each feature, where trees rotate them
   std::size_t n_classes = 0;

@@ -39,6 +39,7 @@ from oblique_cli.ground.magnitudes import RATIO
 from oblique_cli.ground.nodes import parents_of
 from oblique_cli.parameters import Alias, Declared, parameter
 from oblique_cli.tree.monotone import Signs
+from oblique_cli.tree.payloads import SHARES, Equations
 from oblique_cli.tree.probabilities import COUNTS, RULES, with_probabilities
 from oblique_cli.tree.structure import Tree
 
@@ -111,18 +112,14 @@ def more_than_there_are(estimator: Any, owner: str, n_features: int | None) -> s
     return None
 
 
-class CoreForest(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator):
+class CoreTrees(SeveralTrees, BaseEstimator):
     """An ensemble whose trees are a forest of the core, however it was grown and whatever it makes of leaves."""
 
     needs_pruning_rows: ClassVar[bool] = False
 
     n_jobs: int | None
     forest_: Any
-    classes_: NDArray[Any]
     n_features_in_: int
-    probability_strength_: float  # of forests where `probabilities` is not "counts", as `leaf_probabilities_` is
-    leaf_probabilities_: Array
-    _drawing: tuple[bool, Any] | None  # bootstrap and max_samples of the first fit
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "forest_")
@@ -154,7 +151,7 @@ class CoreForest(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator)
         return self.tree(number)
 
     def permutation_importances(self, X: ArrayLike, y: ArrayLike, n_repeats: int = 5, random_state: int = 0) -> Array:
-        """Return how much accuracy on rows X falls when a feature is shuffled, (p,), the mean of `n_repeats`."""
+        """Return how far `score` on rows X falls when a feature is shuffled, (p,), the mean of `n_repeats`."""
         from sklearn.inspection import permutation_importance
 
         check_is_fitted(self)
@@ -167,15 +164,16 @@ class CoreForest(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator)
         Rotated trees are walked in their own features: on a row within rounding of a hyperplane the two may differ.
         """
         check_is_fitted(self)
-        return self._as_tree(self.forest_.state()[number])
+        return self._as_tree(self.forest_.state()[number], number)
 
     def trees(self) -> list[Tree]:
         """Return all trees, each as `tree` does."""
         check_is_fitted(self)
-        return [self._as_tree(state) for state in self.forest_.state()]
+        return [self._as_tree(state, number) for number, state in enumerate(self.forest_.state())]
 
-    def _as_tree(self, state: Mapping[str, Any]) -> Tree:
-        return as_tree(state, self.n_features_in_, len(self.classes_))
+    @abstractmethod
+    def _as_tree(self, state: Mapping[str, Any], number: int) -> Tree:
+        """Return the tree of this number, of which `state` has the arrays."""
 
     @property
     def n_nodes_(self) -> int:  # type: ignore[override]
@@ -191,6 +189,18 @@ class CoreForest(LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator)
     def depth_(self) -> int:  # type: ignore[override]
         """Depth of the deepest tree."""
         return int(np.max(self.forest_.depths()))
+
+
+class CoreForest(LogProbabilities, ClassifierMixin, CoreTrees):
+    """Such an ensemble of classes."""
+
+    classes_: NDArray[Any]
+    probability_strength_: float  # of forests where `probabilities` is not "counts", as `leaf_probabilities_` is
+    leaf_probabilities_: Array
+    _drawing: tuple[bool, Any] | None  # bootstrap and max_samples of the first fit
+
+    def _as_tree(self, state: Mapping[str, Any], number: int) -> Tree:
+        return as_tree(state, self.n_features_in_, len(self.classes_))
 
 
 def relative(weights: Array) -> Array:
@@ -455,8 +465,8 @@ class ForestClassifier(Declared, CoreForest, kw_only=True):
         rows = checked(self, X, dtype=np.float64, order="C", reset=False)
         return votes_of(self.forest_, rows, self.voting, getattr(self, "leaf_probabilities_", None), self._threads())
 
-    def _as_tree(self, state: Mapping[str, Any]) -> Tree:
-        tree = super()._as_tree(state)
+    def _as_tree(self, state: Mapping[str, Any], number: int) -> Tree:
+        tree = super()._as_tree(state, number)
         # The parameters may have been set anew since the fit, which alone decides.
         if not hasattr(self, "leaf_probabilities_"):
             return tree
@@ -505,8 +515,8 @@ def grown_part(
     return state
 
 
-def as_tree(state: Mapping[str, Any], p: int, n_classes: int) -> Tree:
-    """Return one tree of `Forest.state()` as a Tree over the p original features."""
+def as_tree(state: Mapping[str, Any], p: int, n_classes: int, equations: Equations | None = None) -> Tree:
+    """Return one tree of `Forest.state()` as a Tree over the p original features. equations : of trees of numbers"""
     left = np.asarray(state["left"])
     inner = np.flatnonzero(left >= 0)
     n = len(left)
@@ -538,4 +548,5 @@ def as_tree(state: Mapping[str, Any], p: int, n_classes: int) -> Tree:
         counts,
         gains,
         np.rint(total).astype(np.int64),
+        payload=SHARES if equations is None else equations,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, Self
 
@@ -19,6 +20,7 @@ from oblique_cli.estimators.forest.base import (
     MOST_TREES,
     Array,
     CoreForest,
+    CoreTrees,
     FeatureCount,
     moderate,
     more_than_there_are,
@@ -31,33 +33,13 @@ from oblique_cli.ground.constraints import Integer, Optional, Real, check
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.splitting import Proposer
 
+# Rows (n, p), their codes or numbers (n,), and their weights (n,) or None; heuristics of the core with their options.
+Part = tuple[Array, NDArray[Any], Array | None]
+Families = list[tuple[str, dict[str, Any]]]
 
-class ObliqueBoostingClassifier(Declared, CoreForest, kw_only=True):
-    """Gradient boosting of the log loss with oblique trees, one tree a round for all classes.
 
-    Round by round every row weighs by the gradient of its own class, 1 - p, a heuristic grows a small tree on the class
-    labels of the rows so weighted, and each of its leaves takes a Newton step in the scores of all classes. For two
-    classes the Gini criterion on these weights is the gain of a regression tree on gradients, the sum of G^2 / W over
-    the children, G being the gradients' sum and W that of their sizes; so any heuristic for classes and its exact
-    search serve (docs/ensembles.md).
-
-    Attributes
-    ----------
-    forest_ : the compiled trees; `tree(i)` gives one as arrays
-    leaf_values_ : (leaves of all trees, K) what a leaf adds to the scores; K is 1 for two classes, else their number
-    baseline_ : (K,) scores before the first tree
-    training_loss_, validation_loss_ : (rounds,) mean log loss after each round; the latter with `n_iter_no_change`
-    classes_ : (C,) class labels
-    n_features_in_ : int
-    feature_importances_ : (p,)
-    n_estimators_ : int, trees that were kept
-    n_nodes_, n_leaves_ : int, of all trees; depth_ : int, of the deepest
-
-    Notes
-    -----
-    Stochasticity. One integer is drawn from `random_state`; it names the streams of rows, features and heuristics of
-    each tree, and of the validation rows.
-    """
+class ObliqueBoosting(Declared, CoreTrees, kw_only=True):
+    """What boosting of classes and of numbers shares: its parameters, its rows, and the fit of its trees."""
 
     proposer: str | Proposer | Sequence[str | Proposer] = parameter(
         default="hhcart_a",
@@ -120,6 +102,113 @@ class ObliqueBoostingClassifier(Declared, CoreForest, kw_only=True):
     )
     random_state: Any = parameter(default=None)
 
+    @abstractmethod
+    def _boosted(self, forest: Any, grow: Part, held: Part, options: dict[str, Any], grown_by: Families) -> Any:
+        """Fill a forest of the core. grow, held : rows to grow by, and those kept for early stopping"""
+
+    def _fit(self, rows: Array, answers: NDArray[Any], weights: Array | None, n_classes: int) -> Self:
+        """Grow the trees. answers : (n,) codes of n_classes classes, or numbers of one class"""
+        p = rows.shape[1]
+        if message := self.clash(type(self).__name__, p):
+            raise ConfigError(message)
+        self._threads()
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        kept = self._validation_rows(answers if n_classes > 1 else np.zeros(len(rows), dtype=np.int32), seed)
+        grow, held = (_part(rows, answers, weights, chosen) for chosen in (~kept, kept))
+        of_tree = FeatureCount.of(self.max_features_per_tree, p)
+        options = {
+            "split": "family",
+            "mtry": FeatureCount.of(self.max_features, of_tree),
+            "tree_features": of_tree,
+            "minleaf": 1.0,
+            "max_depth": -1 if self.max_depth is None else self.max_depth,
+            "bootstrap": False,
+            "max_samples": RowCount.of(self.max_samples, len(grow[0]), type(self).__name__),
+            "node_bootstrap": False,
+            "group_size": 0,
+            "scaling": "none",
+        }
+        forest = _core.Forest(p, n_classes, seed)
+        found = self._boosted(forest, grow, held, options, families(self.proposer, "gini", 1.0))
+        self.forest_ = forest
+        self.baseline_, self.leaf_values_ = found["baseline"], found["leaf_values"]
+        self.training_loss_ = found["training_loss"]
+        self.__dict__.pop("validation_loss_", None)  # of an earlier fit
+        if self.n_iter_no_change is not None:
+            self.validation_loss_ = found["validation_loss"]
+        self.n_estimators_ = len(self.forest_)
+        return self
+
+    def _boosting(self) -> dict[str, Any]:
+        """The options of boosting in the core."""
+        return {
+            "n_trees": self.n_estimators,
+            "learning_rate": float(self.learning_rate),
+            "l2": float(self.l2_regularization),
+            "min_weight": float(self.min_child_weight),
+            "patience": self.n_iter_no_change or 0,
+            "tolerance": float(self.tol),
+            "max_bins": self.max_bins or 0,
+        }
+
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
+        return more_than_there_are(self, owner, n_features)
+
+    def _validation_rows(self, codes: NDArray[Any], seed: int) -> NDArray[np.bool_]:
+        """The share of each class that is kept from growth, if any is."""
+        kept = np.zeros(len(codes), dtype=np.bool_)
+        if self.n_iter_no_change is None:
+            return kept
+        rng = seeds.generator(seed, "validation")
+        for code in range(int(codes.max()) + 1):
+            there = np.flatnonzero(codes == code)
+            kept[rng.permutation(there)[: round(self.validation_fraction * len(there))]] = True
+        if not kept.any() or kept.all():
+            raise ConfigError(
+                f"validation_fraction of {type(self).__name__} must leave rows on both sides. Got "
+                f"{self.validation_fraction:g} of {len(codes)} rows; set n_iter_no_change to None to use all of them."
+            )
+        return kept
+
+    def _scores(self, X: ArrayLike) -> Array:
+        """The scores of rows, (n, K). X : (n, p)"""
+        check_is_fitted(self)
+        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
+        return scores_of(self.forest_, rows, self.leaf_values_, self.baseline_, self._threads())
+
+    def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
+        """Return the nodes of a tree and its depth on average, and how many trees there are."""
+        return self._sizes() | {"trees": float(len(self.forest_))}
+
+
+class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
+    """Gradient boosting of the log loss with oblique trees, one tree a round for all classes.
+
+    Round by round every row weighs by the gradient of its own class, 1 - p, a heuristic grows a small tree on the class
+    labels of the rows so weighted, and each of its leaves takes a Newton step in the scores of all classes. For two
+    classes the Gini criterion on these weights is the gain of a regression tree on gradients, the sum of G^2 / W over
+    the children, G being the gradients' sum and W that of their sizes; so any heuristic for classes and its exact
+    search serve (docs/ensembles.md).
+
+    Attributes
+    ----------
+    forest_ : the compiled trees; `tree(i)` gives one as arrays
+    leaf_values_ : (leaves of all trees, K) what a leaf adds to the scores; K is 1 for two classes, else their number
+    baseline_ : (K,) scores before the first tree
+    training_loss_, validation_loss_ : (rounds,) mean log loss after each round; the latter with `n_iter_no_change`
+    classes_ : (C,) class labels
+    n_features_in_ : int
+    feature_importances_ : (p,)
+    n_estimators_ : int, trees that were kept
+    n_nodes_, n_leaves_ : int, of all trees; depth_ : int, of the deepest
+
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`; it names the streams of rows, features and heuristics of
+    each tree, and of the validation rows.
+    """
+
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
@@ -138,72 +227,14 @@ class ObliqueBoostingClassifier(Declared, CoreForest, kw_only=True):
         if sample_weight is not None:
             weights, useful = some_positive(sample_weight, rows)
             rows, codes, weights = np.ascontiguousarray(rows[useful]), codes[useful], moderate(weights[useful])
-        p = rows.shape[1]
-        if message := self.clash(type(self).__name__, p):
-            raise ConfigError(message)
-        self._threads()
-        seed = int(check_random_state(self.random_state).randint(2**31))
-        kept = self._validation_rows(codes, seed)
-        grow, held = (_part(rows, codes, weights, chosen) for chosen in (~kept, kept))
-        of_tree = FeatureCount.of(self.max_features_per_tree, p)
-        options = {
-            "split": "family",
-            "mtry": FeatureCount.of(self.max_features, of_tree),
-            "tree_features": of_tree,
-            "minleaf": 1.0,
-            "max_depth": -1 if self.max_depth is None else self.max_depth,
-            "bootstrap": False,
-            "max_samples": RowCount.of(self.max_samples, len(grow[0]), type(self).__name__),
-            "node_bootstrap": False,
-            "group_size": 0,
-            "scaling": "none",
-        }
-        boosting = {
-            "n_trees": self.n_estimators,
-            "learning_rate": float(self.learning_rate),
-            "l2": float(self.l2_regularization),
-            "min_weight": float(self.min_child_weight),
-            "patience": self.n_iter_no_change or 0,
-            "tolerance": float(self.tol),
-            "max_bins": self.max_bins or 0,
-        }
-        grown_by = families(self.proposer, "gini", 1.0)
-        forest = _core.Forest(p, len(self.classes_), seed)
-        found = forest.boost(*grow, *held, options, grown_by, boosting)
-        self.forest_ = forest
-        self.baseline_, self.leaf_values_ = found["baseline"], found["leaf_values"]
-        self.training_loss_ = found["training_loss"]
-        self.__dict__.pop("validation_loss_", None)  # of an earlier fit
-        if self.n_iter_no_change is not None:
-            self.validation_loss_ = found["validation_loss"]
-        self.n_estimators_ = len(self.forest_)
-        return self
+        return self._fit(rows, codes, weights, len(self.classes_))
 
-    def clash(self, owner: str, n_features: int | None = None) -> str | None:
-        """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
-        return more_than_there_are(self, owner, n_features)
-
-    def _validation_rows(self, codes: NDArray[Any], seed: int) -> NDArray[np.bool_]:
-        """The share of each class that is kept from growth, if any is."""
-        kept = np.zeros(len(codes), dtype=np.bool_)
-        if self.n_iter_no_change is None:
-            return kept
-        rng = seeds.generator(seed, "validation")
-        for code in range(len(self.classes_)):
-            there = np.flatnonzero(codes == code)
-            kept[rng.permutation(there)[: round(self.validation_fraction * len(there))]] = True
-        if not kept.any() or kept.all():
-            raise ConfigError(
-                f"validation_fraction of {type(self).__name__} must leave rows on both sides. Got "
-                f"{self.validation_fraction:g} of {len(codes)} rows; set n_iter_no_change to None to use all of them."
-            )
-        return kept
+    def _boosted(self, forest: Any, grow: Part, held: Part, options: dict[str, Any], grown_by: Families) -> Any:
+        return forest.boost(*grow, *held, options, grown_by, self._boosting())
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Return the scores, (n, C), or of two classes those of the second, (n,). X : (n, p)"""
-        check_is_fitted(self)
-        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
-        scores = scores_of(self.forest_, rows, self.leaf_values_, self.baseline_, self._threads())
+        scores = self._scores(X)
         return scores[:, 0] if len(self.classes_) == 2 else scores
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -217,14 +248,8 @@ class ObliqueBoostingClassifier(Declared, CoreForest, kw_only=True):
         labels: NDArray[Any] = self.classes_.take(shares.argmax(axis=1))
         return labels
 
-    def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
-        """Return the nodes of a tree and its depth on average, and how many trees there are."""
-        return self._sizes() | {"trees": float(len(self.forest_))}
 
-
-def _part(
-    rows: Array, codes: NDArray[Any], weights: Array | None, chosen: NDArray[np.bool_]
-) -> tuple[Array, NDArray[Any], Array | None]:
+def _part(rows: Array, answers: NDArray[Any], weights: Array | None, chosen: NDArray[np.bool_]) -> Part:
     if chosen.all():
-        return rows, codes, weights
-    return np.ascontiguousarray(rows[chosen]), codes[chosen], None if weights is None else weights[chosen]
+        return rows, answers, weights
+    return np.ascontiguousarray(rows[chosen]), answers[chosen], None if weights is None else weights[chosen]

@@ -37,3 +37,11 @@ def shares_of(scores: Array, n_classes: int) -> Array:
     shares = np.exp(scores - scores.max(axis=1, keepdims=True))
     out: Array = shares / shares.sum(axis=1, keepdims=True)
     return out
+
+
+def means_of_trees(forest: Any, rows: Array, leaf_values: Array, threads: int) -> Array:
+    """Return the mean of what the trees say of rows (n, p), (n,). leaf_values : (leaves, 1), or (leaves, p + 3)"""
+    said = np.ascontiguousarray(leaf_values)
+    if said.shape[1] == 1:
+        return np.asarray(forest.sums(rows, said, threads)[:, 0] / len(forest))
+    return np.asarray(forest.model_sums(rows, said, threads) / len(forest))

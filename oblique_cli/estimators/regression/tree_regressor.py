@@ -16,12 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.drawing.diagram import drawn
 from oblique_cli.drawing.view import MOST_TERMS, NodeView, TreeView, unbroken, view_of
-from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.estimators.checked_rows import checked
-from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.checked_rows import checked, checked_numbers
+from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows, TreeKind
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.ground.constraints import Boolean, Choice
-from oblique_cli.ground.magnitudes import refuse_extreme
 from oblique_cli.ground.nodes import BLANK, pairs_of
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.describe import leaf_texts
@@ -35,31 +34,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-LARGEST = 1e140  # sums of squares of larger targets overflow, and those of numbers all below its inverse vanish
 
-
-class ShownRegression(SingleTree):
-    """What a fitted regression tree shows: importances, rules and drawings."""
-
-    _ranges: Array  # of the training rows; a cut in one feature needs none
-
-    @property
-    def model_tree(self) -> Tree:
-        """The tree, with an equation at every node."""
-        check_is_fitted(self)
-        tree: Tree = self.tree_
-        return tree
-
-    def _decreases(self) -> Array:
-        """The fall of the residual sum at every cut, shared among the features of its hyperplane.
-
-        Cuts alone: what features do within the models of the leaves is in the coefficients.
-        """
-        tree = self.model_tree
-        inner = np.flatnonzero(~tree.is_leaf)
-        shares = np.abs(tree.coef_[inner]) * getattr(self, "_ranges", 1.0)
-        shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-        return np.asarray((tree.gains[inner] @ shares)[None])
+class ShownNumbers(TreeKind):
+    """What drawings show of a tree that predicts numbers."""
 
     def _view_of(
         self,
@@ -99,6 +76,30 @@ class ShownRegression(SingleTree):
             return replace(node, text=text, brief=short, counts=(), n_rows=-1, rule=rule)
 
         return replace(view, nodes=tuple(shown(node) for node in view.nodes), classes=(), plane=None, toward="")
+
+
+class ShownRegression(ShownNumbers, SingleTree):
+    """What a fitted regression tree shows: importances, rules and drawings."""
+
+    _ranges: Array  # of the training rows; a cut in one feature needs none
+
+    @property
+    def model_tree(self) -> Tree:
+        """The tree, with an equation at every node."""
+        check_is_fitted(self)
+        tree: Tree = self.tree_
+        return tree
+
+    def _decreases(self) -> Array:
+        """The fall of the residual sum at every cut, shared among the features of its hyperplane.
+
+        Cuts alone: what features do within the models of the leaves is in the coefficients.
+        """
+        tree = self.model_tree
+        inner = np.flatnonzero(~tree.is_leaf)
+        shares = np.abs(tree.coef_[inner]) * getattr(self, "_ranges", 1.0)
+        shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+        return np.asarray((tree.gains[inner] @ shares)[None])
 
     def export_text(  # type: ignore[override]
         self, feature_names: Names = None, target: str = "y", precision: int = 3
@@ -188,17 +189,7 @@ class TreeRegressor(ShownRegression, RegressorMixin, BaseEstimator):
 
     def _training_rows(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
         """Checked rows and targets, in an order that depends on their content alone. DataError for extreme numbers."""
-        rows, targets = checked(
-            self, X, y, dtype=np.float64, order="C", y_numeric=True, multi_output=False, ensure_min_samples=1
-        )
-        targets = np.asarray(targets, dtype=np.float64)
-        owner = type(self).__name__
-        refuse_extreme(rows, owner)
-        if (size := np.abs(targets).max()) > LARGEST or 0.0 < size < 1.0 / LARGEST:
-            raise DataError(
-                f"the largest number in y of {owner} must be from {1.0 / LARGEST:g} to {LARGEST:g} in size, or 0. Got "
-                f"{size:g}; divide y by a unit."
-            )
+        rows, targets = checked_numbers(self, X, y)
         # Sums depend on the order of rows, and no tree should.
         order = np.lexsort((*rows.T[::-1], targets))
         return np.ascontiguousarray(rows[order]), targets[order]

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from oblique_cli.errors import ConfigError, quoted
 from oblique_cli.models.explaining.games import PROBABILITY, SCORE, VALUE, completed, game_of, n_told, outputs_of
 from oblique_cli.models.model import Model, algorithm_of
-from oblique_cli.models.procedure import CLIPPED, Procedure, procedure_of
+from oblique_cli.models.procedure import CLIPPED, SUM, Procedure, procedure_of
 
 Array = NDArray[np.float64]
 
@@ -208,9 +208,10 @@ def _of_trees(
                 found[first : first + ROWS] += game.core.shapley(*own, *reference, interactions, most_steps, n_threads)
             except OverflowError:
                 raise ConfigError(_too_many(procedure, tree, most_steps)) from None
-    found /= len(background) * len(procedure.trees)
+    trees = 1 if procedure.voting == SUM else len(procedure.trees)
+    found /= len(background) * trees
     found = _as_shap(found) if interactions else found
-    return completed(found, base / len(procedure.trees), len(outputs_of(procedure, output)), output)
+    return completed(found, base / trees + procedure.base, len(outputs_of(procedure, output)), output)
 
 
 def _too_many(procedure: Procedure, tree: Any, most_steps: int) -> str:

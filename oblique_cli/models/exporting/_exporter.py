@@ -20,7 +20,8 @@ PLAIN = (CLASSIFICATION, REGRESSION, FOREST)
 SINGLE = (CLASSIFICATION, LOGISTIC, CODED, REGRESSION)  # trees
 MOST = (CLASSIFICATION, LOGISTIC, CODED, REGRESSION, FOREST, CODED_FOREST)
 LOGISTIC_FOREST = "forests of logistic leaves"
-KINDS = (*MOST, LOGISTIC_FOREST)
+NUMBERS = "forests of numbers"
+KINDS = (*MOST, LOGISTIC_FOREST, NUMBERS)
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,8 @@ def kind_of(procedure: Procedure) -> str:
     """Return which of KINDS a model is."""
     if procedure.is_forest and procedure.has_scores:
         return LOGISTIC_FOREST
+    if procedure.is_forest and procedure.is_regression:
+        return NUMBERS
     if procedure.is_forest:
         return CODED_FOREST if procedure.coded or procedure.voting == CLIPPED else FOREST
     if procedure.is_regression:

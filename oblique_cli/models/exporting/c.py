@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from oblique_cli.errors import ConfigError, cut
 from oblique_cli.models.exporting._conditions import Conditions
-from oblique_cli.models.exporting._exporter import MOST, Source, exporter
+from oblique_cli.models.exporting._exporter import MOST, NUMBERS, Source, exporter
 from oblique_cli.models.exporting._limits import Limits, limits_of
 from oblique_cli.models.exporting._tables import Tables, Terms, tables_of
 from oblique_cli.models.exporting._text import folded, heading, identifiers, quoted, readable
@@ -21,6 +21,7 @@ from oblique_cli.models.procedure import (
     Coded,
     Procedure,
 )
+from oblique_cli.models.procedure import SUM as ADDED
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 # Sums must round as in training: no fused multiply-adds, no longer registers, and NaN must be NaN.
@@ -210,7 +211,7 @@ LIMIT_OF_LEAF = "    while (i < {n} && {p}_limit_leaf[i] != {p}_leaf(row))\n    
     "c",
     "C99 that compiles as C++ too, without allocation",
     ".c",
-    kinds=MOST,
+    kinds=(*MOST, NUMBERS),
     named="what names of functions begin with",
 )
 def write(source: Source) -> str:
@@ -233,7 +234,7 @@ def write(source: Source) -> str:
         total = "lane[0]" if tables.n_lanes == 1 else "(lane[0] + lane[1]) + (lane[2] + lane[3])"
         parts += [_walked(tables, name), WALK.format(p=name, lanes=tables.n_lanes, total=total)]
     if procedure.is_forest:
-        parts.append(_forest(procedure, tables, name))
+        parts.append((_numbers if procedure.is_regression else _forest)(procedure, tables, name))
     else:
         parts.append(_from_tables(tables, name, procedure) if tabled else _nested(procedure, name))
         parts.append(_values(procedure, tables, name))
@@ -508,6 +509,21 @@ def _scored(procedure: Procedure, p: str) -> str:
         + (_shares(f"{p}_part_curve", [part.curve or none[0] for part in parts], n) if bent else "")
         + SCORES.format(p=p, n=n, squares=SQUARES.format(p=p, n=n) if bent else "")
         + OF_SCORES.format(p=p, P=p.upper(), n=n, columns=_width(procedure, p), decided=decided)
+    )
+
+
+def _numbers(procedure: Procedure, tables: Tables, p: str) -> str:
+    sums = procedure.voting == ADDED
+    return (
+        "\n/* What each leaf says. */\n"
+        + _array("double", f"{p}_value", tables.intercept)
+        + _array("int", f"{p}_root", tables.roots)
+        + f"\ndouble {p}_predict(const double *row)\n{{\n"
+        + f"    double cells[{_width(procedure, p)}], total = 0.0;\n    int t;\n"
+        + f"    if (!{p}_filled(row, cells))\n        return NAN;\n"
+        + f"    for (t = 0; t < {len(procedure.trees)}; t++)\n"
+        + f"        total += {p}_value[{p}_walk({p}_root[t], cells)];\n"
+        + f"    return total {f'+ ({procedure.base!r})' if sums else f'/ {len(procedure.trees)}.0'};\n}}\n"
     )
 
 

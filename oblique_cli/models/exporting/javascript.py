@@ -8,6 +8,7 @@ from typing import Any
 
 from oblique_cli.models.exporting._conditions import Conditions
 from oblique_cli.models.exporting._exporter import MOST, Source, exporter
+from oblique_cli.models.exporting._exporter import NUMBERS as NUMBER_FOREST
 from oblique_cli.models.exporting._limits import LimitsText
 from oblique_cli.models.exporting._tables import Tables, tables_of
 from oblique_cli.models.exporting._text import folded, heading, identifiers, readable
@@ -21,6 +22,7 @@ from oblique_cli.models.procedure import (
     Lane,
     Procedure,
 )
+from oblique_cli.models.procedure import SUM as ADDED
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 # Words of the language, and names of the module.
@@ -162,6 +164,17 @@ export function predictProba(row) {
 }
 """
 
+NUMBERS = f"""
+// {{what}}; null for a row that lacks a number.
+export function predict(row) {{{{
+  const cells = cellsOf(row);
+  if ({LACKING}) return null;
+  let total = 0;
+  for (const root of ROOTS) total += VALUES[walk(root, cells)];
+  return {{total}};
+}}}}
+"""
+
 CLIPPED_FOREST = f"""
 // The sums that are positive, divided by their total, in the order of CLASSES; null as `predict`.
 export function predictProba(row) {{
@@ -287,7 +300,7 @@ export function predictInterval(row) {{
 )
 
 
-@exporter("javascript", "a module of JavaScript for Node and browsers", ".mjs", kinds=MOST)
+@exporter("javascript", "a module of JavaScript for Node and browsers", ".mjs", kinds=(*MOST, NUMBER_FOREST))
 def write(source: Source) -> str:
     """Return the module."""
     return _predicting(source) + GUARANTEED.of(source, js)
@@ -309,6 +322,12 @@ def _predicting(source: Source) -> str:
     nested = readable(procedure)
     if not nested:
         parts += ["\n", _walked(tables)]
+    if procedure.is_forest and procedure.is_regression:
+        sums = procedure.voting == ADDED
+        what = "The sum of the trees and the number that they start from" if sums else "The mean of the trees"
+        total = f"total + {js(procedure.base)}" if sums else "total / ROOTS.length"
+        values = f"// What each leaf says.\nconst VALUES = {js(tables.intercept)};\n"
+        return "".join([*parts, values, SUM, WALK, NUMBERS.format(what=what, total=total)])
     if procedure.is_forest:
         decided = CLIPPED_FOREST if procedure.voting == CLIPPED else FOREST
         return "".join([*parts, _forest_tables(procedure, tables), SUM, WALK, LARGEST, VOTES, decided])

@@ -7,7 +7,7 @@ from typing import Any
 
 from oblique_cli import __version__
 from oblique_cli.models.exporting._exporter import KINDS, PLAIN, Source, exporter, kind_of
-from oblique_cli.models.procedure import CLIPPED, MISSING, NUMBER, Coded, Lane, Leaf, Procedure, Scores, Steps
+from oblique_cli.models.procedure import CLIPPED, MISSING, NUMBER, SUM, Coded, Lane, Leaf, Procedure, Scores, Steps
 
 SCHEMA = "oblique-export/1"
 YOUNGER = "oblique-export/2"  # of a document with keys that readers of the first do not know
@@ -43,6 +43,8 @@ def as_plain(procedure: Procedure) -> dict[str, Any]:
         further["codes"] = [_coded(one) for one in procedure.coded]
     if procedure.even:
         further["even"] = list(procedure.even)
+    if procedure.voting == SUM:
+        further["base"] = procedure.base
     if procedure.threshold:
         further["threshold"] = dict(zip(("class", "share"), procedure.threshold, strict=True))
     return {

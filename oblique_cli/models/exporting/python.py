@@ -24,6 +24,7 @@ from oblique_cli.models.procedure import (
     Split,
     Term,
 )
+from oblique_cli.models.procedure import SUM as ADDED
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 OWN = {"row", "cells", "leaf", "predict", "predict_proba", "annotations", "exp", "needed"}
@@ -234,6 +235,19 @@ def predict_proba(row):
     return None if votes is None else tuple(vote / len(ROOTS) for vote in votes)
 '''
 
+NUMBERS = """
+
+def predict(row):
+    \"\"\"Return {what}, None for a row that lacks a number that the model needs.\"\"\"
+    cells = _cells(row)
+    if any(cells[j] != cells[j] for j in NEEDED):
+        return None
+    total = 0.0
+    for root in ROOTS:
+        total += VALUES[_walk(root, cells)]
+    return {total}
+"""
+
 CLIPPED_FOREST = f'''
 
 def predict_proba(row):
@@ -322,6 +336,12 @@ def _predicting(source: Source) -> str:
         if procedure.has_scores:
             scores = _score_tables(procedure, list(enumerate(_leaves(procedure))))
             return "".join([*parts, "\n", _walked(tables), scores, SUM, WALK, SCORES_AT, LOGISTIC_FOREST])
+        if procedure.is_regression:
+            values = f"# What each leaf says.\nVALUES = {_listed(tables.intercept)}\n"
+            sums = procedure.voting == ADDED
+            what = "the sum of the trees and the number that they start from" if sums else "the mean of the trees"
+            total = f"total + {procedure.base!r}" if sums else "total / len(ROOTS)"
+            return "".join([*parts, "\n", _walked(tables), values, SUM, WALK, NUMBERS.format(what=what, total=total)])
         parts += ["\n", _walked(tables), _forest_tables(procedure, tables), SUM, WALK]
         votes, _, _ = FOREST.partition("\n\ndef predict(row)")
         return "".join([*parts, votes + CLIPPED_FOREST if procedure.voting == CLIPPED else FOREST])

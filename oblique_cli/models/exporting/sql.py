@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from oblique_cli.errors import ConfigError, cut
 from oblique_cli.models.exporting._conditions import Conditions
-from oblique_cli.models.exporting._exporter import MOST, Source, exporter
+from oblique_cli.models.exporting._exporter import MOST, NUMBERS, Source, exporter
 from oblique_cli.models.exporting._limits import Limits, limits_of
 from oblique_cli.models.exporting._text import folded, heading, quoted, readable
 from oblique_cli.models.procedure import (
@@ -26,6 +26,7 @@ from oblique_cli.models.procedure import (
     Steps,
     square_of,
 )
+from oblique_cli.models.procedure import SUM as ADDED
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 MOST_SPLITS = 1000  # SQLite has at most 2,000 columns in a result
@@ -38,7 +39,7 @@ LEAST_POWER = -700.0  # PostgreSQL takes the exponential of less for an error; i
     "sql",
     "a SELECT of standard SQL (SQLite, PostgreSQL, DuckDB)",
     ".sql",
-    kinds=MOST,
+    kinds=(*MOST, NUMBERS),
     named="the table that holds the rows",
 )
 def write(source: Source) -> str:
@@ -62,8 +63,15 @@ def write(source: Source) -> str:
         inner = _voted(procedure, 2)
         refusal = f"CASE {_refusal(procedure)} ELSE\n" if procedure.needed else ""
         body = [*lines, "SELECT *,"]
-        chosen = dict(zip((prediction, share), _of_shares(procedure), strict=True))
-        if limits:
+        if procedure.is_regression:
+            said = f"{_own(procedure)}p0"
+            chosen = {prediction: said}
+            if limits:
+                below, above = limits.rows[-1]
+                chosen |= {low: f"{said} - {number(below)}", high: f"{said} + {number(above)}"}
+        else:
+            chosen = dict(zip((prediction, share), _of_shares(procedure), strict=True))
+        if limits and not procedure.is_regression:
             o = _own(procedure)
             chosen[inside] = _set(procedure, limits, [f"{o}p{k}" for k in range(len(procedure.classes))], "")
         for name, value in chosen.items():
@@ -308,8 +316,8 @@ def _first(values: Sequence[str], conditions: Sequence[str], leaf: str = "") -> 
 
 
 def _voted(procedure: Procedure, depth: int) -> str:
-    """The shares p0, p1, ... of a row in a forest, and the largest of them."""
-    n, o = len(procedure.classes), _own(procedure)
+    """The shares p0, p1, ... of a row in a forest, or the number p0."""
+    n, o = len(procedure.classes) or 1, _own(procedure)
     found, decisions, leaves = "", [], []
     codes = {j: f"{o}c{j}" for j in range(len(procedure.cells), len(procedure.columns))}
     rotated = [(_cell(procedure, j), name) for j, name in codes.items()]
@@ -338,7 +346,7 @@ def _voted(procedure: Procedure, depth: int) -> str:
         pieces = []
         for t, tree in enumerate(procedure.trees):
             own = {node: tree.leaf(node) for node in tree.leaf_nodes}
-            share = {v: float(o.label == k) if procedure.voting == MAJORITY else o.shares[k] for v, o in own.items()}
+            share = {v: _voice(procedure, one, k) for v, one in own.items()}
             cases = [f"WHEN {node} THEN {number(value)}" for node, value in share.items() if value]
             if cases:
                 pieces.append(f"CASE {o}leaf{t} {' '.join(cases)} ELSE 0.0 END")
@@ -349,6 +357,8 @@ def _voted(procedure: Procedure, depth: int) -> str:
     found = _layer([(value, f"{o}w{k}") for value, k in votes], found, "weighed", depth + 1)
     total = number(float(len(procedure.trees)))
     shares = [(f"{o}w{k} / {total}", f"{o}p{k}") for k in range(n)]
+    if procedure.voting == ADDED:
+        shares = [(f"{o}w0 + {number(procedure.base)}", f"{o}p0")]
     if procedure.voting == CLIPPED:
         total = " + ".join(f"{o}w{k}" for k in range(n))
         shares = [
@@ -356,6 +366,13 @@ def _voted(procedure: Procedure, depth: int) -> str:
             for k in range(n)
         ]
     return _layer(shares, found, "said", depth)
+
+
+def _voice(procedure: Procedure, leaf: Leaf, k: int) -> float:
+    """What a leaf adds to a vote."""
+    if procedure.is_regression:
+        return leaf.intercept
+    return float(leaf.label == k) if procedure.voting == MAJORITY else leaf.shares[k]
 
 
 def _of_shares(procedure: Procedure) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from oblique_cli.errors import quoted
 from oblique_cli.models.codecs import Codec, Numbers, Real, Scope, Whole, fields_of
-from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, Kind
+from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, REGRESSOR, Kind
 
 VOTINGS = ("majority", "mean")
 
@@ -74,7 +74,7 @@ class ForestForm(Codec):
         ]
         if len(found["leaf_weight"]) and found["leaf_weight"].min() < 0.0:
             scope.fail(f"has a leaf_weight of {found['leaf_weight'].min()}")
-        forest = _core.Forest(scope.sizes["p"], scope.sizes["C"], found["seed"])
+        forest = _core.Forest(scope.sizes["p"], scope.sizes.get("C", 1), found["seed"])
         try:
             forest.restore(trees)
         except (ValueError, TypeError, RuntimeError) as error:
@@ -121,10 +121,14 @@ KINDS.register("forest")(
 )
 
 
-def _check_values(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+def _check_leaves(state: Mapping[str, Any]) -> None:
     leaves = sum(len(tree["label"]) for tree in state["forest_"].state())
     if len(state["leaf_values_"]) != leaves:
         raise ValueError(f"leaf_values_ has {len(state['leaf_values_'])} rows for the {leaves} leaves of the trees")
+
+
+def _check_values(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    _check_leaves(state)
     classes = len(state["classes_"])
     if len(state["baseline_"]) != (1 if classes == 2 else classes):
         raise ValueError(f"baseline_ has {len(state['baseline_'])} scores for {classes} classes")
@@ -145,5 +149,57 @@ KINDS.register("boosted_forest")(
         optional=frozenset({"validation_loss_"}),
         check=_check_values,
         predictor="oblique_cli.models.predicting:BoostedPredictor",
+    )
+)
+
+
+def _check_steps(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    _check_leaves(state)
+    if len(state["baseline_"]) != 1 or state["leaf_values_"].shape[1] != 1:
+        raise ValueError("baseline_ must be one number, and leaf_values_ must have one a leaf")
+
+
+KINDS.register("boosted_numbers")(
+    Kind(
+        classes=("ObliqueBoostingRegressor",),
+        state={
+            **REGRESSOR,
+            "forest_": ForestForm(),
+            "baseline_": Numbers("float64", ("K",)),
+            "leaf_values_": Numbers("float64", ("leaves", "K")),
+            "training_loss_": Numbers("float64", ("rounds",)),
+            "validation_loss_": Numbers("float64", ("rounds",)),
+            "n_estimators_": Whole(),
+        },
+        optional=frozenset({"validation_loss_"}),
+        check=_check_steps,
+        predictor="oblique_cli.models.predicting:BoostedNumbersPredictor",
+    )
+)
+
+
+def _check_equations(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
+    _check_leaves(state)
+    values, p = state["leaf_values_"], state["n_features_in_"]
+    if values.shape[1] not in (1, p + 3):
+        raise ValueError(f"leaf_values_ must have 1 or {p + 3} columns. Got {values.shape[1]}")
+    if values.shape[1] > 1 and (values[:, p + 1] > values[:, p + 2]).any():
+        raise ValueError("leaf_values_ has a leaf whose least number is above its largest")
+
+
+KINDS.register("number_forest")(
+    Kind(
+        classes=("ObliqueForestRegressor",),
+        state={
+            **REGRESSOR,
+            "forest_": ForestForm(),
+            "leaf_values_": Numbers("float64", ("leaves", "K")),
+            "l2_regularization_": Real(),
+            "oob_prediction_": Numbers("float64", ("training rows",)),
+            "oob_score_": Real(),
+        },
+        optional=frozenset({"l2_regularization_", "oob_prediction_", "oob_score_"}),
+        check=_check_equations,
+        predictor="oblique_cli.models.predicting:NumberForestPredictor",
     )
 )

@@ -49,6 +49,10 @@ def asked_of(
         raise ConfigError(
             f"{procedure.title} cannot be verified: it takes the numbers of a column for levels, which have no order."
         )
+    if procedure.is_forest and procedure.is_regression and (monotone or robust is not None):
+        raise ConfigError(
+            f"{procedure.title} adds up the numbers of trees, and can only be verified for never_uses; take a tree."
+        )
     directions = _directions(procedure, monotone)
     unused = tuple(column_of(procedure, name) for name in never_uses)
     if (robust is None) != (rows is None):

@@ -1,0 +1,109 @@
+"""Gradient boosting of numbers with oblique trees."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from oblique_cli.estimators.checked_rows import checked_numbers
+from oblique_cli.estimators.forest.base import Array, relative
+from oblique_cli.estimators.forest.boosting import Families, ObliqueBoosting, Part
+from oblique_cli.estimators.forest.number_trees import NumberTrees, weighed
+from oblique_cli.ground.constraints import Choice, Integer, Real, check
+from oblique_cli.parameters import parameter
+
+SQUARED, ABSOLUTE, QUANTILE = "squared_error", "absolute_error", "quantile"
+
+
+class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
+    """Gradient boosting of numbers with oblique trees.
+
+    Round by round a tree is grown on the gradients of the loss, its cuts being those of least squares along axes and
+    along planes. The planes are those of small trees of a heuristic for classes, which tells rows of positive gradients
+    from rows of negative ones, weighted by their size (the two classes of Loh 2002). A leaf steps to the mean of its
+    residuals, or to their quantile (Friedman 2001, algorithms 2 and 3).
+
+    Attributes
+    ----------
+    forest_ : the compiled trees; `tree(i)` gives one as arrays
+    leaf_values_ : (leaves of all trees, 1) what a leaf adds
+    baseline_ : (1,) the prediction before the first tree
+    training_loss_, validation_loss_ : (rounds,) mean loss after each round; the latter with `n_iter_no_change`
+    n_features_in_ : int
+    feature_importances_ : (p,)
+    n_estimators_ : int, trees that were kept
+    n_nodes_, n_leaves_ : int, of all trees; depth_ : int, of the deepest
+
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`; it names the streams of rows, features and heuristics of
+    each tree, and of the validation rows. Sample weights are measured in units of the smallest positive one.
+    """
+
+    loss: str = parameter(
+        default=SQUARED,
+        allowed=Choice((SQUARED, ABSOLUTE, QUANTILE)),
+        help="What is made small: the mean of the squared errors, of their sizes, or of the loss of a `quantile`: "
+        "numbers above the prediction count by the quantile times their distance, others by the rest to 1.",
+    )
+    quantile: float = parameter(
+        default=0.5,
+        allowed=Real(0.0, 1.0, open_low=True, open_high=True),
+        help='With the loss "quantile": the share of rows that are to be below the prediction.',
+    )
+    l2_regularization: float = parameter(
+        default=1.0, help="What is added to the weight of a leaf before it divides the sum of its residuals."
+    )
+    min_child_weight: float = parameter(default=5.0, help="Least sample weight of the rows of a child.")
+    max_bins: int = parameter(
+        default=256,
+        allowed=Integer(2, 256),
+        help="Most bins of a direction. Cuts are searched between bins, along axes and planes that small trees of the "
+        "heuristic find every other round.",
+    )
+    validation_fraction: float = parameter(
+        default=0.1, help="Share of the training rows that `n_iter_no_change` keeps from growth."
+    )
+    tol: float = parameter(
+        default=1e-4, help="By which share of the loss of the mean (or of the quantile) the loss has to fall."
+    )
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the trees.
+
+        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
+            1e-140 to 1e140, DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0 are as if
+            they were not there.
+        raises ConfigError for a parameter out of range, or that does not fit p
+        """
+        check(self.get_params(deep=False), self.constraints, type(self).__name__)
+        rows, targets = checked_numbers(self, X, y)
+        self.__dict__.pop("forest_", None)  # a fit that fails leaves none, not one of other rows
+        rows, targets, weights = weighed(rows, targets, sample_weight)
+        fitted = self._fit(rows, targets, None if weights is None else relative(weights), 1)
+        if self.loss == ABSOLUTE:  # twice the loss of the median
+            for name in ("training_loss_", "validation_loss_"):
+                if hasattr(self, name):
+                    setattr(self, name, 2.0 * getattr(self, name))
+        return fitted
+
+    def _boosted(self, forest: Any, grow: Part, held: Part, options: dict[str, Any], grown_by: Families) -> Any:
+        squared = self.loss == SQUARED
+        share = float(self.quantile) if self.loss == QUANTILE else 0.5
+        of_held = _least(held[1] if len(held[1]) else grow[1], squared, share)
+        how = self._boosting() | {"tolerance": float(self.tol) * of_held}
+        return forest.boost_numbers(*grow, *held, options, grown_by, how, squared, share)
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Return the numbers predicted. X : (n, p); returns (n,)."""
+        return self._scores(X)[:, 0]
+
+
+def _least(targets: Array, squared: bool, share: float) -> float:
+    """The least mean loss of one number for all."""
+    if squared:
+        return float(targets.var())
+    off = targets - np.quantile(targets, share)
+    return float(np.maximum(share * off, (share - 1.0) * off).mean())

@@ -1,0 +1,57 @@
+"""What ensembles of trees that predict numbers share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from oblique_cli.estimators.fitted import Names
+from oblique_cli.estimators.forest.base import Array, CoreTrees, as_tree, some_positive
+from oblique_cli.estimators.forest.leaf_probabilities import Leaves, branches_of
+from oblique_cli.estimators.regression.tree_regressor import ShownNumbers
+from oblique_cli.tree.payloads import Equations
+from oblique_cli.tree.structure import Tree
+
+
+class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
+    """An ensemble whose trees are a forest of the core, of one class, and whose leaves have a number or an equation.
+
+    leaf_values_ : (leaves of all trees, 1) numbers, or (leaves of all trees, p + 3) equations: coefficients, intercept,
+    and the least and the largest that the leaf may say
+    """
+
+    leaf_values_: Array
+
+    def _class_names(self, given: Names) -> list[str]:
+        return ["y"] if given is None else self._as_many([given] if isinstance(given, str) else given, 1, "class_names")
+
+    def _as_tree(self, state: Mapping[str, Any], number: int) -> Tree:
+        """The tree with an equation at every node; limits of leaves are not in it.
+
+        An inner node has the mean of the equations of its leaves, weighted by their rows.
+        """
+        p, left = self.n_features_in_, np.asarray(state["left"])
+        sizes = (self.forest_.n_nodes()[:number] + 1) // 2
+        values = self.leaf_values_[int(sizes.sum()) :]
+        weights = Leaves([state], 1).counts
+        models = np.zeros((len(left), p + 1))
+        of_leaves = left < 0
+        found = values[~left[of_leaves]]
+        models[of_leaves, p] = found[:, 0 if found.shape[1] == 1 else p]
+        models[of_leaves, :p] = 0.0 if found.shape[1] == 1 else found[:, :p]
+        branches = branches_of(left)
+        for node in np.flatnonzero(~of_leaves)[::-1]:
+            children = [branches.left[node], branches.right[node]]
+            models[node] = (weights[children] * models[children]).sum(axis=0) / weights[children].sum()
+        return as_tree(state, p, 1, Equations(models[:, :p], models[:, p], np.zeros(len(left))))
+
+
+def weighed(rows: Array, targets: Array, sample_weight: Any) -> tuple[Array, Array, Array | None]:
+    """Return the rows of positive weight, their numbers and their weights, None where none are given."""
+    if sample_weight is None:
+        return rows, targets, None
+    weights, useful = some_positive(sample_weight, rows)
+    return np.ascontiguousarray(rows[useful]), targets[useful], weights[useful]

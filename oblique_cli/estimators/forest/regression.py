@@ -1,0 +1,204 @@
+"""Bagged forests of oblique trees that predict numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import r2_score
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+import oblique_cli._core as _core
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.checked_rows import checked, checked_numbers
+from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, Heuristics, RowCount, families
+from oblique_cli.estimators.forest.base import Array, FeatureCount, ForestClassifier, more_than_there_are, relative
+from oblique_cli.estimators.forest.leaf_equations import RIDGES, equations_of, means_of
+from oblique_cli.estimators.forest.leaf_probabilities import OUT_OF_BAG, Leaves
+from oblique_cli.estimators.forest.number_trees import NumberTrees, weighed
+from oblique_cli.estimators.forest.scores import means_of_trees
+from oblique_cli.ground.constraints import Choice, Either, Integer, Optional, Real, Text, check
+from oblique_cli.parameters import Declared, as_in, parameter
+from oblique_cli.tree.splitting import Proposer
+
+CONSTANT, LINEAR = "constant", "linear"
+LEAST = {CONSTANT: 5, LINEAR: 10}  # weight of a leaf; 5 are those of Breiman (2001) for regression
+
+
+class ObliqueForestRegressor(Declared, NumberTrees, kw_only=True):
+    """A bag of oblique trees that predict numbers, with means or linear models in their leaves.
+
+    Each tree is grown on a bootstrap sample, its cuts being those of least squares along axes and along planes of its
+    own. The planes are those of four small trees of a heuristic for classes on up to 256 of the tree's rows, each of
+    which tells the rows above the number of some row from those below it, weighted by their distance to it (the two
+    classes of Loh 2002). The prediction is the mean of the trees' (Breiman 2001). With linear leaves a leaf has a ridge
+    regression on its rows, whose predictions are cut off at the least and the largest number of these rows.
+
+    Attributes
+    ----------
+    forest_ : the compiled trees; `tree(i)` gives one as arrays, without the limits of linear leaves
+    leaf_values_ : (leaves of all trees, 1) means, or (leaves of all trees, p + 3) coefficients, intercept and limits
+    l2_regularization_ : float, of linear leaves
+    oob_prediction_ : (n,) mean of the trees that did not draw a row, NaN where all did; oob_score_ : float, R2 of these
+    n_features_in_ : int
+    feature_importances_ : (p,)
+    n_nodes_, n_leaves_ : int, of all trees; depth_ : int, of the deepest
+
+    Notes
+    -----
+    Stochasticity. One integer is drawn from `random_state`; it names the streams of rows, features and heuristics of
+    each tree. Sample weights are measured in units of the smallest positive one, and so is `min_samples_leaf`. Rows are
+    drawn alike and count by their weight.
+    """
+
+    leaves: str = parameter(
+        default=CONSTANT,
+        allowed=Choice((CONSTANT, LINEAR)),
+        help="What predicts in a leaf: the mean of its rows, or a ridge regression on them. Cuts are the same.",
+    )
+    proposer: str | Proposer = parameter(
+        default="hhcart_a",
+        allowed=Heuristics(),
+        kw_only=False,
+        help="The heuristic, as in `BaggedForestClassifier`; several take turns.",
+    )
+    l2_regularization: float | str = parameter(
+        default=OUT_OF_BAG,
+        allowed=Either(Real(0.0), Text(OUT_OF_BAG, f"'{OUT_OF_BAG}'")),
+        help="Penalty of linear leaves on the squares of the coefficients of features in standard deviations, in rows "
+        f'of least weight. "oob" takes that of {", ".join(f"{ridge:g}" for ridge in RIDGES)} with the least squared '
+        "error on rows by the trees that did not draw them.",
+    )
+    n_estimators: int = as_in(ForestClassifier, "n_estimators")
+    max_samples: int | float | None = as_in(BaggedForestClassifier, "max_samples")
+    max_features: int | float | str | None = as_in(BaggedForestClassifier, "max_features")
+    min_samples_leaf: int | None = parameter(
+        default=None,
+        allowed=Optional(Integer(1)),
+        help="Least weight of a child, rows drawn twice counting twice; None for 5, of linear leaves 10.",
+    )
+    max_depth: int | None = as_in(ForestClassifier, "max_depth")
+    max_bins: int = parameter(
+        default=256, allowed=Integer(2, 256), help="Most bins of a direction, between which cuts are searched."
+    )
+    bootstrap: bool | None = as_in(ForestClassifier, "bootstrap")
+    oob_score: bool = as_in(ForestClassifier, "oob_score")
+    n_jobs: int | None = as_in(ForestClassifier, "n_jobs")
+    random_state: Any = as_in(ForestClassifier, "random_state")
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Grow the trees.
+
+        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
+            1e-140 to 1e140, DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0 are as if
+            they were not there.
+        raises ConfigError for a parameter out of range, or that does not fit p
+        """
+        check(self.get_params(deep=False), self.constraints, type(self).__name__)
+        rows, targets = checked_numbers(self, X, y)
+        for learned in ("forest_", "oob_prediction_", "oob_score_", "l2_regularization_"):
+            self.__dict__.pop(learned, None)  # a fit that fails leaves none, not one of other rows
+        rows, targets, weights = weighed(rows, targets, sample_weight)
+        weights = None if weights is None else relative(weights)
+        n, p = rows.shape
+        if message := self.clash(type(self).__name__, p):
+            raise ConfigError(message)
+        options = {
+            "split": "family",
+            "mtry": FeatureCount.of(self.max_features, p),
+            "tree_features": p,
+            "minleaf": 1.0,
+            "max_depth": -1 if self.max_depth is None else self.max_depth,
+            "bootstrap": self.bootstrap is not False,
+            "max_samples": RowCount.of(self.max_samples, n, type(self).__name__),
+            "node_bootstrap": False,
+            "group_size": 0,
+            "scaling": "none",
+        }
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        grown_by, least = families(self.proposer, "gini", 1.0), float(self.min_samples_leaf or LEAST[self.leaves])
+        forest = _core.Forest(p, 1, seed)
+        centered = targets - np.average(targets, weights=weights)
+        forest.grow_numbers(
+            rows, centered, weights, options, self.n_estimators, self._threads(), grown_by, self.max_bins, least
+        )
+        self._learn_leaves(forest, rows, targets, weights, options)
+        self.forest_ = forest
+        return self
+
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
+        if message := more_than_there_are(self, owner, n_features):
+            return message
+        leaves_out = self.bootstrap is not False or self.max_samples is not None
+        if self.oob_score and not leaves_out:
+            return f"oob_score of {owner} needs bootstrap samples. Set bootstrap to True."
+        if self.leaves == LINEAR and self.l2_regularization == OUT_OF_BAG and not leaves_out:
+            return (
+                f"l2_regularization {OUT_OF_BAG!r} of {owner} needs rows that trees do not see. Give a number, or set "
+                "bootstrap to True."
+            )
+        return None
+
+    def _learn_leaves(
+        self, forest: Any, rows: Array, targets: Array, weights: Array | None, options: Mapping[str, Any]
+    ) -> None:
+        """Keep the models of all leaves, and what rows that trees did not draw say of them."""
+        trees = len(forest)
+        first = _core.Forest(rows.shape[1], 1, int(forest.__getstate__()[2]))
+        draws = np.asarray(first.draws(len(rows), trees, options["bootstrap"], options["max_samples"]))
+        held = draws.astype(np.float64) if weights is None else draws * weights
+        states = forest.state()
+        numbers = Leaves(states, 1).numbers(np.asarray(forest.apply(rows, self._threads())))
+        n_leaves = sum(len(state["label"]) for state in states)
+        if self.leaves == CONSTANT:
+            found = {0.0: means_of(numbers, held, targets, n_leaves)}
+        else:
+            asked = RIDGES if self.l2_regularization == OUT_OF_BAG else (float(self.l2_regularization),)
+            found = equations_of(numbers, held, rows, targets, n_leaves, asked)
+        unseen = np.ascontiguousarray((draws == 0).T)
+        seen = unseen.any(axis=1)
+        if self.oob_score and not seen.any():
+            raise ConfigError("oob_score needs a row that some tree did not draw. Set n_estimators higher.")
+        outside = {}
+        if self.oob_score or len(found) > 1:
+            outside = {ridge: _out_of_bag(values, numbers, rows, unseen) for ridge, values in found.items()}
+        # Of equal ones the stronger penalty.
+        best = max(found)
+        if len(found) > 1 and seen.any():
+            each = None if weights is None else weights[seen]
+            errors = {r: np.average((v[seen] - targets[seen]) ** 2, weights=each) for r, v in outside.items()}
+            best = min(sorted(found, reverse=True), key=errors.__getitem__)
+        self.leaf_values_ = found[best]
+        if self.leaves == LINEAR:
+            self.l2_regularization_ = best
+        if self.oob_score:
+            self.oob_prediction_ = outside[best]
+            self.oob_score_ = float(r2_score(targets[seen], outside[best][seen])) if seen.sum() > 1 else float("nan")
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Return the mean of what the trees say. X : (n, p); returns (n,)."""
+        check_is_fitted(self)
+        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
+        return means_of_trees(self.forest_, rows, self.leaf_values_, self._threads())
+
+    def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
+        """Return the nodes of a tree and its depth on average."""
+        return self._sizes()
+
+
+def _out_of_bag(values: Array, numbers: NDArray[np.int64], rows: Array, unseen: NDArray[np.bool_]) -> Array:
+    """The mean of what the trees say that did not draw a row, (n,), NaN where all did."""
+    total, p = np.zeros(len(rows)), rows.shape[1]
+    for at, without in zip(numbers.T, unseen.T, strict=True):
+        said = values[at[without]]
+        if said.shape[1] > 1:
+            plain = np.einsum("ij,ij->i", said[:, :p], rows[without]) + said[:, p]
+            total[without] += np.clip(plain, said[:, p + 1], said[:, p + 2])
+        else:
+            total[without] += said[:, 0]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(total / unseen.sum(axis=1))

@@ -1,0 +1,244 @@
+"""Forests and boosting of numbers: plain programs beside them, closed forms, and what holds of both."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils.estimator_checks import check_estimator
+
+import oblique_cli
+from oblique_cli import ObliqueBoostingRegressor, ObliqueForestRegressor, _core
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.estimators.algorithms import make
+from oblique_cli.estimators.forest.leaf_equations import equations_of
+
+NAMES = ("oblique_forest_regression", "oblique_boosting_regression")
+PLAIN: dict[str, Any] = {"proposer": "axis_parallel", "max_features": None, "max_samples": None, "random_state": 0}
+
+
+def rows_of(seed: int, n: int = 150, p: int = 3) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, np.where(X[:, 0] + X[:, 1] > 0.2, 3.0, 0.0) + X[:, -1] ** 2 + 0.3 * rng.normal(size=n)
+
+
+def small(name: str, **params: Any) -> Any:
+    return make(name, random_state=0, n_estimators=6, **params)
+
+
+def fall(y: Any, left: Any) -> float:
+    """By how much a cut lowers the sum of squares."""
+    return float(sum(part.sum() ** 2 / len(part) for part in (y[left], y[~left])) - y.sum() ** 2 / len(y))
+
+
+# ---- plain programs --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", ["squared_error", "absolute_error", "quantile"])
+def test_boosting_is_that_of_a_plain_program(loss: str):
+    """Trees of scikit-learn on the gradients, and the steps of leaves written out."""
+    X, y = rows_of(1)
+    rate, l2, share = 0.3, 0.7, 0.3 if loss == "quantile" else 0.5
+    model = ObliqueBoostingRegressor(
+        loss=loss, quantile=0.3, n_estimators=6, learning_rate=rate, l2_regularization=l2, max_depth=2, **PLAIN
+    ).fit(X, y)
+
+    def quantile(values: Any) -> float:
+        return float(np.sort(values)[math.ceil(share * len(values) - 1e-9) - 1])
+
+    found = np.full(len(y), y.mean() if loss == "squared_error" else quantile(y))
+    for _ in range(6):
+        r = y - found
+        gradient = r if loss == "squared_error" else np.where(r > 0, share, np.where(r < 0, share - 1, 0.0))
+        tree = DecisionTreeRegressor(max_depth=2, min_samples_leaf=5, random_state=0).fit(X, gradient)
+        leaves = tree.apply(X)
+        for leaf in np.unique(leaves):
+            own = leaves == leaf
+            step = r[own].mean() if loss == "squared_error" else quantile(r[own])
+            found[own] += rate * step * own.sum() / (own.sum() + l2)
+    np.testing.assert_allclose(model.predict(X), found, rtol=1e-9, atol=1e-9)
+    r = y - found
+    own = {"squared_error": r**2, "absolute_error": abs(r)}.get(loss, np.where(r > 0, share * r, (share - 1) * r))
+    assert model.training_loss_[-1] == pytest.approx(own.mean())
+
+
+def test_a_tree_of_axes_is_that_of_scikit_learn():
+    X, y = rows_of(2)
+    ours = ObliqueForestRegressor(leaves="constant", n_estimators=1, bootstrap=False, min_samples_leaf=4, **PLAIN)
+    theirs = DecisionTreeRegressor(min_samples_leaf=4, random_state=0).fit(X, y)
+    np.testing.assert_allclose(ours.fit(X, y).predict(X), theirs.predict(X), rtol=1e-9)
+    assert ours.n_leaves_ == theirs.get_n_leaves()
+
+
+def test_planes_are_taken_where_they_lower_the_squares_more_than_any_axis():
+    X, y = rows_of(3, n=200)
+    kept = {"leaves": "constant", "n_estimators": 5, "bootstrap": False, "max_features": None, "random_state": 0}
+    model = ObliqueForestRegressor(max_depth=1, min_samples_leaf=1, **kept).fit(X, y)
+    axes = max(fall(y, X[:, j] <= cut) for j in range(3) for cut in np.sort(X[:, j])[:-1])
+    for number in range(5):
+        tree = model.tree(number)
+        ours = fall(y, X @ tree.coef_[0] <= tree.thresholds[0])
+        assert ours > 1.5 * axes
+        assert np.count_nonzero(tree.coef_[0]) > 1
+        decrease = np.asarray(model.forest_.importances())[number]
+        assert decrease.sum() == pytest.approx(ours)  # importances are falls of the sum of squares
+
+
+def test_means_and_out_of_bag_predictions_are_those_of_the_rows_that_were_drawn():
+    X, y = rows_of(4, n=60)
+    model = ObliqueForestRegressor(leaves="constant", n_estimators=4, oob_score=True, random_state=3).fit(X, y)
+    draws = np.asarray(_core.Forest(3, 1, model.forest_.__getstate__()[2]).draws(60, 4, True, 60))
+    leaves = model.apply(X)
+    said = np.empty((60, 4))
+    for t in range(4):
+        for leaf in np.unique(leaves[:, t]):
+            own = leaves[:, t] == leaf
+            said[own, t] = np.average(y[own], weights=draws[t, own])
+    np.testing.assert_allclose(model.predict(X), said.mean(axis=1))
+    outside = [said[i, draws[:, i] == 0].mean() if (draws[:, i] == 0).any() else np.nan for i in range(60)]
+    np.testing.assert_allclose(model.oob_prediction_, outside)
+
+
+def test_a_tree_sees_no_row_that_it_does_not_draw():
+    """Directions too: numbers of rows out of bag may be anything."""
+    X, y = rows_of(5, n=80)
+    one = {"n_estimators": 1, "random_state": 1, "leaves": "constant"}
+    model = ObliqueForestRegressor(**one).fit(X, y)
+    drawn = np.asarray(_core.Forest(3, 1, model.forest_.__getstate__()[2]).draws(80, 1, True, 80))[0] > 0
+    other = np.where(drawn, y, 1e3)
+    # The mean that numbers are measured from is another one, so that thresholds of small trees may be by rounding.
+    again = ObliqueForestRegressor(**one).fit(X, other)
+    np.testing.assert_allclose(again.predict(X), model.predict(X))
+
+
+def test_equations_are_ridge_regressions_within_the_range_of_their_rows():
+    rng = np.random.default_rng(0)
+    X, y, w = rng.normal(size=(30, 2)) * [1.0, 50.0], rng.normal(size=30), rng.integers(0, 3, 30).astype(float)
+    (found,) = equations_of(np.zeros((30, 1), int), w[None], X, y, 1, (2.0,))[2.0]
+    scale = X.std(axis=0)
+    z = X / scale
+    mean, middle = np.average(z, axis=0, weights=w), np.average(y, weights=w)
+    b = np.linalg.solve((z - mean).T @ np.diag(w) @ (z - mean) + 2.0 * np.eye(2), (z - mean).T @ (w * (y - middle)))
+    np.testing.assert_allclose(found, [*(b / scale), middle - mean @ b, y[w > 0].min(), y[w > 0].max()])
+
+
+def test_linear_leaves_are_cut_off_at_the_numbers_of_their_rows_and_choose_their_penalty_out_of_bag():
+    X, y = rows_of(6)
+    model = ObliqueForestRegressor(leaves="linear", n_estimators=5, random_state=0, oob_score=True).fit(X, y)
+    for far in (1e6, -1e6):
+        assert y.min() <= model.predict(np.full((1, 3), far))[0] <= y.max()
+    fixed = {ridge: clone(model).set_params(l2_regularization=ridge).fit(X, y) for ridge in (0.1, 1.0, 10.0, 100.0)}
+    seen = ~np.isnan(model.oob_prediction_)
+    errors = {r: ((one.oob_prediction_ - y)[seen] ** 2).mean() for r, one in fixed.items()}
+    assert model.l2_regularization_ == min(errors, key=errors.__getitem__)
+    assert np.array_equal(model.predict(X), fixed[model.l2_regularization_].predict(X))
+    tree = model.tree(0)
+    assert tree.is_regression
+    assert tree.predicted(X).shape == (150,)
+
+
+# ---- what holds of both ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("i", range(2))
+def test_estimator_checks_pass(name: str, i: int):
+    params = {} if i == 0 else {"leaves": "linear"} if name == NAMES[0] else {"loss": "quantile"}
+    results = check_estimator(
+        make(name, random_state=0, n_estimators=4 if name == NAMES[0] else 40, **params), on_fail=None, on_skip=None
+    )
+    failed = {r["check_name"] for r in results if r["status"] == "failed"}
+    assert failed <= {"check_sample_weight_equivalence_on_dense_data"}  # what is drawn depends on the number of rows
+
+
+@pytest.mark.parametrize("params", [{"leaves": "constant"}, {"leaves": "linear"}])
+def test_a_forest_is_the_same_for_any_number_of_threads(params: dict[str, Any]):
+    X, y = rows_of(7)
+    one, three = (
+        ObliqueForestRegressor(n_estimators=6, random_state=0, n_jobs=jobs, **params).fit(X, y).predict(X)
+        for jobs in (1, 3)
+    )
+    assert np.array_equal(one, three)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_weight_of_two_is_a_row_twice_where_nothing_is_drawn(name: str):
+    X, y = rows_of(8, n=60)
+    weights = 1.0 + (np.arange(60) % 2)
+    params = PLAIN | ({"leaves": "constant", "bootstrap": False} if name == NAMES[0] else {})
+    params.pop("random_state")
+    one = small(name, **params).fit(X, y, sample_weight=weights)
+    twice = small(name, **params).fit(np.repeat(X, weights.astype(int), axis=0), np.repeat(y, weights.astype(int)))
+    np.testing.assert_allclose(one.predict(X), twice.predict(X), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_units_of_the_numbers_do_not_matter(name: str):
+    X, y = rows_of(9, n=80)
+    usual, shifted = (small(name).fit(X, z).predict(X) for z in (y, 1024.0 * y))
+    np.testing.assert_allclose(shifted, 1024.0 * usual, rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("X", "y"), [([[1.0]], [2.0]), ([[1.0], [1.0], [2.0]], [5.0, 5.0, 5.0])])
+def test_a_row_or_a_number_alone_is_predicted(name: str, X: Any, y: Any):
+    model = small(name).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y)
+
+
+def test_early_stopping_keeps_the_trees_up_to_the_least_loss():
+    X, y = rows_of(10, n=300)
+    model = ObliqueBoostingRegressor(n_estimators=300, n_iter_no_change=5, learning_rate=0.3, random_state=0).fit(X, y)
+    assert model.n_estimators_ == int(model.validation_loss_.argmin()) + 1 < 300
+    assert len(model.validation_loss_) == model.n_estimators_ + 5
+
+
+def test_a_quantile_has_its_share_of_the_rows_below():
+    X, y = rows_of(11, n=400)
+    for share in (0.1, 0.9):
+        model = ObliqueBoostingRegressor(loss="quantile", quantile=share, random_state=0).fit(X, y)
+        assert (y <= model.predict(X)).mean() == pytest.approx(share, abs=0.06)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_models_are_saved_pickled_exported_and_explained(name: str, tmp_path: Any):
+    X, y = rows_of(12)
+    model = small(name, max_depth=3).fit(X, y)
+    expected = model.predict(X)
+    oblique_cli.save(model, tmp_path / "m.json")
+    assert np.array_equal(oblique_cli.load(tmp_path / "m.json").predict(X), expected)
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), expected)
+    names: dict[str, Any] = {}
+    exec(oblique_cli.export(model, "python"), names)
+    assert [names["predict"](row) for row in X.tolist()] == expected.tolist()
+    plain = json.loads(str(oblique_cli.export(model, "json")))
+    assert (plain["task"], len(plain["trees"])) == ("regression", 6)
+    assert plain["voting"] == ("mean" if name == NAMES[0] else "sum")
+    found = oblique_cli.shap_values(model, X[:3], X[:20])
+    np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, expected[:3])
+    np.testing.assert_allclose(found.base_values, expected[:20].mean())
+    assert "tree 0" in model.export_text()
+
+
+def test_what_does_not_go_together_is_refused_in_a_sentence():
+    X, y = rows_of(13, n=30)
+    with pytest.raises(ConfigError, match=r"^l2_regularization 'oob' of ObliqueForestRegressor needs rows that trees"):
+        ObliqueForestRegressor(leaves="linear", bootstrap=False).fit(X, y)
+    with pytest.raises(ConfigError, match=r"^oob_score of ObliqueForestRegressor needs bootstrap samples"):
+        ObliqueForestRegressor(bootstrap=False, oob_score=True).fit(X, y)
+    with pytest.raises(ConfigError, match=r"^max_features of ObliqueBoostingRegressor must be at most .*, 3\. Got 4"):
+        ObliqueBoostingRegressor(max_features=4).fit(X, y)
+    with pytest.raises(ConfigError, match=r"^quantile of ObliqueBoostingRegressor must be"):
+        ObliqueBoostingRegressor(quantile=1.0).fit(X, y)
+    with pytest.raises(DataError, match=r"divide y by a unit"):
+        ObliqueForestRegressor().fit(X, y * 1e200)
+    linear = ObliqueForestRegressor(leaves="linear", n_estimators=2, random_state=0).fit(X, y)
+    with pytest.raises(ConfigError, match=r"with linear leaves cannot be exported"):
+        oblique_cli.export(linear, "python")
