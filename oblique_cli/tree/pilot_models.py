@@ -28,7 +28,7 @@ Line = tuple[float, float]  # slope, intercept
 
 CON, LIN, PCON, BLIN, PLIN = "con", "lin", "pcon", "blin", "plin"
 MODELS = (LIN, PCON, BLIN, PLIN)  # in the order of the core's columns
-# Of CON, then of MODELS: parameters, and three more for a cut (section 2.2).
+# Of CON, then of MODELS: parameters, and three more for a cut.
 DEGREES = (1, 2, 5, 5, 7)
 
 # Residuals of this share of the training set's variance are rounding errors: there is nothing left to explain.
@@ -158,7 +158,7 @@ def best_model(X: Array, y: Array, orders: NDArray[np.int64], settings: Settings
 
     X : (n, p); y : (n,) residuals; orders : (p, m) the node's rows by each predictor, rising
 
-    BIC = m log(rss / m) + v log m, v of DEGREES (equation 2).
+    BIC = m log(rss / m) + v log m, v of DEGREES.
     """
     m = orders.shape[1]
     own = y[orders[0]]
