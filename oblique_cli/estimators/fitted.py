@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, hstack
 from sklearn.utils.validation import check_is_fitted
 
+import oblique_cli
 from oblique_cli.drawing.diagram import drawn
 from oblique_cli.drawing.page import PageData, page
 from oblique_cli.drawing.scene import FIRST, WHOLE, scene_of
@@ -151,6 +152,14 @@ class SingleTree(TreeKind):
         scope = f"{NOTEBOOK} "
         styles = f"<style>{style_sheet(f'.{scope}')}.{scope}{{ max-height: 40em; overflow: auto; }}</style>"
         return f'{box}{styles}<div class="{NOTEBOOK}">{drawing(scene_of(view))}</div>'
+
+    def explain(self, row: ArrayLike, **options: Any) -> Any:
+        """Return what the tree says of one row (p,), and the nearest change to another class: `oblique_cli.explain`.
+
+        options : `reference`, training rows for means and standard deviations, which a tree that was not fitted by
+        `oblique fit` needs; `fix` and `to`
+        """
+        return oblique_cli.explain(self, np.asarray(row, np.float64), **options)
 
     def decision_path(self, X: ArrayLike) -> csr_matrix:
         """Return which nodes each row passes, its leaf included. X : (n, p); returns (n, n_nodes) of 0 and 1, sparse.

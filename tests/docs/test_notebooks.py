@@ -1,0 +1,44 @@
+"""Notebooks are stored without outputs, stand in the site, and their cells run in order."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+def cells(path: Path) -> list[str]:
+    """The code of a notebook, cell by cell."""
+    found = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return ["".join(one["source"]) for one in found if one["cell_type"] == "code"]
+
+
+def test_there_are_three():
+    assert [path.stem for path in NOTEBOOKS] == ["comparing_classifiers", "quick_start", "tree_to_sql"]
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_stored_without_outputs_and_stands_in_the_site_and_the_gallery(path):
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    assert (stored["nbformat"], stored["metadata"]["kernelspec"]["name"]) == (4, "python3")
+    for one in stored["cells"]:
+        assert one["cell_type"] == "markdown" or (one["outputs"], one["execution_count"]) == ([], None)
+    assert f"notebooks/{path.name}" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert f"notebooks/{path.name}" in (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_the_cells_of_a_notebook_run_in_order(path):
+    names: dict[str, object] = {"__name__": "__main__"}
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        for code in cells(path):
+            exec(compile(code, path.name, "exec"), names)
+    assert "% right" in out.getvalue() or "150 of 150 rows have the prediction of the estimator" in out.getvalue()
