@@ -24,6 +24,7 @@ import argparse
 import csv
 import io
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,7 +70,7 @@ def used() -> list[Candidate]:
 
 def prepared(one: Candidate) -> tuple[pd.DataFrame, list[str]]:
     """Return the rows and columns of a table, its class last, and which of its columns are levels."""
-    frame, levels = _of_keel(one) if one.table.startswith(f"{KEEL}:") else _of_corpus(one)
+    frame, levels = _of_keel(one) if one.table.startswith(f"{KEEL}:") else of_corpus(one.table)
     frame = frame[frame[TARGET].notna()]
     counts = frame[TARGET].value_counts()
     frame = frame[frame[TARGET].isin(counts.index[counts >= LEAST_OF_A_CLASS])]
@@ -81,14 +82,14 @@ def prepared(one: Candidate) -> tuple[pd.DataFrame, list[str]]:
     return frame.reset_index(drop=True), [name for name in levels if name not in left_out]
 
 
-def _of_corpus(one: Candidate) -> tuple[pd.DataFrame, list[str]]:
-    """A table of the tests' corpus, its columns by their labels."""
+def of_corpus(name: str) -> tuple[pd.DataFrame, list[str]]:
+    """Return a table of the tests' corpus, its columns by their labels, its target last, and which are levels."""
     import pandas as pd
 
     sys.path.insert(0, str(ROOT / "tests"))
     from tables import corpus
 
-    table = next(each for each in corpus.tables() if each.name == one.table)
+    table = next(each for each in corpus.tables() if each.name == name)
     frame = pd.read_csv(io.BytesIO(corpus.content(table)), sep=table.delimiter, dtype=str)
     labels = corpus.labels()[table.name]
     kept = [name for name in frame.columns if labels.get(name) in ("measurement", "level")]
@@ -119,10 +120,9 @@ def write(folder: Path) -> list[Path]:
     for one in used():
         frame, levels = prepared(one)
         frame.to_csv(folder / f"{one.label}.csv", index=False)
-        named = f", qualitative: [{', '.join(map(_quoted, levels))}]" if levels else ""
         entries.append(
             f"  - {{csv: {one.label}.csv, target: {TARGET}, task: classification, "
-            f"features: [{_columns(frame)}]{named}, missing: impute, encoding: onehot}}"
+            f"{columns_named(frame, levels)}, missing: impute, encoding: onehot}}"
         )
     paths = []
     for name, methods in METHODS.items():
@@ -137,8 +137,10 @@ def write(folder: Path) -> list[Path]:
     return paths
 
 
-def _columns(frame: pd.DataFrame) -> str:
-    return ", ".join(_quoted(name) for name in frame.columns if name != TARGET)
+def columns_named(frame: pd.DataFrame, levels: Sequence[str]) -> str:
+    """Return what a configuration says of the columns of a table: its features, and which of them are levels."""
+    features = ", ".join(_quoted(name) for name in frame.columns if name != TARGET)
+    return f"features: [{features}]" + (f", qualitative: [{', '.join(map(_quoted, levels))}]" if levels else "")
 
 
 def _quoted(name: str) -> str:

