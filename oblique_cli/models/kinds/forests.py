@@ -134,18 +134,20 @@ def _check_values(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> No
         raise ValueError(f"baseline_ has {len(state['baseline_'])} scores for {classes} classes")
 
 
+BOOSTED = {  # of an ensemble that is grown a round after another
+    "forest_": ForestForm(),
+    "baseline_": Numbers("float64", ("K",)),
+    "leaf_values_": Numbers("float64", ("leaves", "K")),
+    "training_loss_": Numbers("float64", ("rounds",)),
+    "validation_loss_": Numbers("float64", ("rounds",)),
+    "n_estimators_": Whole(),
+}
+
+
 KINDS.register("boosted_forest")(
     Kind(
         classes=("ObliqueBoostingClassifier",),
-        state={
-            **CLASSIFIER,
-            "forest_": ForestForm(),
-            "baseline_": Numbers("float64", ("K",)),
-            "leaf_values_": Numbers("float64", ("leaves", "K")),
-            "training_loss_": Numbers("float64", ("rounds",)),
-            "validation_loss_": Numbers("float64", ("rounds",)),
-            "n_estimators_": Whole(),
-        },
+        state={**CLASSIFIER, **BOOSTED},
         optional=frozenset({"validation_loss_"}),
         check=_check_values,
         predictor="oblique_cli.models.predicting:BoostedPredictor",
@@ -162,15 +164,7 @@ def _check_steps(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> Non
 KINDS.register("boosted_numbers")(
     Kind(
         classes=("ObliqueBoostingRegressor",),
-        state={
-            **REGRESSOR,
-            "forest_": ForestForm(),
-            "baseline_": Numbers("float64", ("K",)),
-            "leaf_values_": Numbers("float64", ("leaves", "K")),
-            "training_loss_": Numbers("float64", ("rounds",)),
-            "validation_loss_": Numbers("float64", ("rounds",)),
-            "n_estimators_": Whole(),
-        },
+        state={**REGRESSOR, **BOOSTED},
         optional=frozenset({"validation_loss_"}),
         check=_check_steps,
         predictor="oblique_cli.models.predicting:BoostedNumbersPredictor",
