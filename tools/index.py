@@ -6,6 +6,7 @@ first sentence. `make docs` writes it; python -m tools.index prints it.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -34,7 +35,7 @@ def text() -> str:
         ((title, below),) = entry.items()
         pages = list(_pages(title, below))
         lines += [] if isinstance(below, str) else ["", f"## {title}"]
-        lines += [f"- [{name}]({page.removesuffix('.md')}.html){_about(page)}" for name, page in pages]
+        lines += [f"- [{name}]({page.removesuffix('.md').removesuffix('.ipynb')}.html){_about(page)}" for name, page in pages]
     return "\n".join(lines) + "\n"
 
 
@@ -53,6 +54,8 @@ def _about(page: str) -> str:
     if page in BUILT:
         return ""
     markdown = (site.ROOT / site.INSIDE.get(page, f"docs/{page}")).read_text(encoding="utf-8")
+    if page.endswith(".ipynb"):
+        markdown = "".join(json.loads(markdown)["cells"][0]["source"])
     prose = re.sub(r"<!--.*?-->", "", site.FENCE.sub("", markdown), flags=re.DOTALL)
     for block in re.split(r"\n\s*\n", prose):
         if block.strip() and not block.lstrip().startswith(("#", "|", "-", "!", "<", ">", ":::")):

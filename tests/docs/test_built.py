@@ -38,7 +38,7 @@ def test_everything_is_made_and_no_part_of_the_sources(folder):
 def test_the_plain_index_has_every_page_of_the_site_once(folder):
     text = (folder / "llms.txt").read_text(encoding="utf-8")
     linked = re.findall(r"^- \[.+?\]\((\S+)\.html\)(?:: .+)?$", text, re.MULTILINE)
-    named = re.findall(r"[\w/]+(?=\.md)", str(index.navigation()["nav"]))
+    named = re.findall(r"[\w/]+(?=\.(?:md|ipynb))", str(index.navigation()["nav"]))
     assert linked == named and len(linked) == text.count("\n- ") > 80
     assert "[Refined trees](algorithms/tao.html): TAO improves a grown tree as a whole." in text
     assert not re.search(r"\]\((?!\S+\.html\))|<!--|\.\.\.$", text)

@@ -27,6 +27,7 @@ def pages_of(nav) -> list[str]:
 def test_the_navigation_has_every_page_once():
     pages = [page for page in PAGES if page != "README.md" and not page.startswith("docs/notes/")]
     there = [site.OUTSIDE.get(page, page.removeprefix("docs/")) for page in pages]
+    there += [f"notebooks/{path.name}" for path in (ROOT / "docs" / "notebooks").glob("*.ipynb")]
     named = pages_of(CONFIG["nav"])
     assert sorted(named) == sorted([*there, *(name for name in BUILT if name.endswith(".md"))])
 
@@ -41,7 +42,7 @@ def test_notes_are_dated():
 
 def test_the_navigation_begins_as_a_reader_would():
     titles = [next(iter(entry)) for entry in CONFIG["nav"]]
-    wanted = ["Start", "Tutorial", "Which algorithm?", "Gallery", "Own data", "Reading trees"]
+    wanted = ["Start", "Tutorial", "Which algorithm?", "Gallery", "Notebooks", "Own data", "Reading trees"]
     wanted += ["Models", "Export", "Explain", "Experiments"]
     assert titles[: len(wanted)] == wanted
     assert {"Algorithms", "Reproduction", "Extending", "Reliability", "Performance", "Architecture", "API"} < set(
