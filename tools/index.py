@@ -35,7 +35,9 @@ def text() -> str:
         ((title, below),) = entry.items()
         pages = list(_pages(title, below))
         lines += [] if isinstance(below, str) else ["", f"## {title}"]
-        lines += [f"- [{name}]({page.removesuffix('.md').removesuffix('.ipynb')}.html){_about(page)}" for name, page in pages]
+        lines += [
+            f"- [{name}]({page.removesuffix('.md').removesuffix('.ipynb')}.html){_about(page)}" for name, page in pages
+        ]
     return "\n".join(lines) + "\n"
 
 
