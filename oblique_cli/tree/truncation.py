@@ -1,6 +1,6 @@
 """Answers of linear leaves that are held near the targets they were fitted to.
 
-A linear model says anything far from its rows. Raymaekers et al. (2024), section 2.4, hold predictions of PILOT within
+A linear model says anything far from its rows. Raymaekers et al. (2024) hold predictions of PILOT within
 1.5 times the range of the training targets, around its middle; the same may be asked of each leaf's own rows.
 """
 

@@ -23,6 +23,11 @@ def test_there_are_three():
     assert [path.stem for path in NOTEBOOKS] == ["comparing_classifiers", "quick_start", "tree_to_sql"]
 
 
+def test_the_site_runs_them_whenever_it_is_built():
+    settings = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert "execute: true" in settings and "cache: false" in settings and "allow_errors: false" in settings
+
+
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_is_stored_without_outputs_and_stands_in_the_site_and_the_gallery(path):
     stored = json.loads(path.read_text(encoding="utf-8"))

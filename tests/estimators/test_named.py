@@ -80,6 +80,7 @@ def test_what_takes_an_estimator_takes_one_of_these():
     fitted = oblique_cli.TAORegressor(random_state=0).fit(X, y)
     other = make("tao_regression", random_state=0).fit(X, y)
     assert str(explain(fitted, X[0], reference=X)) == str(explain(other, X[0], reference=X))
+    assert str(fitted.explain(X[0], reference=X)) == str(explain(other, X[0], reference=X))
 
 
 def test_an_unknown_class_is_no_attribute():

@@ -56,5 +56,13 @@ def test_ranks_and_relative_errors_by_hand():
 
 
 def test_the_page_has_the_table_of_the_stored_errors():
-    found = numbers_part.table_of(numbers_part.summary(numbers_part.read()))
-    assert found in PAGE.read_text(encoding="utf-8")
+    errors, page = numbers_part.read(), " ".join(PAGE.read_text(encoding="utf-8").split())
+    rows = numbers_part.summary(errors)
+    assert numbers_part.table_of(rows) in PAGE.read_text(encoding="utf-8")
+    assert f"on {len(numbers_part.used())} tables" in page
+    assert f"{3 * sum(map(len, errors.values()))} fits, none failed" in page
+    assert all(math.isfinite(error) for of in errors.values() for error in of.values())
+    rank = {method: one for method, one, *_ in rows}
+    assert f"LightGBM ({rank['lightgbm']:.1f}) and of a random forest ({rank['random_forest']:.1f})" in page
+    assert max(rank[one] for one in rank if one.startswith("oblique_")) < min(rank["lightgbm"], rank["random_forest"])
+    assert min(rows, key=lambda row: row[2])[0] == max(rows, key=lambda row: row[4])[0] == "m5_style"
