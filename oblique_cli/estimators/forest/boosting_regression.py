@@ -7,11 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from oblique_cli.estimators.checked_rows import checked_numbers
-from oblique_cli.estimators.forest.base import Array, relative
+from oblique_cli.estimators.forest.base import Array
 from oblique_cli.estimators.forest.boosting import Families, ObliqueBoosting, Part
-from oblique_cli.estimators.forest.number_trees import NumberTrees, weighed
-from oblique_cli.ground.constraints import Choice, Integer, Real, check
+from oblique_cli.estimators.forest.number_trees import NumberTrees
+from oblique_cli.ground.constraints import Choice, Integer, Real
 from oblique_cli.parameters import parameter
 
 SQUARED, ABSOLUTE, QUANTILE = "squared_error", "absolute_error", "quantile"
@@ -78,11 +77,8 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
             they were not there.
         raises ConfigError for a parameter out of range, or that does not fit p
         """
-        check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, targets = checked_numbers(self, X, y)
-        self.__dict__.pop("forest_", None)  # a fit that fails leaves none, not one of other rows
-        rows, targets, weights = weighed(rows, targets, sample_weight)
-        fitted = self._fit(rows, targets, None if weights is None else relative(weights), 1)
+        rows, targets, weights = self._training_rows(X, y, sample_weight)
+        fitted = self._fit(rows, targets, weights, 1)
         if self.loss == ABSOLUTE:  # twice the loss of the median
             for name in ("training_loss_", "validation_loss_"):
                 if hasattr(self, name):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 
+from oblique_cli.estimators.checked_rows import checked_numbers
 from oblique_cli.estimators.fitted import Names
-from oblique_cli.estimators.forest.base import Array, CoreTrees, as_tree, some_positive
+from oblique_cli.estimators.forest.base import Array, CoreTrees, as_tree, relative, some_positive
 from oblique_cli.estimators.forest.leaf_probabilities import Leaves, branches_of
 from oblique_cli.estimators.regression.tree_regressor import ShownNumbers
+from oblique_cli.ground.constraints import Constraint, check
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.structure import Tree
 
@@ -23,7 +26,24 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
     and the least and the largest that the leaf may say
     """
 
+    constraints: ClassVar[Mapping[str, Constraint]]
     leaf_values_: Array
+
+    def _training_rows(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Array, Array, Array | None]:
+        """Check parameters and data; return rows of positive weight, their numbers, and weights over the least.
+
+        What was learned before goes: a fit that fails leaves nothing of other rows.
+        """
+        check(self.get_params(deep=False), self.constraints, type(self).__name__)
+        rows, targets = checked_numbers(self, X, y)
+        for learned in ("forest_", "oob_prediction_", "oob_score_", "l2_regularization_"):
+            self.__dict__.pop(learned, None)
+        if sample_weight is None:
+            return rows, targets, None
+        weights, useful = some_positive(sample_weight, rows)
+        return np.ascontiguousarray(rows[useful]), targets[useful], relative(weights[useful])
 
     def _class_names(self, given: Names) -> list[str]:
         return ["y"] if given is None else self._as_many([given] if isinstance(given, str) else given, 1, "class_names")
@@ -47,11 +67,3 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
             children = [branches.left[node], branches.right[node]]
             models[node] = (weights[children] * models[children]).sum(axis=0) / weights[children].sum()
         return as_tree(state, p, 1, Equations(models[:, :p], models[:, p], np.zeros(len(left))))
-
-
-def weighed(rows: Array, targets: Array, sample_weight: Any) -> tuple[Array, Array, Array | None]:
-    """Return the rows of positive weight, their numbers and their weights, None where none are given."""
-    if sample_weight is None:
-        return rows, targets, None
-    weights, useful = some_positive(sample_weight, rows)
-    return np.ascontiguousarray(rows[useful]), targets[useful], weights[useful]

@@ -13,14 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.checked_rows import checked, checked_numbers
+from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, Heuristics, RowCount, families
-from oblique_cli.estimators.forest.base import Array, FeatureCount, ForestClassifier, more_than_there_are, relative
+from oblique_cli.estimators.forest.base import Array, FeatureCount, ForestClassifier, more_than_there_are
 from oblique_cli.estimators.forest.leaf_equations import RIDGES, equations_of, means_of
 from oblique_cli.estimators.forest.leaf_probabilities import OUT_OF_BAG, Leaves
-from oblique_cli.estimators.forest.number_trees import NumberTrees, weighed
+from oblique_cli.estimators.forest.number_trees import NumberTrees
 from oblique_cli.estimators.forest.scores import means_of_trees
-from oblique_cli.ground.constraints import Choice, Either, Integer, Optional, Real, Text, check
+from oblique_cli.ground.constraints import Choice, Either, Integer, Optional, Real, Text
 from oblique_cli.parameters import Declared, as_in, parameter
 from oblique_cli.tree.splitting import Proposer
 
@@ -97,12 +97,7 @@ class ObliqueForestRegressor(Declared, NumberTrees, kw_only=True):
             they were not there.
         raises ConfigError for a parameter out of range, or that does not fit p
         """
-        check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, targets = checked_numbers(self, X, y)
-        for learned in ("forest_", "oob_prediction_", "oob_score_", "l2_regularization_"):
-            self.__dict__.pop(learned, None)  # a fit that fails leaves none, not one of other rows
-        rows, targets, weights = weighed(rows, targets, sample_weight)
-        weights = None if weights is None else relative(weights)
+        rows, targets, weights = self._training_rows(X, y, sample_weight)
         n, p = rows.shape
         if message := self.clash(type(self).__name__, p):
             raise ConfigError(message)
