@@ -45,6 +45,15 @@ CASES = {
     "model tree with bounds": lambda: support.mixed("pilot", Policy("impute"), regression=True, truncate="leaf"),
     "CART regression": lambda: support.mixed("cart_regression", Policy("impute"), regression=True, max_depth=5),
     "CART regression, gaps": lambda: support.mixed("cart_regression", Policy("keep"), regression=True),
+    "forest of numbers": lambda: support.mixed(
+        "oblique_forest_regression", Policy("impute"), regression=True, n_estimators=5
+    ),
+    "forest by boosting": lambda: support.mixed(
+        "oblique_boosting_regression", Policy("impute"), regression=True, n_estimators=8
+    ),
+    "forest by boosting, a quantile": lambda: support.mixed(
+        "oblique_boosting_regression", Policy("impute"), regression=True, n_estimators=6, loss="quantile", quantile=0.8
+    ),
     "logistic leaves, squares": lambda: support.iris("logistic_tree"),
     "logistic leaves, gaps": lambda: support.mixed(
         "hhcart_a", Policy("keep"), missing="learn", max_depth=2, leaf_models="logistic", leaf_penalty=1.0
