@@ -225,7 +225,7 @@ class _Checking:
             return
         known = "missing" in keys.algorithm_table()[algorithm.name].parameters
         chosen = algorithm.grid.get("missing") or (algorithm.params.get("missing", "error"),)
-        if dataset.missing == "keep" and "error" in chosen:
+        if dataset.missing == "keep" and set(chosen) & {"error", "auto"}:
             own = f"set missing of {algorithm.name} to learn or impute, or " if known else ""
             message = f"{algorithm.name} takes no missing values, and data set {dataset.name} keeps them; {own}set"
             self.problems.add(value.place, f"{message} missing of the data set to impute or drop.")

@@ -26,7 +26,7 @@ def qualitative_columns(X: Any, declared: Any, owner: str) -> tuple[int, ...]:
     """
     names = list(getattr(X, "columns", ()))
     if isinstance(declared, str) and declared == "auto":
-        if not _is_frame(X):
+        if not is_frame(X):
             return ()
         return tuple(j for j, dtype in enumerate(X.dtypes) if getattr(dtype, "kind", "O") in "Ob")
     if declared is None:
@@ -57,7 +57,7 @@ def learned(X: Any, columns: Sequence[int], cap: int, owner: str) -> dict[int, t
         values, missing = _column(X, j)
         found = _distinct(values[~missing])
         if len(found) > cap:
-            name = X.columns[j] if _is_frame(X) else j
+            name = X.columns[j] if is_frame(X) else j
             raise ConfigError(
                 f"qualitative column {name!r} has {len(found)} levels, and max_levels of {owner} allows {cap}; "
                 "join rare levels, leave the column out, or raise max_levels."
@@ -78,7 +78,7 @@ def coded(X: Any, levels: Mapping[int, tuple[Any, ...]]) -> Array:
     else:
         for j in range(p):
             if j not in levels:
-                out[:, j] = X.iloc[:, j].to_numpy(dtype=np.float64) if _is_frame(X) else [row[j] for row in X]
+                out[:, j] = X.iloc[:, j].to_numpy(dtype=np.float64) if is_frame(X) else [row[j] for row in X]
     for j, known in levels.items():
         values, missing = _column(X, j)
         out[:, j] = -1.0
@@ -86,13 +86,14 @@ def coded(X: Any, levels: Mapping[int, tuple[Any, ...]]) -> Array:
     return out
 
 
-def _is_frame(X: Any) -> bool:
+def is_frame(X: Any) -> bool:
+    """Return whether X is a data frame of pandas, or one that looks like it."""
     return hasattr(X, "iloc") and hasattr(X, "dtypes") and hasattr(X, "columns")
 
 
 def _column(X: Any, j: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Values of a column, and which of them are missing."""
-    if _is_frame(X):
+    if is_frame(X):
         column = X.iloc[:, j]
         return column.to_numpy(dtype=object), column.isna().to_numpy(dtype=bool)
     if isinstance(X, np.ndarray):

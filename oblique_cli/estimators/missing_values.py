@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.categorical import is_frame
 
 Array = NDArray[np.float64]
+
+REFUSE, IMPUTE, LEARN, UNASKED = "error", "impute", "learn", "auto"  # values of `missing`
+
+
+def has_gaps(X: Any, qualitative: Sequence[int]) -> bool:
+    """Return whether X is a data frame with a missing value outside its qualitative columns."""
+    if not is_frame(X):
+        return False
+    gaps = np.array(X.isna().any(axis=0), dtype=bool)
+    gaps[list(qualitative)] = False
+    return bool(gaps.any())
 
 
 def refuse_missing(X: Array, columns: list[int], estimator: Any, remedy: str) -> None:

@@ -124,7 +124,8 @@ class Model:
     @property
     def takes_missing(self) -> bool:
         """Whether NaN may reach the estimator: it fills NaN itself, or has learned where rows with NaN go."""
-        return self.parameters.get("missing", "error") in ("impute", "learn")
+        sides = getattr(self.fitted.state.get("tree_"), "missing_left", None)
+        return sides is not None or self.parameters.get("missing") == "impute"
 
     @property
     def may_be_empty(self) -> set[int]:

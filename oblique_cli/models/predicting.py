@@ -95,7 +95,8 @@ class HyperplanePredictor(Predictor):
 
     def _rows(self, X: Array) -> Array:
         levels = self.state.get("levels_") or {}
-        takes_missing = self.parameters.get("missing", "error") != "error"
+        fill = self.state.get("fill_values_")
+        takes_missing = fill is not None or self.state["tree_"].missing_left is not None
         if not levels:
             rows = self.checked(X, takes_missing)
         else:
@@ -105,9 +106,7 @@ class HyperplanePredictor(Predictor):
             plain = [j for j in range(rows.shape[1]) if j not in levels]
             if (not takes_missing and np.isnan(rows[:, plain]).any()) or np.isinf(rows[:, plain]).any():
                 self._refuse(rows, takes_missing)
-        if self.parameters.get("missing") == "impute":
-            return np.where(np.isnan(rows), self.state["fill_values_"], rows)
-        return rows
+        return rows if fill is None else np.where(np.isnan(rows), fill, rows)
 
 
 class ForestPredictor(Predictor):

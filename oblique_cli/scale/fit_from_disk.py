@@ -22,6 +22,7 @@ from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN, make
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
+from oblique_cli.estimators.missing_values import IMPUTE, LEARN
 from oblique_cli.evaluation.metrics import n_terms
 from oblique_cli.models.model import Model
 from oblique_cli.scale import forest_from_disk
@@ -178,7 +179,7 @@ def _estimator(algorithm: str, params: dict[str, Any], seed: int) -> Any:
             f"pruning {estimator.pruning!r} needs all rows in memory. A table larger than that takes one of "
             f"{', '.join(PRUNED_HERE)}."
         )
-    if estimator.missing != "error" or estimator.engine == "reference":
+    if estimator.missing in (IMPUTE, LEARN) or estimator.engine == "reference":
         what = "engine 'reference'" if estimator.engine == "reference" else f"missing {estimator.missing!r}"
         raise ConfigError(
             f"{what} needs all rows in memory; a table larger than that has to be complete, engine 'auto'."

@@ -19,6 +19,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 from tree_support import tree_of
 
+import oblique_cli
 from oblique_cli import config
 from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError, DataError
@@ -280,7 +281,7 @@ def test_words_and_numbers_may_both_be_missing():
     filled = make("hhcart_a", missing="impute", random_state=0).fit(frame, y)
     assert filled.score(frame, y) > 0.8 and filled.fill_values_.tolist() == [0.0, frame["number"].median()]
     with pytest.raises(ConfigError, match=r"^column 'number' has \d+ missing values \(NaN\)"):
-        make("hhcart_a").fit(frame, y)
+        make("hhcart_a", missing="error").fit(frame, y)
 
 
 # the arrays of a tree
@@ -368,6 +369,48 @@ def test_the_estimator_and_the_data_set_fill_numbers_alike(tmp_path):
     assert results(by_data, tmp_path) == results(by_tree, tmp_path)
 
 
+# what nobody asked for
+
+
+@pytest.mark.parametrize("name", ["hhcart_a", "axis_parallel", "tao", "logistic_tree"])
+@pytest.mark.parametrize("levels", [False, True])
+def test_gaps_of_a_data_frame_are_learned_unasked(name, levels, tmp_path):
+    X, y = with_gaps(90, seed=21)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    if levels:
+        frame["d"] = pd.Categorical(np.where(np.arange(90) % 3, "red", "blue"))
+        frame.loc[4, "d"] = None
+    plain, asked = (make(name, random_state=0, **how).fit(frame, y) for how in ({}, {"missing": "learn"}))
+    assert_same_tree(plain.tree_, asked.tree_)
+    assert plain.missing_ == asked.missing_ == "learn"
+    expected = asked.predict_proba(frame)
+    # What was learned decides, not what is asked for afterwards.
+    assert (plain.set_params(missing="error").predict_proba(frame) == expected).all()
+    plain.set_params(missing="auto")
+    path = tmp_path / "model.json"
+    oblique_cli.save(plain, path)
+    again = oblique_cli.load(path)
+    assert again.takes_missing
+    if not levels:
+        assert (again.predict_proba(X) == expected).all()
+
+
+@pytest.mark.parametrize("name", ["hhcart_a", "tao"])
+def test_without_a_gap_in_a_data_frame_the_tree_is_that_of_complete_rows_and_refuses_gaps(name):
+    X, y = with_gaps(60, share=0.0, seed=22)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    model = make(name, random_state=0).fit(frame, y)
+    assert model.missing_ == "error"
+    assert model.tree_.missing_left is None
+    frame.loc[3, "b"] = np.nan
+    with pytest.raises(ConfigError, match=r"^column 'b' has 1 missing value \(NaN\), which .* set missing to 'learn'"):
+        model.predict(frame)
+    # The next fit learns anew, and an array is never taken to hold gaps on purpose.
+    assert model.fit(frame, y).missing_ == "learn"
+    with pytest.raises(ConfigError, match=r"^column 1 of X has 1 missing value"):
+        model.fit(frame.to_numpy(), y)
+
+
 # what is refused
 
 
@@ -375,9 +418,10 @@ def test_a_missing_value_is_refused_by_column():
     frame = pd.DataFrame({"size": [1.0, 2.0, 3.0, 4.0], "protime": [1.0, np.nan, 2.0, np.nan]})
     y = [0, 1, 0, 1]
     message = "column 'protime' has 2 missing values (NaN), which HHCARTClassifier does not take; set missing to"
-    with pytest.raises(ConfigError, match=re.escape(message)) as caught:
-        make("hhcart_a").fit(frame, y)
-    assert "\n" not in str(caught.value)
+    for refusing in (make("hhcart_a", missing="error"), make("hhcart_a", monotonic_cst={"size": 1})):
+        with pytest.raises(ConfigError, match=re.escape(message)) as caught:
+            refusing.fit(frame, y)
+        assert "\n" not in str(caught.value)
     model = make("hhcart_a").fit(np.nan_to_num(frame), y)
     with pytest.raises(ConfigError, match=r"^column 1 of X has 1 missing value \(NaN\), which"):
         model.predict(frame.to_numpy()[:2])
@@ -398,10 +442,10 @@ def test_native_growth_of_missing_values_is_refused_and_elsewhere_taken():
     assert make("hhcart_a", missing="impute", engine="native").fit(X, y).n_leaves_ > 1
 
 
-@few(1, name=["hhcart_a", "axis_parallel", "hhgdt", "quest"], missing=["error", "impute", "learn"])
+@few(1, name=["hhcart_a", "axis_parallel", "hhgdt", "quest"], missing=["auto", "error", "impute", "learn"])
 def test_the_estimator_checks_pass_and_the_tag_is_right(name, missing):
     model = make(name, missing=missing)
-    assert get_tags(model).input_tags.allow_nan == (missing != "error")
+    assert get_tags(model).input_tags.allow_nan == (missing in ("impute", "learn"))
     results = check_estimator(model, on_fail=None, on_skip=None)
     assert not [(r["check_name"], str(r["exception"])) for r in results if r["status"] == "failed"]
     assert not get_tags(BottomUpTreeClassifier()).input_tags.allow_nan

@@ -233,10 +233,11 @@ class Columns(Declared, BaseEstimator, kw_only=True):
         "seen and a missing value score 0.",
     )
     missing: str = parameter(
-        default="error",
-        allowed=Choice(("error", "impute", "learn")),
-        help='What to do with NaN in quantitative columns. "error" refuses it. "impute" puts the median of the rows '
-        'that the tree is grown on (for "cv" of all of them), in weights if there are any. "learn" sends a row '
+        default="auto",
+        allowed=Choice(("auto", "error", "impute", "learn")),
+        help='What to do with NaN in quantitative columns. "auto" learns where the rows of `fit` are a DataFrame with '
+        'NaN, and refuses it otherwise, as beside `monotonic_cst`. "error" refuses it. "impute" puts the median of the '
+        'rows that the tree is grown on (for "cv" of all of them), in weights if there are any. "learn" sends a row '
         "that lacks a value which the hyperplane of a node uses to the side that scored better there, and to the "
         "heavier child where no training row lacked one; see `tree_.missing_left` and docs/missing.md. Rows "
         "with NaN are not grown on by the native engine.",

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.missing_values import LEARN
 from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.estimators.oblique.groups import Columns, Growth
 from oblique_cli.estimators.oblique.refined import MULTIWAY, RefinedTreeClassifier, Starts
@@ -176,7 +177,7 @@ class LogisticModelTreeClassifier(
     ) -> LogisticModelTreeClassifier:
         """Grow trees, fit their models, and choose the tree by cross-validation.
 
-        X : (n, p) finite numbers (and NaN unless missing is "error"), anything in qualitative columns; y : (n,) labels
+        X : (n, p) finite numbers (and NaN as `missing` says), anything in qualitative columns; y : (n,) labels
         sample_weight : (n,) non-negative, rows of weight 0 are left out
         """
         owner = type(self).__name__
@@ -203,7 +204,7 @@ class LogisticModelTreeClassifier(
 
     def _chosen(self, starts: Sequence[_Start], rows: _Training, draws: _Draws) -> LogisticChoice:
         """The best of several starts. rows : to grow on"""
-        n_classes, levels, missing = len(self.classes_), self._level_counts(), self.missing == "learn"
+        n_classes, levels, missing = len(self.classes_), self._level_counts(), self._gaps == LEARN
 
         def prepared(part: _Training) -> tuple[ModelRows, PlaneSpace]:
             given = (part.X, part.codes, n_classes, part.weights, levels)

@@ -104,7 +104,7 @@ class RefinedTreeClassifier(
     ) -> RefinedTreeClassifier:
         """Grow the starts, choose among them, and refine the tree.
 
-        X : (n, p) finite numbers (and NaN unless missing is "error"), anything in qualitative columns; y : (n,) labels
+        X : (n, p) finite numbers (and NaN as `missing` says), anything in qualitative columns; y : (n,) labels
         sample_weight : (n,) non-negative, rows of weight 0 are left out
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
@@ -172,11 +172,11 @@ class RefinedTreeClassifier(
                 starts.append(_Start(None, depth=RANDOM[one]))
                 continue
             estimator = classifier_of(one)(**self._of_named()) if isinstance(one, str) else clone(one).ungrouped()
-            estimator.set_params(missing=self.missing, refine="none")
+            estimator.set_params(missing=self._gaps, refine="none")
             proposer = estimator._checked_proposer()
             if optional and self.levels_ and proposer.quantitative:
                 continue
-            estimator.classes_, estimator.levels_ = self.classes_, self.levels_
+            estimator.classes_, estimator.levels_, estimator._gaps = self.classes_, self.levels_, self._gaps
             estimator._refuse_levels(proposer)
             estimator.n_features_in_ = self.n_features_in_
             starts.append(_Start(estimator, proposer))

@@ -20,7 +20,16 @@ import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
 from oblique_cli.estimators.checked_rows import checked, classes_and_codes, refuse_negative
-from oblique_cli.estimators.missing_values import all_finite, medians, refuse_missing
+from oblique_cli.estimators.missing_values import (
+    IMPUTE,
+    LEARN,
+    REFUSE,
+    UNASKED,
+    all_finite,
+    has_gaps,
+    medians,
+    refuse_missing,
+)
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.monotonic import signs_of, warn_of_flat
 from oblique_cli.estimators.n_jobs import threads_of
@@ -98,6 +107,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         The strength, as given or chosen.
     leaf_penalty_ : float, with leaf_models "logistic"
         The penalty, as given or chosen.
+    missing_ : "error", "impute" or "learn", what becomes of NaN: `missing`, or what "auto" came to
     fill_values_ : (p,) array, with missing "impute"
         What takes the place of NaN in each quantitative column; 0 for one without any value, and for qualitative ones.
     path_ : SizePath, with path=True
@@ -197,7 +207,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
     ) -> ObliqueTreeClassifier:
         """Grow and prune the tree.
 
-        X : (n, p) finite numbers (and NaN unless missing is "error"), anything in qualitative columns; y : (n,) labels
+        X : (n, p) finite numbers (and NaN as `missing` says), anything in qualitative columns; y : (n,) labels
         sample_weight : (n,) non-negative, rows of weight 0 are left out; ConfigError if two others differ by more than
             a factor of 2e60
         pruning_rows : row numbers to keep from growth and prune on; ValueError if none are left to grow on
@@ -272,7 +282,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
                 raise ConfigError(
                     f"{ORDER} of {type(self).__name__} is not kept with {name} {given!r}; set {name} to {value!r}."
                 )
-        if self.missing == "learn":
+        if self._gaps == LEARN:
             raise ConfigError(
                 f"{ORDER} of {type(self).__name__} is not kept where missing values learn a side of their own; set "
                 "missing to 'impute'."
@@ -305,7 +315,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         draws = _Draws.of(int(check_random_state(self.random_state).randint(2**31)))
 
         grow_on, prune_on = self._divide(len(rows), weights, pruning_rows, draws.rng)
-        if self.missing == "impute":
+        if self._gaps == IMPUTE:
             self.fill_values_ = medians(rows[grow_on], None if weights is None else weights[grow_on])
             self.fill_values_[list(self.levels_)] = 0.0
             rows = self._filled(rows)
@@ -332,7 +342,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             return PlaneSpace(part.X, part.codes, len(self.classes_), part.weights, self._level_counts())
 
         def grown_on(part: _Training, space: PlaneSpace, own: _Draws) -> list[Callable[[], Tree]]:
-            return [partial(start.tree, part, space, own, self.missing == "learn") for start in starts]
+            return [partial(start.tree, part, space, own, self._gaps == LEARN) for start in starts]
 
         def parts() -> Iterator[Fold]:
             number = min(how.folds, len(rows.X))
@@ -408,6 +418,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         self.levels_: dict[int, tuple[Any, ...]] = {}
         for learned_before in ("fill_values_", "path_", "refinement_", "probability_strength_", "leaf_penalty_"):
             self.__dict__.pop(learned_before, None)  # other parameters may not learn them again
+        self._gaps = self._gaps_of(X, columns)
         if not columns:
             # Native growth reads single precision, which is exact in double, without a copy.
             native = proposer is not None and proposer.native_family() is not None and self._takes_single()
@@ -415,11 +426,11 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             rows, labels = checked(
                 self, X, y, dtype=dtypes, order="C", ensure_min_samples=1, ensure_all_finite="allow-nan"
             )
-            self._check_missing(rows)
+            self._check_missing(rows, self._gaps)
             return rows, labels
         checked(self, X, skip_check_array=True)  # number and names of the columns
         self.levels_ = learned(X, columns, self.max_levels, owner)
-        rows = self._coded(X)
+        rows = self._coded(X, self._gaps)
         labels = _check_y(y, estimator=self)
         check_consistent_length(rows, labels)
         return rows, labels
@@ -427,24 +438,38 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
     def _takes_single(self) -> bool:
         """Whether nothing but native growth reads the training rows."""
         plain = self.refine == NO_REFINEMENT and self.probabilities == COUNTS and self.leaf_models == NO_MODELS
-        return plain and self.engine != "reference" and self.missing == "error"
+        return plain and self.engine != "reference" and self._gaps == REFUSE
+
+    def _gaps_of(self, X: ArrayLike, qualitative: tuple[int, ...]) -> str:
+        """What becomes of NaN in this fit: `missing`, or what "auto" comes to for rows X (n, p)."""
+        if self.missing != UNASKED:
+            return self.missing
+        return LEARN if self.monotonic_cst is None and has_gaps(X, qualitative) else REFUSE
+
+    @property
+    def missing_(self) -> str:
+        """What becomes of NaN in rows to predict, by what was learned."""
+        if hasattr(self, "fill_values_"):
+            return IMPUTE
+        return REFUSE if self.tree_.missing_left is None else LEARN
 
     def _rows(self, X: ArrayLike) -> Array:
         """Checked rows to predict, levels as codes."""
+        gaps = self.missing_
         if self.levels_:
             checked(self, X, skip_check_array=True, reset=False)
-            return self._filled(self._coded(X))
+            return self._filled(self._coded(X, gaps))
         # Single precision is exact in double: such rows are not copied.
         dtypes = (np.float64, np.float32)
-        if self.missing == "error":
+        if gaps == REFUSE:
             rows: Array = checked(self, X, dtype=dtypes, order="C", reset=False, ensure_all_finite=False)
             if all_finite(rows):
                 return rows  # and X has been read once
         rows = checked(self, X, dtype=dtypes, order="C", reset=False, ensure_all_finite="allow-nan")
-        self._check_missing(rows)
+        self._check_missing(rows, gaps)
         return self._filled(rows)
 
-    def _coded(self, X: ArrayLike) -> Array:
+    def _coded(self, X: ArrayLike, gaps: str) -> Array:
         rows = coded(X, self.levels_)
         check_array(
             rows[:, self._quantitative(rows)],
@@ -453,23 +478,23 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             estimator=self,
             input_name="X",
         )
-        self._check_missing(rows)
+        self._check_missing(rows, gaps)
         return rows
 
     def _quantitative(self, rows: Array) -> list[int]:
         return [j for j in range(rows.shape[1]) if j not in self.levels_]
 
-    def _check_missing(self, rows: Array) -> None:
-        if self.missing == "error":
+    def _check_missing(self, rows: Array, gaps: str) -> None:
+        if gaps == REFUSE:
             refuse_missing(rows, self._quantitative(rows), self, "set missing to 'learn' or 'impute', or fill them")
 
     def _filled(self, rows: Array) -> Array:
-        """Rows with medians in place of NaN, if that is what `missing` asks for; codes of levels are never NaN."""
-        return np.where(np.isnan(rows), self.fill_values_, rows) if self.missing == "impute" else rows
+        """Rows with medians in place of NaN, if the fit learned these; codes of levels are never NaN."""
+        return np.where(np.isnan(rows), self.fill_values_, rows) if hasattr(self, "fill_values_") else rows
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.allow_nan = self.missing in (IMPUTE, LEARN)
         return tags
 
     def _weights(self, rows: Array, labels: NDArray[Any], sample_weight: ArrayLike | None) -> Array | None:
@@ -558,7 +583,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             engine=self.engine,
             seed=draws.tree_seed(proposer),
             levels=self._level_counts(),
-            missing=self.missing == "learn",
+            missing=self._gaps == LEARN,
             finish=Finish(self.polish, self.split_cost, self.max_terms),
             n_threads=threads_of(self),
             signs=self._signs(),

@@ -116,6 +116,7 @@ KINDS.register("hyperplane_tree")(
             "_skeleton": None,
             "_trees": {},
             "seconds_saved_": 0.0,
+            "_gaps": None,
             "_power": 0,
             "path_": None,
             "refinement_": None,
