@@ -19,10 +19,12 @@ PER_INCH = 72.0
 def painted(scene: Scene) -> Figure:
     """Return the figure of a scene, on one axes; ConfigError without matplotlib."""
     matplotlib = needs_matplotlib()
-    from matplotlib.figure import Figure
+    from oblique_cli.drawing.notebook_figure import NotebookFigure
 
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(scene.width / PER_INCH, scene.height / PER_INCH), facecolor=STYLES["page"].fill)
+        figure = NotebookFigure(
+            figsize=(scene.width / PER_INCH, scene.height / PER_INCH), facecolor=STYLES["page"].fill
+        )
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set_xlim(0.0, scene.width)
         axes.set_ylim(scene.height, 0.0)

@@ -180,7 +180,7 @@ class SingleTree(TreeKind):
     def plot(
         self, feature_names: Names = None, class_names: Names = None, precision: int = 3, title: str = ""
     ) -> Figure:
-        """Return the tree as a matplotlib figure; `figure.savefig("tree.svg")` writes it.
+        """Return the tree as a matplotlib figure; `figure.savefig("tree.svg")` writes it, a notebook shows it.
 
         Parameters are those of `export_text`. ConfigError for more than 200 leaves, or without matplotlib.
         """

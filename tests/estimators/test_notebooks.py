@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from sklearn import config_context
 
 from oblique_cli import make
+from oblique_cli.drawing.canvas import rendered
 
 
 def rows():
@@ -61,3 +65,18 @@ def test_a_tree_is_a_page_of_its_own(name):
 def test_cart_keeps_the_box_of_its_own_library():
     tree = make("cart_regression").fit(*rows())
     assert "oblique-tree" not in tree._repr_html_()
+
+
+@pytest.mark.parametrize("name", ["hhcart_a", "retis", "hhgdt_forest"])
+def test_a_figure_fits_its_cell_and_is_the_same_picture(name):
+    X, y = rows()
+    model = make(name).fit(X, y.astype(float) if name == "retis" else y)
+    figure = model.plot(number=0) if name == "hhgdt_forest" else model.plot()
+    shown = figure._repr_html_()
+    tree = ElementTree.fromstring(shown).find("{http://www.w3.org/2000/svg}svg")
+    width = figure.get_size_inches()[0]
+    assert f"max-width: {width:.2f}in" in tree.get("style") and f"min-width: {0.6 * width:.2f}in" in tree.get("style")
+    assert tree.get("width") is None and tree.get("height") is None and tree.get("viewBox")
+    plain = ElementTree.fromstring(rendered(figure, "svg"))
+    assert [one.tag for one in tree.iter()] == [one.tag for one in plain.iter()]
+    assert isinstance(pickle.loads(pickle.dumps(figure)), Figure)  # as figures of matplotlib are

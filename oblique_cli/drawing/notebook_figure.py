@@ -1,0 +1,22 @@
+"""A figure of matplotlib that a notebook shows in the width of its cell, whether or not pyplot was imported."""
+
+from __future__ import annotations
+
+import re
+
+from matplotlib.figure import Figure
+
+from oblique_cli.drawing.canvas import rendered
+
+SMALLEST = 0.6  # of the figure's own size: below it text is hardly read, so the cell scrolls
+
+
+class NotebookFigure(Figure):
+    """A figure that a notebook shows as wide as its cell: at most in its own size, and at least in 0.6 of it."""
+
+    def _repr_html_(self) -> str:
+        head, _, body = rendered(self, "svg").decode("utf-8").partition("<svg")[2].partition(">")
+        width = self.get_size_inches()[0]
+        size = f"width: 100%; min-width: {SMALLEST * width:.2f}in; max-width: {width:.2f}in; height: auto"
+        unsized = re.sub(r'\s(?:width|height)="[^"]*"', "", head)
+        return f'<div style="overflow: auto"><svg style="{size}"{unsized}>{body}</div>'
