@@ -37,7 +37,7 @@ from oblique_cli.tree.splitting import PROPOSERS, Proposer
 
 ROOT = __name__.partition(".")[0]
 TASKS = ("classification", "regression")
-RUNNERS = ("n_jobs", "warm_start", "random_state")  # parameters that a configuration leaves to the runner
+RUNNERS = ("n_jobs", "verbose", "warm_start", "random_state")  # parameters that a configuration leaves to the runner
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,8 @@ from oblique_cli.models.kinds import KINDS, kind_of
 from oblique_cli.models.parameter_values import parameters_of, plain_parameters
 from oblique_cli.models.predicting import Predictor
 
+CALLBACKS = "_skl_callbacks"  # what `set_callbacks` of scikit-learn sets: it watches fits and is no part of the model
+
 
 class EstimatorPredictor(Predictor):
     """Predictions by the estimator itself."""
@@ -74,7 +76,7 @@ class Fitted:
         params = bare.get_params(deep=False)
         plain = plain_parameters(params, Scope(f"cannot save {owner}: parameter", Arrays(), reading=False))
         own = KINDS[kind]
-        made = vars(type(estimator)(**params)).keys()
+        made = {*vars(type(estimator)(**params)), CALLBACKS}
         state = {name: value for name, value in vars(estimator).items() if name not in made}
         for name in state:
             if name not in own.state and name not in own.left_out:

@@ -405,6 +405,9 @@ void bind_forest(nb::module_& m) {
            "Replace the trees by those of `state`; ValueError if the arrays do not form a forest.")
       .def("__len__", [](const Forest& f) { return f.trees.size(); })
       .def_ro("first_number", &Forest::first_number)
+      .def_prop_ro(
+          "finished", [](const Forest& f) { return f.finished.load(); },
+          "Trees that are grown. Any thread may ask while another one grows the forest.")
       .def("__getstate__",
            [](const Forest& f) { return nb::make_tuple(f.n_features, f.n_classes, f.seed, state(f), f.first_number); })
       .def("__setstate__", [](Forest& f, const nb::tuple& saved) {

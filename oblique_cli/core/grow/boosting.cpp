@@ -30,6 +30,7 @@ void boost_with(TreeGrower& grower, TrainingRows& data, Forest& forest, Loss& tr
     out.leaf_values.insert(out.leaf_values.end(), values.begin(), values.end());
     ends.push_back(out.leaf_values.size());
     out.training_loss.push_back(trained.mean());
+    ++forest.finished;
     if (!is_checked) continue;
     kept.follow(tree);
     kept.add(values.data());

@@ -30,11 +30,13 @@ template <class Make>
 void Forest::add_trees(std::size_t more, int n_threads, Make make) {
   const std::size_t first = trees.size();
   trees.resize(first + more);
+  finished = first;
   try {
     on_threads(more, n_threads, [&]() {
       return [&, grown = make()](std::size_t i) {
         const std::size_t number = first_number + first + i;
         trees[first + i] = grown(seed_of_tree(seed, number), number);
+        ++finished;
       };
     });
   } catch (...) {

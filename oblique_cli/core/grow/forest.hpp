@@ -2,6 +2,7 @@
 // forest does not depend on how many threads grow it.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -20,7 +21,8 @@ class Forest {
   std::size_t n_features = 0, n_classes = 0;
   std::uint64_t seed = 0;
   std::vector<ForestTree> trees;
-  std::size_t first_number = 0;  // of trees[0]; above 0 in a part of a forest that is grown elsewhere
+  std::size_t first_number = 0;           // of trees[0]; above 0 in a part of a forest that is grown elsewhere
+  std::atomic<std::size_t> finished = 0;  // trees that are grown, which any thread may read while others grow
 
   // Adds trees.
   void grow(TrainingRows& data, const ForestOptions& options, std::size_t more, int n_threads);

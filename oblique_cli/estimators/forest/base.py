@@ -34,10 +34,11 @@ from oblique_cli.estimators.forest.scores import votes_of
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.monotonic import signs_of, warn_of_flat
 from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, on_workers, threads_of, workers
+from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Either, Integer, Optional, Real, Text, check
 from oblique_cli.ground.magnitudes import RATIO
 from oblique_cli.ground.nodes import parents_of
-from oblique_cli.parameters import Alias, Declared, parameter
+from oblique_cli.parameters import Alias, parameter
 from oblique_cli.tree.monotone import Signs
 from oblique_cli.tree.payloads import SHARES, Equations
 from oblique_cli.tree.probabilities import COUNTS, RULES, with_probabilities
@@ -210,7 +211,7 @@ def relative(weights: Array) -> Array:
     return np.asarray(scaled / scaled.min())
 
 
-class ForestClassifier(Declared, CoreForest, kw_only=True):
+class ForestClassifier(Watched, CoreForest, kw_only=True):
     """What forests share: drawing, voting, out-of-bag scores and importances. Subclasses name the splits."""
 
     n_estimators: int = parameter(default=50, allowed=Integer(1, MOST_TREES), also="n_trees", help="Number of trees.")
@@ -357,6 +358,7 @@ class ForestClassifier(Declared, CoreForest, kw_only=True):
         seed, first = forest.__getstate__()[2], len(forest)
         plain = copy.copy(self)
         plain.__dict__.pop("forest_", None)
+        plain.verbose = 0
         table = Table(rows, codes, weights)
         number = min(more, PARTS_A_WORKER * crew)
         ends = [first + more * i // number for i in range(number + 1)]
@@ -376,7 +378,12 @@ class ForestClassifier(Declared, CoreForest, kw_only=True):
         threads: int,
     ) -> None:
         """Grow further trees of a forest, or of a part of one, in this process."""
-        forest.grow(rows, codes, weights, options, more, threads, self._families(), signs=self._signs())
+        before, grown_by, signs = len(forest), self._families(), self._signs()
+
+        def grow() -> None:
+            forest.grow(rows, codes, weights, options, more, threads, grown_by, signs=signs)
+
+        self._watched(more, lambda: int(forest.finished) - before, grow)
 
     def _families(self) -> list[tuple[str, dict[str, Any]]]:
         """The families of the core that trees take in turn, with their options, where splits are a family's."""

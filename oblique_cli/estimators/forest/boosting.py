@@ -28,9 +28,10 @@ from oblique_cli.estimators.forest.base import (
 )
 from oblique_cli.estimators.forest.scores import scores_of, shares_of
 from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS
+from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Integer, Optional, Real, check
-from oblique_cli.parameters import Declared, parameter
+from oblique_cli.parameters import parameter
 from oblique_cli.tree.splitting import Proposer
 
 # Rows (n, p), their codes or numbers (n,), and their weights (n,) or None; heuristics of the core with their options.
@@ -38,7 +39,7 @@ Part = tuple[Array, NDArray[Any], Array | None]
 Families = list[tuple[str, dict[str, Any]]]
 
 
-class ObliqueBoosting(Declared, CoreTrees, kw_only=True):
+class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
     """What boosting of classes and of numbers shares: its parameters, its rows, and the fit of its trees."""
 
     proposer: str | Proposer | Sequence[str | Proposer] = parameter(
@@ -129,7 +130,12 @@ class ObliqueBoosting(Declared, CoreTrees, kw_only=True):
             "scaling": "none",
         }
         forest = _core.Forest(p, n_classes, seed)
-        found = self._boosted(forest, grow, held, options, families(self.proposer, "gini", 1.0))
+        grown_by = families(self.proposer, "gini", 1.0)
+
+        def boost() -> Any:
+            return self._boosted(forest, grow, held, options, grown_by)
+
+        found = self._watched(self.n_estimators, lambda: int(forest.finished), boost)
         self.forest_ = forest
         self.baseline_, self.leaf_values_ = found["baseline"], found["leaf_values"]
         self.training_loss_ = found["training_loss"]

@@ -20,9 +20,10 @@ from oblique_cli.estimators.forest.base import Array, relative, some_positive
 from oblique_cli.estimators.forest.scores import mean_shares
 from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, threads_of
 from oblique_cli.estimators.oblique.logistic import SEVERAL
+from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Boolean, Either, Integer, Optional, Real, Text, check
-from oblique_cli.parameters import Declared, parameter
+from oblique_cli.parameters import parameter
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.importances import gini_decreases_by_feature, ranges_of
 from oblique_cli.tree.leaf_models import TERMS
@@ -42,7 +43,7 @@ from oblique_cli.tree.structure import Tree
 OUT_OF_BAG = "oob"
 
 
-class LogisticForestClassifier(Declared, LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator, kw_only=True):
+class LogisticForestClassifier(Watched, LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator, kw_only=True):
     """A bag of logistic model trees, whose size and ridge are chosen for all by the rows that trees did not draw.
 
     Each tree is grown on a bootstrap sample (Breiman 1996) by a heuristic, in turn, and every node gets a linear model
@@ -135,20 +136,28 @@ class LogisticForestClassifier(Declared, LogProbabilities, SeveralTrees, Classif
         proposers = self._proposers()
         choosing = trees_that_choose(len(given), self.n_estimators)
 
-        with ThreadPoolExecutor(threads) as pool:
+        grown: list[int] = []
 
+        def member_of(i: int) -> Member:
+            member = self._grown(rows, proposers, seed, i)
+            grown.append(i)
+            return member
+
+        def trees(pool: ThreadPoolExecutor) -> list[Tree]:
             def each(function: Callable[[int], Any], number: int) -> list[Any]:
                 return list(pool.map(function, range(number)))
 
-            first = each(lambda i: self._grown(rows, proposers, seed, i), choosing)
+            first = each(member_of, choosing)
             complexities = (self.complexity,) if not isinstance(self.complexity, str) else COMPLEXITIES
             self.choice_ = choose_forest(first, rows, self._hows(), complexities, self.log_loss_weight, each)
 
             def tree(i: int) -> Tree:
-                member = first[i] if i < choosing else self._grown(rows, proposers, seed, i)
-                return finished(member, rows, self.choice_)
+                return finished(first[i] if i < choosing else member_of(i), rows, self.choice_)
 
-            self.trees_: list[Tree] = each(tree, self.n_estimators)
+            return each(tree, self.n_estimators)
+
+        with ThreadPoolExecutor(threads) as pool:
+            self.trees_: list[Tree] = self._watched(self.n_estimators, lambda: len(grown), lambda: trees(pool))
         return self
 
     def _proposers(self) -> list[Proposer]:

@@ -97,8 +97,14 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
             )
             return state_of(tree, rows)
 
-        with ThreadPoolExecutor(threads) as pool:
-            forest.restore([*forest.state(), *pool.map(grown, range(more))])
+        states: list[dict[str, Any]] = []
+
+        def grow() -> None:
+            with ThreadPoolExecutor(threads) as pool:
+                states.extend(pool.map(grown, range(more)))
+
+        self._watched(more, lambda: len(states), grow)
+        forest.restore([*forest.state(), *states])
 
     def _refined(self, X: Array, codes: NDArray[np.int32], weights: Array, proposer: Proposer, seed: int) -> Tree:
         """The tree of the rows it drew, in units of the least weight."""

@@ -20,15 +20,16 @@ from oblique_cli.estimators.forest.leaf_equations import RIDGES, equations_of, m
 from oblique_cli.estimators.forest.leaf_probabilities import OUT_OF_BAG, Leaves
 from oblique_cli.estimators.forest.number_trees import NumberTrees
 from oblique_cli.estimators.forest.scores import means_of_trees
+from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground.constraints import Choice, Either, Integer, Optional, Real, Text
-from oblique_cli.parameters import Declared, as_in, parameter
+from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.splitting import Proposer
 
 CONSTANT, LINEAR = "constant", "linear"
 LEAST = {CONSTANT: 5, LINEAR: 10}  # weight of a leaf; 5 are those of Breiman (2001) for regression
 
 
-class ObliqueForestRegressor(Declared, NumberTrees, kw_only=True):
+class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
     """A bag of oblique trees that predict numbers, with means or linear models in their leaves.
 
     Each tree is grown on a bootstrap sample, its cuts being those of least squares along axes and along planes of its
@@ -117,9 +118,12 @@ class ObliqueForestRegressor(Declared, NumberTrees, kw_only=True):
         grown_by, least = families(self.proposer, "gini", 1.0), float(self.min_samples_leaf or LEAST[self.leaves])
         forest = _core.Forest(p, 1, seed)
         centered = targets - np.average(targets, weights=weights)
-        forest.grow_numbers(
-            rows, centered, weights, options, self.n_estimators, self._threads(), grown_by, self.max_bins, least
-        )
+        trees, threads = self.n_estimators, self._threads()
+
+        def grow() -> None:
+            forest.grow_numbers(rows, centered, weights, options, trees, threads, grown_by, self.max_bins, least)
+
+        self._watched(trees, lambda: int(forest.finished), grow)
         self._learn_leaves(forest, rows, targets, weights, options)
         self.forest_ = forest
         return self

@@ -1,0 +1,114 @@
+"""What long fits say: lines of `verbose`, and tasks that callbacks of scikit-learn are told of."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+
+import oblique_cli
+from oblique_cli import make
+
+ENSEMBLES = {
+    "hhgdt_forest": {},
+    "mpraf_t": {},
+    "tao_forest": {},
+    "logistic_forest": {"squares": False},
+    "oblique_boosting": {},
+    "oblique_forest_regression": {},
+    "oblique_boosting_regression": {"max_depth": 2},
+}
+pytest.importorskip("sklearn.callback", reason="scikit-learn has callbacks from 1.9 on")
+
+
+def rows(name):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4))
+    y = X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=80)
+    return X, y if name.endswith("_regression") else (y > 0).astype(int)
+
+
+class Told:
+    """A callback that keeps what it is told."""
+
+    def __init__(self, failing=False):
+        self.heard, self.failing = [], failing
+
+    def setup(self, estimator, context):
+        self.heard.append("setup")
+
+    def on_fit_task_begin(self, estimator, context):
+        self.heard.append((context.task_name, context.task_id))
+
+    def on_fit_task_end(self, estimator, context):
+        if self.failing and context.task_name == "tree":
+            raise RuntimeError("the callback broke")
+        self.heard.append(("end of " + context.task_name, context.task_id))
+
+    def teardown(self, estimator, context):
+        self.heard.append("teardown")
+
+
+@pytest.mark.parametrize("name", ENSEMBLES)
+def test_every_tree_is_told_once_and_in_order_and_the_fit_is_the_same(name, capsys):
+    X, y = rows(name)
+    quiet = make(name, n_estimators=7, random_state=1, **ENSEMBLES[name]).fit(X, y)
+    assert capsys.readouterr().out == ""
+    told = Told()
+    loud = make(name, n_estimators=7, random_state=1, **ENSEMBLES[name]).set_params(verbose=2).set_callbacks(told)
+    loud.fit(X, y)
+    owner = type(loud).__name__
+    lines = capsys.readouterr().out.splitlines()
+    assert [re.sub(r"[\d.]+ s$", "_", line) for line in lines] == [f"{owner}: {i} of 7 trees, _" for i in range(1, 8)]
+    trees = [what for i in range(7) for what in (("tree", i), ("end of tree", i))]
+    assert told.heard == ["setup", ("fit", 0), *trees, ("end of fit", 0), "teardown"]
+    assert (loud.predict(X) == quiet.predict(X)).all()
+
+
+def test_verbose_1_prints_ten_lines_at_most(capsys):
+    X, y = rows("hhgdt_forest")
+    for number, numbers in ((25, [3, 6, 9, 12, 15, 18, 21, 24, 25]), (4, [1, 2, 3, 4])):
+        oblique_cli.BaggedForestClassifier("hhgdt", n_estimators=number, verbose=1).fit(X, y)
+        assert [int(n) for n in re.findall(r": (\d+) of", capsys.readouterr().out)] == numbers
+
+
+def test_trees_that_warm_start_keeps_are_not_counted_again(capsys):
+    X, y = rows("hhgdt_forest")
+    model = make("hhgdt_forest", n_estimators=3, random_state=0).set_params(warm_start=True).fit(X, y)
+    model.set_params(n_estimators=5, verbose=2).fit(X, y)
+    assert re.findall(r"\d of \d trees", capsys.readouterr().out) == ["1 of 2 trees", "2 of 2 trees"]
+
+
+def test_boosting_that_stops_early_tells_the_rounds_it_made(capsys):
+    X, y = rows("oblique_boosting")
+    how = {"n_estimators": 200, "n_iter_no_change": 2, "tol": 0.5}
+    model = make("oblique_boosting", random_state=0, **how).set_params(verbose=2).fit(X, y)
+    rounds = len(model.training_loss_)
+    assert rounds < 200 and capsys.readouterr().out.count("\n") == rounds
+
+
+def test_an_error_of_a_callback_reaches_the_caller_and_it_is_torn_down():
+    X, y = rows("hhgdt_forest")
+    told = Told(failing=True)
+    with pytest.raises(RuntimeError, match="the callback broke"):
+        make("hhgdt_forest", n_estimators=3).set_callbacks(told).fit(X, y)
+    assert told.heard[-1] == "teardown"
+
+
+def test_searches_hand_their_callbacks_on_and_models_do_not_keep_them(tmp_path):
+    class Handed(Told):
+        max_propagation_depth = None
+
+    X, y = rows("hhgdt_forest")
+    told = Handed()
+    forest = make("hhgdt_forest", n_estimators=2, random_state=0)
+    search = GridSearchCV(forest, {"max_depth": [1, 2]}, cv=2).set_callbacks(told).fit(X, y)
+    assert told.heard.count(("tree", 1)) == 2 * 2 + 1 and told.heard.count("setup") == 1
+    alone = forest.set_callbacks(told).fit(X, y)
+    oblique_cli.save(alone, tmp_path / "model.json")
+    assert "callback" not in (tmp_path / "model.json").read_text()
+    assert (oblique_cli.load(tmp_path / "model.json").predict(X) == alone.predict(X)).all()
+    assert clone(alone).fit(X, y).n_leaves_ == alone.n_leaves_ and search.best_params_
