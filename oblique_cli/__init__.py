@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.forest.logistic_forest import LogisticForestClassifier
     from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
     from oblique_cli.estimators.forest.refined import TAOForestClassifier
+    from oblique_cli.estimators.forest.refined_numbers import TAOForestRegressor
     from oblique_cli.estimators.forest.regression import ObliqueForestRegressor
     from oblique_cli.estimators.machines import ProximalSVMClassifier, SupportVectorClassifier
     from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier, BUTIFSVMClassifier, HHBUTClassifier
@@ -112,6 +113,7 @@ _PLACES = {
     "ConformalClassifier": "oblique_cli.estimators.conformal",
     "ConformalRegressor": "oblique_cli.estimators.conformal",
     "TAOForestClassifier": "oblique_cli.estimators.forest.refined",
+    "TAOForestRegressor": "oblique_cli.estimators.forest.refined_numbers",
     "ProximalSVMClassifier": "oblique_cli.estimators.machines",
     "SupportVectorClassifier": "oblique_cli.estimators.machines",
     "CARTRegressor": "oblique_cli.estimators.regression.cart",
@@ -188,6 +190,7 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "CARTRegressor",
     "ObliqueBoostingRegressor",
     "ObliqueForestRegressor",
+    "TAOForestRegressor",
     "ObliqueTreeRegressor",
     "PILOTRegressor",
     "M5StyleRegressor",

@@ -164,6 +164,7 @@ def refine(
     models: Doubles | None = None,
     max_terms: int = 0,
     feature_of: Codes | None = None,
+    numbers: Doubles | None = None,
 ) -> dict[str, Any]: ...
 def prefix_rss(rows: Doubles, cuts: NDArray[np.int64], zero: float) -> Doubles: ...
 def cuts_along(

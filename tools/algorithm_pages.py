@@ -57,7 +57,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "hhcart_forest": ("hhcart_forest",),
     "bagged_forest": ("hhgdt_forest", "bagged_forest"),
     "boosting": ("oblique_boosting",),
-    "number_forests": ("oblique_forest_regression", "oblique_boosting_regression"),
+    "number_forests": ("oblique_forest_regression", "tao_forest_regression", "oblique_boosting_regression"),
     "heterogeneous_forest": ("heterogeneous_forest",),
     "tao_forest": ("tao_forest",),
     "logistic_forest": ("logistic_forest",),

@@ -577,6 +577,14 @@ _NUMBERS = (
         compiled=True,
     ),
     ready(
+        NUMBER_FOREST,
+        "tao_forest_regression",
+        "TAO regression forest",
+        "Zharmagambetov & Carreira-Perpinan (2020), on trees grown by classes of Loh (2002)",
+        "oblique_cli.estimators.forest.refined_numbers:TAOForestRegressor",
+        compiled=True,
+    ),
+    ready(
         BOOSTED_NUMBERS,
         "oblique_boosting_regression",
         "oblique boosting of numbers",

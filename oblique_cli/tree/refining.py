@@ -118,15 +118,23 @@ class PlaneSpace(Space):
     X : (n, p), quantitative features finite but for NaN; codes : (n,) below n_classes
     weights : (n,) positive, or None
     levels : p counts, 0 for a quantitative feature
+    numbers : (n, k) of variances near 1, whose means leaves answer in place of a class; then there is one class
     """
 
     def __init__(
-        self, X: Array, codes: Ints, n_classes: int, weights: Array | None = None, levels: Sequence[int] | None = None
+        self,
+        X: Array,
+        codes: Ints,
+        n_classes: int,
+        weights: Array | None = None,
+        levels: Sequence[int] | None = None,
+        numbers: Array | None = None,
     ) -> None:
         n, p = X.shape
         self.X = np.ascontiguousarray(X, dtype=np.float64)
         self.codes = np.ascontiguousarray(codes, dtype=np.int32)
         self.n_classes = n_classes
+        self.numbers = None if numbers is None else np.ascontiguousarray(numbers)
         self.levels = (0,) * p if levels is None else tuple(levels)
         # In units of the lightest row, as in growth, so that counts do not depend on the scale of the weights.
         self.weights = np.ones(n) if weights is None else np.ascontiguousarray(weights / weights.min(), np.float64)
@@ -232,6 +240,7 @@ class PlaneSpace(Space):
             n_threads=settings.threads,
             max_terms=settings.max_terms or 0,
             feature_of=np.array(self.features, dtype=np.int32),
+            numbers=self.numbers,
         )
         objective = np.append(found["before"], found["objective"]) / self.total
         steps = (np.append(0, found["sweep"]), np.append(-2, found["node"]))

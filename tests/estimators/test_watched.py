@@ -19,6 +19,7 @@ ENSEMBLES = {
     "logistic_forest": {"squares": False},
     "oblique_boosting": {},
     "oblique_forest_regression": {},
+    "tao_forest_regression": {},
     "oblique_boosting_regression": {"max_depth": 2},
 }
 pytest.importorskip("sklearn.callback", reason="scikit-learn has callbacks from 1.9 on")

@@ -41,8 +41,8 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
                      const Flags& missing_left, const Codes& labels, double penalty, const std::string& surrogate,
                      int max_sweeps, double tolerance, bool split_leaves, int n_threads,
                      const std::optional<Matrix>& leaf_prior, const std::optional<Matrix>& leaf_x, double leaf_penalty,
-                     const std::optional<Matrix>& models, std::size_t max_terms,
-                     const std::optional<Codes>& feature_of) {
+                     const std::optional<Matrix>& models, std::size_t max_terms, const std::optional<Codes>& feature_of,
+                     const std::optional<Matrix>& numbers) {
   const std::size_t n = x.shape(0), p = x.shape(1), nodes = left.shape(0);
   require(n >= 1 && nodes >= 1 && n_classes >= 1, "X must have at least one row and the tree a node");
   check_rows(x, y, weights, n_classes);
@@ -69,7 +69,10 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
   options.max_terms = max_terms;
   if (feature_of) options.feature_of = feature_of->data();
   LeafLogistic leaves;
-  require(!(leaf_prior && split_leaves), "leaves with models are not divided");
+  LeafNumbers means;
+  std::size_t size = 0;  // of a model
+  require(!((leaf_prior || numbers) && split_leaves), "leaves with models are not divided");
+  require(!(leaf_prior && numbers), "leaves have models of classes or means of numbers");
   if (leaf_prior) {
     require(leaf_x && leaf_x->shape(0) == n && leaf_penalty > 0.0,
             "models of leaves need columns of all rows and a positive penalty");
@@ -81,12 +84,20 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
     leaves.prior.assign(leaf_prior->data(), leaf_prior->data() + leaf_prior->size());
     leaves.l2 = leaf_penalty;
     options.leaves = &leaves;
-    if (models) {
-      const std::size_t size = leaf_prior->size();
-      require(models->shape(0) == nodes && models->shape(1) == size, "models must hold the scores of every node");
-      for (std::size_t node = 0; node < nodes; ++node)
-        tree.models.emplace_back(models->data() + node * size, models->data() + (node + 1) * size);
-    }
+    size = leaf_prior->size();
+  }
+  if (numbers) {
+    require(numbers->shape(0) == n && numbers->shape(1) >= 1, "numbers must have a row for each row of X");
+    for (std::size_t i = 0; i < numbers->size(); ++i)
+      require(std::isfinite(numbers->data()[i]), "numbers must be finite");
+    means = {numbers->data(), numbers->shape(1)};
+    options.numbers = &means;
+    size = means.k;
+  }
+  if (models && size > 0) {
+    require(models->shape(0) == nodes && models->shape(1) == size, "models must hold the scores of every node");
+    for (std::size_t node = 0; node < nodes; ++node)
+      tree.models.emplace_back(models->data() + node * size, models->data() + (node + 1) * size);
   }
   Refinement done;
   {
@@ -109,13 +120,13 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
   out["b"] = array(std::move(tree.thresholds), {grown});
   out["missing_left"] = array(std::move(tree.missing_left), {grown});
   out["labels"] = array(std::move(tree.label), {grown});
-  if (leaf_prior) {
+  if (size > 0) {
     Scores all;
     for (Scores& each : tree.models) {
-      each.resize(leaf_prior->size(), 0.0);  // a node that gave its place to a child has none
+      each.resize(size, 0.0);  // a node that gave its place to a child has none
       all.insert(all.end(), each.begin(), each.end());
     }
-    out["models"] = array(std::move(all), {grown, leaf_prior->size()});
+    out["models"] = array(std::move(all), {grown, size});
   }
   out["sweep"] = array(std::move(sweep), {steps});
   out["node"] = array(std::move(node), {steps});
@@ -137,11 +148,13 @@ void bind_refinement(nb::module_& m) {
       "max_sweeps"_a = 40, "tolerance"_a = 1e-6, "split_leaves"_a = false, "n_threads"_a = 1,
       "leaf_prior"_a.noconvert().none() = nb::none(), "leaf_x"_a.noconvert().none() = nb::none(),
       "leaf_penalty"_a = 1.0, "models"_a.noconvert().none() = nb::none(), "max_terms"_a = 0,
-      "feature_of"_a.noconvert().none() = nb::none(),
+      "feature_of"_a.noconvert().none() = nb::none(), "numbers"_a.noconvert().none() = nb::none(),
       "Tree alternating optimization. X (n, p) float64 C order, standardized, 0 where absent (n, p) says that a value "
       "is missing; y (n,) int32 codes; weights (n,) positive. The tree: children (-1 at leaves), w (nodes, p) of unit "
       "length or 0, b, missing_left, labels of leaves; a row goes left if w.x + b <= 0. Returns the arrays of the "
-      "refined tree, in which nodes that are nobody's children are left over, models of leaves (beside leaf_prior) if "
+      "refined tree, in which nodes that are nobody's children are left over, models of leaves (beside leaf_prior, or "
+      "means "
+      "of numbers (n, k), of variances near 1, which leaves then answer) if "
       "there are any, the objective after every step, and "
       "whether no step lowers it any more.");
 }

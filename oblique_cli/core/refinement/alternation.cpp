@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <memory>
 #include <numeric>
-#include <optional>
 
 #include "common/interrupt.hpp"
 #include "common/kernels.hpp"
@@ -142,10 +142,11 @@ class Alternation {
       : rows_(rows), options_(options), tree_(tree), order_(rows.n), loss_(rows.n), seen_(tree.size(), 0),
         orders_(orders_of(rows)) {
     for (std::size_t i = 0; i < rows.n; ++i) total_ += rows.weight[i];
-    if (!options.leaves) return;
-    fits_.emplace(rows, *options.leaves);
-    tree.fits = &*fits_;
-    if (tree.models.empty()) tree.models.assign(tree.size(), Scores(options.leaves->prior.size(), 0.0));
+    if (options.leaves) fits_ = std::make_unique<LogisticFits>(rows, *options.leaves);
+    if (options.numbers) fits_ = std::make_unique<MeanFits>(rows, *options.numbers);
+    if (!fits_) return;
+    tree.fits = fits_.get();
+    if (tree.models.empty()) tree.models.assign(tree.size(), Scores(fits_->size(), 0.0));
     fitted_.assign(tree.size(), 0);
     whole_.assign(tree.size(), Whole());
   }
@@ -566,7 +567,7 @@ class Alternation {
   std::vector<std::uint32_t> spare_;
   std::vector<double> found_;
   double total_ = 0.0, objective_ = 0.0;
-  std::optional<LeafFits> fits_;       // where leaves have models
+  std::unique_ptr<LeafFits> fits_;     // where leaves have models
   std::vector<std::uint64_t> fitted_;  // digest of the rows of a leaf when its model was last looked for
   std::vector<Whole> whole_;           // of decision nodes
   double tolerance_ = kTolerance;      // of the models of leaves

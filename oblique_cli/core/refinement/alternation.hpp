@@ -13,7 +13,8 @@
 // leaf may be divided too, between its two heaviest classes, so that the shape of the start is no bound.
 //
 // Where leaves have logistic models, a row costs its log loss in place of whether it is misclassified, and E has the
-// ridges of the models as well. Of what a row costs in the two branches, the difference is how much it cares.
+// ridges of the models as well; where they have means of numbers, a row costs its squared error. Of what a row costs in
+// the two branches, the difference is how much it cares.
 #pragma once
 
 #include <cstddef>
@@ -45,6 +46,12 @@ struct LeafLogistic {
   double l2 = 1.0;
 };
 
+// Means of numbers in the leaves. y: (n, k) finite, of variances near 1, as a row cares or not by the size of a cost.
+struct LeafNumbers {
+  const double* y = nullptr;
+  std::size_t k = 0;
+};
+
 struct RefinementOptions {
   double penalty = 0.0;  // in the unit of the weights
   MarginLoss surrogate = MarginLoss::logistic;
@@ -52,7 +59,8 @@ struct RefinementOptions {
   double tolerance = 1e-6;    // ends where a sweep lowers E by less than this share
   bool split_leaves = false;  // whether a leaf is divided in two where that lowers E
   int n_threads = 1;
-  const LeafLogistic* leaves = nullptr;      // leaves have a label where there is none
+  const LeafLogistic* leaves = nullptr;      // leaves have a label where there are neither these
+  const LeafNumbers* numbers = nullptr;      // nor these
   std::size_t max_terms = 0;                 // most features of a new plane, 0 for no limit
   const std::int32_t* feature_of = nullptr;  // that each column is of
 };
@@ -74,7 +82,7 @@ struct RefinedTree : PlaneTree<DensePlanes, LeafAnswers> {
   // to_left[i]: whether row which[i] does.
   void sides(const RefinementRows& rows, const std::uint32_t* which, std::size_t n, std::size_t node,
              std::uint8_t* to_left) const;
-  // What rows cost in a leaf: the log loss of its model, or whether its label is not theirs.
+  // What rows cost in a leaf: the loss of its model, or whether its label is not theirs.
   void at_leaf(const RefinementRows& rows, std::size_t leaf, const std::uint32_t* which, std::size_t n,
                double* losses) const;
   // What a row costs in the leaf below `node` that it comes to.

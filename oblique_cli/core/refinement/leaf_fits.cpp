@@ -8,7 +8,7 @@
 #include "linear/softmax_block.hpp"
 
 namespace oblique {
-LeafFits::LeafFits(const RefinementRows& rows, const LeafLogistic& wanted)
+LogisticFits::LogisticFits(const RefinementRows& rows, const LeafLogistic& wanted)
     : rows_(rows), x_(wanted.x), p_(wanted.p), l2_(wanted.l2), columns_(p_ * rows.n),
       prior_(rows.n_classes * rows.n, 0.0) {
   for (std::size_t i = 0; i < rows.n; ++i)
@@ -16,8 +16,8 @@ LeafFits::LeafFits(const RefinementRows& rows, const LeafLogistic& wanted)
   add_scores(wanted.prior, columns_.data(), rows.n, p_, rows.n_classes, prior_.data());
 }
 
-LeafFit LeafFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver, const Scores& start,
-                      double tolerance) const {
+LeafFit LogisticFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver, const Scores& start,
+                          double tolerance) const {
   const std::size_t C = rows_.n_classes;
   std::vector<double> columns(p_ * n), scores(C * n), weight(n);
   std::vector<std::int32_t> y(n);
@@ -36,7 +36,7 @@ LeafFit LeafFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& 
   return out;
 }
 
-void LeafFits::losses(const Scores& model, const std::uint32_t* which, std::size_t n, double* out) const {
+void LogisticFits::losses(const Scores& model, const std::uint32_t* which, std::size_t n, double* out) const {
   constexpr std::size_t kRows = 4, kClasses = 8;  // of score_rows
   const std::size_t C = rows_.n_classes, chunks = (C + kClasses - 1) / kClasses, padded = chunks * kClasses;
   std::vector<double> w(padded * p_, 0.0), found(kRows * padded);
@@ -72,8 +72,32 @@ void LeafFits::losses(const Scores& model, const std::uint32_t* which, std::size
   checkpoint(n * C * (p_ + 4));
 }
 
-double LeafFits::ridge(const Scores& model) const {
+double LogisticFits::ridge(const Scores& model) const {
   return 0.5 * l2_ * dot_columns(model.data(), model.data(), model.size());
+}
+
+LeafFit MeanFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver&, const Scores&, double) const {
+  LeafFit out;
+  out.scores.assign(wanted_.k, 0.0);
+  double weight = 0.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    weight += rows_.weight[which[i]];
+    for (std::size_t k = 0; k < wanted_.k; ++k)
+      out.scores[k] += rows_.weight[which[i]] * wanted_.y[which[i] * wanted_.k + k];
+  }
+  for (double& each : out.scores) each /= weight;
+  std::vector<double> found(n);
+  losses(out.scores, which, n, found.data());
+  for (std::size_t i = 0; i < n; ++i) out.cost += rows_.weight[which[i]] * found[i];
+  return out;
+}
+
+void MeanFits::losses(const Scores& model, const std::uint32_t* which, std::size_t n, double* out) const {
+  for (std::size_t i = 0; i < n; ++i) {
+    const double* y = wanted_.y + which[i] * wanted_.k;
+    out[i] = 0.0;
+    for (std::size_t k = 0; k < wanted_.k; ++k) out[i] += (y[k] - model[k]) * (y[k] - model[k]);
+  }
 }
 
 }  // namespace oblique

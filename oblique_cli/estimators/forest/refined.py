@@ -126,8 +126,20 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
         return space.tree(planes)
 
 
-def state_of(tree: Tree, rows: Array) -> dict[str, Any]:
-    """Return a tree as `Forest.state()` has it, children side by side. rows : (n, p), for the ranges of features"""
+def gini_falls(tree: Tree) -> Array:
+    """Return by how much splits let the Gini impurity fall, times the weight of their rows, (n_nodes,)."""
+    total = tree.counts.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        pure = np.where(total > 0, (tree.counts**2).sum(axis=1) / total, 0.0)
+    return np.where(tree.is_leaf, 0.0, np.maximum(pure[tree.left] + pure[tree.right] - pure, 0.0))
+
+
+def state_of(tree: Tree, rows: Array, falls: Array | None = None) -> dict[str, Any]:
+    """Return a tree as `Forest.state()` has it, children side by side.
+
+    rows : (n, p), for the ranges of features
+    falls : (n_nodes,) of the impurity at every split, None for that of Gini
+    """
     p = tree.coef_.shape[1]
     order, left = [0], []
     for node in order:  # grows as it goes
@@ -143,10 +155,7 @@ def state_of(tree: Tree, rows: Array) -> dict[str, Any]:
     terms[inner] = np.arange(len(splits))
     held = tree.counts[leaves]
     here, classes = np.nonzero(held)
-    total = tree.counts.sum(axis=1)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        pure = np.where(total > 0, (tree.counts**2).sum(axis=1) / total, 0.0)
-    fall = np.maximum(pure[tree.left[splits]] + pure[tree.right[splits]] - pure[splits], 0.0)
+    fall = (gini_falls(tree) if falls is None else falls)[splits]
     with np.errstate(over="ignore", under="ignore", invalid="ignore", divide="ignore"):
         # Half a range does not overflow; products beyond the number line are cut off.
         parts = np.abs(tree.coef_[splits]) * (0.5 * rows.max(axis=0) - 0.5 * rows.min(axis=0))

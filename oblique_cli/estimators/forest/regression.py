@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -54,6 +54,8 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
     each tree. Sample weights are measured in units of the smallest positive one, and so is `min_samples_leaf`. Rows are
     drawn alike and count by their weight.
     """
+
+    refines: ClassVar[bool] = False  # whether grown trees are changed as wholes
 
     leaves: str = parameter(
         default=CONSTANT,
@@ -119,11 +121,13 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         forest = _core.Forest(p, 1, seed)
         centered = targets - np.average(targets, weights=weights)
         trees, threads = self.n_estimators, self._threads()
+        refined: list[dict[str, Any]] = []
 
         def grow() -> None:
             forest.grow_numbers(rows, centered, weights, options, trees, threads, grown_by, self.max_bins, least)
+            self._improve(forest, rows, targets, weights, options, refined)
 
-        self._watched(trees, lambda: int(forest.finished), grow)
+        self._watched(trees, lambda: len(refined) if self.refines else int(forest.finished), grow)
         self._learn_leaves(forest, rows, targets, weights, options)
         self.forest_ = forest
         return self
@@ -142,13 +146,28 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
             )
         return None
 
+    def _improve(
+        self,
+        forest: Any,
+        rows: Array,
+        targets: Array,
+        weights: Array | None,
+        options: Mapping[str, Any],
+        refined: list[dict[str, Any]],
+    ) -> None:
+        """Change the cuts of grown trees, before leaves get their models; here they stay. refined : gets their states"""
+
+    @staticmethod
+    def _draws(forest: Any, rows: Array, options: Mapping[str, Any]) -> NDArray[np.uint32]:
+        """How often each of rows (n, p) was drawn for each tree, (trees, n)."""
+        first = _core.Forest(rows.shape[1], 1, int(forest.__getstate__()[2]))
+        return np.asarray(first.draws(len(rows), len(forest), options["bootstrap"], options["max_samples"]))
+
     def _learn_leaves(
         self, forest: Any, rows: Array, targets: Array, weights: Array | None, options: Mapping[str, Any]
     ) -> None:
         """Keep the models of all leaves, and what rows that trees did not draw say of them."""
-        trees = len(forest)
-        first = _core.Forest(rows.shape[1], 1, int(forest.__getstate__()[2]))
-        draws = np.asarray(first.draws(len(rows), trees, options["bootstrap"], options["max_samples"]))
+        draws = self._draws(forest, rows, options)
         held = draws.astype(np.float64) if weights is None else draws * weights
         states = forest.state()
         numbers = Leaves(states, 1).numbers(np.asarray(forest.apply(rows, self._threads())))

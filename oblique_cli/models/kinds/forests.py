@@ -183,7 +183,7 @@ def _check_equations(parameters: Mapping[str, Any], state: Mapping[str, Any]) ->
 
 KINDS.register("number_forest")(
     Kind(
-        classes=("ObliqueForestRegressor",),
+        classes=("ObliqueForestRegressor", "TAOForestRegressor"),
         state={
             **REGRESSOR,
             "forest_": ForestForm(),

@@ -19,7 +19,8 @@ from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.forest.leaf_equations import equations_of
 
-NAMES = ("oblique_forest_regression", "oblique_boosting_regression")
+BAGS = ("oblique_forest_regression", "tao_forest_regression")
+NAMES = (*BAGS, "oblique_boosting_regression")
 PLAIN: dict[str, Any] = {"proposer": "axis_parallel", "max_features": None, "max_samples": None, "random_state": 0}
 
 
@@ -150,21 +151,19 @@ def test_linear_leaves_are_cut_off_at_the_numbers_of_their_rows_and_choose_their
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("i", range(2))
 def test_estimator_checks_pass(name: str, i: int):
-    params = {} if i == 0 else {"leaves": "linear"} if name == NAMES[0] else {"loss": "quantile"}
+    params = {} if i == 0 else {"leaves": "linear"} if name in BAGS else {"loss": "quantile"}
     results = check_estimator(
-        make(name, random_state=0, n_estimators=4 if name == NAMES[0] else 40, **params), on_fail=None, on_skip=None
+        make(name, random_state=0, n_estimators=4 if name in BAGS else 40, **params), on_fail=None, on_skip=None
     )
     failed = {r["check_name"] for r in results if r["status"] == "failed"}
     assert failed <= {"check_sample_weight_equivalence_on_dense_data"}  # what is drawn depends on the number of rows
 
 
 @pytest.mark.parametrize("params", [{"leaves": "constant"}, {"leaves": "linear"}])
-def test_a_forest_is_the_same_for_any_number_of_threads(params: dict[str, Any]):
+@pytest.mark.parametrize("name", BAGS)
+def test_a_forest_is_the_same_for_any_number_of_threads(name: str, params: dict[str, Any]):
     X, y = rows_of(7)
-    one, three = (
-        ObliqueForestRegressor(n_estimators=6, random_state=0, n_jobs=jobs, **params).fit(X, y).predict(X)
-        for jobs in (1, 3)
-    )
+    one, three = (small(name, **params).set_params(n_jobs=jobs).fit(X, y).predict(X) for jobs in (1, 3))
     assert np.array_equal(one, three)
 
 
@@ -172,7 +171,8 @@ def test_a_forest_is_the_same_for_any_number_of_threads(params: dict[str, Any]):
 def test_a_weight_of_two_is_a_row_twice_where_nothing_is_drawn(name: str):
     X, y = rows_of(8, n=60)
     weights = 1.0 + (np.arange(60) % 2)
-    params = PLAIN | ({"leaves": "constant", "bootstrap": False} if name == NAMES[0] else {})
+    params = PLAIN | ({"leaves": "constant", "bootstrap": False} if name in BAGS else {})
+    params |= {"penalty": 0.01} if name == "tao_forest_regression" else {}  # 1 / n counts rows, whatever they weigh
     params.pop("random_state")
     one = small(name, **params).fit(X, y, sample_weight=weights)
     twice = small(name, **params).fit(np.repeat(X, weights.astype(int), axis=0), np.repeat(y, weights.astype(int)))
@@ -220,7 +220,7 @@ def test_models_are_saved_pickled_exported_and_explained(name: str, tmp_path: An
     assert [names["predict"](row) for row in X.tolist()] == expected.tolist()
     plain = json.loads(str(oblique_cli.export(model, "json")))
     assert (plain["task"], len(plain["trees"])) == ("regression", 6)
-    assert plain["voting"] == ("mean" if name == NAMES[0] else "sum")
+    assert plain["voting"] == ("mean" if name in BAGS else "sum")
     found = oblique_cli.shap_values(model, X[:3], X[:20])
     np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, expected[:3])
     np.testing.assert_allclose(found.base_values, expected[:20].mean())

@@ -1,0 +1,104 @@
+"""A forest of trees of numbers that are refined as a whole (tree alternating optimization)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from oblique_cli.estimators.forest.base import Array, as_tree
+from oblique_cli.estimators.forest.refined import TAOForestClassifier, state_of
+from oblique_cli.estimators.forest.regression import ObliqueForestRegressor
+from oblique_cli.ground.constraints import Optional, Real
+from oblique_cli.ground.magnitudes import refuse_extreme
+from oblique_cli.parameters import as_in, parameter
+from oblique_cli.tree.refining import PlaneSpace, Settings
+from oblique_cli.tree.structure import Tree
+
+
+class TAOForestRegressor(ObliqueForestRegressor, kw_only=True):
+    """A bag of refined trees of numbers: each is grown on a bootstrap sample and then optimized as a whole.
+
+    Trees are grown as those of `ObliqueForestRegressor`. Then their hyperplanes are improved one after another by tree
+    alternating optimization on the rows that the tree drew, as in Zharmagambetov and Carreira-Perpinan (2020): of each
+    row the two branches of a node have a squared error each, whose difference is how much the row cares where it goes,
+    and a plane is taken if it lowers the error of the tree and the price of its planes. Leaves are means meanwhile;
+    with linear leaves the ridge regressions are fitted to the rows of the refined tree.
+
+    Attributes
+    ----------
+    As in `ObliqueForestRegressor`.
+    """
+
+    refines = True
+
+    penalty: float | None = parameter(
+        default=None,
+        allowed=Optional(Real(0.0)),
+        help="Of refined trees: price of a unit of |w|_1 as a share of the sum of squares about the mean, the same for "
+        "all trees. None is 1 / n, the share of one row that is a standard deviation off: a cut that a single row pays "
+        "for is noise. Nothing is cross-validated.",
+    )
+    surrogate: str = as_in(TAOForestClassifier, "surrogate")
+    max_sweeps: int = as_in(TAOForestClassifier, "max_sweeps")
+
+    def _improve(
+        self,
+        forest: Any,
+        rows: Array,
+        targets: Array,
+        weights: Array | None,
+        options: Mapping[str, Any],
+        refined: list[dict[str, Any]],
+    ) -> None:
+        refuse_extreme(rows, type(self).__name__)
+        numbers = targets.reshape(len(rows), -1) - np.average(targets, axis=0, weights=weights)
+        spread = float(np.sqrt(np.average((numbers**2).sum(axis=1), weights=weights)))
+        draws, states = self._draws(forest, rows, options), forest.state()
+        if not spread > 0.0:
+            refined.extend(states)
+            return
+        numbers /= spread
+
+        def better(i: int) -> dict[str, Any]:
+            there = np.flatnonzero(draws[i])
+            held = draws[i][there].astype(np.float64)
+            if weights is not None:
+                held *= weights[there]
+            start = as_tree(states[i], rows.shape[1], 1)
+            drawn = np.ascontiguousarray(rows[there])
+            tree = self._refined(start, drawn, numbers[there], held)
+            return states[i] if tree is start else state_of(tree, rows, falls_of(tree, drawn, numbers[there], held))
+
+        with ThreadPoolExecutor(self._threads()) as pool:
+            refined.extend(pool.map(better, range(len(states))))
+        forest.restore(refined)
+
+    def _refined(self, start: Tree, X: Array, numbers: Array, held: Array) -> Tree:
+        """The tree of the rows it drew, (n, p), with the numbers (n, k) and weights (n,) that these have in it."""
+        if start.n_leaves == 1:
+            return start
+        codes = np.zeros(len(X), dtype=np.int32)
+        space = PlaneSpace(X, codes, 1, held, numbers=numbers)
+        penalty = 1.0 / len(X) if self.penalty is None else float(self.penalty)
+        planes, _ = space.refine(space.planes(start), penalty, Settings(self.surrogate, self.max_sweeps))
+        return space.tree(planes, as_it_is=True)
+
+
+def falls_of(tree: Tree, X: Array, numbers: Array, held: Array) -> NDArray[np.float64]:
+    """Return by how much the splits of a tree let the weighted sum of squares fall, (n_nodes,).
+
+    X : (n, p), numbers : (n, k), held : (n,) weights
+    """
+    weight, sums = np.zeros(tree.n_nodes), np.zeros((tree.n_nodes, numbers.shape[1]))
+    leaves = tree.apply(X)
+    np.add.at(weight, leaves, held)
+    np.add.at(sums, leaves, held[:, None] * numbers)
+    for node in range(tree.n_nodes - 1, 0, -1):
+        weight[tree.parents[node]] += weight[node]
+        sums[tree.parents[node]] += sums[node]
+    explained = (sums**2).sum(axis=1) / weight
+    return np.where(tree.is_leaf, 0.0, np.maximum(explained[tree.left] + explained[tree.right] - explained, 0.0))
