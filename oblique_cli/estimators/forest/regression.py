@@ -155,7 +155,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         options: Mapping[str, Any],
         refined: list[dict[str, Any]],
     ) -> None:
-        """Change the cuts of grown trees, before leaves get their models; here they stay. refined : gets their states"""
+        """Change the cuts of grown trees, before leaves get their models; here they stay. refined : gets the states"""
 
     @staticmethod
     def _draws(forest: Any, rows: Array, options: Mapping[str, Any]) -> NDArray[np.uint32]:
