@@ -128,7 +128,7 @@ def test_auto_compares_trees_of_the_task():
     # What goes beyond the papers: directions of linear classifiers, unions, refined trees, models in leaves, a forest.
     assert names["classification"][5:] == ["logistic_split", "union", "tao", "logistic_tree", "hhgdt_forest"]
     of_numbers = {name for name, one in ALGORITHMS.items() if one.family.task == "regression"}
-    left_out = {"tao_regression", "tao_model_tree", "oblique_boosting_regression"}
+    left_out = {"tao_regression", "tao_model_tree", "tao_forest_regression", "oblique_boosting_regression"}
     assert set(names["regression"]) == of_numbers - left_out
     assert names["regression"][-1] == "oblique_forest_regression"
     for task, listed in names.items():
