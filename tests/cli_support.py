@@ -134,9 +134,12 @@ def _forking() -> Forking:
     return forking
 
 
-def forked(folder: Path, *arguments: str) -> Ended:
-    """Run the command in `folder` to its end, in a process of its own that need not import the libraries again."""
-    ended = _forking().oblique(folder, *arguments)
+def forked(folder: Path, *arguments: str, first: str = "") -> Ended:
+    """Run the command in `folder` to its end, in a process of its own that need not import the libraries again.
+
+    first : Python that the new process runs before
+    """
+    ended = _forking().oblique(folder, *arguments, first=first)
     return Ended(ended.code, ended.out, ended.err)
 
 

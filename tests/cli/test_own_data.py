@@ -15,7 +15,7 @@ import termios
 from pathlib import Path
 
 import pytest
-from cli_support import COMMAND, call, environment
+from cli_support import COMMAND, call, environment, forked
 
 __all__ = ["call"]
 
@@ -272,8 +272,8 @@ def test_tables_fit_a_terminal_of_40_columns(call):
 def test_names_are_completed_in_the_shell(tmp_path, words, found):
     typed = f"oblique {words}"
     more = {"_OBLIQUE_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
-    done = subprocess.run(COMMAND, env=environment(tmp_path) | more, capture_output=True, text=True, check=True)
-    assert set(done.stdout.split()) == found
+    ended = forked(tmp_path, first=f"os.environ.update({more!r})")
+    assert ended.code == 0 and set(ended.out.split()) == found
 
 
 @pytest.mark.parametrize("arguments", [["list", "schemes"], ["data", "list"], ["data", "show", "iris"],

@@ -108,8 +108,8 @@ def test_any_table(name, criterion, n, p, n_classes, kind, weighted, strict, lev
 
 @few(1, name=READING, threads=[1, 2])
 def test_many_features_are_read_a_few_columns_at_a_time_and_small_classes_in_their_span(name, threads):
-    X, y = table(900, 130, 9)
-    copied, read = both(X, y, PROPOSERS[name](), n_threads=threads, stopping=Stopping(max_depth=4))
+    X, y = table(450, 130, 9)
+    copied, read = both(X, y, PROPOSERS[name](), n_threads=threads, stopping=Stopping(max_depth=3))
     assert copied.n_nodes > 7
     assert_same_bits(read, copied)
 

@@ -12,8 +12,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from cli_support import environment
-from waiting import FOREVER, wait_until
+from cli_support import environment, forked
+from waiting import wait_until
 
 from oblique_cli import config
 from oblique_cli.config import outside
@@ -27,7 +27,7 @@ TINY = ("--set", "datasets=[iris, tae]", "--set", "cv.folds=2", "--set", "name=t
 SUBSET = """
 extends: configs/field.yaml
 datasets: [iris, tae]
-cv: {scheme: ordinary, folds: 2, repeats: 2}
+cv: {scheme: ordinary, folds: 2, repeats: 1}
 algorithms:
   - hhcart_a
   - {class: sklearn.ensemble.RandomForestClassifier, id: random-forest}
@@ -37,7 +37,7 @@ algorithms:
 # Without times, which differ from run to run.
 metrics: [accuracy, balanced_accuracy, roc_auc, log_loss, leaves, non_zero, mean_path]
 """
-FOLDS = 2 * 5 * 4
+FOLDS = 2 * 5 * 2
 
 
 def start(place: Path, *arguments: str) -> subprocess.Popen[str]:
@@ -48,9 +48,8 @@ def start(place: Path, *arguments: str) -> subprocess.Popen[str]:
 
 
 def run(place: Path, *arguments: str) -> tuple[int, str, str]:
-    with start(place, *arguments) as process:
-        out, err = process.communicate(timeout=FOREVER)
-        return process.returncode, out, err
+    ended = forked(place, *arguments)
+    return ended.code, ended.out, ended.err
 
 
 def stored(place: Path, what: str = "count(*)", where: str = "1") -> list[tuple]:
@@ -111,7 +110,7 @@ def test_it_survives_a_kill_and_a_crashing_estimator(tmp_path):
     code, unbroken, err = run(tmp_path, *options, "--results", "unbroken", "--quiet")
     assert code == 3 and "segfault" in err
     with start(tmp_path, *options) as process:
-        wait_until(lambda: stored(tmp_path)[0][0] >= 8 or process.poll() is not None)
+        wait_until(lambda: stored(tmp_path)[0][0] >= 4 or process.poll() is not None)
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
     done = stored(tmp_path, where="status = 'ok'")[0][0]

@@ -44,11 +44,19 @@ def table(kind: str, n: int, p: int) -> np.ndarray:
 
 
 def fits(kind: str, n: int, p: int) -> Iterator[tuple[str, str, np.ndarray, dict[str, Any]]]:
-    """Yield (algorithm, what is special, rows, what the fit is told)."""
+    """Yield (algorithm, what is special, rows, what the fit is told).
+
+    Every pair of an algorithm, a kind and a size is in a third of all three; a soak has them whole.
+    """
     X = table(kind, n, p)
-    for name in CORE if n > FEW else NAMES:
+    turn = KINDS.index(kind) + SIZES.index((n, p))
+
+    def by_turns(names: list[str]) -> list[str]:
+        return names if SOAK else names[turn % 3 :: 3]
+
+    for name in by_turns(CORE if n > FEW else NAMES):
         yield name, "", X, {}
-    for name in WEIGHTED if n == FEW else []:
+    for name in by_turns(WEIGHTED) if n == FEW else []:
         yield name, "with weights of 0", X, {"sample_weight": np.sign(np.arange(n) % 3.0)}
     lacking = np.where(np.eye(n, p, 1) > 0, np.nan, X)
     for name in LEARNS if p == 130 else []:
