@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from cli_support import COMMAND, Ended, environment
+from cli_support import COMMAND, Ended, environment, forked
 from waiting import FOREVER
 
 from oblique_cli.ground.resources import PACKAGE
@@ -81,9 +81,21 @@ cv: {scheme: halves, repeats: 2}
 """
 
 
+def variables_of(paths: tuple[Path, ...], more: dict[str, str]) -> dict[str, str]:
+    return {"PYTHONPATH": os.pathsep.join(map(str, (*paths, PACKAGE.parent))), "NO_COLOR": "1", **more}
+
+
 def run(folder: Path, *arguments: str, paths: tuple[Path, ...] = (), **variables: str) -> Ended:
-    path = os.pathsep.join(map(str, (*paths, PACKAGE.parent)))
-    env = {**environment(folder), "PYTHONPATH": path, "NO_COLOR": "1", **variables}
+    """The command, forked from a process in which no plugin was looked for yet."""
+    env = variables_of(paths, variables)
+    # Python begins with the folder in which it is started, by its whole name.
+    first = f"sys.path[:1] = {[str(folder), *map(str, paths)]}; os.environ.update({env}); importlib.invalidate_caches()"
+    return forked(folder, *arguments, first=first)
+
+
+def started(folder: Path, *arguments: str, paths: tuple[Path, ...] = (), **variables: str) -> Ended:
+    """The command, by a Python of its own."""
+    env = {**environment(folder), **variables_of(paths, variables)}
     command = [sys.executable, "-m", "oblique_cli"] if COMMAND else []
     done = subprocess.run([*command, *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=FOREVER)
     return Ended(done.returncode, done.stdout, done.stderr)
@@ -108,23 +120,23 @@ def lines_of(table: str) -> list[list[str]]:
 @pytest.mark.long
 def test_a_package_with_an_entry_point_adds_all_kinds_of_things(tmp_path, installed):
     (tmp_path / "my.yaml").write_text(CONFIG)
-    ended = run(tmp_path, "run", "my.yaml", "--quiet", "-j", "2", paths=(installed,))
+    ended = started(tmp_path, "run", "my.yaml", "--quiet", "-j", "2", paths=(installed,))
     assert (ended.code, ended.err) == (0, "")
     found = {(name, algorithm): float(accuracy) for name, algorithm, accuracy, *_ in lines_of(ended.out)}
     assert set(found) == {(d, a) for d in ("stripes", "iris") for a in ("diagonals", "Bayes", "Axis-parallel")}
     assert found["stripes", "diagonals"] > 95 > found["stripes", "Axis-parallel"]
     assert "misses" in ended.out
-    alone = run(tmp_path, "run", "my.yaml", "--quiet", "-j", "1", "--results", "other", paths=(installed,))
+    alone = started(tmp_path, "run", "my.yaml", "--quiet", "-j", "1", "--results", "other", paths=(installed,))
     assert alone.out == ended.out
-    assert "stripes (stripes-plugin 1.5)" in run(tmp_path, "doctor", paths=(installed,)).out
-    assert "diagonals" in run(tmp_path, "list", "algorithms", paths=(installed,)).out
-    tree = run(tmp_path, "tree", "iris", "--algorithm", "diagonals", paths=(installed,))
+    assert "stripes (stripes-plugin 1.5)" in started(tmp_path, "doctor", paths=(installed,)).out
+    assert "diagonals" in started(tmp_path, "list", "algorithms", paths=(installed,)).out
+    tree = started(tmp_path, "tree", "iris", "--algorithm", "diagonals", paths=(installed,))
     assert (tree.code, tree.err) == (0, "")
 
 
 def test_plugins_can_be_left_out(tmp_path, installed):
     (tmp_path / "my.yaml").write_text(CONFIG)
-    ended = run(tmp_path, "validate", "my.yaml", paths=(installed,), OBLIQUE_PLUGINS="0")
+    ended = started(tmp_path, "validate", "my.yaml", paths=(installed,), OBLIQUE_PLUGINS="0")
     assert ended.code == 2 and "'diagonals' is not known" in ended.err
 
 
@@ -279,4 +291,4 @@ def test_a_file_that_cannot_be_imported_is_one_sentence(tmp_path, name, content,
 
 def test_the_help_does_not_load_plugins(tmp_path, installed):
     (installed / "stripes_plugin.py").write_text("raise SystemExit(9)")
-    assert run(tmp_path, "--help", paths=(installed,)).code == 0
+    assert started(tmp_path, "--help", paths=(installed,)).code == 0

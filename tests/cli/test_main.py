@@ -10,7 +10,7 @@ import sys
 
 import click
 import pytest
-from cli_support import COMMAND, call, oblique, start
+from cli_support import COMMAND, call, forked, oblique, start
 
 import oblique_cli
 import oblique_cli.cli
@@ -195,19 +195,21 @@ def test_ctrl_c_outside_a_run_ends_with_130(call, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["list", "schemes", "--format", "json"], ["schema"], ["data", "list"], ["--version"],
-        ["--help"],
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("arguments", [["list", "schemes", "--format", "json"], ["--version"]])
 def test_an_output_without_room_is_a_sentence(tmp_path, arguments):
     with open("/dev/full", "w") as full:
         process = start(tmp_path, *arguments, stdout=full)
         _, error = process.communicate()
     assert (process.returncode, error.count("\n")) == (errors.EXIT_STORE, 1)
     assert error.startswith("error: No space left on device: ")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
+@pytest.mark.parametrize("arguments", [["schema"], ["data", "list"], ["--help"]])
+def test_an_output_without_room_is_a_sentence_whatever_the_command(tmp_path, arguments):
+    ended = forked(tmp_path, *arguments, first="os.dup2(os.open('/dev/full', os.O_WRONLY), 1)")
+    assert (ended.code, ended.err.count("\n")) == (errors.EXIT_STORE, 1)
+    assert ended.err.startswith("error: No space left on device: ")
 
 
 def test_a_reader_that_goes_away_is_no_reason_to_complain(tmp_path):

@@ -187,11 +187,11 @@ def test_a_threshold_that_cannot_be_is_one_sentence(threshold, task, classes, se
 
 
 def test_an_automatic_threshold_finds_more_of_a_rare_class_and_the_estimate_is_nested():
-    dataset = rare()
+    dataset = rare(400, 20)
     spec = [AlgorithmSpec("hhgdt", "hhgdt", {}, {})]
     goal = Goal(METRICS["balanced_accuracy"], AUTO, 0)
-    found = fitting.fit(dataset, POLICY, spec, folds=4, goal=goal)
-    usual = fitting.fit(dataset, POLICY, spec, folds=4)
+    found = fitting.fit(dataset, POLICY, spec, folds=3, goal=goal)
+    usual = fitting.fit(dataset, POLICY, spec, folds=3)
     assert found.estimate.nested and found.model.threshold is not None and found.model.threshold.label == "fault"
     recalls = [one.model.facts["on_new_rows"]["recalls"]["fault"] for one in (found, usual)]
     assert recalls[0] > recalls[1] + 0.2
