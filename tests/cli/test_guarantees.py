@@ -22,7 +22,7 @@ OF = {**dict.fromkeys(OF_CLASSES, ("variety", "logistic_tree")), **dict.fromkeys
 
 def fitted(call, guarantee: str, calibration: str = "split", *more: str) -> str:
     target, algorithm = OF[guarantee]
-    ended = call("fit", PLAIN, "--target", target, "--algorithm", algorithm, "--folds", "5", "--coverage", "0.8",
+    ended = call("fit", PLAIN, "--target", target, "--algorithm", algorithm, "--folds", "3", "--coverage", "0.8",
                  "--guarantee", guarantee, "--calibration", calibration, "--output", "model.json", *more)  # fmt: skip
     assert ended.code == 0, ended.err
     return ended.out

@@ -41,7 +41,7 @@ def table(n, p, n_classes, kind, seed=0):
 @pytest.mark.parametrize("name", NATIVE)
 @pytest.mark.parametrize("kind", ["numbers", "ties", "two values"])
 def test_large_nodes_are_shared_without_changing_a_bit(name, kind):
-    n, depth = (3000, 2) if name.startswith("oc1") else (40_000, 3)  # two levels of nodes that are shared, one that is not
+    n, depth = (3000, 2) if name.startswith("oc1") else (40_000, 3)  # nodes of a level are not shared
     X, y = table(n, 5, 3, kind)
     trees = [
         grow_top_down(X, y, 3, PROPOSERS[name](), stopping=Stopping(max_depth=depth), seed=3, n_threads=threads)

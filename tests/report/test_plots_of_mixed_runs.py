@@ -26,7 +26,7 @@ def mixed(call):
         "  - {class: sklearn.svm.SVC, id: svc}\n  - {class: sklearn.neighbors.KNeighborsClassifier, id: nn}\n"
         "cv: {folds: 3, repeats: 2}\n"
     )
-    ended = call("run", "x.yaml", "--quiet")
+    ended = call("run", "x.yaml", "--quiet", "-j", "1")  # so that all tests have one process for the estimators
     assert ended.code == 0, ended.err
     return gather(Store(call.folder / "results" / "oblique.sqlite", must_exist=True), ("x",))
 
