@@ -166,7 +166,7 @@ def refine(
     feature_of: Codes | None = None,
     numbers: Doubles | None = None,
 ) -> dict[str, Any]: ...
-def prefix_rss(rows: Doubles, cuts: NDArray[np.int64], zero: float) -> Doubles: ...
+def prefix_rss(rows: Doubles, cuts: NDArray[np.int64], zero: float, targets: int = 1) -> Doubles: ...
 def cuts_along(
     X: Doubles,
     directions: Doubles,
@@ -175,6 +175,7 @@ def cuts_along(
     unit: float,
     least: int,
     zero: float,
+    targets: int = 1,
 ) -> tuple[Doubles, Doubles]: ...
 def pilot_models(
     X: Doubles, y: Doubles, orders: NDArray[np.int64], least: int, distinct: int, zero: float

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground.magnitudes import refuse_extreme
@@ -41,13 +41,24 @@ def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
         raise
 
 
-def checked_numbers(estimator: Any, X: Any, y: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return rows (n, p) and the numbers (n,) that they have; DataError for extreme numbers in either."""
-    rows, targets = checked(
-        estimator, X, y, dtype=np.float64, order="C", y_numeric=True, multi_output=False, ensure_min_samples=1
-    )
-    targets = np.asarray(targets, dtype=np.float64)
+def checked_numbers(
+    estimator: Any, X: Any, y: Any, *, several: bool = False, column_warns: bool = True
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return rows (n, p) and the numbers (n,) that they have; DataError for extreme numbers in either.
+
+    several       whether y may have k columns, which are then returned as (n, k)
+    column_warns  whether to warn of a y of one column, which is returned as (n,): scikit-learn's forests do, and its
+                  trees do not
+    """
     owner = type(estimator).__name__
+    if several and hasattr(y, "toarray"):
+        raise ConfigError(f"y of {owner} must be a plain array. Got a sparse one; turn it into one by y.toarray().")
+    rows, targets = checked(
+        estimator, X, y, dtype=np.float64, order="C", y_numeric=True, multi_output=several, ensure_min_samples=1
+    )
+    targets = np.ascontiguousarray(targets, dtype=np.float64)
+    if targets.ndim == 2 and targets.shape[1] == 1:
+        targets = column_or_1d(targets, warn=column_warns)
     refuse_extreme(rows, owner)
     if (size := np.abs(targets).max()) > LARGEST or 0.0 < size < 1.0 / LARGEST:
         raise DataError(

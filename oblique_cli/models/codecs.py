@@ -343,6 +343,28 @@ class Numbers(Codec):
         return array
 
 
+@dataclass(frozen=True)
+class ByAxes(Codec):
+    """An array of numbers in one of some forms, which differ in how many axes they have."""
+
+    forms: tuple[Numbers, ...]
+
+    def plain(self, value: Any, scope: Scope) -> Any:
+        return self._form(np.ndim(value)).plain(value, scope)
+
+    def value(self, plain: Any, scope: Scope) -> Any:
+        axes, inner = 0, plain
+        if isinstance(plain, dict):
+            axes = np.ndim((scope.arrays.stored or {}).get(str(plain.get(STORED)), 0))
+        while isinstance(inner, list):
+            axes, inner = axes + 1, inner[0] if inner else None
+        return self._form(axes).value(plain, scope)
+
+    def _form(self, axes: int) -> Numbers:
+        """The form of so many axes, or the first, which then says what is wrong."""
+        return next((form for form in self.forms if len(form.shape) == axes), self.forms[0])
+
+
 def _unsigned(plain: list[Any]) -> NDArray[Any]:
     """Nested lists of whole numbers up to 2**64 as they are: NumPy makes floats of small and large ones together."""
     found = np.array(plain, dtype=object)

@@ -100,6 +100,17 @@ class Model:
         return self.fitted.estimator
 
     @property
+    def n_outputs(self) -> int:
+        """Number of columns that a regression predicts at once, 1 for classes."""
+        tree, values = self.fitted.state.get("tree_"), self.fitted.state.get("leaf_values_")
+        if self.task == "classification":
+            return 1
+        if values is not None:
+            return 1 if values.ndim == 2 else int(values.shape[1])
+        own: Any = getattr(tree, "equations", tree)
+        return int(getattr(own, "n_outputs", 1))
+
+    @property
     def parameters(self) -> Mapping[str, Any]:
         """Parameters of the estimator, plain."""
         return self.fitted.parameters
@@ -136,7 +147,7 @@ class Model:
         return set(self.fitted.state.get("levels_", ())) if self.encoder is None else self.encoder.filled
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Return labels, or numbers in regression, (n,).
+        """Return labels, or numbers in regression, (n,); of k outputs (n, k).
 
         X : (n, p) float64, columns as in `feature_names`: numbers, NaN for an empty cell, codes for levels. A model of
         a table gives labels as text, one of arrays those it was fitted on. A model of arrays also takes whatever its

@@ -31,7 +31,7 @@ class Predictor(ABC):
 
     @abstractmethod
     def predict(self, X: Array) -> NDArray[Any]:
-        """Return labels, or numbers in regression, (n,)."""
+        """Return labels, or numbers in regression, (n,); of k outputs (n, k)."""
 
     def predict_proba(self, X: Array) -> Array:
         """Return class shares, (n, C)."""

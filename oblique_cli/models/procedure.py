@@ -421,6 +421,11 @@ class Procedure:
 def procedure_of(model: Model) -> Procedure:
     """Return the steps of a fitted model; ConfigError for an algorithm of which they are no tree or vote of trees."""
     state = model.fitted.state
+    if (outputs := model.n_outputs) > 1:
+        raise ConfigError(
+            f"{model.algorithm or model.fitted.cls} of {outputs} outputs cannot be exported, explained or verified, "
+            "only its predictions can be had (predict); fit a model to each column of y."
+        )
     cells, columns = _encoded(model, _cells(model))
     scored = codes_of_scores(model)
     if model.parameters.get("missing") == "impute" and "fill_values_" in state:

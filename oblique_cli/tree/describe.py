@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from oblique_cli.ground.nodes import BLANK, Indicator, nested_rules
+from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.scorecards import scores_of
 from oblique_cli.tree.structure import EVERYTHING, Tree
 
@@ -21,7 +22,7 @@ def export_text(
     """Return the rules of a tree as nested "if" and "else", every coefficient shown.
 
     feature_names : one for each column
-    answers       : a name for each class code, or the name of what a regression tree predicts alone
+    answers       : a name for each class code, or for each output of a regression tree
     precision     : significant digits of coefficients and thresholds; 17 give them to the bit
     level_names   : qualitative feature -> a name for each level code; the codes themselves without it
 
@@ -50,36 +51,42 @@ def export_text(
         )  # fmt: skip
         return "; ".join(f"{one.name}: {one.said}" for one in scores).replace(BLANK, " ")
 
-    says = leaf_texts(tree, features, answers[0], precision).__getitem__ if tree.is_regression else leaf
+    says = leaf_texts(tree, features, answers, precision).__getitem__ if tree.is_regression else leaf
     return nested_rules(tree.left, tree.right, lambda node: condition(tree, node, features, precision, levels), says)
 
 
 def leaf_texts(
-    tree: Tree, feature_names: Sequence[str], target: str, precision: int = 3, most: int | None = None
+    tree: Tree, feature_names: Sequence[str], targets: Sequence[str], precision: int = 3, most: int | None = None
 ) -> list[str]:
     """Return what each node of a regression tree says as a leaf: its equation, its rows and its error.
 
-    most : as in `equation`
+    Of several outputs it says an equation each, and the root of the mean squared error over rows and outputs.
+
+    targets : names of the outputs; most : as in `equation`
     """
-    names = [_one_line(name) for name in feature_names]
+    names, models, k = [_one_line(name) for name in feature_names], tree.equations, tree.equations.n_outputs
+    each = [(name, models if k == 1 else models.of_output(i)) for i, name in enumerate(targets)]
 
     def leaf(node: int) -> str:
-        rmse = np.sqrt(tree.equations.rss[node] / tree.n_rows[node])
+        rmse = np.sqrt(models.rss[node] / (k * tree.n_rows[node]))
         rows = f"{tree.n_rows[node]} row{'' if tree.n_rows[node] == 1 else 's'}"
-        return f"{target} = {equation(tree, node, names, precision, most)}  ({rows}, RMSE {rmse:.{precision}g})"
+        said = "; ".join(f"{name} = {equation(own, node, names, precision, most)}" for name, own in each)
+        return f"{said}  ({rows}, RMSE {rmse:.{precision}g})"
 
     return [leaf(node) for node in range(tree.n_nodes)]
 
 
-def equation(tree: Tree, node: int, feature_names: Sequence[str], precision: int = 3, most: int | None = None) -> str:
+def equation(
+    models: Equations, node: int, feature_names: Sequence[str], precision: int = 3, most: int | None = None
+) -> str:
     """Return the linear model of a node, such as "100 - 1.5 x1 + 0.2 x3"; features of coefficient 0 are left out.
 
-    Bounds of what it says follow: ", within 80 to 120".
+    models : of one output. Bounds of what it says follow: ", within 80 to 120".
 
     most : terms that are written, those of the largest coefficients; the others are counted
     """
-    coef = tree.equations.coef[node]
-    text = f"{tree.equations.intercept[node]:.{precision}g}"
+    coef = models.coef[node]
+    text = f"{models.intercept[node]:.{precision}g}"
     used = np.flatnonzero(coef).tolist()
     kept = used if most is None else sorted(sorted(used, key=lambda j: -abs(coef[j]))[:most])
     for j in kept:
@@ -88,7 +95,7 @@ def equation(tree: Tree, node: int, feature_names: Sequence[str], precision: int
         text += f" {sign} {abs(coef[j]):.{precision}g} {said}"
     rest = len(used) - len(kept)
     text += f" and {rest} more term{'' if rest == 1 else 's'}" if rest else ""
-    bounds = tree.equations.bounds_of(node)
+    bounds = models.bounds_of(node)
     return text if bounds is None else text + f", within {bounds[0]:.{precision}g} to {bounds[1]:.{precision}g}"
 
 

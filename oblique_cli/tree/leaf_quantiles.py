@@ -75,6 +75,8 @@ def shares_of(q: ArrayLike | Sequence[float]) -> Array:
 def quantiles_of(tree: Tree, kept: LeafResiduals | None, X: Array, q: ArrayLike | Sequence[float]) -> Array:
     """Return the quantiles of the target for rows, (n, k). X : (n, p); kept : of the tree, ConfigError for None"""
     shares = shares_of(q)
+    if tree.equations.n_outputs > 1:
+        raise ConfigError("quantiles are those of one output; fit a tree to each column of y.")
     if kept is None:
         raise ConfigError(
             "this model kept no residuals of its leaves; fit it with leaf_residuals, as by --set leaf_residuals=true."

@@ -22,16 +22,19 @@ ZERO = 1e-9
 
 @dataclass(frozen=True)
 class Linear:
-    """y = coef @ x + intercept, fitted to some rows with this residual sum of squares and rank (intercept included)."""
+    """y = coef @ x + intercept, fitted to some rows with this residual sum of squares and rank (intercept included).
+
+    coef : (p,) and intercept : a number; of k outputs (k, p) and (k,), and `rss` is the sum over all of them
+    """
 
     coef: Array
-    intercept: float
+    intercept: float | Array
     rss: float
     rank: int
 
     def predict(self, X: Array) -> Array:
-        """X : (n, p); returns (n,)."""
-        return X @ self.coef + self.intercept
+        """X : (n, p); returns (n,), or (n, k)."""
+        return X @ self.coef.T + self.intercept
 
 
 def scaled(values: Array) -> tuple[Array, Array, Array]:
@@ -52,31 +55,35 @@ def scaled(values: Array) -> tuple[Array, Array, Array]:
 def fit_linear(X: Array, y: Array) -> Linear:
     """Return the least-squares model of y on X; of several, the one whose scaled coefficients are shortest.
 
-    X : (n, p), n >= 1; y : (n,). With fewer rows than coefficients the model goes through every row.
+    X : (n, p), n >= 1; y : (n,) or (n, k). With fewer rows than coefficients the model goes through every row.
     """
     Z, center, spread = scaled(X)
-    target, middle = y - y.mean(), float(y.mean())
+    middle = y.mean(axis=0)
+    target = y - middle
     used = spread > 0
-    coef = np.zeros(X.shape[1])
+    coef = np.zeros((*y.shape[1:], X.shape[1]))
     rank = 1
     if used.any():
         beta, _, found, _ = np.linalg.lstsq(Z[:, used], target, rcond=ZERO)
-        coef[used] = beta / spread[used]
+        coef[..., used] = beta.T / spread[used]
         rank += int(found)
-    intercept = middle - float(center @ coef)
-    residuals = target - (X - center) @ coef
-    return Linear(coef, intercept, float(residuals @ residuals), rank)
+    residuals = target - (X - center) @ coef.T
+    return Linear(coef, middle - coef @ center, float(np.vdot(residuals, residuals)), rank)
 
 
 class Passes:
     """The rows of a node, ready for residual sums of the two sides of any cut.
 
-    X : (n, p); y : (n,); constant : model the mean alone, not a linear function (M5's splits)
+    X : (n, p); y : (n,), or (n, k), whose sums are added up; constant : model the mean alone, not a linear function
+    (M5's splits)
     """
 
     def __init__(self, X: Array, y: Array, *, constant: bool = False) -> None:
-        target, _, spread = scaled(y[:, None])
-        self._unit = float(spread[0] ** 2)
+        target, _, spread = scaled(y.reshape(len(y), -1))
+        largest = float(spread.max())
+        # Outputs keep their sizes to each other.
+        target *= spread / (largest or 1.0)
+        self._unit, self._targets = largest**2, len(spread)
         Z, _, widths = scaled(X)
         columns = [np.ones((len(X), 1)), target] if constant else [np.ones((len(X), 1)), Z[:, widths > 0], target]
         self._rows = np.ascontiguousarray(np.hstack(columns))
@@ -87,9 +94,9 @@ class Passes:
         order : (n,) the rows as they are sorted; cuts : (k,) rising numbers of rows on the left
         """
         rows = self._rows[order]
-        left = _core.prefix_rss(rows, cuts, ZERO)
+        left = _core.prefix_rss(rows, cuts, ZERO, self._targets)
         backward = np.ascontiguousarray(len(order) - cuts[::-1])
-        right = _core.prefix_rss(np.ascontiguousarray(rows[::-1]), backward, ZERO)[::-1]
+        right = _core.prefix_rss(np.ascontiguousarray(rows[::-1]), backward, ZERO, self._targets)[::-1]
         return self._unit * left, self._unit * right
 
     def along(self, X: Array, directions: Array, thresholds: Array | None, least: int) -> tuple[Array, Array]:
@@ -100,7 +107,7 @@ class Passes:
 
         X : (n, p) the same rows; directions : (k, p); thresholds : (k,) the only cut along each, or None for any
         """
-        return _core.cuts_along(X, directions, thresholds, self._rows, self._unit, least, ZERO)
+        return _core.cuts_along(X, directions, thresholds, self._rows, self._unit, least, ZERO, self._targets)
 
 
 def left_out_error(X: Array, y: Array) -> float:

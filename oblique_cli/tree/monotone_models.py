@@ -55,7 +55,8 @@ class Held(NamedTuple):
             return left, right
         rest = self.rest(X, y)
         models = [_with_slope(self.model.coef, rest[side]) for side in (goes_left, ~goes_left)]
-        bounds = handed_down(way, models[0].intercept, models[1].intercept, self.bounds)
+        left_constant, right_constant = (float(model.intercept) for model in models)
+        bounds = handed_down(way, left_constant, right_constant, self.bounds)
         if bounds is None:
             return None
         return Held(models[0], True, bounds[0]), Held(models[1], True, bounds[1])

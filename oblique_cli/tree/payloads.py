@@ -65,11 +65,12 @@ class Payload(Frozen, ABC):
 
     @abstractmethod
     def answers(self, tree: Counted, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
-        """Return what rows X (n, p) get in given nodes (n,): class codes, or numbers; (n,)."""
+        """Return what rows X (n, p) get in given nodes (n,): class codes, or numbers; (n,), of k outputs (n, k)."""
 
     @abstractmethod
     def losses(self, answers: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
-        """Return what each answer costs where the target is known, (n,): whether it is wrong, or its squared error."""
+        """Return what each answer costs where the target is known, (n,): whether it is wrong, or its squared error,
+        over all outputs."""
 
     @abstractmethod
     def costs(self, tree: Counted) -> Array:
@@ -254,7 +255,8 @@ class Equations(Payload):
     """y = coef @ x + intercept at every node: a linear model of its training rows, or a number.
 
     coef : (n_nodes, p), zeros for a number; intercept : (n_nodes,); rss : (n_nodes,) residual sum of squares, of the
-    equations without bounds; bounds : (n_nodes, 2) least and largest answer (truncation.py), None without
+    equations without bounds; bounds : (n_nodes, 2) least and largest answer (truncation.py), None without. Of k outputs
+    coef is (n_nodes, k, p), intercept (n_nodes, k), bounds (n_nodes, k, 2), and rss the sum over all of them
     """
 
     coef: Array
@@ -267,14 +269,27 @@ class Equations(Payload):
         """Return the equations of the models of all nodes."""
         return cls(*(np.array([getattr(one, name) for one in models]) for name in ("coef", "intercept", "rss")))
 
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs k."""
+        return 1 if self.intercept.ndim == 1 else int(self.intercept.shape[1])
+
+    def of_output(self, k: int) -> Equations:
+        """Return the equations of one of several outputs; their residual sums are those of all."""
+        bounds = None if self.bounds is None else self.bounds[:, k]
+        return Equations(self.coef[:, k], self.intercept[:, k], self.rss, bounds)
+
     def answers(self, tree: Counted, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
         """Return numbers."""
-        values: Array = np.einsum("ij,ij->i", X, self.coef[leaves]) + self.intercept[leaves]
-        return values if self.bounds is None else np.clip(values, *self.bounds[leaves].T)
+        values: Array = self.intercept[leaves]
+        if values.ndim == 1 or self.coef.any():  # n k p zeros are not worth their room
+            values = np.einsum("ij,i...j->i...", X, self.coef[leaves]) + values
+        return values if self.bounds is None else np.clip(values, *np.moveaxis(self.bounds[leaves], -1, 0))
 
     def losses(self, answers: NDArray[Any], targets: NDArray[Any]) -> NDArray[Any]:
         """Return squared errors."""
-        return np.asarray((answers - targets) ** 2)
+        squared = np.asarray((answers - targets) ** 2)
+        return squared if squared.ndim == 1 else np.asarray(squared.sum(axis=1))
 
     def costs(self, tree: Counted) -> Array:
         """Return the residual sums as shares of the root's."""
@@ -293,7 +308,10 @@ class Equations(Payload):
         return Equations(self.coef[nodes], self.intercept[nodes], self.rss[nodes], bounds)
 
     def bounds_of(self, node: int) -> tuple[float, float] | None:
-        """Return least and largest answer of a node's equation, None where nothing bounds it: a number needs none."""
+        """Return least and largest answer of a node's equation, None where nothing bounds it: a number needs none.
+
+        Of several outputs ask one (`of_output`).
+        """
         if self.bounds is None or not self.coef[node].any():
             return None
         low, high = self.bounds[node].tolist()

@@ -5,6 +5,9 @@ rows on it or below it. Where a constant is the model, these are the rows above 
 linear, a bend of the target shows as signs that change along some direction (Chaudhuri, Huang, Loh & Yao 1994; Loh
 2002). The heuristic proposes directions, and among them the cut is taken after which the models of both children leave
 least error.
+
+Of several outputs the residuals of a row are one number along the first principal component of the node's residuals:
+the direction in which most error is left. The error of a cut is the sum over the outputs, as they are given.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ Array = NDArray[np.float64]
 
 PERFECT = 1e-24  # a node of so small a share of the root's sum of squares is fitted exactly
 AT_ONCE = 256  # directions that are searched in one call, so that p of them need no p x p numbers
+ZERO_COMPONENT = 1e-9  # of a unit vector: its sign may be rounding
 EQUAL = 1e-12  # errors closer than this share of the node's sum of squares are equal: the first cut is taken
 
 
@@ -59,19 +63,33 @@ class Cut:
 
 
 def model_of(X: Array, y: Array, settings: Settings) -> Linear:
-    """Return the model of a node's rows X (n, p), y (n,)."""
+    """Return the model of a node's rows X (n, p), y (n,) or (n, k)."""
     if settings.linear:
         return fit_linear(X, y)
-    mean = float(y.mean())
-    return Linear(np.zeros(X.shape[1]), mean, float(((y - mean) ** 2).sum()), 1)
+    mean = y.mean(axis=0)
+    return Linear(np.zeros((*y.shape[1:], X.shape[1])), mean, float(((y - mean) ** 2).sum()), 1)
+
+
+def above(residuals: Array) -> NDArray[np.int32]:
+    """Return the two classes of a node's rows, (n,): 1 above its model, 0 on it or below it. residuals : (n,) or (n, k)
+
+    Of k outputs a row is above its model if its residuals are, along their first principal component: the eigenvector
+    of the largest eigenvalue of the sum of r r' over the rows, whose first component that is not zero is positive.
+    """
+    if residuals.ndim > 1:
+        axis = np.linalg.eigh(residuals.T @ residuals)[1][:, -1]
+        axis = axis * np.sign(axis[np.abs(axis) > ZERO_COMPONENT][0])
+        # A row's sum does not depend on which other rows there are, as that of a matrix product may.
+        residuals = np.einsum("nk,k->n", residuals, axis)
+    return (residuals > 0.0).astype(np.int32)
 
 
 def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int = 0) -> Tree:
-    """Return the tree grown on rows X (n, p), y (n,), n >= 1.
+    """Return the tree grown on rows X (n, p), y (n,) or (n, k), n >= 1.
 
     seed : of what nodes draw. Rows must come in an order that depends on their content alone if the tree is to.
     """
-    noise, order = PERFECT * float(((y - y.mean()) ** 2).sum()), settings.signs
+    noise, order = PERFECT * float(((y - y.mean(axis=0)) ** 2).sum()), settings.signs
 
     def children(held: Held, A: Array, b: Array, coef: Array, goes_left: NDArray[np.bool_]) -> tuple[Held, Held] | None:
         if order is not None:
@@ -84,7 +102,7 @@ def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int =
         if len(rows) < 2 * settings.min_leaf or model.rss <= noise or depth == settings.max_depth:
             return None
         A, b = np.ascontiguousarray(X[rows]), y[rows]
-        signs = (b - model.predict(A) > 0.0).astype(np.int32)
+        signs = above(b - model.predict(A))
         if signs.min() == signs.max():
             return None
         node = Node(A, signs, None, 2, depth, "gini", seed=seed, path=path)
@@ -111,11 +129,11 @@ def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int =
 def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cut | None:
     """Return the cut of least error, the first of equal ones in the order of the proposals; None if there is none.
 
-    node : rows with the signs of their residuals as classes; y : (n,) their targets
+    node : rows with the signs of their residuals as classes; y : (n,) or (n, k) their targets
     """
     # The residual sum of a linear model is the same in every rotated space.
     passes = Passes(node.X, y, constant=not settings.linear)
-    margin = EQUAL * float(((y - y.mean()) ** 2).sum())
+    margin = EQUAL * float(((y - y.mean(axis=0)) ** 2).sum())
     best: Cut | None = None
     for directions, given in _directions(node, proposer):
         errors, thresholds = passes.along(node.X, directions, given, settings.min_leaf)

@@ -120,7 +120,7 @@ class Tree:
         """(p,) whether an answer can change with a feature: by a hyperplane, or an equation of a leaf."""
         used = (self.coef_ != 0.0).any(axis=0)
         if self.is_regression:
-            used |= (self.equations.coef[self.is_leaf] != 0.0).any(axis=0)
+            used |= (self.equations.coef[self.is_leaf].reshape(-1, self.n_features) != 0.0).any(axis=0)
         return np.asarray(used)
 
     @property
@@ -179,7 +179,7 @@ class Tree:
         return shares
 
     def predicted(self, X: NDArray[Any], n_threads: int = 1) -> NDArray[Any]:
-        """Return what the payload answers in each row's leaf, (n,): class codes, or numbers.
+        """Return what the payload answers in each row's leaf, (n,): class codes, or numbers; of k outputs (n, k).
 
         X : (n, p), float32 and float64 as they are
         """

@@ -24,13 +24,13 @@ WIDTH = 1.5  # ranges of the targets
 def truncated(tree: Tree, X: Array, y: Array, which: str) -> Tree:
     """Return a regression tree whose answers stay within WIDTH times the range of targets, around its middle.
 
-    X, y : the training rows (n, p) and targets (n,); which : "all" targets, those of each "leaf", or "none". A leaf's
-    interval lies within that of all targets.
+    X, y : the training rows (n, p) and targets (n,) or (n, k); which : "all" targets, those of each "leaf", or "none".
+    A leaf's interval lies within that of all targets. Of several outputs each has its own.
     """
     if which == NONE:
         return tree
     groups = [y] * tree.n_nodes if which == ALL else [y[rows] for rows in arrivals(tree, X)]
-    ends = np.array([(own.min(), own.max()) for own in groups])
-    room = 0.5 * (WIDTH - 1.0) * (ends[:, 1] - ends[:, 0])
-    bounds = ends + room[:, None] * [-1.0, 1.0]
+    ends = np.array([np.stack([own.min(axis=0), own.max(axis=0)], axis=-1) for own in groups])
+    room = 0.5 * (WIDTH - 1.0) * (ends[..., 1] - ends[..., 0])
+    bounds = ends + room[..., None] * [-1.0, 1.0]
     return tree.changed(payload=replace(tree.equations, bounds=bounds))

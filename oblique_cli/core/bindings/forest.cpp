@@ -67,20 +67,22 @@ void grow_forest(Forest& forest, const Matrix& x, const Codes& y, const std::opt
   forest.grow(data, options, n_trees, n_threads);
 }
 
-void grow_numbers(Forest& forest, const Matrix& x, const Doubles& y, const std::optional<Doubles>& weights,
+void grow_numbers(Forest& forest, const Matrix& x, const Matrix& y, const std::optional<Doubles>& weights,
                   const nb::dict& given, std::size_t n_trees, int n_threads, const nb::list& families,
                   std::size_t max_bins, double min_leaf) {
   const std::size_t n = x.shape(0), p = x.shape(1);
   require(n >= 1 && n < (std::size_t{1} << 31) && p == forest.n_features, "X must have rows, and the forest's columns");
   require(forest.n_classes == 1, "a forest of numbers has one class");
   require(max_bins >= 2 && max_bins <= 256, "max_bins must be from 2 to 256");
-  check_numbers(x, y, weights);
+  require(y.shape(0) >= 1 && y.shape(1) == n,
+          "y must have a row for each output, and in it a number for each row of X");
+  require(!weights || weights->shape(0) == n, "X and weights must have the same number of rows");
   const ForestOptions options = forest_options(option_values("a forest", given), choices(families));
   require(!options.families.empty(), "a forest of numbers needs families");
   const Released released;
   const std::vector<std::int32_t> one_class(n, 0);
   TrainingRows data(x.data(), one_class.data(), weights ? weights->data() : nullptr, n, p, 1, std::nullopt, true);
-  data.targets.assign(y.data(), y.data() + n);
+  data.targets.assign(y.data(), y.data() + y.size());
   forest.grow_numbers(data, options, max_bins, min_leaf, n_trees, n_threads);
 }
 
@@ -349,8 +351,9 @@ void bind_forest(nb::module_& m) {
            "classes.")
       .def("grow_numbers", &grow_numbers, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
            "options"_a, "n_trees"_a, "n_threads"_a, "families"_a, "max_bins"_a, "min_leaf"_a,
-           "Add trees of numbers y (n,) float64 to a forest of one class; X, weights, options and families as in "
-           "`grow`. min_leaf: least weight of a child.")
+           "Add trees of numbers y (outputs, n) float64 to a forest of one class; X, weights, options and families as "
+           "in "
+           "`grow`. A cut lowers the sum of squares over all outputs. min_leaf: least weight of a child.")
       .def("boost_numbers", &boost_numbers, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
            "kept_X"_a.noconvert(), "kept_y"_a.noconvert(), "kept_weights"_a.noconvert().none(), "options"_a,
            "families"_a, "boosting"_a, "squared"_a, "quantile"_a,

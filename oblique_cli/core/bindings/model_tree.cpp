@@ -18,30 +18,30 @@ namespace {
 
 nb::object prefix_rss_of(const Matrix& rows,
                          const nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>& cuts,
-                         double zero) {
+                         double zero, std::size_t targets) {
   const std::size_t n = rows.shape(0), m = rows.shape(1), n_cuts = cuts.shape(0);
-  require(m >= 1, "rows must have at least the column of the target");
+  require(targets >= 1 && m >= targets, "rows must have at least the columns of the targets");
   for (std::size_t c = 0; c < n_cuts; ++c)
     require(cuts(c) >= (c ? cuts(c - 1) : 0) && cuts(c) <= static_cast<std::int64_t>(n), "cuts must rise from 0 to n");
   std::vector<double> out;
   {
     const Released released;
-    out = prefix_rss(rows.data(), m, cuts.data(), n_cuts, zero);
+    out = prefix_rss(rows.data(), m, targets, cuts.data(), n_cuts, zero);
   }
   return array(std::move(out), {n_cuts});
 }
 
 nb::tuple cuts_along(const Matrix& x, const Matrix& directions, const std::optional<Doubles>& given, const Matrix& rows,
-                     double unit, std::size_t least, double zero) {
+                     double unit, std::size_t least, double zero, std::size_t targets) {
   const std::size_t n = x.shape(0), p = x.shape(1), k = directions.shape(0);
-  require(n >= 1 && rows.shape(0) == n && rows.shape(1) >= 1,
-          "X and rows must have the same number of rows, 1 or more");
+  require(n >= 1 && rows.shape(0) == n, "X and rows must have the same number of rows, 1 or more");
+  require(targets >= 1 && rows.shape(1) >= targets, "rows must have at least the columns of the targets");
   require(directions.shape(1) == p, "directions must have one component per column of X");
   require(!given || given->shape(0) == k, "thresholds must have one entry per direction");
   std::vector<double> errors(k), thresholds(k);
   {
     const Released released;
-    DirectionCuts cuts(x.data(), n, p, rows.data(), rows.shape(1), unit, least, zero);
+    DirectionCuts cuts(x.data(), n, p, rows.data(), rows.shape(1), targets, unit, least, zero);
     for (std::size_t d = 0; d < k; ++d) {
       const double fixed = given ? (*given)(d) : std::numeric_limits<double>::quiet_NaN();
       const DirectionCut best = cuts.best(directions.data() + d * p, fixed);
@@ -78,11 +78,12 @@ nb::tuple pilot_models(const Matrix& x, const Doubles& y,
 }  // namespace
 
 void bind_model_tree(nb::module_& m) {
-  m.def("prefix_rss", &prefix_rss_of, "rows"_a.noconvert(), "cuts"_a.noconvert(), "zero"_a,
-        "Residual sum of squares of the last column on the others over the first cuts[0], cuts[1], ... rows, by Givens "
-        "rotations; entries below zero once the columns before them are eliminated count as 0.");
+  m.def("prefix_rss", &prefix_rss_of, "rows"_a.noconvert(), "cuts"_a.noconvert(), "zero"_a, "targets"_a = 1,
+        "Residual sum of squares of the last `targets` columns on the others, added up, over the first cuts[0], "
+        "cuts[1], ... rows, by Givens rotations; entries below zero once the columns before them are eliminated count "
+        "as 0.");
   m.def("cuts_along", &cuts_along, "X"_a.noconvert(), "directions"_a.noconvert(), "thresholds"_a.none().noconvert(),
-        "rows"_a.noconvert(), "unit"_a, "least"_a, "zero"_a,
+        "rows"_a.noconvert(), "unit"_a, "least"_a, "zero"_a, "targets"_a = 1,
         "Least sum of both sides' residual sums of squares over the cuts along each direction, infinity where no cut "
         "leaves `least` rows on either side, and its threshold; at the given thresholds alone if there are any.");
   m.def("pilot_models", &pilot_models, "X"_a.noconvert(), "y"_a.noconvert(), "orders"_a.noconvert(), "least"_a,

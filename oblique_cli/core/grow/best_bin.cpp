@@ -50,11 +50,18 @@ void BestBin::begin_node(const Bag& bag) {
     squares += run.weight * run.weight;
   }
   if (!data_.targets.empty()) {
-    pull_.resize(std::max(pull_.size(), bag.n));
-    double sum = 0.0;
-    for (std::size_t i = 0; i < bag.n; ++i) sum += pull_[i] = bag.weight[i] * data_.targets[bag.row[i]];
-    of_class_.assign(1, sum);
-    squares = sum * sum;
+    const std::size_t n_outputs = data_.n_outputs();
+    pull_.resize(std::max(pull_.size(), n_outputs * bag.n));
+    of_class_.clear();
+    squares = 0.0;
+    for (std::size_t k = 0; k < n_outputs; ++k) {
+      const double* target = data_.output(k);
+      double* pull = pull_.data() + k * bag.n;
+      double sum = 0.0;
+      for (std::size_t i = 0; i < bag.n; ++i) sum += pull[i] = bag.weight[i] * target[bag.row[i]];
+      of_class_.push_back(sum);
+      squares += sum * sum;
+    }
   }
   uncut_ = squares / total_;
   best_ = {};
@@ -115,17 +122,21 @@ void BestBin::add_classes(const Bag& bag, std::size_t n_bins) {
 }
 
 void BestBin::add_targets(const Bag& bag, std::size_t n_bins) {
-  weight_.assign(2 * n_bins, 0.0);  // sums of targets, and room for those that nobody asks for
+  const std::size_t n_outputs = of_class_.size();
+  weight_.assign((n_outputs + 1) * n_bins, 0.0);  // sums of targets, and room for those that nobody asks for
   double* sum = weight_.data();
   for (std::size_t i = 0; i < bag.n; ++i) {
     left_[place_[i]] += bag.weight[i];
     sum[place_[i]] += pull_[i];
   }
-  for (std::size_t b = 1; b < n_bins; ++b) {
-    left_[b] += left_[b - 1];
-    sum[b] += sum[b - 1];
+  for (std::size_t b = 1; b < n_bins; ++b) left_[b] += left_[b - 1];
+  double* unused = sum + n_outputs * n_bins;
+  for (std::size_t k = 0; k < n_outputs; ++k, sum += n_bins) {
+    const double* pull = pull_.data() + k * bag.n;
+    for (std::size_t i = 0; k > 0 && i < bag.n; ++i) sum[place_[i]] += pull[i];
+    for (std::size_t b = 1; b < n_bins; ++b) sum[b] += sum[b - 1];
+    add_squares(sum, of_class_[k], n_bins, unused, squares_[0].data(), squares_[1].data());
   }
-  add_squares(sum, of_class_[0], n_bins, sum + n_bins, squares_[0].data(), squares_[1].data());
 }
 
 // Puts the rows of a node into the bins of a direction. Where there are fewer rows than bins, empty bins are left out.

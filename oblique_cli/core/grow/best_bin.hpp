@@ -12,8 +12,9 @@ namespace oblique {
 
 // Cuts between two bins of the features drawn, and of planes, each of which is drawn with the same probability as a
 // feature; if none of them is better than no cut, of the next feature that has one. A cut is worth its Gini gain on the
-// weights of the classes, or the fall of the sum of squares of the targets where there are some; the first of equals
-// wins. Both are sums over the two sides of squares by weights: of each class, or of the weighted sum of the targets.
+// weights of the classes, or the fall of the sum of squares of the targets where there are some, over all outputs; the
+// first of equals wins. Both are sums over the two sides of squares by weights: of each class, or of the weighted sum
+// of the targets of each output.
 class BestBin {
  public:
   // data : the rows that the directions are of
@@ -56,8 +57,8 @@ class BestBin {
   double min_leaf_ = 0.0;
   Best best_;
   double total_ = 0.0, uncut_ = 0.0;
-  std::vector<double> of_class_;                   // weight of each class of the node, or sum of its targets
-  std::vector<double> pull_;                       // weighted target of each row of the node
+  std::vector<double> of_class_;                   // weight of each class of the node, or sum of each output's targets
+  std::vector<double> pull_;                       // weighted targets of the rows of the node, an output after another
   std::vector<std::uint8_t> place_, of_place_;     // of each row: its place among the bins; bin of each place
   std::vector<double> weight_;                     // classes by places
   std::vector<double> left_, squares_[2], value_;  // of the cut behind each place

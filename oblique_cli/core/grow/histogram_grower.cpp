@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kEvery = 2, kRows = 256;
 constexpr std::int64_t kDepth = 4;
 constexpr std::uint64_t kSmallTree = (std::uint64_t{1} << 32) + 16;  // number of the stream of its seed
+constexpr std::uint64_t kComponents = kSmallTree + 1;                // of the components that small trees take
 constexpr std::size_t kSmallTrees = 4;                               // of a tree that stands alone
 constexpr double kFaintest = 0x1p-20;                                // of a row's weight to the largest
 
@@ -55,10 +56,14 @@ ForestTree HistogramGrower::grow_alone(std::uint64_t tree_seed, std::size_t numb
   seen_.clear();
   for (std::uint32_t i = 0; i < data_.x.n; ++i)
     if (draws_[i] > 0) seen_.push_back(i);
-  Stream stream(tree_seed, 0, kSmallTree);
+  Stream stream(tree_seed, 0, kSmallTree), of_components(tree_seed, 0, kComponents);
+  const bool several = data_.n_outputs() > 1;
+  if (several && !components_) components_.emplace(data_);
+  if (several) components_->find(seen_, draws_);
   for (std::size_t i = 0; i < kSmallTrees; ++i) {
-    const double middle = data_.targets[seen_[stream.below(seen_.size())]];
-    directions_.add(small_tree(stream.next(), kSmallTrees * number + i, middle), i);
+    const double* values = several ? components_->draw(of_components.uniform()) : data_.targets.data();
+    const double middle = values[seen_[stream.below(seen_.size())]];
+    directions_.add(small_tree(stream.next(), kSmallTrees * number + i, values, middle), i);
   }
   return tree_of(tree_seed, kSmallTrees);
 }
@@ -79,7 +84,7 @@ ForestTree HistogramGrower::tree_of(std::uint64_t tree_seed, std::size_t round) 
 // A child of the small tree weighs as large a share of its rows as it would have to weigh of all that are drawn.
 void HistogramGrower::find_planes(std::uint64_t tree_seed, std::size_t round) {
   const std::uint64_t seed = Stream(tree_seed, 0, kSmallTree).next();
-  if (!small_) return directions_.add(small_tree(seed, round / kEvery, 0.0), round);
+  if (!small_) return directions_.add(small_tree(seed, round / kEvery, data_.targets.data(), 0.0), round);
   const std::size_t drawn = drawn_of(options_.rows, data_.x.n);
   const double share = static_cast<double>(std::min(drawn, kRows)) / static_cast<double>(drawn);
   small_->require(std::max(1.0, share * min_leaf_));
@@ -87,7 +92,7 @@ void HistogramGrower::find_planes(std::uint64_t tree_seed, std::size_t round) {
 }
 
 // Grows a tree of two classes on few rows: those whose number is above `middle`, and all others.
-ForestTree HistogramGrower::small_tree(std::uint64_t seed, std::size_t number, double middle) {
+ForestTree HistogramGrower::small_tree(std::uint64_t seed, std::size_t number, const double* values, double middle) {
   const std::size_t p = data_.x.p, drawn = drawn_of(options_.rows, data_.x.n);
   RowDraw{false, std::min({drawn, kRows, seen_.size()})}.draw(seed, seen_.size(), draws_);
   std::vector<double> rows, weights;
@@ -96,7 +101,7 @@ ForestTree HistogramGrower::small_tree(std::uint64_t seed, std::size_t number, d
     if (draws_[at] == 0) continue;
     const std::uint32_t i = seen_[at];
     for (std::size_t j = 0; j < p; ++j) rows.push_back(data_.x.column(j)[i]);
-    const double far = data_.targets[i] - middle;
+    const double far = values[i] - middle;
     codes.push_back(far > 0.0);
     weights.push_back(std::fabs(far) * (data_.weights.empty() ? 1.0 : data_.weights[i]));
   }

@@ -12,6 +12,7 @@
 #include "grow/drawn_nodes.hpp"
 #include "grow/forest_grower.hpp"
 #include "grow/forest_options.hpp"
+#include "grow/output_components.hpp"
 #include "rows/bagged_rows.hpp"
 #include "rows/training_rows.hpp"
 #include "tree/plane_tree.hpp"
@@ -21,7 +22,8 @@ namespace oblique {
 // The families grow small trees on few rows, whose planes join the directions, and the tree is the best by cuts between
 // bins. Where trees predict numbers, a small tree tells rows above some number from those below it, which weigh by how
 // far they are from it: the two classes of Loh (2002), whose Gini gain is that of the squares but for the weights that
-// divide them.
+// divide them. Of several outputs the number of a row is what it has along a principal component of the outputs, which
+// each small tree draws by the components' variances among the rows that it may take.
 class HistogramGrower {
  public:
   // mass : as in BinnedDirections
@@ -32,7 +34,8 @@ class HistogramGrower {
   // A tree of boosting, whose small tree comes every other round; of numbers it tells gradients above 0 from those
   // below. round : number of the tree
   ForestTree grow(std::uint64_t tree_seed, std::size_t round);
-  // A tree of numbers that stands alone: four small trees, each of which takes the number of some row.
+  // A tree of numbers that stands alone: four small trees, each of which takes the number of some row, and a component
+  // of several outputs.
   ForestTree grow_alone(std::uint64_t tree_seed, std::size_t number);
   // Least weight of a child in further trees.
   void require(double min_leaf) { min_leaf_ = min_leaf; }
@@ -40,7 +43,8 @@ class HistogramGrower {
  private:
   ForestTree tree_of(std::uint64_t tree_seed, std::size_t round);
   void find_planes(std::uint64_t tree_seed, std::size_t round);
-  ForestTree small_tree(std::uint64_t seed, std::size_t number, double middle);
+  // values : number of each row
+  ForestTree small_tree(std::uint64_t seed, std::size_t number, const double* values, double middle);
 
   TrainingRows& data_;
   const ForestOptions options_;
@@ -50,7 +54,8 @@ class HistogramGrower {
   BaggedRows rows_;
   BestBin best_;
   DrawnNodes sampler_;
-  std::vector<std::uint32_t> draws_, seen_;  // seen_ : rows that small trees of numbers may take
+  std::optional<OutputComponents> components_;  // of several outputs
+  std::vector<std::uint32_t> draws_, seen_;     // seen_ : rows that small trees of numbers may take
 };
 
 }  // namespace oblique

@@ -23,14 +23,14 @@ struct DirectionCut {
   double threshold = std::numeric_limits<double>::quiet_NaN();
 };
 
-// The rows of a node. x : n x p features; rows : n x m regressors, target last, as `prefix_rss` takes them, whose sums
+// The rows of a node. x : n x p features; rows : n x m regressors, targets last, as `prefix_rss` takes them, whose sums
 // are in units of `unit`
 class DirectionCuts {
  public:
-  DirectionCuts(const double* x, std::size_t n, std::size_t p, const double* rows, std::size_t m, double unit,
-                std::size_t least, double zero)
-      : x_(x), n_(n), p_(p), rows_(rows), m_(m), unit_(unit), least_(std::max<std::size_t>(least, 1)), zero_(zero),
-        sorted_(n), ordered_(n * m), reversed_(n * m) {
+  DirectionCuts(const double* x, std::size_t n, std::size_t p, const double* rows, std::size_t m, std::size_t targets,
+                double unit, std::size_t least, double zero)
+      : x_(x), n_(n), p_(p), rows_(rows), m_(m), targets_(targets), unit_(unit),
+        least_(std::max<std::size_t>(least, 1)), zero_(zero), sorted_(n), ordered_(n * m), reversed_(n * m) {
     spread_.measure(x, n, p);
   }
 
@@ -50,10 +50,11 @@ class DirectionCuts {
       std::copy(row, row + m_, ordered_.begin() + static_cast<std::ptrdiff_t>(i * m_));
       std::copy(row, row + m_, reversed_.begin() + static_cast<std::ptrdiff_t>((n_ - 1 - i) * m_));
     }
-    const std::vector<double> left = prefix_rss(ordered_.data(), m_, cuts_.data(), cuts_.size(), zero_);
+    const std::vector<double> left = prefix_rss(ordered_.data(), m_, targets_, cuts_.data(), cuts_.size(), zero_);
     backward_.assign(cuts_.rbegin(), cuts_.rend());
     for (std::int64_t& cut : backward_) cut = static_cast<std::int64_t>(n_) - cut;
-    const std::vector<double> right = prefix_rss(reversed_.data(), m_, backward_.data(), backward_.size(), zero_);
+    const std::vector<double> right =
+        prefix_rss(reversed_.data(), m_, targets_, backward_.data(), backward_.size(), zero_);
     std::size_t at = 0;
     for (std::size_t c = 0; c < cuts_.size(); ++c) {
       const double error = unit_ * left[c] + unit_ * right[cuts_.size() - 1 - c];
@@ -86,7 +87,7 @@ class DirectionCuts {
   const double* x_;
   std::size_t n_, p_;
   const double* rows_;
-  std::size_t m_;
+  std::size_t m_, targets_;
   double unit_;
   std::size_t least_;
   double zero_;

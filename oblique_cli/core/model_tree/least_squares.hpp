@@ -10,22 +10,23 @@
 
 namespace oblique {
 
-// The triangular factor R of the rows seen so far, kept by Givens rotations. The last column is the target, and what
-// its diagonal entry collects is the residual sum of squares itself, not a difference of two large numbers: no digits
-// cancel, and the condition number is not squared as in normal equations.
+// The triangular factor R of the rows seen so far, kept by Givens rotations. The last columns are targets, and what
+// rotations leave of them is squared into the residual sum of squares itself, not a difference of two large numbers: no
+// digits cancel, and the condition number is not squared as in normal equations. All targets share the factor, and
+// their sums are one sum.
 //
 // A column whose entry of a row is below `zero` once the columns before it are eliminated depends on them as far as
 // floating point can tell. It gets no pivot, so that a repeated or constant column takes no degree of freedom.
 class GrowingFactor {
  public:
-  // columns : number of columns, target included; zero : limit below which an entry is zero, columns being of unit
-  // scale
-  GrowingFactor(std::size_t columns, double zero)
-      : m_(columns), zero_(zero), r_(columns * columns, 0.0), row_(columns) {}
+  // columns : number of columns, targets included; targets : how many of them, at least 1; zero : limit below which an
+  // entry is zero, columns being of unit scale
+  GrowingFactor(std::size_t columns, std::size_t targets, double zero)
+      : m_(columns), regressors_(columns - targets), zero_(zero), r_(columns * columns, 0.0), row_(columns) {}
 
   void add(const double* values) {
     for (std::size_t j = 0; j < m_; ++j) row_[j] = values[j];
-    for (std::size_t j = 0; j + 1 < m_; ++j) {
+    for (std::size_t j = 0; j < regressors_; ++j) {
       const double b = row_[j];
       if (std::fabs(b) <= zero_) continue;
       double* pivot = r_.data() + j * m_;
@@ -39,22 +40,23 @@ class GrowingFactor {
         row_[k] = c * below - s * above;
       }
     }
-    rss_ += row_[m_ - 1] * row_[m_ - 1];
+    for (std::size_t j = regressors_; j < m_; ++j) rss_ += row_[j] * row_[j];
   }
 
   double rss() const { return rss_; }
 
  private:
-  std::size_t m_;
+  std::size_t m_, regressors_;
   double zero_, rss_ = 0.0;
   std::vector<double> r_, row_;
 };
 
-// Residual sums of squares of the first cuts[0], cuts[1], ... rows of `rows` (n x m, target last); cuts rise.
-inline std::vector<double> prefix_rss(const double* rows, std::size_t m, const std::int64_t* cuts, std::size_t n_cuts,
-                                      double zero) {
+// Residual sums of squares of the first cuts[0], cuts[1], ... rows of `rows` (n x m, `targets` of them last); cuts
+// rise.
+inline std::vector<double> prefix_rss(const double* rows, std::size_t m, std::size_t targets, const std::int64_t* cuts,
+                                      std::size_t n_cuts, double zero) {
   std::vector<double> out(n_cuts);
-  GrowingFactor factor(m, zero);
+  GrowingFactor factor(m, targets, zero);
   std::int64_t done = 0;
   for (std::size_t c = 0; c < n_cuts; ++c) {
     for (; done < cuts[c]; ++done) {

@@ -8,12 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.estimators.checked_rows import checked_numbers
 from oblique_cli.estimators.fitted import Names
 from oblique_cli.estimators.forest.base import Array, CoreTrees, as_tree, relative, some_positive
 from oblique_cli.estimators.forest.leaf_probabilities import Leaves, branches_of
-from oblique_cli.estimators.regression.tree_regressor import ShownNumbers
+from oblique_cli.estimators.regression.tree_regressor import ShownNumbers, names_of_outputs
 from oblique_cli.ground.constraints import Constraint, check
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.structure import Tree
@@ -23,21 +24,21 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
     """An ensemble whose trees are a forest of the core, of one class, and whose leaves have a number or an equation.
 
     leaf_values_ : (leaves of all trees, 1) numbers, or (leaves of all trees, p + 3) equations: coefficients, intercept,
-    and the least and the largest that the leaf may say
+    and the least and the largest that the leaf may say. Of k outputs it has an axis for them in the middle
     """
 
     constraints: ClassVar[Mapping[str, Constraint]]
     leaf_values_: Array
 
     def _training_rows(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, several: bool = False
     ) -> tuple[Array, Array, Array | None]:
         """Check parameters and data; return rows of positive weight, their numbers, and weights over the least.
 
-        What was learned before goes: a fit that fails leaves nothing of other rows.
+        What was learned before goes: a fit that fails leaves nothing of other rows. several : as in `checked_numbers`
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, targets = checked_numbers(self, X, y)
+        rows, targets = checked_numbers(self, X, y, several=several)
         for learned in ("forest_", "oob_prediction_", "oob_score_", "l2_regularization_"):
             self.__dict__.pop(learned, None)
         if sample_weight is None:
@@ -45,8 +46,14 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
         weights, useful = some_positive(sample_weight, rows)
         return np.ascontiguousarray(rows[useful]), targets[useful], relative(weights[useful])
 
+    @property
+    def n_outputs_(self) -> int:
+        """Number of outputs k."""
+        check_is_fitted(self)
+        return 1 if self.leaf_values_.ndim == 2 else int(self.leaf_values_.shape[1])
+
     def _class_names(self, given: Names) -> list[str]:
-        return ["y"] if given is None else self._as_many([given] if isinstance(given, str) else given, 1, "class_names")
+        return self._as_many(names_of_outputs(self.n_outputs_, given), self.n_outputs_, "class_names")
 
     def _as_tree(self, state: Mapping[str, Any], number: int) -> Tree:
         """The tree with an equation at every node; limits of leaves are not in it.
@@ -56,14 +63,14 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
         p, left = self.n_features_in_, np.asarray(state["left"])
         sizes = (self.forest_.n_nodes()[:number] + 1) // 2
         values = self.leaf_values_[int(sizes.sum()) :]
-        weights = Leaves([state], 1).counts
-        models = np.zeros((len(left), p + 1))
+        weights = Leaves([state], 1).counts.reshape(-1, *[1] * (values.ndim - 1))
+        models = np.zeros((len(left), *values.shape[1:-1], p + 1))
         of_leaves = left < 0
         found = values[~left[of_leaves]]
-        models[of_leaves, p] = found[:, 0 if found.shape[1] == 1 else p]
-        models[of_leaves, :p] = 0.0 if found.shape[1] == 1 else found[:, :p]
+        models[of_leaves, ..., p] = found[..., 0 if found.shape[-1] == 1 else p]
+        models[of_leaves, ..., :p] = 0.0 if found.shape[-1] == 1 else found[..., :p]
         branches = branches_of(left)
         for node in np.flatnonzero(~of_leaves)[::-1]:
             children = [branches.left[node], branches.right[node]]
             models[node] = (weights[children] * models[children]).sum(axis=0) / weights[children].sum()
-        return as_tree(state, p, 1, Equations(models[:, :p], models[:, p], np.zeros(len(left))))
+        return as_tree(state, p, 1, Equations(models[..., :p], models[..., p], np.zeros(len(left))))

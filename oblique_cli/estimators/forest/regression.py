@@ -38,13 +38,20 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
     classes of Loh 2002). The prediction is the mean of the trees' (Breiman 2001). With linear leaves a leaf has a ridge
     regression on its rows, whose predictions are cut off at the least and the largest number of these rows.
 
+    With a y of k columns each tree is one for all of them, whose leaves say k numbers. A cut lowers the sum of squares
+    over all outputs, as they are given: scale outputs of other units first. Each small tree takes a principal component
+    of the outputs of the tree's rows, drawn by its variance, and tells the rows above some number along it from the
+    others.
+
     Attributes
     ----------
     forest_ : the compiled trees; `tree(i)` gives one as arrays, without the limits of linear leaves
-    leaf_values_ : (leaves of all trees, 1) means, or (leaves of all trees, p + 3) coefficients, intercept and limits
+    leaf_values_ : (leaves of all trees, 1) means, or (leaves of all trees, p + 3) coefficients, intercept and limits;
+        of k outputs (leaves of all trees, k, 1) or (leaves of all trees, k, p + 3)
     l2_regularization_ : float, of linear leaves
-    oob_prediction_ : (n,) mean of the trees that did not draw a row, NaN where all did; oob_score_ : float, R2 of these
-    n_features_in_ : int
+    oob_prediction_ : (n,) mean of the trees that did not draw a row, NaN where all did, of k outputs (n, k)
+    oob_score_ : float, R2 of these, the mean over the outputs
+    n_features_in_, n_outputs_ : int
     feature_importances_ : (p,)
     n_nodes_, n_leaves_ : int, of all trees; depth_ : int, of the deepest
 
@@ -95,12 +102,12 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
-        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
-            1e-140 to 1e140, DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0 are as if
-            they were not there.
+        X : (n, p) and y : (n,) or (n, k) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0
+            or from 1e-140 to 1e140, DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0
+            are as if they were not there.
         raises ConfigError for a parameter out of range, or that does not fit p
         """
-        rows, targets, weights = self._training_rows(X, y, sample_weight)
+        rows, targets, weights = self._training_rows(X, y, sample_weight, several=True)
         n, p = rows.shape
         if message := self.clash(type(self).__name__, p):
             raise ConfigError(message)
@@ -119,12 +126,13 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         seed = int(check_random_state(self.random_state).randint(2**31))
         grown_by, least = families(self.proposer, "gini", 1.0), float(self.min_samples_leaf or LEAST[self.leaves])
         forest = _core.Forest(p, 1, seed)
-        centered = targets - np.average(targets, weights=weights)
+        centered = targets - np.average(targets, axis=0, weights=weights)
+        by_output = np.ascontiguousarray(np.atleast_2d(centered.T))
         trees, threads = self.n_estimators, self._threads()
         refined: list[dict[str, Any]] = []
 
         def grow() -> None:
-            forest.grow_numbers(rows, centered, weights, options, trees, threads, grown_by, self.max_bins, least)
+            forest.grow_numbers(rows, by_output, weights, options, trees, threads, grown_by, self.max_bins, least)
             self._improve(forest, rows, targets, weights, options, refined)
 
         self._watched(trees, lambda: len(refined) if self.refines else int(forest.finished), grow)
@@ -188,7 +196,8 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         best = max(found)
         if len(found) > 1 and seen.any():
             each = None if weights is None else weights[seen]
-            errors = {r: np.average((v[seen] - targets[seen]) ** 2, weights=each) for r, v in outside.items()}
+            squares = {r: ((v[seen] - targets[seen]) ** 2).reshape(int(seen.sum()), -1) for r, v in outside.items()}
+            errors = {r: np.average(each_output.sum(axis=1), weights=each) for r, each_output in squares.items()}
             best = min(sorted(found, reverse=True), key=errors.__getitem__)
         self.leaf_values_ = found[best]
         if self.leaves == LINEAR:
@@ -198,10 +207,15 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
             self.oob_score_ = float(r2_score(targets[seen], outside[best][seen])) if seen.sum() > 1 else float("nan")
 
     def predict(self, X: ArrayLike) -> Array:
-        """Return the mean of what the trees say. X : (n, p); returns (n,)."""
+        """Return the mean of what the trees say. X : (n, p); returns (n,), of k outputs (n, k)."""
         check_is_fitted(self)
         rows = checked(self, X, dtype=np.float64, order="C", reset=False)
         return means_of_trees(self.forest_, rows, self.leaf_values_, self._threads())
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return the nodes of a tree and its depth on average."""
@@ -209,7 +223,9 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
 
 
 def _out_of_bag(values: Array, numbers: NDArray[np.int64], rows: Array, unseen: NDArray[np.bool_]) -> Array:
-    """The mean of what the trees say that did not draw a row, (n,), NaN where all did."""
+    """The mean of what the trees say that did not draw a row, (n,), NaN where all did; of k outputs (n, k)."""
+    if values.ndim > 2:
+        return np.column_stack([_out_of_bag(own, numbers, rows, unseen) for own in values.swapaxes(0, 1)])
     total, p = np.zeros(len(rows)), rows.shape[1]
     for at, without in zip(numbers.T, unseen.T, strict=True):
         said = values[at[without]]

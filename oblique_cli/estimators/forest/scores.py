@@ -40,7 +40,14 @@ def shares_of(scores: Array, n_classes: int) -> Array:
 
 
 def means_of_trees(forest: Any, rows: Array, leaf_values: Array, threads: int) -> Array:
-    """Return the mean of what the trees say of rows (n, p), (n,). leaf_values : (leaves, 1), or (leaves, p + 3)"""
+    """Return the mean of what the trees say of rows (n, p), (n,). leaf_values : (leaves, 1), or (leaves, p + 3)
+
+    Of k outputs leaf_values is (leaves, k, 1) or (leaves, k, p + 3), and the answer (n, k).
+    """
+    if leaf_values.ndim > 2:
+        if leaf_values.shape[2] == 1:
+            return np.asarray(forest.sums(rows, np.ascontiguousarray(leaf_values[:, :, 0]), threads) / len(forest))
+        return np.column_stack([means_of_trees(forest, rows, own, threads) for own in leaf_values.swapaxes(0, 1)])
     said = np.ascontiguousarray(leaf_values)
     if said.shape[1] == 1:
         return np.asarray(forest.sums(rows, said, threads)[:, 0] / len(forest))

@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
+from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.checked_rows import refuse_negative, refuse_times
+from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.monotonic import signs_by_column
 from oblique_cli.estimators.regression.tree_regressor import ShownRegression
 from oblique_cli.ground.constraints import Constraint, Integer, Optional, Real, SignsOfColumns
@@ -29,7 +31,9 @@ if TYPE_CHECKING:
 class CARTRegressor(DecisionTreeRegressor, ShownRegression):
     """scikit-learn's regression tree, constants in its leaves, with the attributes that experiments read.
 
-    It takes all parameters of `sklearn.tree.DecisionTreeRegressor`; configurations have these.
+    It takes all parameters of `sklearn.tree.DecisionTreeRegressor`; configurations have these. With a y of k columns
+    there is one tree for all of them, whose cuts lower the sum of squares over all outputs, as they are given: scale
+    outputs of other units first. `monotonic_cst` is for one output.
 
     Parameters
     ----------
@@ -58,11 +62,20 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
     }
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
-        """Grow the tree, as scikit-learn does. X : (n, p) numbers; y : (n,) numbers; sample_weight : (n,) or None."""
+        """Grow the tree, as scikit-learn does.
+
+        X : (n, p) numbers; y : (n,) or (n, k) numbers; sample_weight : (n,) or None
+        """
         refuse_times(X, type(self).__name__)
         if check_input:
             sample_weight = self._checked_ends(X, sample_weight)
         given: Any = self.get_params(deep=False)["monotonic_cst"]
+        columns = np.shape(y)[1] if np.ndim(y) == 2 else 1
+        if given is not None and columns > 1:
+            raise ConfigError(
+                f"{ORDER} of {type(self).__name__} is for one output, and y has {columns} columns; set {ORDER} to "
+                "None, or fit a tree to each column."
+            )
         if isinstance(given, Mapping):
             names = list(getattr(X, "columns", ()))
             self.monotonic_cst = signs_by_column(given, names, np.shape(X)[1], type(self).__name__).tolist()
@@ -73,7 +86,7 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         return self
 
     def predict(self, X: ArrayLike, check_input: bool = True) -> NDArray[np.float64]:
-        """Return the numbers predicted for rows X (n, p).
+        """Return the numbers predicted for rows X (n, p): (n,), of k outputs (n, k).
 
         Numbers beyond single precision go the way of its ends: every cut of the tree lies between these.
         """
@@ -132,9 +145,11 @@ def tree_of_cart(tree: Any) -> Tree:
     left, inner = tree.children_left, tree.children_left >= 0
     axes = np.zeros((tree.node_count, tree.n_features))
     axes[inner, tree.feature[inner]] = 1.0
-    # A threshold is infinite where missing values are cut off; rounding of an impurity can be below 0.
-    rss = np.maximum(tree.impurity, 0.0) * tree.weighted_n_node_samples
-    models = Equations(np.zeros_like(axes), tree.value[:, 0, 0], rss)
+    # A threshold is infinite where missing values are cut off; rounding of an impurity can be below 0. The impurity is
+    # the mean over the outputs.
+    rss = np.maximum(tree.impurity, 0.0) * tree.weighted_n_node_samples * tree.n_outputs
+    values = tree.value[:, 0, 0] if tree.n_outputs == 1 else tree.value[:, :, 0]
+    models = Equations(np.zeros((*values.shape, tree.n_features)), values, rss)
     return Tree(
         left,
         tree.children_right,

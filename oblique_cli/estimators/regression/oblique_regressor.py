@@ -29,6 +29,7 @@ Array = NDArray[np.float64]
 
 LEAVES = ("constant", "linear")
 PRUNED = ("cv", "none")
+NO_REFINEMENT = REFINEMENTS[0]
 
 
 class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
@@ -38,11 +39,16 @@ class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
     directions for these two classes, HHCART by reflecting along the eigenvectors of each. Among all cuts along all
     directions, the one is taken after which the models of the two sides leave the least residual sum of squares.
 
+    With a y of k columns there is one tree for all of them, whose leaves say k numbers. The residual sum of a cut is
+    that of all outputs, as they are given: scale outputs of other units first. Rows are above the node's model if their
+    residuals are, along their first principal component. `refine`, `monotonic_cst` and `leaf_residuals` are for one
+    output.
+
     Attributes
     ----------
     tree_ : Tree
     refinement_ : Refined, with refine "tao"
-    n_features_in_, n_leaves_, n_nodes_, depth_ : int
+    n_features_in_, n_outputs_, n_leaves_, n_nodes_, depth_ : int
 
     The order of the training rows does not matter.
     """
@@ -102,12 +108,19 @@ class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
     def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
         """Grow the tree.
 
-        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
-            1e-140 to 1e140, DataError otherwise. A constant target gives one leaf.
+        X : (n, p) and y : (n,) or (n, k) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0
+            or from 1e-140 to 1e140, DataError otherwise. A constant target gives one leaf. ConfigError for k > 1 with a
+            parameter that is for one output.
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         self._refuse_clash()
-        rows, targets = self._training_rows(X, y)
+        rows, targets = self._training_rows(X, y, several=True)
+        if targets.ndim > 1 and (for_one := self._for_one_output()):
+            name, other = for_one
+            raise ConfigError(
+                f"{name} of {type(self).__name__} is for one output, and y has {targets.shape[1]} columns; set {name} "
+                f"to {other!r}, or fit a tree to each column."
+            )
         seed = int(check_random_state(self.random_state).randint(2**31))
         settings = self._settings(rows.shape[1])
         if settings.signs is not None and self.refine != "none":
@@ -144,6 +157,19 @@ class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
         self._ranges = ranges_of(rows)
         warn_of_flat(self, settings.signs, tree.used_features, rows, targets)
         return self
+
+    def _for_one_output(self) -> tuple[str, Any] | None:
+        """A parameter that is set to something for one output alone, and what it would have to be; None without."""
+        if self.refine != NO_REFINEMENT:
+            return "refine", NO_REFINEMENT
+        if self.monotonic_cst is not None:
+            return ORDER, None
+        return ("leaf_residuals", False) if self.leaf_residuals else None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._for_one_output() is None
+        return tags
 
     def _settings(self, p: int) -> Settings:
         linear = self.leaves == "linear"

@@ -7,7 +7,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -33,6 +33,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Array = NDArray[np.float64]
+
+
+def names_of_outputs(n_outputs: int, target: Names) -> Sequence[str] | NDArray[Any]:
+    """Return a name for each output: those given, or one name, with numbers behind it for several; None is "y"."""
+    name = "y" if target is None else target
+    if not isinstance(name, str):
+        return name
+    return [name] if n_outputs == 1 else [f"{name}{k + 1}" for k in range(n_outputs)]
 
 
 class ShownNumbers(TreeKind):
@@ -61,16 +69,18 @@ class ShownNumbers(TreeKind):
             light=light,
             most=MOST_TERMS,
         )
-        said = _unbroken(leaf_texts(tree, features, classes[0], precision))
-        brief = _unbroken(leaf_texts(tree, features, classes[0], precision, MOST_TERMS))
+        said = _unbroken(leaf_texts(tree, features, classes, precision))
+        brief = _unbroken(leaf_texts(tree, features, classes, precision, MOST_TERMS))
         models = tree.equations
 
         def shown(node: NodeView) -> NodeView:
             if not node.is_leaf:
                 return replace(node, counts=())
-            used = np.flatnonzero(models.coef[node.number]).tolist()
-            model = [[j, float(models.coef[node.number, j])] for j in used]
-            rule = {"v": [float(models.intercept[node.number]), model, *(models.bounds_of(node.number) or ())]}
+            rule = {}  # of several outputs a page shows the text
+            if models.n_outputs == 1:
+                used = np.flatnonzero(models.coef[node.number]).tolist()
+                model = [[j, float(models.coef[node.number, j])] for j in used]
+                rule = {"v": [float(models.intercept[node.number]), model, *(models.bounds_of(node.number) or ())]}
             # An equation says its rows itself.
             text, short = said[node.number], brief[node.number]
             return replace(node, text=text, brief=short, counts=(), n_rows=-1, rule=rule)
@@ -101,30 +111,28 @@ class ShownRegression(ShownNumbers, SingleTree):
         shares /= np.maximum(shares.sum(axis=1, keepdims=True), np.finfo(float).tiny)
         return np.asarray((tree.gains[inner] @ shares)[None])
 
-    def export_text(  # type: ignore[override]
-        self, feature_names: Names = None, target: str = "y", precision: int = 3
-    ) -> str:
+    def export_text(self, feature_names: Names = None, target: Names = "y", precision: int = 3) -> str:
         """Return the rules of the tree with the model of every leaf.
 
         feature_names : (p,) names; without them those of the columns in `fit`, else x1, x2, ...
-        target : name of what is predicted; precision : significant digits
+        target : name of what is predicted, or (k,) names of the outputs; one name is numbered for several
+        precision : significant digits
         """
         check_is_fitted(self)
-        return self._text_of(self.model_tree, self._feature_names(feature_names), [target], precision)
+        tree = self.model_tree
+        return self._text_of(tree, self._feature_names(feature_names), self._outputs(tree, target), precision)
 
-    def plot(  # type: ignore[override]
-        self, feature_names: Names = None, target: str = "y", precision: int = 3, title: str = ""
-    ) -> Figure:
+    def plot(self, feature_names: Names = None, target: Names = "y", precision: int = 3, title: str = "") -> Figure:
         """Return the tree as a matplotlib figure, the model of a leaf in it. Parameters are those of `export_text`.
 
         ConfigError for more than 200 leaves, or without matplotlib.
         """
         return drawn(self.view(feature_names, target, precision, title))
 
-    def view(  # type: ignore[override]
+    def view(
         self,
         feature_names: Names = None,
-        target: str = "y",
+        target: Names = "y",
         precision: int = 3,
         title: str = "",
         rows: TrainingRows = None,
@@ -134,8 +142,13 @@ class ShownRegression(ShownNumbers, SingleTree):
         Other parameters are those of `plot`.
         """
         check_is_fitted(self)
-        features = [unbroken(name) for name in self._feature_names(feature_names)]
-        return self._view_of(self.model_tree, features, [unbroken(target)], precision, title, rows)
+        features, tree = [unbroken(name) for name in self._feature_names(feature_names)], self.model_tree
+        outputs = [unbroken(name) for name in self._outputs(tree, target)]
+        return self._view_of(tree, features, outputs, precision, title, rows)
+
+    def _outputs(self, tree: Tree, target: Names) -> list[str]:
+        """A name for each output."""
+        return self._as_many(names_of_outputs(tree.equations.n_outputs, target), tree.equations.n_outputs, "target")
 
 
 class Finished(Declared, kw_only=True):
@@ -155,7 +168,7 @@ class Finished(Declared, kw_only=True):
     )
 
     def _finish(self, tree: Tree, X: Array, y: Array) -> None:
-        """Make `tree` the fitted one, with its bounds. X : (n, p), y : (n,) training rows"""
+        """Make `tree` the fitted one, with its bounds. X : (n, p), y : (n,) or (n, k) training rows"""
         vars(self).pop("leaf_residuals_", None)
         tree = truncated(tree, X, y, self.truncate)
         self._keep(tree)
@@ -187,15 +200,24 @@ class TreeRegressor(ShownRegression, RegressorMixin, BaseEstimator):
         self.tree_ = tree
         self.n_leaves_, self.n_nodes_, self.depth_ = tree.n_leaves, tree.n_nodes, tree.depth
 
-    def _training_rows(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, Array]:
-        """Checked rows and targets, in an order that depends on their content alone. DataError for extreme numbers."""
-        rows, targets = checked_numbers(self, X, y)
+    @property
+    def n_outputs_(self) -> int:
+        """Number of outputs k."""
+        check_is_fitted(self)
+        return self.tree_.equations.n_outputs
+
+    def _training_rows(self, X: ArrayLike, y: ArrayLike, several: bool = False) -> tuple[Array, Array]:
+        """Checked rows and targets, in an order that depends on their content alone. DataError for extreme numbers.
+
+        several : as in `checked_numbers`
+        """
+        rows, targets = checked_numbers(self, X, y, several=several, column_warns=not several)
         # Sums depend on the order of rows, and no tree should.
-        order = np.lexsort((*rows.T[::-1], targets))
+        order = np.lexsort((*rows.T[::-1], *targets.reshape(len(rows), -1).T[::-1]))
         return np.ascontiguousarray(rows[order]), targets[order]
 
     def predict(self, X: ArrayLike) -> Array:
-        """Return the value of the model in each row's leaf. X : (n, p); returns (n,)."""
+        """Return the value of the model in each row's leaf. X : (n, p); returns (n,), of k outputs (n, k)."""
         check_is_fitted(self)
         return self.tree_.predicted(checked(self, X, dtype=np.float64, order="C", reset=False))
 

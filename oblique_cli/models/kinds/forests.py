@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from oblique_cli.errors import quoted
-from oblique_cli.models.codecs import Codec, Numbers, Real, Scope, Whole, fields_of
+from oblique_cli.models.codecs import ByAxes, Codec, Numbers, Real, Scope, Whole, fields_of
 from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, REGRESSOR, Kind
 
 VOTINGS = ("majority", "mean")
@@ -175,10 +175,12 @@ KINDS.register("boosted_numbers")(
 def _check_equations(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
     _check_leaves(state)
     values, p = state["leaf_values_"], state["n_features_in_"]
-    if values.shape[1] not in (1, p + 3):
-        raise ValueError(f"leaf_values_ must have 1 or {p + 3} columns. Got {values.shape[1]}")
-    if values.shape[1] > 1 and (values[:, p + 1] > values[:, p + 2]).any():
+    if values.shape[-1] not in (1, p + 3):
+        raise ValueError(f"leaf_values_ must have 1 or {p + 3} columns. Got {values.shape[-1]}")
+    if values.shape[-1] > 1 and (values[..., p + 1] > values[..., p + 2]).any():
         raise ValueError("leaf_values_ has a leaf whose least number is above its largest")
+    if "oob_prediction_" in state and state["oob_prediction_"].ndim != values.ndim - 1:
+        raise ValueError("leaf_values_ and oob_prediction_ must be of the same outputs")
 
 
 KINDS.register("number_forest")(
@@ -187,9 +189,13 @@ KINDS.register("number_forest")(
         state={
             **REGRESSOR,
             "forest_": ForestForm(),
-            "leaf_values_": Numbers("float64", ("leaves", "K")),
+            "leaf_values_": ByAxes(
+                (Numbers("float64", ("leaves", "K")), Numbers("float64", ("leaves", "outputs", "K")))
+            ),
             "l2_regularization_": Real(),
-            "oob_prediction_": Numbers("float64", ("training rows",)),
+            "oob_prediction_": ByAxes(
+                (Numbers("float64", ("training rows",)), Numbers("float64", ("training rows", "outputs")))
+            ),
             "oob_score_": Real(),
         },
         optional=frozenset({"l2_regularization_", "oob_prediction_", "oob_score_"}),

@@ -8,7 +8,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from oblique_cli.models.codecs import Codec, Many, Maybe, Numbers, Pairs, Plain, Real, Record, Scope, Whole, fields_of
+from oblique_cli.models.codecs import (
+    ByAxes,
+    Codec,
+    Many,
+    Maybe,
+    Numbers,
+    Pairs,
+    Plain,
+    Real,
+    Record,
+    Scope,
+    Size,
+    SizeOf,
+    Whole,
+    fields_of,
+)
 from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, REGRESSOR, SIZES, Kind, check_binary
 
 
@@ -150,12 +165,18 @@ KINDS.register("logistic_forest")(
 
 # ---- regression ------------------------------------------------------------------------------------------------------
 
+
+def _of_outputs(*rest: Size) -> ByAxes:
+    """Numbers of the nodes, with an axis for the outputs where there are several."""
+    return ByAxes((Numbers("float64", ("nodes", *rest)), Numbers("float64", ("nodes", "outputs", *rest))))
+
+
 EQUATIONS: Mapping[str, Codec] = {
-    "coef": Numbers("float64", ("nodes", "p")),
-    "intercept": Numbers("float64", ("nodes",)),
+    "coef": _of_outputs("p"),
+    "intercept": _of_outputs(),
     "rss": Numbers("float64", ("nodes",)),
 }
-BOUNDS: Mapping[str, Codec] = {"bounds": Numbers("float64", ("nodes", 2))}  # only where answers are bounded
+BOUNDS: Mapping[str, Codec] = {"bounds": _of_outputs(2)}  # only where answers are bounded
 
 
 class EquationTree(Codec):
@@ -185,7 +206,8 @@ class EquationTree(Codec):
         splits = fields.pop("splits")
         if splits.counts.shape[1] != 1 or any(splits.levels) or splits.missing_left is not None:
             raise ValueError("splits of a regression tree have one class, no levels and no side for missing values")
-        if splits.coef_.shape != fields["coef"].shape:
+        coef = fields["coef"]
+        if splits.coef_.shape != (len(coef), coef.shape[-1]):
             raise ValueError("splits and coef must have the same nodes and features")
         return splits.changed(payload=_equations(fields))
 
@@ -228,8 +250,10 @@ class AxisTree(EquationTree):
 def _equations(fields: Mapping[str, Any]) -> Any:
     from oblique_cli.tree.payloads import Equations
 
-    bounds = fields.get("bounds")
-    if bounds is not None and not (bounds[:, 0] <= bounds[:, 1]).all():
+    bounds, axes = fields.get("bounds"), fields["intercept"].ndim
+    if fields["coef"].ndim != axes + 1 or (bounds is not None and bounds.ndim != axes + 1):
+        raise ValueError("coef, intercept and bounds must be of the same outputs")
+    if bounds is not None and not (bounds[..., 0] <= bounds[..., 1]).all():
         raise ValueError("bounds must have the least answer before the largest one")
     return Equations(**fields)
 
@@ -287,7 +311,7 @@ KINDS.register("regression_tree")(
 
 
 class ConstantTree(Codec):
-    """The tree of scikit-learn's `DecisionTreeRegressor`, of one output; a leaf has -1 for children, -2 for feature."""
+    """The tree of scikit-learn's `DecisionTreeRegressor`; a leaf has -1 for children, -2 for feature."""
 
     forms: ClassVar[Mapping[str, Codec]] = {
         "max_depth": Whole(),
@@ -299,7 +323,7 @@ class ConstantTree(Codec):
         "n_node_samples": Numbers("int64", ("nodes",), 0),
         "weighted_n_node_samples": Numbers("float64", ("nodes",)),
         "missing_go_to_left": Numbers("uint8", ("nodes",)),
-        "values": Numbers("float64", ("nodes", 1, 1)),
+        "values": Numbers("float64", ("nodes", "outputs", 1)),
     }
 
     def plain(self, value: Any, scope: Scope) -> Any:
@@ -322,7 +346,8 @@ class ConstantTree(Codec):
             nodes = np.zeros(len(left), dtype=NODE_DTYPE)
             for name in NODE_DTYPE.names:
                 nodes[name] = found[name]
-            tree = Tree(scope.sizes["p"], np.ones(1, dtype=np.intp), 1)
+            n_outputs = scope.sizes["outputs"]
+            tree = Tree(scope.sizes["p"], np.ones(n_outputs, dtype=np.intp), n_outputs)
             state = {
                 "max_depth": found["max_depth"],
                 "node_count": len(left),
@@ -338,6 +363,6 @@ class ConstantTree(Codec):
 KINDS.register("constant_tree")(
     Kind(
         classes=("CARTRegressor",),
-        state={**REGRESSOR, "n_outputs_": Whole(1, 2), "max_features_": Whole(1), "tree_": ConstantTree()},
+        state={**REGRESSOR, "n_outputs_": SizeOf("outputs"), "max_features_": Whole(1), "tree_": ConstantTree()},
     )
 )
