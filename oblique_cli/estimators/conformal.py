@@ -169,7 +169,12 @@ class ConformalRegressor(RegressorMixin, _Conformal):  # type: ignore[misc, unus
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ConformalRegressor:
         """Fit the estimator and find the limits. X : (n, p); y : (n,) numbers. ConfigError for too few rows."""
-        self._fitted(np.asarray(X), np.asarray(y, np.float64))
+        targets = np.asarray(y, np.float64)
+        if targets.ndim > 1 and targets.shape[1] > 1:
+            raise ConfigError(
+                f"y of {type(self).__name__} must be one output. Got {targets.shape[1]} columns; fit one to each."
+            )
+        self._fitted(np.asarray(X), targets)
         return self
 
     def predict_interval(self, X: ArrayLike) -> Array:

@@ -1,0 +1,355 @@
+"""Trees that predict several numbers at once: plain programs and scikit-learn's trees beside them, and refusals."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils.estimator_checks import check_estimator
+
+import oblique_cli
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.estimators.algorithms import make
+from oblique_cli.estimators.conformal import ConformalRegressor
+from oblique_cli.models.file_format import digest
+from oblique_cli.models.model import Model
+from oblique_cli.tree.least_squares import fit_linear
+from oblique_cli.tree.residual_signs import Settings, above, best_cut, grow
+from oblique_cli.tree.splitting import PROPOSERS, Node
+
+NAMES = ("cart_regression", "hhcart_regression", "hhcart_model_tree")
+OBLIQUE = NAMES[1:]
+
+
+def rows_of(seed: int, n: int = 120, p: int = 3, k: int = 2) -> tuple[Any, Any]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    parts = [np.abs(X[:, 0] + X[:, 1]), 2.0 * (X[:, -1] > 0.3), X[:, 0] - X[:, -1]]
+    return X, np.column_stack(parts[:k]) + 0.1 * rng.normal(size=(n, k))
+
+
+def rss(X: Any, y: Any, linear: bool) -> float:
+    return sum(fit_linear(X, column).rss if linear else float(((column - column.mean()) ** 2).sum()) for column in y.T)
+
+
+# ---- plain programs --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("linear", [False, True])
+@given(seed=st.integers(0, 10**6), k=st.integers(2, 3), least=st.integers(1, 8))
+@settings(max_examples=25)
+def test_the_cut_of_an_axis_is_the_best_of_all_over_all_outputs(linear: bool, seed: int, k: int, least: int):
+    X, y = rows_of(seed, n=24, p=2, k=k)
+    node = Node(X, above(y - y.mean(axis=0)), None, 2, 0, "gini", seed=0)
+    found = best_cut(node, y, PROPOSERS["axis_parallel"](), Settings(least, linear=linear))
+    errors = []
+    for j in range(2):
+        for t in np.sort(X[:, j])[:-1]:
+            left = X[:, j] <= t
+            if least <= left.sum() <= len(y) - least:
+                errors.append(rss(X[left], y[left], linear) + rss(X[~left], y[~left], linear))
+    assert found is not None and found.error == pytest.approx(min(errors), rel=1e-7)
+
+
+def slow_tree(X: Any, y: Any, rows: Any, least: int, said: Any) -> None:
+    """The leaves of a tree of axes over all cuts, written out: `said` gets their means."""
+    best, error = None, rss(X[rows], y[rows], linear=False)
+    for j in range(X.shape[1]):
+        for t in np.sort(X[rows, j])[:-1]:
+            left = X[rows, j] <= t
+            if min(left.sum(), (~left).sum()) < least:
+                continue
+            now = rss(X[rows[left]], y[rows[left]], False) + rss(X[rows[~left]], y[rows[~left]], False)
+            if now < error * (1.0 - 1e-10):
+                best, error = left, now
+    if best is None:
+        said[rows] = y[rows].mean(axis=0)
+        return
+    slow_tree(X, y, rows[best], least, said)
+    slow_tree(X, y, rows[~best], least, said)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_tree_of_axes_is_that_of_a_plain_program_and_of_scikit_learn(k: int, seed: int):
+    X, y = rows_of(seed, n=60, k=k)
+    said = np.empty_like(y)
+    slow_tree(X, y, np.arange(len(X)), 4, said)
+    plain = {"min_samples_leaf": 4, "random_state": 0}
+    ours = make("hhcart_regression", proposer="axis_parallel", pruning="none", **plain).fit(X, y)
+    reference = make("cart_regression", **plain).fit(X, y)
+    theirs = DecisionTreeRegressor(**plain).fit(X, y)
+    for model in (ours, reference, theirs):
+        np.testing.assert_allclose(model.predict(X), said, rtol=1e-9, atol=1e-12)
+    assert ours.n_leaves_ == reference.n_leaves_ == theirs.get_n_leaves()
+    assert np.array_equal(reference.predict(X), theirs.predict(X))
+    np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-9)
+    np.testing.assert_allclose(ours.tree_.equations.rss[0], rss(X, y, False))
+    np.testing.assert_allclose(reference.model_tree.equations.rss[0], rss(X, y, False))
+    assert np.array_equal(reference.model_tree.predicted(X), reference.predict(X))
+
+
+def test_a_linear_leaf_has_the_equation_of_each_output_alone():
+    X, y = rows_of(1)
+    tree = make("hhcart_model_tree", random_state=0).fit(X, y).tree_
+    leaves = tree.apply(X)
+    for leaf in np.unique(leaves):
+        for k in range(2):
+            own = fit_linear(X[leaves == leaf], y[leaves == leaf, k])
+            np.testing.assert_allclose(tree.equations.coef[leaf, k], own.coef, rtol=1e-6, atol=1e-9)
+            np.testing.assert_allclose(tree.equations.intercept[leaf, k], own.intercept, rtol=1e-6, atol=1e-9)
+
+
+# ---- the two classes of a node ---------------------------------------------------------------------------------------
+
+
+def test_rows_are_above_a_model_along_the_first_principal_component():
+    """By hand: the residuals lie along (3, 4), but for a little across it."""
+    along, across = np.array([-2.0, -1.0, 1.0, 2.0]), np.array([1e-3, -1e-3, -1e-3, 1e-3])
+    residuals = along[:, None] * [0.6, 0.8] + across[:, None] * [0.8, -0.6]
+    assert above(residuals).tolist() == [0, 0, 1, 1]
+    assert above(-residuals).tolist() == [1, 1, 0, 0]
+    assert above(residuals * [-1.0, 1.0]).tolist() == [1, 1, 0, 0]  # the first component is positive
+    assert above(residuals[:, :1]).tolist() == above(residuals[:, 0]).tolist()
+
+
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=25)
+def test_classes_of_a_node_depend_on_no_sign_or_order_of_rows(seed: int):
+    rng = np.random.default_rng(seed)
+    residuals = rng.normal(size=(20, 3)) * [3.0, 1.0, 0.5]
+    order = rng.permutation(20)
+    assert above(residuals)[order].tolist() == above(residuals[order]).tolist()
+    _, _, axes = np.linalg.svd(residuals)
+    expected = residuals @ (axes[0] * np.sign(axes[0, 0])) > 0.0
+    assert above(residuals).tolist() == expected.tolist()
+
+
+def test_planes_across_features_are_found_where_two_outputs_bend():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(300, 3))
+    side = X[:, 0] + X[:, 1] > 0.2
+    y = np.column_stack([np.where(side, 1.0, 0.0), np.where(side, -1.0, 2.0)])
+    # Of classes with two centers a reflection of HHCART-A finds the plane nearly, one of HHGDT to the end.
+    tree = grow(X, y, PROPOSERS["oc1_lc"](), Settings(5, max_depth=1))
+    left = tree.apply(X) == 1
+    assert max((left == side).mean(), (left != side).mean()) > 0.95
+    assert np.count_nonzero(np.abs(tree.coef_[0]) > 0.1) == 2
+
+
+# ---- several outputs and one -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_equal_columns_give_the_tree_of_one(name: str):
+    X, y = rows_of(2)
+    # Few rows have ties, which rounding decides.
+    model = make(name, random_state=0, min_samples_leaf=10)
+    one, three = clone(model).fit(X, y[:, 0]), model.fit(X, np.repeat(y[:, :1], 3, axis=1))
+    np.testing.assert_allclose(three.predict(X), np.repeat(one.predict(X)[:, None], 3, axis=1), rtol=1e-9, atol=1e-9)
+    assert one.n_leaves_ == three.n_leaves_ and (one.n_outputs_, three.n_outputs_) == (1, 3)
+    np.testing.assert_allclose(three.model_tree.equations.rss, 3.0 * one.model_tree.equations.rss, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_column_is_one_output_without_a_warning_as_in_trees_of_scikit_learn(name: str):
+    X, y = rows_of(3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DecisionTreeRegressor().fit(X, y[:, :1])
+        column = make(name, random_state=0).fit(X, y[:, :1])
+    assert column.predict(X).shape == (len(X),)
+    assert np.array_equal(column.predict(X), make(name, random_state=0).fit(X, y[:, 0]).predict(X))
+
+
+@pytest.mark.parametrize("name", OBLIQUE)
+def test_the_order_of_rows_does_not_matter(name: str):
+    X, y = rows_of(4)
+    order = np.random.default_rng(0).permutation(len(X))
+    one = make(name, random_state=0).fit(X, y)
+    assert np.array_equal(one.predict(X), make(name, random_state=0).fit(X[order], y[order]).predict(X))
+
+
+@pytest.mark.parametrize("name", OBLIQUE)
+def test_a_larger_unit_of_all_outputs_changes_no_cut(name: str):
+    X, y = rows_of(6)
+    one, larger = (make(name, random_state=0).fit(X, factor * y) for factor in (1.0, 1024.0))
+    assert np.array_equal(one.tree_.coef_, larger.tree_.coef_)
+    np.testing.assert_allclose(larger.predict(X), 1024.0 * one.predict(X), rtol=1e-12)
+
+
+def test_pruning_counts_the_errors_of_all_outputs():
+    """The noise of a second output leaves nothing of the tree, and is no reason for leaves of its own."""
+    X, y = rows_of(7, n=200)
+    noise = 50.0 * np.random.default_rng(1).normal(size=len(X))
+    kept = make("hhcart_regression", random_state=0).fit(X, y)
+    assert make("hhcart_regression", random_state=0).fit(X, np.column_stack([y[:, 0], noise])).n_leaves_ == 1
+    assert kept.n_leaves_ < make("hhcart_regression", pruning="none").fit(X, y).n_leaves_
+
+
+# ---- estimators, files, text -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", OBLIQUE)
+def test_it_passes_the_estimator_checks_those_of_several_outputs_among_them(name: str):
+    model = make(name, random_state=0, pruning="none")
+    assert model.__sklearn_tags__().target_tags.multi_output
+    found = {one["check_name"]: one["status"] for one in check_estimator(model, on_fail=None, on_skip=None)}
+    assert found["check_regressor_multioutput"] == "passed"
+    assert [check for check, status in found.items() if status == "failed"] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_pickles_clones_and_files_say_the_same(name: str, tmp_path: Any):
+    X, y = rows_of(8, k=3)
+    model = make(name, random_state=0).fit(X, y)
+    said = model.predict(X)
+    assert said.shape == y.shape and model.score(X, y) > 0.1
+    oblique_cli.save(model, tmp_path / "one.json", X)
+    read = oblique_cli.load(tmp_path / "one.json")
+    copies = (pickle.loads(pickle.dumps(model)), clone(model).fit(X, y), read, read.estimator)
+    assert all(np.array_equal(copy.predict(X), said) for copy in copies)
+    assert read.n_outputs == 3 == read.estimator.n_outputs_
+    assert np.array_equal(read.apply(X), model.apply(X))
+
+
+@pytest.mark.parametrize("truncate", ["all", "leaf"])
+def test_bounds_are_of_each_output(truncate: str, tmp_path: Any):
+    X, y = rows_of(9)
+    model = make("hhcart_model_tree", random_state=0, truncate=truncate).fit(X, y)
+    far = model.predict(100.0 * X)
+    room = 0.25 * np.ptp(y, axis=0)
+    assert (far >= y.min(axis=0) - room - 1e-12).all() and (far <= y.max(axis=0) + room + 1e-12).all()
+    oblique_cli.save(model, tmp_path / "one.json")
+    assert np.array_equal(oblique_cli.load(tmp_path / "one.json").predict(100.0 * X), far)
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("hhcart_regression", lambda tree: tree["intercept"].pop()),
+        ("hhcart_regression", lambda tree: tree.update(intercept=[row[0] for row in tree["intercept"]])),
+        ("hhcart_regression", lambda tree: tree.update(coef=[row[0] for row in tree["coef"]])),
+        ("cart_regression", lambda tree: tree.update(values=[row[:1] for row in tree["values"]])),
+    ],
+)
+def test_a_file_of_other_outputs_is_refused(name: str, damage: Any, tmp_path: Any):
+    X, y = rows_of(10, n=40)
+    oblique_cli.save(make(name, max_depth=2, random_state=0).fit(X, y), tmp_path / "one.json")
+    document = json.loads((tmp_path / "one.json").read_text())
+    damage(document["state"]["tree_"])
+    (tmp_path / "one.json").write_text(json.dumps({**document, "digest": digest(document)}))
+    with pytest.raises(DataError, match="tree_"):
+        oblique_cli.load(tmp_path / "one.json")
+
+
+def test_text_and_drawings_name_each_output():
+    X, y = np.array([[0.0], [0.0], [1.0], [1.0]]), np.array([[1.0, 5.0], [3.0, 5.0], [4.0, 7.0], [4.0, 7.0]])
+    for name in NAMES[:2]:
+        options = {"pruning": "none", "min_samples_leaf": 2} if name in OBLIQUE else {"min_samples_leaf": 2}
+        model = make(name, **options).fit(X, y)
+        text = model.export_text()
+        # By hand: two squared errors of 1 over two rows and two outputs.
+        assert "y1 = 2; y2 = 5  (2 rows, RMSE 0.707)" in text and "y1 = 4; y2 = 7  (2 rows, RMSE 0)" in text
+        assert "fuel = 2; power = 5" in model.export_text(target=["fuel", "power"])
+        assert "power2 = 7" in model.export_text(target="power")
+        view = model.view(target=["fuel", "power"])
+        assert any("power\N{NO-BREAK SPACE}= 7" in node.text or "power = 7" in node.text for node in view.nodes)
+        assert "y2 = 7" in model.to_html()
+        model.plot()
+        with pytest.raises(ConfigError, match="target must be a list of 2 names"):
+            model.export_text(target=["fuel"])
+
+
+# ---- degenerate rows -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    ("X", "y", "leaves"),
+    [
+        ([[1.0], [2.0], [3.0]], [[5.0, 6.0]] * 3, 1),  # constant outputs
+        ([[1.0, 2.0]], [[5.0, 6.0, 7.0]], 1),  # one row, fewer than outputs
+        ([[1.0], [2.0]], [[0.0, 1.0, 2.0, 3.0], [4.0, 5.0, 6.0, 7.0]], None),
+        ([[1.0]] * 6, [[0.0, 1.0], [2.0, 5.0]] * 3, 1),  # equal rows of different targets
+        ([[float(i)] for i in range(8)], [[i % 2, 3.0] for i in range(8)], None),  # one output is constant
+    ],
+)
+def test_degenerate_rows_are_fitted(name: str, X: Any, y: Any, leaves: int | None):
+    model = make(name, random_state=0).fit(X, y)
+    said = model.predict(X)
+    assert said.shape == np.shape(y) and np.isfinite(said).all()
+    if leaves is not None:
+        assert model.n_leaves_ == leaves
+        np.testing.assert_allclose(said, np.tile(np.mean(y, axis=0), (len(X), 1)))
+
+
+@pytest.mark.parametrize("name", OBLIQUE)
+def test_outputs_of_very_different_sizes_are_added_up_as_they_are(name: str):
+    """The small output counts for nothing, and is predicted all the same."""
+    X, y = rows_of(11)
+    model = make(name, random_state=0, pruning="none").fit(X, y * [1e100, 1e-100])
+    alone = make(name, random_state=0, pruning="none").fit(X, y[:, 0] * 1e100)
+    np.testing.assert_allclose(model.predict(X)[:, 0], alone.predict(X), rtol=1e-9)
+    assert 0.0 < np.ptp(model.predict(X)[:, 1]) < 1e-99
+
+
+# ---- what is for one output ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "remedy"),
+    [
+        ("hhcart_regression", {"monotonic_cst": [1, 0, 0]}, "monotonic_cst to None"),
+        ("hhcart_model_tree", {"leaf_residuals": True}, "leaf_residuals to False"),
+        ("tao_regression", {}, "refine to 'none'"),
+        ("cart_regression", {"monotonic_cst": [1, 0, 0]}, "monotonic_cst to None"),
+    ],
+)
+def test_what_is_for_one_output_says_so(name: str, params: Any, remedy: str):
+    X, y = rows_of(12)
+    model = make(name, **params)
+    with pytest.raises(ConfigError, match=f"is for one output, and y has 2 columns; set {remedy}, or fit a tree to"):
+        model.fit(X, y)
+    if name != "cart_regression":
+        assert not model.__sklearn_tags__().target_tags.multi_output
+    model.fit(X, y[:, :1])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_repeats_or_explains_a_model_refuses_several_outputs(name: str):
+    X, y = rows_of(13)
+    model = make(name, random_state=0, max_depth=2).fit(X, y)
+    asked = (
+        *(
+            lambda form=form: oblique_cli.export(model, form)
+            for form in ("json", "python", "c", "sql", "onnx", "rules")
+        ),
+        lambda: oblique_cli.shap_values(model, X[:2], X),
+        lambda: oblique_cli.explain(model, X[0], reference=X),
+        lambda: oblique_cli.verify(model, never_uses=["x1"]),
+        lambda: oblique_cli.verify(model, monotone={"x1": 1}),
+    )
+    for each in asked:
+        with pytest.raises(ConfigError, match="of 2 outputs cannot be exported, explained or verified"):
+            each()
+    with pytest.raises(ConfigError, match=r"one output|of this package alone"):
+        Model.of(model).predict_quantiles(X, (0.5,))
+    with pytest.raises(ConfigError, match="must be one output"):
+        ConformalRegressor(make(name)).fit(X, y)
+
+
+def test_a_sparse_y_is_refused():
+    from scipy.sparse import csr_matrix
+
+    X, y = rows_of(14)
+    with pytest.raises(ConfigError, match="toarray"):
+        make("hhcart_regression").fit(X, csr_matrix(y))
