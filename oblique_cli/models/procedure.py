@@ -191,6 +191,7 @@ class Leaf:
     terms    linear model of a regression tree: the sum of the terms from the first on, plus `intercept`
     bounds   least and largest number that this model says: it is moved to the nearer one from outside; None without
     scores   linear models of the classes, which decide in place of `label` and `shares`; None without
+    outputs  where several numbers are predicted at once, the leaf of each alone; () otherwise
     """
 
     label: int = -1
@@ -201,6 +202,12 @@ class Leaf:
     intercept: float = 0.0
     scores: Scores | None = None
     bounds: tuple[float, float] | None = None
+    outputs: tuple[Leaf, ...] = ()
+
+    @property
+    def each(self) -> tuple[Leaf, ...]:
+        """The leaves of all outputs, or this one alone."""
+        return self.outputs or (self,)
 
 
 @dataclass(frozen=True)
@@ -360,7 +367,13 @@ class Procedure:
     @property
     def has_bounds(self) -> bool:
         """Whether some leaf's number has bounds."""
-        return any(leaf is not None and leaf.bounds is not None for tree in self.trees for leaf in tree.leaves)
+        leaves = (leaf for tree in self.trees for leaf in tree.leaves if leaf is not None)
+        return any(own.bounds is not None for leaf in leaves for own in leaf.each)
+
+    @property
+    def n_outputs(self) -> int:
+        """How many numbers are predicted at once, 1 for classes."""
+        return len(self.trees[0].leaf(self.trees[0].leaf_nodes[0]).each)
 
     @property
     def is_forest(self) -> bool:
@@ -413,18 +426,21 @@ class Procedure:
                 yield from ((term.cell, term.level, split.missing_left is None) for term in split.terms)
         for leaf in tree.leaves:
             if leaf is not None:
-                yield from ((term.cell, term.level, True) for term in leaf.terms)
+                yield from ((term.cell, term.level, True) for own in leaf.each for term in own.terms)
                 if (own := leaf.scores) is not None:
                     yield from ((p.column.cell, p.column.level, not own.takes_missing) for p in own.parts)
 
 
-def procedure_of(model: Model) -> Procedure:
-    """Return the steps of a fitted model; ConfigError for an algorithm of which they are no tree or vote of trees."""
+def procedure_of(model: Model, several: bool = False) -> Procedure:
+    """Return the steps of a fitted model; ConfigError for an algorithm of which they are no tree or vote of trees.
+
+    several : whether the model may predict several numbers at once, ConfigError otherwise
+    """
     state = model.fitted.state
-    if (outputs := model.n_outputs) > 1:
+    if model.n_outputs > 1 and not several:
         raise ConfigError(
-            f"{model.algorithm or model.fitted.cls} of {outputs} outputs cannot be exported, explained or verified, "
-            "only its predictions can be had (predict); fit a model to each column of y."
+            f"{model.algorithm or model.fitted.cls} of {model.n_outputs} outputs cannot be explained or verified; fit "
+            "a model to each column of y."
         )
     cells, columns = _encoded(model, _cells(model))
     scored = codes_of_scores(model)
@@ -480,7 +496,7 @@ def procedure_of(model: Model) -> Procedure:
 def _numbers(state: Mapping[str, Any], start: Procedure, columns: Sequence[tuple[int, int]]) -> Procedure:
     """A forest of numbers, or boosted trees of numbers. start : all but the trees and how they are put together"""
     values, first, trees = state["leaf_values_"], 0, []
-    if values.shape[1] > 1:
+    if values.shape[-1] > 1:
         raise ConfigError(
             f"{start.title} with linear leaves cannot be exported or explained, only its predictions can be had "
             "(oblique predict); fit it with leaves constant."
@@ -637,11 +653,16 @@ def _scores(
 
 def _equation(tree: Any, node: int, columns: Sequence[tuple[int, int]]) -> Leaf:
     """A leaf of a regression tree."""
-    models = tree.equations
-    used = np.flatnonzero(models.coef[node]).tolist()
-    terms = tuple(Term(float(models.coef[node, j]), *columns[j]) for j in used)
-    start = float(models.intercept[node])
-    return Leaf(n_rows=int(tree.n_rows[node]), terms=terms, intercept=start, bounds=models.bounds_of(node))
+    models, n_rows = tree.equations, int(tree.n_rows[node])
+
+    def one(own: Any) -> Leaf:
+        used = np.flatnonzero(own.coef[node]).tolist()
+        terms = tuple(Term(float(own.coef[node, j]), *columns[j]) for j in used)
+        return Leaf(n_rows=n_rows, terms=terms, intercept=float(own.intercept[node]), bounds=own.bounds_of(node))
+
+    if models.n_outputs == 1:
+        return one(models)
+    return Leaf(n_rows=n_rows, outputs=tuple(one(models.of_output(k)) for k in range(models.n_outputs)))
 
 
 def _cart(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
@@ -655,9 +676,15 @@ def _cart(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
         )
 
     def leaf(node: int) -> Leaf:
-        return Leaf(n_rows=int(tree.n_node_samples[node]), intercept=float(tree.value[node].item()))
+        return _numbers_in(tree.value[node], int(tree.n_node_samples[node]))
 
     return _steps(tree.children_left, tree.children_right, split, leaf)
+
+
+def _numbers_in(values: NDArray[Any], n_rows: int = 0) -> Leaf:
+    """A leaf that says a number, or one for each output. values : (k,) or (k, 1)"""
+    each = tuple(Leaf(n_rows=n_rows, intercept=float(value)) for value in values.ravel())
+    return each[0] if len(each) == 1 else Leaf(n_rows=n_rows, outputs=each)
 
 
 def double_of_single(threshold: float) -> float:
@@ -707,7 +734,7 @@ def _forest_tree(
             return None
         number = int(~left[node])
         if not classes.n:
-            return Leaf(intercept=float(given[number, 0]))
+            return _numbers_in(given[number])
         held = range(int(first[number]), int(first[number + 1]))
         weights, total = [0.0] * len(classes.known), 0.0
         for i in held:

@@ -47,7 +47,7 @@ def export(model: Any, format: str, *, name: str = "", precision: int | None = N
         raise ConfigError(
             f"format {format} draws the most frequent class of a leaf, and this model goes by a threshold; take rules."
         )
-    procedure = procedure_of(model)
+    procedure = procedure_of(model, several=True)
     refuse(format, procedure)
     written = form.write(Source(model, procedure, name, precision or form.digits))
     if not isinstance(written, str | bytes):

@@ -21,7 +21,8 @@ SINGLE = (CLASSIFICATION, LOGISTIC, CODED, REGRESSION)  # trees
 MOST = (CLASSIFICATION, LOGISTIC, CODED, REGRESSION, FOREST, CODED_FOREST)
 LOGISTIC_FOREST = "forests of logistic leaves"
 NUMBERS = "forests of numbers"
-KINDS = (*MOST, LOGISTIC_FOREST, NUMBERS)
+SEVERAL, SEVERAL_FOREST = "regression trees of several outputs", "forests of several outputs"
+KINDS = (*MOST, LOGISTIC_FOREST, NUMBERS, SEVERAL, SEVERAL_FOREST)
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,8 @@ def kind_of(procedure: Procedure) -> str:
     """Return which of KINDS a model is."""
     if procedure.is_forest and procedure.has_scores:
         return LOGISTIC_FOREST
+    if procedure.is_regression and procedure.n_outputs > 1:
+        return SEVERAL_FOREST if procedure.is_forest else SEVERAL
     if procedure.is_forest and procedure.is_regression:
         return NUMBERS
     if procedure.is_forest:

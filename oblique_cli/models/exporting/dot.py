@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from oblique_cli.models.exporting._exporter import SINGLE, Source, exporter
+from oblique_cli.models.exporting._exporter import SEVERAL, SINGLE, Source, exporter
 
 
-@exporter("dot", "a drawing for Graphviz", ".dot", kinds=SINGLE, digits=3)
+@exporter("dot", "a drawing for Graphviz", ".dot", kinds=(*SINGLE, SEVERAL), digits=3)
 def write(source: Source) -> str:
     """Return the graph."""
     # What draws takes longer to import than all other formats together.

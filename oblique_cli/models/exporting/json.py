@@ -82,6 +82,8 @@ def _tree(tree: Steps, procedure: Procedure) -> dict[str, Any]:
 
 
 def _leaf(leaf: Leaf, procedure: Procedure) -> dict[str, Any]:
+    if leaf.outputs:
+        return {"outputs": [_leaf(own, procedure) for own in leaf.outputs], "rows": leaf.n_rows}
     if procedure.is_regression:
         bounds = {} if leaf.bounds is None else {"bounds": list(leaf.bounds)}
         return {"intercept": leaf.intercept, "terms": _terms(leaf.terms, procedure), **bounds, "rows": leaf.n_rows}

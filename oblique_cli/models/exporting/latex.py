@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from oblique_cli.models.exporting._exporter import SINGLE, Source, exporter
+from oblique_cli.models.exporting._exporter import SEVERAL, SINGLE, Source, exporter
 
 
-@exporter("latex", "a drawing for LaTeX (TikZ)", ".tex", kinds=SINGLE, digits=3)
+@exporter("latex", "a drawing for LaTeX (TikZ)", ".tex", kinds=(*SINGLE, SEVERAL), digits=3)
 def write(source: Source) -> str:
     """Return a document of one page."""
     from oblique_cli.drawing.tikz import tikz

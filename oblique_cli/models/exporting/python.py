@@ -143,6 +143,17 @@ def predict(row):
     intercept, terms = MODELS[at]
     {said}
 '''
+SEVERAL_OF_TREE = '''
+
+def predict(row):
+    """Return the values of the linear models in the leaf of a row, None if it lacks a number that the model needs."""
+    cells = _cells(row)
+    at = _leaf(cells)
+    if at is None:
+        return None
+    return tuple({said} for {names} in MODELS[at])
+'''
+SEVERAL_UNBOUNDED = "(_sum(terms, cells) if terms else 0.0) + intercept"
 UNBOUNDED = "return (_sum(terms, cells) if terms else 0.0) + intercept"
 BOUNDED = """low, high = BOUNDS[at]
     return min(max((_sum(terms, cells) if terms else 0.0) + intercept, low), high)"""
@@ -248,6 +259,20 @@ def predict(row):
     return {total}
 """
 
+SEVERAL_NUMBERS = """
+
+def predict(row):
+    \"\"\"Return the means of the trees, None for a row that lacks a number that the model needs.\"\"\"
+    cells = _cells(row)
+    if any(cells[j] != cells[j] for j in NEEDED):
+        return None
+    totals = [0.0] * len(VALUES[0])
+    for root in ROOTS:
+        for k, value in enumerate(VALUES[_walk(root, cells)]):
+            totals[k] += value
+    return tuple(total / len(ROOTS) for total in totals)
+"""
+
 CLIPPED_FOREST = f'''
 
 def predict_proba(row):
@@ -337,6 +362,10 @@ def _predicting(source: Source) -> str:
             scores = _score_tables(procedure, list(enumerate(_leaves(procedure))))
             return "".join([*parts, "\n", _walked(tables), scores, SUM, WALK, SCORES_AT, LOGISTIC_FOREST])
         if procedure.is_regression:
+            if procedure.n_outputs > 1:
+                rows = [f"    {tuple(own.intercept for own in leaf.outputs)!r}," for leaf in _leaves(procedure)]
+                values = "# What each leaf says of each output.\nVALUES = (\n" + _lines(rows) + ")\n"
+                return "".join([*parts, "\n", _walked(tables), values, SUM, WALK, SEVERAL_NUMBERS])
             values = f"# What each leaf says.\nVALUES = {_listed(tables.intercept)}\n"
             sums = procedure.voting == ADDED
             what = "the sum of the trees and the number that they start from" if sums else "the mean of the trees"
@@ -358,6 +387,11 @@ def _predicting(source: Source) -> str:
             code, share = procedure.threshold
             decided = AT_THRESHOLD.format(code=code, share=share, other=1 - code)
         return "".join([*parts, SCORES_AT, SCORES, decided])
+    if procedure.n_outputs > 1:
+        bounded = procedure.has_bounds
+        said = f"min(max({SEVERAL_UNBOUNDED}, low), high)" if bounded else SEVERAL_UNBOUNDED
+        names = "intercept, terms, low, high" if bounded else "intercept, terms"
+        return "".join([*parts, SEVERAL_OF_TREE.format(said=said, names=names)])
     value = VALUE_OF_TREE.format(said=BOUNDED if procedure.has_bounds else UNBOUNDED)
     return "".join([*parts, value if procedure.is_regression else CLASSES_OF_TREE])
 
@@ -390,6 +424,14 @@ def _leaf_tables(procedure: Procedure) -> str:
     tree = procedure.tree
     if procedure.has_scores:
         return _score_tables(procedure, [(node, tree.leaf(node)) for node in tree.leaf_nodes])
+    if procedure.n_outputs > 1:
+        rows = [f"    {node}: {_models_of(tree.leaf(node), procedure.has_bounds)}," for node in tree.leaf_nodes]
+        further = ", least and largest number" if procedure.has_bounds else ""
+        return (
+            f"# Of each leaf and output: intercept and terms (coefficient, column, level){further}.\nMODELS = {{\n"
+            + _lines(rows)
+            + "}\n"
+        )
     if procedure.is_regression:
         rows = [
             f"    {node}: ({tree.leaf(node).intercept!r}, {_terms(tree.leaf(node).terms)})," for node in tree.leaf_nodes
@@ -402,6 +444,13 @@ def _leaf_tables(procedure: Procedure) -> str:
     labels = [f"    {tree.number(node)}: {tree.leaf(node).label}," for node in tree.leaf_nodes]
     shares = [f"    {tree.number(node)}: {tree.leaf(node).shares!r}," for node in tree.leaf_nodes]
     return "LABELS = {\n" + _lines(labels) + "}\nSHARES = {\n" + _lines(shares) + "}\n"
+
+
+def _models_of(leaf: Leaf, bounded: bool) -> str:
+    """The models of all outputs of a leaf."""
+    bounds = (f", {', '.join(map(repr, own.bounds or ANYTHING))}" if bounded else "" for own in leaf.outputs)
+    said = (f"({own.intercept!r}, {_terms(own.terms)}{ends})" for own, ends in zip(leaf.outputs, bounds, strict=True))
+    return f"({', '.join(said)})"
 
 
 def _leaves(procedure: Procedure) -> list[Leaf]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from typing import Any
 
@@ -186,7 +187,7 @@ def test_it_passes_the_estimator_checks_that_of_several_outputs_among_them(leave
 
 @pytest.mark.parametrize("leaves", LEAVES)
 @pytest.mark.parametrize("k", [2, 6])  # 6 means of 3 features are as many numbers as an equation
-def test_pickles_and_files_say_the_same_and_nothing_else_repeats_them(leaves: str, k: int, tmp_path: Any):
+def test_pickles_files_and_exports_say_the_same(leaves: str, k: int, tmp_path: Any):
     X, _ = rows_of(12)
     y = X @ np.random.default_rng(0).normal(size=(3, k))
     model = ObliqueForestRegressor(leaves=leaves, n_estimators=30, oob_score=True, random_state=0).fit(X, y)
@@ -196,11 +197,19 @@ def test_pickles_and_files_say_the_same_and_nothing_else_repeats_them(leaves: st
     assert said.shape == y.shape and read.n_outputs == k
     for copy in (pickle.loads(pickle.dumps(model)), read, read.estimator):
         assert np.array_equal(copy.predict(X), said)
-    for form in ("json", "python", "c"):
-        with pytest.raises(ConfigError, match=f"of {k} outputs cannot be exported"):
-            oblique_cli.export(model, form)
-    with pytest.raises(ConfigError, match=f"of {k} outputs cannot be exported, explained or verified"):
+    with pytest.raises(ConfigError, match=f"of {k} outputs cannot be explained or verified"):
         oblique_cli.shap_values(model, X[:2], X)
+    if leaves == "linear":
+        with pytest.raises(ConfigError, match="with linear leaves cannot be exported"):
+            oblique_cli.export(model, "python")
+        return
+    names: dict[str, Any] = {}
+    exec(oblique_cli.export(model, "python"), names)
+    assert [list(names["predict"](row)) for row in X.tolist()] == said.tolist()
+    plain = json.loads(str(oblique_cli.export(model, "json")))
+    assert [len(tree["nodes"][-1]["outputs"]) for tree in plain["trees"]] == [k] * 30
+    with pytest.raises(ConfigError, match="forests of several outputs; these do: json, python"):
+        oblique_cli.export(model, "c")
 
 
 def test_text_names_each_output():

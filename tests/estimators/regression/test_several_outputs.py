@@ -325,26 +325,62 @@ def test_what_is_for_one_output_says_so(name: str, params: Any, remedy: str):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_repeats_or_explains_a_model_refuses_several_outputs(name: str):
+def test_what_explains_a_model_refuses_several_outputs(name: str):
     X, y = rows_of(13)
     model = make(name, random_state=0, max_depth=2).fit(X, y)
     asked = (
-        *(
-            lambda form=form: oblique_cli.export(model, form)
-            for form in ("json", "python", "c", "sql", "onnx", "rules")
-        ),
         lambda: oblique_cli.shap_values(model, X[:2], X),
         lambda: oblique_cli.explain(model, X[0], reference=X),
         lambda: oblique_cli.verify(model, never_uses=["x1"]),
         lambda: oblique_cli.verify(model, monotone={"x1": 1}),
     )
     for each in asked:
-        with pytest.raises(ConfigError, match="of 2 outputs cannot be exported, explained or verified"):
+        with pytest.raises(
+            ConfigError, match="of 2 outputs cannot be explained or verified; fit a model to each column"
+        ):
             each()
     with pytest.raises(ConfigError, match=r"one output|of this package alone"):
         Model.of(model).predict_quantiles(X, (0.5,))
     with pytest.raises(ConfigError, match="must be one output"):
         ConformalRegressor(make(name)).fit(X, y)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("params", [{"max_depth": 3}, {}])  # nested conditions, tables
+def test_python_and_json_say_the_same_as_the_model(name: str, params: Any):
+    X, y = rows_of(15, n=300, k=3)
+    bounds = {"truncate": "leaf"} if name == "hhcart_model_tree" else {}
+    model = make(name, random_state=0, **params, **bounds, **({"pruning": "none"} if name in OBLIQUE else {})).fit(X, y)
+    names: dict[str, Any] = {}
+    exec(oblique_cli.export(model, "python"), names)
+    far = np.vstack([X, 50.0 * X])
+    said = np.array([names["predict"](row) for row in far.tolist()])
+    if bounds:  # sums of linear leaves are added up in another order
+        np.testing.assert_allclose(said, model.predict(far), rtol=1e-9, atol=1e-9)
+    else:
+        assert np.array_equal(said, model.predict(far))
+    assert names["predict"]([None, 0.0, 0.0]) is None or name == "cart_regression"
+    plain = json.loads(str(oblique_cli.export(model, "json")))
+    assert plain["schema"] == "oblique-export/2"
+    leaves = [node for node in plain["trees"][0]["nodes"] if "outputs" in node]
+    assert len(leaves) == model.n_leaves_ and {len(leaf["outputs"]) for leaf in leaves} == {3}
+    tree = model.model_tree
+    starts = [[own["intercept"] for own in leaf["outputs"]] for leaf in leaves]
+    assert starts == tree.equations.intercept[tree.is_leaf].tolist()
+    assert all(("bounds" in own) == bool(bounds and own["terms"]) for leaf in leaves for own in leaf["outputs"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_drawings_are_exported_and_other_formats_say_who_takes_several_outputs(name: str):
+    X, y = rows_of(16)
+    model = make(name, random_state=0, max_depth=2).fit(X, y)
+    for form in ("dot", "latex"):
+        assert "target2" in str(oblique_cli.export(model, form))
+    for form in ("c", "javascript", "onnx", "pmml", "rules", "sql"):
+        with pytest.raises(
+            ConfigError, match="regression trees of several outputs; these do: dot, json, latex, python"
+        ):
+            oblique_cli.export(model, form)
 
 
 def test_a_sparse_y_is_refused():
