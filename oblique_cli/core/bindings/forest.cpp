@@ -352,8 +352,7 @@ void bind_forest(nb::module_& m) {
       .def("grow_numbers", &grow_numbers, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
            "options"_a, "n_trees"_a, "n_threads"_a, "families"_a, "max_bins"_a, "min_leaf"_a,
            "Add trees of numbers y (outputs, n) float64 to a forest of one class; X, weights, options and families as "
-           "in "
-           "`grow`. A cut lowers the sum of squares over all outputs. min_leaf: least weight of a child.")
+           "in `grow`. A cut lowers the sum of squares over all outputs. min_leaf: least weight of a child.")
       .def("boost_numbers", &boost_numbers, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
            "kept_X"_a.noconvert(), "kept_y"_a.noconvert(), "kept_weights"_a.noconvert().none(), "options"_a,
            "families"_a, "boosting"_a, "squared"_a, "quantile"_a,

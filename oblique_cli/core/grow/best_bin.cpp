@@ -133,7 +133,8 @@ void BestBin::add_targets(const Bag& bag, std::size_t n_bins) {
   double* unused = sum + n_outputs * n_bins;
   for (std::size_t k = 0; k < n_outputs; ++k, sum += n_bins) {
     const double* pull = pull_.data() + k * bag.n;
-    for (std::size_t i = 0; k > 0 && i < bag.n; ++i) sum[place_[i]] += pull[i];
+    if (k > 0)
+      for (std::size_t i = 0; i < bag.n; ++i) sum[place_[i]] += pull[i];
     for (std::size_t b = 1; b < n_bins; ++b) sum[b] += sum[b - 1];
     add_squares(sum, of_class_[k], n_bins, unused, squares_[0].data(), squares_[1].data());
   }

@@ -18,7 +18,7 @@ class OutputComponents {
       : data_(data), n_outputs_(data.n_outputs()), mean_(n_outputs_), covariance_(n_outputs_ * n_outputs_),
         value_(data.x.n) {}
 
-  // Finds the components of some rows. draws : how often each row of all counts, times its weight
+  // Finds the components of some rows. draws : how often each row is drawn; it counts so often by its weight
   void find(const std::vector<std::uint32_t>& rows, const std::vector<std::uint32_t>& draws) {
     const auto weight = [&](std::uint32_t i) {
       return static_cast<double>(draws[i]) * (data_.weights.empty() ? 1.0 : data_.weights[i]);

@@ -70,8 +70,10 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         if check_input:
             sample_weight = self._checked_ends(X, sample_weight)
         given: Any = self.get_params(deep=False)["monotonic_cst"]
-        columns = np.shape(y)[1] if np.ndim(y) == 2 else 1
-        if given is not None and columns > 1:
+        columns = 1
+        if given is not None and (shape := np.shape(np.asarray(y)))[1:]:
+            columns = shape[1]
+        if columns > 1:
             raise ConfigError(
                 f"{ORDER} of {type(self).__name__} is for one output, and y has {columns} columns; set {ORDER} to "
                 "None, or fit a tree to each column."

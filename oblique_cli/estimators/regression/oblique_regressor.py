@@ -114,12 +114,15 @@ class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         self._refuse_clash()
-        rows, targets = self._training_rows(X, y, several=True)
-        if targets.ndim > 1 and (for_one := self._for_one_output()):
+        for_one = self._for_one_output()
+        rows, targets = self._training_rows(X, y, several=True, column_warns=for_one is not None)
+        if targets.ndim > 1 and for_one is not None:
             name, other = for_one
+            # A class that stands for a name may have decided it.
+            remedy = f"set {name} to {other!r}, or " if name in self.get_params(deep=False) else ""
             raise ConfigError(
-                f"{name} of {type(self).__name__} is for one output, and y has {targets.shape[1]} columns; set {name} "
-                f"to {other!r}, or fit a tree to each column."
+                f"{name} of {type(self).__name__} is for one output, and y has {targets.shape[1]} columns; {remedy}fit "
+                "a tree to each column."
             )
         seed = int(check_random_state(self.random_state).randint(2**31))
         settings = self._settings(rows.shape[1])

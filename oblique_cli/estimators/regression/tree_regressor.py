@@ -206,12 +206,14 @@ class TreeRegressor(ShownRegression, RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.tree_.equations.n_outputs
 
-    def _training_rows(self, X: ArrayLike, y: ArrayLike, several: bool = False) -> tuple[Array, Array]:
+    def _training_rows(
+        self, X: ArrayLike, y: ArrayLike, several: bool = False, column_warns: bool = True
+    ) -> tuple[Array, Array]:
         """Checked rows and targets, in an order that depends on their content alone. DataError for extreme numbers.
 
-        several : as in `checked_numbers`
+        several, column_warns : as in `checked_numbers`
         """
-        rows, targets = checked_numbers(self, X, y, several=several, column_warns=not several)
+        rows, targets = checked_numbers(self, X, y, several=several, column_warns=column_warns)
         # Sums depend on the order of rows, and no tree should.
         order = np.lexsort((*rows.T[::-1], *targets.reshape(len(rows), -1).T[::-1]))
         return np.ascontiguousarray(rows[order]), targets[order]

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -321,7 +322,8 @@ def test_what_is_for_one_output_says_so(name: str, params: Any, remedy: str):
         model.fit(X, y)
     if name != "cart_regression":
         assert not model.__sklearn_tags__().target_tags.multi_output
-    model.fit(X, y[:, :1])
+        with pytest.warns(DataConversionWarning, match="column-vector"):  # as of all estimators of one output
+            model.fit(X, y[:, :1])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -381,6 +383,12 @@ def test_drawings_are_exported_and_other_formats_say_who_takes_several_outputs(n
             ConfigError, match="regression trees of several outputs; these do: dot, json, latex, python"
         ):
             oblique_cli.export(model, form)
+
+
+def test_what_a_name_decides_is_not_to_be_set():
+    X, y = rows_of(12)
+    with pytest.raises(ConfigError, match=r"^refine of TAORegressor is .*, and y has 2 columns; fit a tree to each"):
+        oblique_cli.TAORegressor().fit(X, y)
 
 
 def test_a_sparse_y_is_refused():
