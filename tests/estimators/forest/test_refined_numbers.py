@@ -117,3 +117,14 @@ def test_a_constant_target_keeps_its_trees_and_linear_leaves_are_of_the_refined_
     assert (TAOForestRegressor(n_estimators=2).fit(X, np.full(80, 3.0)).predict(X) == 3.0).all()
     linear = TAOForestRegressor(leaves="linear", n_estimators=4, random_state=0, oob_score=True).fit(X, y[:, 0])
     assert linear.leaf_values_.shape == (linear.n_leaves_, 6) and linear.oob_score_ > 0.5
+
+
+def test_several_outputs_are_refined_at_once_and_equal_ones_as_one():
+    X, y = rows_of(8, n=120, k=2)
+    how = {"proposer": "axis_parallel", "max_depth": 3, **KEPT}
+    plain, refined = (make(**how).fit(X, y) for make in (ObliqueForestRegressor, TAOForestRegressor))
+    assert refined.predict(X).shape == (120, 2)
+    assert ((refined.predict(X) - y) ** 2).sum() < ((plain.predict(X) - y) ** 2).sum()
+    one = TAOForestRegressor(**how).fit(X, y[:, 0])
+    twice = TAOForestRegressor(**how).fit(X, np.stack([y[:, 0]] * 2, axis=1))
+    np.testing.assert_allclose(twice.predict(X), one.predict(X)[:, None] * np.ones(2))
