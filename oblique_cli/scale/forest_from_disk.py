@@ -102,7 +102,7 @@ def grow_forest(
     n = int(first[-1])
     if n == 0:
         raise ConfigError("there must be rows to grow a tree on. All are kept for the test.")
-    many, drawn = FeatureCount.of(estimator.max_features_per_tree, p), estimator._rows_drawn(n)
+    many, drawn = FeatureCount.of(estimator.max_features_per_tree, p, planes=True), estimator._rows_drawn(n)
     levels: list[Level] = []
 
     def grown(number: int) -> dict[str, Any]:

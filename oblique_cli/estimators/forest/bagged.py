@@ -145,7 +145,7 @@ class BaggedForestClassifier(ForestClassifier, kw_only=True):
         default=0.5,
         also="mtry",
         help='Features drawn at each node: a number, a share, a rule, or all (None). "auto" is the square root, '
-        "rounded.",
+        "rounded. A share or a rule draws two of several at least: a plane of one feature is along its axis.",
     )
     max_features_per_tree: int | float | str | None = parameter(
         default=None,
@@ -180,12 +180,12 @@ class BaggedForestClassifier(ForestClassifier, kw_only=True):
         return self._draws_rows or self.max_samples is not None
 
     def _options(self, p: int) -> dict[str, Any]:
-        of_tree = FeatureCount.of(self.max_features_per_tree, p)
+        of_tree = FeatureCount.of(self.max_features_per_tree, p, planes=True)
         return {
             "split": "family",
             "minleaf": 1.0,  # the family keeps to min_samples_leaf
             "tree_features": of_tree,
-            "mtry": FeatureCount.of(self.max_features, of_tree),
+            "mtry": FeatureCount.of(self.max_features, of_tree, planes=True),
             "node_bootstrap": self.node_bootstrap,
         }
 

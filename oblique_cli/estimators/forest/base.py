@@ -71,16 +71,22 @@ class FeatureCount(Constraint):
         return {"anyOf": [self.number.schema(), self.share.schema(), self.rules.schema()]}
 
     @staticmethod
-    def of(value: Any, p: int) -> int:
-        """Return how many of p features an allowed value means; "auto" is the square root, rounded."""
+    def of(value: Any, p: int, planes: bool = False) -> int:
+        """Return how many of p features an allowed value means; "auto" is the square root, rounded.
+
+        planes : whether a share or a rule means two of several at least, as a plane of one feature is along an axis
+        """
         if value is None:
             return p
+        if isinstance(value, numbers.Integral):
+            return int(value)
         if value == "auto":
-            rounded: int = round(p**0.5)
-            return rounded
-        if value in ("sqrt", "log2"):
-            return max(1, int(math.sqrt(p) if value == "sqrt" else math.log2(p)))
-        return int(value) if isinstance(value, numbers.Integral) else max(1, int(value * p))
+            found: int = round(p**0.5)
+        elif value in ("sqrt", "log2"):
+            found = int(math.sqrt(p) if value == "sqrt" else math.log2(p))
+        else:
+            found = int(value * p)
+        return min(p, max(found, 2 if planes else 1))
 
 
 def moderate(weights: Array) -> Array:

@@ -73,7 +73,8 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
     max_features: int | float | str | None = parameter(
         default=0.5,
         allowed=Optional(FeatureCount()),
-        help="Features drawn at each node: a number, a share, a rule, or all (None).",
+        help="Features drawn at each node: a number, a share, a rule, or all (None). A share or a rule draws two of "
+        "several at least: a plane of one feature is along its axis.",
     )
     max_features_per_tree: int | float | str | None = parameter(
         default=None, allowed=Optional(FeatureCount()), help="Features drawn once for each tree."
@@ -116,10 +117,10 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         seed = int(check_random_state(self.random_state).randint(2**31))
         kept = self._validation_rows(answers if n_classes > 1 else np.zeros(len(rows), dtype=np.int32), seed)
         grow, held = (_part(rows, answers, weights, chosen) for chosen in (~kept, kept))
-        of_tree = FeatureCount.of(self.max_features_per_tree, p)
+        of_tree = FeatureCount.of(self.max_features_per_tree, p, planes=True)
         options = {
             "split": "family",
-            "mtry": FeatureCount.of(self.max_features, of_tree),
+            "mtry": FeatureCount.of(self.max_features, of_tree, planes=True),
             "tree_features": of_tree,
             "minleaf": 1.0,
             "max_depth": -1 if self.max_depth is None else self.max_depth,

@@ -113,7 +113,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
             raise ConfigError(message)
         options = {
             "split": "family",
-            "mtry": FeatureCount.of(self.max_features, p),
+            "mtry": FeatureCount.of(self.max_features, p, planes=True),
             "tree_features": p,
             "minleaf": 1.0,
             "max_depth": -1 if self.max_depth is None else self.max_depth,
