@@ -1,0 +1,31 @@
+"""The page of what large tables cost says what the stored runs say."""
+
+from __future__ import annotations
+
+import json
+
+from checkout_support import ROOT
+
+STORED = ROOT / "results" / "scale_depth_6.json"
+PAGE = ROOT / "docs" / "scale_measured.md"
+MOST_MEMORY = 1.5e9  # what a hundred million rows were to keep to
+
+
+def test_the_table_of_a_hundred_million_rows_is_that_of_the_stored_runs():
+    runs, page = json.loads(STORED.read_text(encoding="utf-8")), PAGE.read_text(encoding="utf-8")
+    speed = {}
+    for rows, run in runs.items():
+        speed[rows] = int(rows) / run["seconds"]
+        cells = [
+            f"10^{len(rows) - 1}",
+            *(f"{run[name]:.1f}" for name in ("cpu", "seconds", "grow")),
+            f"{1e-3 * speed[rows]:.0f}",
+            str(run["passes"]),
+            f"{1e-9 * run['bytes_read']:,.1f}",
+            f"{1e-6 * run['peak']:.0f}",
+            f"{100 * run['right']:.2f}",
+        ]
+        assert f"| {' | '.join(cells)} |" in page
+        assert run["peak"] < MOST_MEMORY
+    slower = 100 - 100 * speed["100000000"] / speed["1000000"]
+    assert f"({slower:.0f} % below 10^6" in page
