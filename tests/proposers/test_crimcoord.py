@@ -503,7 +503,7 @@ def test_quantitative_columns_beside_levels_are_checked_as_ever():
     model = make("hhcart_d").fit(X, y)
     for bad, message in ((np.nan, "column 'age' has .* missing value"), (np.inf, "infinity")):
         with pytest.raises(ValueError, match=message):
-            make("hhcart_d").fit(X.assign(age=bad), y)
+            make("hhcart_d", missing="error").fit(X.assign(age=bad), y)
         with pytest.raises(ValueError, match=message):
             model.predict(X.assign(age=bad))
     with pytest.raises(ValueError, match="feature names should match"):

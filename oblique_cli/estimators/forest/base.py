@@ -560,6 +560,6 @@ def as_tree(state: Mapping[str, Any], p: int, n_classes: int, equations: Equatio
         np.asarray(state["threshold"]),
         counts,
         gains,
-        np.rint(total).astype(np.int64),
+        np.rint(np.minimum(total, 2.0**62)).astype(np.int64),  # weights may be beyond what integers count
         payload=SHARES if equations is None else equations,
     )
