@@ -111,9 +111,9 @@ ForestOptions options_of_boosting(const Forest& forest, const Matrix& x, const M
 
 nb::dict as_dict(Boosted&& found) {
   nb::dict out;
-  const std::size_t leaves = found.leaf_values.size() / found.n_scores;
+  const std::size_t leaves = found.leaf_values.size() / found.width;
   out["baseline"] = array(std::move(found.baseline), {found.n_scores});
-  out["leaf_values"] = array(std::move(found.leaf_values), {leaves, found.n_scores});
+  out["leaf_values"] = array(std::move(found.leaf_values), {leaves, found.width});
   const std::size_t rounds = found.training_loss.size(), checked = found.validation_loss.size();
   out["training_loss"] = array(std::move(found.training_loss), {rounds});
   out["validation_loss"] = array(std::move(found.validation_loss), {checked});
@@ -139,7 +139,7 @@ nb::dict boost_forest(Forest& forest, const Matrix& x, const Codes& y, const std
 nb::dict boost_numbers(Forest& forest, const Matrix& x, const Doubles& y, const std::optional<Doubles>& weights,
                        const Matrix& kept_x, const Doubles& kept_y, const std::optional<Doubles>& kept_weights,
                        const nb::dict& given, const nb::list& families, const nb::dict& boosting, bool squared,
-                       double quantile) {
+                       double quantile, bool linear) {
   const ForestOptions options = options_of_boosting(forest, x, kept_x, given, families);
   require(forest.n_classes == 1, "a forest of numbers has one class");
   check_numbers(x, y, weights);
@@ -147,11 +147,12 @@ nb::dict boost_numbers(Forest& forest, const Matrix& x, const Doubles& y, const 
   const BoostingOptions how = boosting_options(boosting);
   require(how.max_bins >= 2, "boosting of numbers needs bins");
   require(quantile > 0.0 && quantile < 1.0, "quantile must be between 0 and 1");
+  require(squared || !linear, "linear leaves need the squared loss");
   const NumberedRows rows{{x.data(), data_of(weights), x.shape(0)}, y.data()};
   const NumberedRows kept{{kept_x.data(), data_of(kept_weights), kept_x.shape(0)}, kept_y.data()};
   const auto found = [&] {
     const Released released;
-    return boost(forest, rows, kept, options, how, {squared, quantile});
+    return boost(forest, rows, kept, options, how, {squared, quantile, linear});
   };
   return as_dict(found());
 }
@@ -355,9 +356,9 @@ void bind_forest(nb::module_& m) {
            "in `grow`. A cut lowers the sum of squares over all outputs. min_leaf: least weight of a child.")
       .def("boost_numbers", &boost_numbers, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
            "kept_X"_a.noconvert(), "kept_y"_a.noconvert(), "kept_weights"_a.noconvert().none(), "options"_a,
-           "families"_a, "boosting"_a, "squared"_a, "quantile"_a,
+           "families"_a, "boosting"_a, "squared"_a, "quantile"_a, "linear"_a = false,
            "The same as `boost` for numbers y (n,) float64 and a forest of one class: the squared loss, or that of a "
-           "quantile.")
+           "quantile. linear: leaf_values are ridge regressions, as in `model_sums`, for the squared loss.")
       .def("model_sums", &model_sums, "X"_a.noconvert(), "models"_a.noconvert(), "n_threads"_a,
            "Sums over the trees of what linear models of a row's leaves say, (n,). models (all leaves, p + 3): "
            "coefficients, intercept, and the limits that what a leaf says is cut off at.")

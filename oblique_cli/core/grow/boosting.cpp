@@ -56,7 +56,7 @@ Boosted boost(Forest& forest, const LabeledRows& rows, const LabeledRows& valida
   TrainingRows data(rows.x, rows.y, ones.data(), rows.n, forest.n_features, forest.n_classes, options.rotated(),
                     options.ranked());
   Boosted out;
-  out.n_scores = scores_of(forest.n_classes);
+  out.width = out.n_scores = scores_of(forest.n_classes);
   out.baseline = LogLoss::baseline_of(rows, forest.n_classes);
   LogLoss trained(rows, forest.n_features, forest.n_classes, out.baseline);
   LogLoss kept(validation, forest.n_features, forest.n_classes, out.baseline);
@@ -77,6 +77,7 @@ Boosted boost(Forest& forest, const NumberedRows& rows, const NumberedRows& vali
   data.targets.assign(rows.n, 0.0);
   Boosted out;
   out.n_scores = 1;
+  out.width = loss.linear ? forest.n_features + 3 : 1;
   out.baseline = NumberLoss::baseline_of(rows, loss);
   NumberLoss trained(rows, forest.n_features, loss, out.baseline);
   NumberLoss kept(validation, forest.n_features, loss, out.baseline);

@@ -50,12 +50,14 @@ struct NumberedRows : BoostedRows {
 struct NumberLossOptions {
   bool squared = true;
   double quantile = 0.5;
+  bool linear = false;  // whether leaves have ridge regressions (grow/leaf_ridge.hpp), for the squared loss
 };
 
 struct Boosted {
   std::size_t n_scores = 0;
+  std::size_t width = 0;                // of what a leaf adds: n_scores, or p + 3 of a linear one
   std::vector<double> baseline;         // n_scores
-  std::vector<double> leaf_values;      // of all leaves of all trees, n_scores each
+  std::vector<double> leaf_values;      // of all leaves of all trees, `width` each
   std::vector<double> training_loss;    // mean loss after every round
   std::vector<double> validation_loss;  // the same of the validation rows, if there are any
 };

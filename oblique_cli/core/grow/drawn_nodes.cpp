@@ -25,7 +25,7 @@ void DrawnNodes::begin_tree(std::uint64_t tree_seed, SparsePlanes& tree) {
   }
   drawn_.begin_tree(x_->p);
   if (options_.tree_features > 0 && options_.tree_features < x_->p)
-    drawn_.keep(options_.tree_features, Stream(seed_, 0, kTreeFeatures));
+    drawn_.keep(options_.tree_features, Stream(options_.features_seed.value_or(seed_), 0, kTreeFeatures));
   per_node_ = options_.mtry == 0 ? drawn_.total() : std::min(options_.mtry, drawn_.total());
   tree.width = wishes_.axis_only ? 0 : per_node_;
   const bool all_searched = wishes_.axis_only && per_node_ == x_->p && !options_.node_bootstrap;

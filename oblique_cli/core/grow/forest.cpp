@@ -9,6 +9,7 @@
 #include "common/threads.hpp"
 #include "grow/forest_grower.hpp"
 #include "grow/histogram_grower.hpp"
+#include "grow/leaf_ridge.hpp"
 #include "rows/rotation.hpp"
 #include "rows/row_draw.hpp"
 #include "tree/tree_walk.hpp"
@@ -93,10 +94,7 @@ void Forest::sum_models(const double* x, std::size_t n, const double* models, in
   const std::vector<std::size_t> first = first_leaves();
   blocks(x, n, n_threads, [&](std::size_t t, std::size_t i, std::int32_t node) {
     const std::size_t leaf = first[t] + trees[t].leaf_number(static_cast<std::size_t>(node));
-    const double *row = x + i * n_features, *model = models + leaf * (n_features + 3);
-    double value = 0.0;
-    for (std::size_t j = 0; j < n_features; ++j) value += model[j] * row[j];
-    sums[i] += std::clamp(value + model[n_features], model[n_features + 1], model[n_features + 2]);
+    sums[i] += said_by(models + leaf * (n_features + 3), x + i * n_features, n_features);
   });
 }
 

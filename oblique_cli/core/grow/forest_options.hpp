@@ -35,6 +35,7 @@ struct ForestOptions {
   std::vector<FamilyChoice> families;
   Signs signs = {};                       // of the features, where the answers of two classes keep an order
   std::vector<std::string> without = {};  // tactics of the search along axes left out, for tests
+  std::optional<std::uint64_t> features_seed = std::nullopt;  // of a tree whose features it takes, not of its own
 
   bool ranked() const { return AxisSearch(without).ranked(); }
   std::optional<Scaling> rotated() const { return group_size > 0 ? std::optional(scaling) : std::nullopt; }

@@ -63,7 +63,7 @@ ForestTree HistogramGrower::grow_alone(std::uint64_t tree_seed, std::size_t numb
   for (std::size_t i = 0; i < kSmallTrees; ++i) {
     const double* values = several ? components_->draw(of_components.uniform()) : data_.targets.data();
     const double middle = values[seen_[stream.below(seen_.size())]];
-    directions_.add(small_tree(stream.next(), kSmallTrees * number + i, values, middle), i);
+    directions_.add(small_tree(stream.next(), kSmallTrees * number + i, values, middle, tree_seed), i);
   }
   return tree_of(tree_seed, kSmallTrees);
 }
@@ -92,7 +92,9 @@ void HistogramGrower::find_planes(std::uint64_t tree_seed, std::size_t round) {
 }
 
 // Grows a tree of two classes on few rows: those whose number is above `middle`, and all others.
-ForestTree HistogramGrower::small_tree(std::uint64_t seed, std::size_t number, const double* values, double middle) {
+// features_seed : of the tree whose features it has, where a tree has some of them
+ForestTree HistogramGrower::small_tree(std::uint64_t seed, std::size_t number, const double* values, double middle,
+                                       std::optional<std::uint64_t> features_seed) {
   const std::size_t p = data_.x.p, drawn = drawn_of(options_.rows, data_.x.n);
   RowDraw{false, std::min({drawn, kRows, seen_.size()})}.draw(seed, seen_.size(), draws_);
   std::vector<double> rows, weights;
@@ -112,6 +114,7 @@ ForestTree HistogramGrower::small_tree(std::uint64_t seed, std::size_t number, c
   TrainingRows few(rows.data(), codes.data(), weights.data(), codes.size(), p, 2, std::nullopt, options_.ranked());
   ForestOptions how = small(options_, codes.size());
   how.rows = {false, 0};
+  how.features_seed = features_seed;
   ForestTreeGrower grower(few, how);
   // As many rows of mean weight as a child would have if the share of all that are drawn were the same.
   const double share = static_cast<double>(codes.size()) / static_cast<double>(drawn);

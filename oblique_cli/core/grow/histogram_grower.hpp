@@ -44,7 +44,8 @@ class HistogramGrower {
   ForestTree tree_of(std::uint64_t tree_seed, std::size_t round);
   void find_planes(std::uint64_t tree_seed, std::size_t round);
   // values : number of each row
-  ForestTree small_tree(std::uint64_t seed, std::size_t number, const double* values, double middle);
+  ForestTree small_tree(std::uint64_t seed, std::size_t number, const double* values, double middle,
+                        std::optional<std::uint64_t> features_seed = std::nullopt);
 
   TrainingRows& data_;
   const ForestOptions options_;

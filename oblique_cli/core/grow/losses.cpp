@@ -159,7 +159,19 @@ double NumberLoss::prepare(TrainingRows& data, const BoostingOptions& how) const
   return how.min_weight;
 }
 
-void NumberLoss::fit(const BoostingOptions& how, std::vector<double>& values) const {
+void NumberLoss::fit_linear(const BoostingOptions& how, std::vector<double>& values) {
+  if (!ridge_) ridge_.emplace(rows_.x, rows_.n, n_features_);
+  std::vector<std::size_t> leaves(rows_.n);
+  std::vector<double> weights(rows_.n);
+  for (std::size_t i = 0; i < rows_.n; ++i) {
+    leaves[i] = leaf(i);
+    weights[i] = rows_.weight(i);
+  }
+  ridge_->fit(leaves, n_leaves_, weights, residual_, how.l2, how.learning_rate, values);
+}
+
+void NumberLoss::fit(const BoostingOptions& how, std::vector<double>& values) {
+  if (loss_.linear) return fit_linear(how, values);
   values.assign(n_leaves_, 0.0);
   std::vector<double> weight(n_leaves_, 0.0);
   for (std::size_t i = 0; i < rows_.n; ++i) {
@@ -181,7 +193,10 @@ void NumberLoss::fit(const BoostingOptions& how, std::vector<double>& values) co
 }
 
 void NumberLoss::add(const double* values) {
-  for (std::size_t i = 0; i < rows_.n; ++i) residual_[i] -= values[leaf(i)];
+  const std::size_t width = n_features_ + 3;
+  for (std::size_t i = 0; i < rows_.n; ++i)
+    residual_[i] -=
+        loss_.linear ? said_by(values + leaf(i) * width, rows_.x + i * n_features_, n_features_) : values[leaf(i)];
 }
 
 double NumberLoss::mean() const {

@@ -4,9 +4,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "grow/boosting.hpp"
+#include "grow/leaf_ridge.hpp"
 #include "rows/training_rows.hpp"
 #include "tree/plane_tree.hpp"
 #include "tree/tree_walk.hpp"
@@ -41,9 +43,9 @@ class FollowedRows {
 
   const BoostedRows rows_;
   std::size_t n_leaves_ = 0;
+  const std::size_t n_features_;
 
  private:
-  const std::size_t n_features_;
   std::vector<std::int32_t> leaf_;
   TreeWalk walk_;
 };
@@ -82,13 +84,16 @@ class NumberLoss : public FollowedRows {
              const std::vector<double>& baseline);
 
   double prepare(TrainingRows& data, const BoostingOptions& how) const;
-  void fit(const BoostingOptions& how, std::vector<double>& values) const;
+  void fit(const BoostingOptions& how, std::vector<double>& values);
   void add(const double* values);
   double mean() const;
 
  private:
+  void fit_linear(const BoostingOptions& how, std::vector<double>& values);
+
   const NumberLossOptions loss_;
   std::vector<double> residual_;
+  std::optional<LeafRidge> ridge_;  // from the first fit on, of linear leaves
 };
 
 }  // namespace oblique

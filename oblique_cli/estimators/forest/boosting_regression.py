@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from oblique_cli.estimators.forest.base import Array
 from oblique_cli.estimators.forest.boosting import Families, ObliqueBoosting, Part
-from oblique_cli.estimators.forest.number_trees import NumberTrees
+from oblique_cli.estimators.forest.number_trees import CONSTANT, LINEAR, NumberTrees
 from oblique_cli.ground.constraints import Choice, Integer, Real
 from oblique_cli.parameters import parameter
 
@@ -22,12 +22,14 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
     Round by round a tree is grown on the gradients of the loss, its cuts being those of least squares along axes and
     along planes. The planes are those of small trees of a heuristic for classes, which tells rows of positive gradients
     from rows of negative ones, weighted by their size (the two classes of Loh 2002). A leaf steps to the mean of its
-    residuals, or to their quantile (Friedman 2001, algorithms 2 and 3).
+    residuals, or to their quantile (Friedman 2001, algorithms 2 and 3). With linear leaves it takes a ridge regression
+    on them in place of the mean, cut off at the least and the largest of its residuals.
 
     Attributes
     ----------
     forest_ : the compiled trees; `tree(i)` gives one as arrays
-    leaf_values_ : (leaves of all trees, 1) what a leaf adds
+    leaf_values_ : (leaves of all trees, 1) what a leaf adds, or (leaves of all trees, p + 3) coefficients, intercept
+        and limits of linear leaves
     baseline_ : (1,) the prediction before the first tree
     training_loss_, validation_loss_ : (rounds,) mean loss after each round; the latter with `n_iter_no_change`
     n_features_in_ : int
@@ -52,8 +54,15 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
         allowed=Real(0.0, 1.0, open_low=True, open_high=True),
         help='With the loss "quantile": the share of rows that are to be below the prediction.',
     )
+    leaves: str = parameter(
+        default=CONSTANT,
+        allowed=Choice((CONSTANT, LINEAR)),
+        help='What a leaf adds: a number, or for the loss "squared_error" a ridge regression on its rows.',
+    )
     l2_regularization: float = parameter(
-        default=1.0, help="What is added to the weight of a leaf before it divides the sum of its residuals."
+        default=1.0,
+        help="What is added to the weight of a leaf before it divides the sum of its residuals, and the penalty on the "
+        "squares of the coefficients of linear leaves, of features in standard deviations.",
     )
     min_child_weight: float = parameter(default=5.0, help="Least sample weight of the rows of a child.")
     max_bins: int = parameter(
@@ -90,7 +99,13 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
         share = float(self.quantile) if self.loss == QUANTILE else 0.5
         of_held = _least(held[1] if len(held[1]) else grow[1], squared, share)
         how = self._boosting() | {"tolerance": float(self.tol) * of_held}
-        return forest.boost_numbers(*grow, *held, options, grown_by, how, squared, share)
+        return forest.boost_numbers(*grow, *held, options, grown_by, how, squared, share, self.leaves == LINEAR)
+
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
+        if self.leaves == LINEAR and self.loss != SQUARED:
+            return f"leaves {LINEAR!r} of {owner} need the loss {SQUARED!r}. Got {self.loss!r}; set one of the two."
+        return super().clash(owner, n_features)
 
     def predict(self, X: ArrayLike) -> Array:
         """Return the numbers predicted. X : (n, p); returns (n,)."""

@@ -19,6 +19,8 @@ from oblique_cli.ground.constraints import Constraint, check
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.structure import Tree
 
+CONSTANT, LINEAR = "constant", "linear"  # leaves
+
 
 class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
     """An ensemble whose trees are a forest of the core, of one class, and whose leaves have a number or an equation.

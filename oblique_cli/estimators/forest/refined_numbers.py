@@ -34,6 +34,7 @@ class TAOForestRegressor(ObliqueForestRegressor, kw_only=True):
     """
 
     refines = True
+    max_features_per_tree = None  # refined planes are of all features
 
     penalty: float | None = parameter(
         default=None,

@@ -18,14 +18,13 @@ from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, Heurist
 from oblique_cli.estimators.forest.base import Array, FeatureCount, ForestClassifier, more_than_there_are
 from oblique_cli.estimators.forest.leaf_equations import RIDGES, equations_of, means_of
 from oblique_cli.estimators.forest.leaf_probabilities import OUT_OF_BAG, Leaves
-from oblique_cli.estimators.forest.number_trees import NumberTrees
+from oblique_cli.estimators.forest.number_trees import CONSTANT, LINEAR, NumberTrees
 from oblique_cli.estimators.forest.scores import means_of_trees
 from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground.constraints import Choice, Either, Integer, Optional, Real, Text
 from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.splitting import Proposer
 
-CONSTANT, LINEAR = "constant", "linear"
 LEAST = {CONSTANT: 5, LINEAR: 10}  # weight of a leaf; 5 are those of Breiman (2001) for regression
 
 
@@ -85,6 +84,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
     n_estimators: int = as_in(ForestClassifier, "n_estimators")
     max_samples: int | float | None = as_in(BaggedForestClassifier, "max_samples")
     max_features: int | float | str | None = as_in(BaggedForestClassifier, "max_features")
+    max_features_per_tree: int | float | str | None = as_in(BaggedForestClassifier, "max_features_per_tree")
     min_samples_leaf: int | None = parameter(
         default=None,
         allowed=Optional(Integer(1)),
@@ -111,10 +111,11 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         n, p = rows.shape
         if message := self.clash(type(self).__name__, p):
             raise ConfigError(message)
+        of_tree = FeatureCount.of(self.max_features_per_tree, p, planes=True)
         options = {
             "split": "family",
-            "mtry": FeatureCount.of(self.max_features, p, planes=True),
-            "tree_features": p,
+            "mtry": FeatureCount.of(self.max_features, of_tree, planes=True),
+            "tree_features": of_tree,
             "minleaf": 1.0,
             "max_depth": -1 if self.max_depth is None else self.max_depth,
             "bootstrap": self.bootstrap is not False,

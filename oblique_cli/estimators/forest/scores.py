@@ -19,8 +19,14 @@ def votes_of(forest: Any, rows: Array, voting: str, leaf_probabilities: Array | 
 
 
 def scores_of(forest: Any, rows: Array, leaf_values: Array, baseline: Array, threads: int) -> Array:
-    """Return the scores of rows (n, p), (n, K): the baseline (K,) and what the leaves add, (leaves, K)."""
-    found: Array = forest.sums(rows, np.ascontiguousarray(leaf_values), threads) + baseline
+    """Return the scores of rows (n, p), (n, K): the baseline (K,) and what the leaves add.
+
+    leaf_values : (leaves, K), or (leaves, p + 3) linear models of one score
+    """
+    added = np.ascontiguousarray(leaf_values)
+    if added.shape[1] != len(baseline):
+        return np.asarray(forest.model_sums(rows, added, threads)[:, None] + baseline)
+    found: Array = forest.sums(rows, added, threads) + baseline
     return found
 
 

@@ -156,15 +156,15 @@ KINDS.register("boosted_forest")(
 
 
 def _check_steps(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
-    _check_leaves(state)
-    if len(state["baseline_"]) != 1 or state["leaf_values_"].shape[1] != 1:
-        raise ValueError("baseline_ must be one number, and leaf_values_ must have one a leaf")
+    if len(state["baseline_"]) != 1 or state["leaf_values_"].ndim != 2:
+        raise ValueError("baseline_ must be one number, and leaf_values_ must be those of one output")
+    _check_equations(parameters, state)
 
 
 KINDS.register("boosted_numbers")(
     Kind(
         classes=("ObliqueBoostingRegressor",),
-        state={**REGRESSOR, **BOOSTED},
+        state={**REGRESSOR, **BOOSTED, "leaf_values_": Numbers("float64", ("leaves", "width"))},
         optional=frozenset({"validation_loss_"}),
         check=_check_steps,
         predictor="oblique_cli.models.predicting:BoostedNumbersPredictor",

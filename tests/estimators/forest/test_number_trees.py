@@ -70,6 +70,62 @@ def test_boosting_is_that_of_a_plain_program(loss: str):
     assert model.training_loss_[-1] == pytest.approx(own.mean())
 
 
+@pytest.mark.parametrize("l2", [0.7, 0.0])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_boosting_with_linear_leaves_is_that_of_a_plain_program(l2: float, weighted: bool):
+    X, y = rows_of(14, p=3)
+    X[:, 1] *= 1000.0
+    X = np.column_stack([X, np.full(len(X), 7.0)])
+    w = np.random.default_rng(0).integers(1, 4, len(y)).astype(float) if weighted else np.ones(len(y))
+    w[0] = 1.0  # the unit of weights
+    rate, how = 0.4, {"n_estimators": 5, "learning_rate": 0.4, "l2_regularization": l2, "max_depth": 2}
+    model = ObliqueBoostingRegressor(leaves="linear", min_child_weight=12.0, **how, **PLAIN).fit(X, y, w)
+    scale = X.std(axis=0)
+    z = np.where(scale > 0, (X - X.mean(axis=0)) / np.where(scale > 0, scale, 1.0), 0.0)
+    found = np.full(len(y), np.average(y, weights=w))
+    for t in range(5):
+        leaves, r = model.apply(X)[:, t], y - found
+        for leaf in np.unique(leaves):
+            own = leaves == leaf
+            c = z[own] - np.average(z[own], axis=0, weights=w[own])
+            middle = np.average(r[own], weights=w[own])
+            gram, along = (c.T * w[own]) @ c + l2 * np.eye(4), c.T @ (w[own] * (r[own] - middle))
+            b = np.append(np.linalg.solve(gram[:3, :3], along[:3]), 0.0)  # the last column is constant
+            says = middle * w[own].sum() / (w[own].sum() + l2) + c @ b
+            found[own] += rate * np.clip(says, r[own].min(), r[own].max())
+    np.testing.assert_allclose(model.predict(X), found, rtol=1e-8, atol=1e-8)
+    assert model.training_loss_[-1] == pytest.approx(np.average((y - found) ** 2, weights=w))
+    assert model.leaf_values_.shape == (model.n_leaves_, 7)
+
+
+def test_linear_leaves_of_boosting_stop_early_are_saved_and_stay_within_the_steps_of_their_rows(tmp_path: Any):
+    X, y = rows_of(15, n=300)
+    how = {"leaves": "linear", "n_iter_no_change": 4, "random_state": 0}
+    model = ObliqueBoostingRegressor(**how).fit(X, y)
+    assert model.n_estimators_ == int(model.validation_loss_.argmin()) + 1 < 100
+    assert len(model.leaf_values_) == model.n_leaves_
+    expected = model.predict(X)
+    oblique_cli.save(model, tmp_path / "m.json")
+    assert np.array_equal(oblique_cli.load(tmp_path / "m.json").predict(X), expected)
+    far = model.predict(np.full((1, 3), 1e6))[0]
+    assert abs(far) < model.n_estimators_ * 0.1 * 3 * np.ptp(y) and np.isfinite(far)
+    assert model.tree(0).is_regression
+    with pytest.raises(
+        ConfigError, match=r"^leaves 'linear' of ObliqueBoostingRegressor need the loss 'squared_error'"
+    ):
+        ObliqueBoostingRegressor(leaves="linear", loss="quantile").fit(X, y)
+    with pytest.raises(ConfigError, match=r"with linear leaves cannot be exported"):
+        oblique_cli.export(model, "python")
+
+
+def test_features_drawn_for_a_tree_are_all_that_it_uses():
+    X, y = rows_of(16, n=120, p=6)
+    model = small("oblique_forest_regression", max_features_per_tree=2, max_features=None).fit(X, y)
+    used = [np.flatnonzero((tree.coef_ != 0.0).any(axis=0)) for tree in model.trees()]
+    assert all(len(one) <= 2 for one in used) and len({tuple(one) for one in used}) > 1
+    assert np.sum(model.forest_.n_oblique()) > 0
+
+
 def test_a_tree_of_axes_is_that_of_scikit_learn():
     X, y = rows_of(2)
     ours = ObliqueForestRegressor(leaves="constant", n_estimators=1, bootstrap=False, min_samples_leaf=4, **PLAIN)
