@@ -225,3 +225,14 @@ def random_tree(rng: np.random.Generator, n_internal: int, n_classes: int = 3, n
         h = rng.normal(size=n_features)
         builder.split(node, h / np.linalg.norm(h), float(rng.normal()), 0.1, left, right)
     return builder.finish()
+
+
+def errors_of_axis_cuts(X, y, least, error):
+    """What every cut of every feature leaves: error(X, y) of its two sides, of at least `least` rows each, added up."""
+    found = []
+    for j in range(X.shape[1]):
+        for t in np.sort(X[:, j])[:-1]:
+            left = X[:, j] <= t
+            if least <= left.sum() <= len(y) - least:
+                found.append(error(X[left], y[left]) + error(X[~left], y[~left]))
+    return found

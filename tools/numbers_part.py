@@ -44,6 +44,7 @@ algorithms:
   - {name: cart_regression, min_samples_leaf: 5}
   - oblique_forest_regression
   - {name: oblique_forest_regression, id: oblique_forest_linear, leaves: linear}
+  - tao_forest_regression
   - oblique_boosting_regression
   - {class: sklearn.linear_model.LassoCV, id: lasso_cv}
   - {class: sklearn.ensemble.RandomForestRegressor, id: random_forest, params: {n_estimators: 500}}

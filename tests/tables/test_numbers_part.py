@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tables import corpus
 from tools import numbers_part
@@ -44,6 +45,12 @@ def test_the_stored_errors_are_of_all_tables_and_methods_and_all_folds():
     assert {frozenset(of) for of in errors.values()} == {frozenset(map(numbers_part.label, numbers_part.used()))}
     with numbers_part.STORED.open(encoding="utf-8", newline="") as stream:
         assert {row["folds"] for row in csv.DictReader(stream)} == {"3"}
+
+
+def test_the_methods_of_the_configuration_are_those_that_are_stored():
+    methods = yaml.safe_load(numbers_part.METHODS)["algorithms"]
+    names = [one if isinstance(one, str) else one.get("id", one.get("name")) for one in methods]
+    assert sorted(names) == sorted(numbers_part.read())
 
 
 def test_ranks_and_relative_errors_by_hand():

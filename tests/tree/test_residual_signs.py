@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import errors_of_axis_cuts
 from tree_support import tree_of
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
@@ -39,12 +41,7 @@ def rss(X: np.ndarray, y: np.ndarray, linear: bool) -> float:
 def test_the_cut_of_an_axis_is_the_best_of_all(linear, seed, least):
     X, y = data(seed, n=30, p=2)
     found = best_cut(node_of(X, y), y, PROPOSERS["axis_parallel"](), Settings(least, linear=linear))
-    errors = []
-    for j in range(2):
-        for t in np.sort(X[:, j])[:-1]:
-            left = X[:, j] <= t
-            if least <= left.sum() <= len(y) - least:
-                errors.append(rss(X[left], y[left], linear) + rss(X[~left], y[~left], linear))
+    errors = errors_of_axis_cuts(X, y, least, partial(rss, linear=linear))
     assert found is not None and found.error == pytest.approx(min(errors), rel=1e-7)
     left = X @ found.coef <= found.threshold
     now = rss(X[left], y[left], linear) + rss(X[~left], y[~left], linear)

@@ -410,7 +410,7 @@ void bind_forest(nb::module_& m) {
       .def_ro("first_number", &Forest::first_number)
       .def_prop_ro(
           "finished", [](const Forest& f) { return f.finished.load(); },
-          "Trees that are grown. Any thread may ask while another one grows the forest.")
+          "Trees that the growth under way, or the last one, has made. Any thread may ask meanwhile.")
       .def("__getstate__",
            [](const Forest& f) { return nb::make_tuple(f.n_features, f.n_classes, f.seed, state(f), f.first_number); })
       .def("__setstate__", [](Forest& f, const nb::tuple& saved) {

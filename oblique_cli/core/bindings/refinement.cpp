@@ -153,8 +153,7 @@ void bind_refinement(nb::module_& m) {
       "is missing; y (n,) int32 codes; weights (n,) positive. The tree: children (-1 at leaves), w (nodes, p) of unit "
       "length or 0, b, missing_left, labels of leaves; a row goes left if w.x + b <= 0. Returns the arrays of the "
       "refined tree, in which nodes that are nobody's children are left over, models of leaves (beside leaf_prior, or "
-      "means "
-      "of numbers (n, k), of variances near 1, which leaves then answer) if "
+      "means of numbers (n, k), of variances near 1, which leaves then answer) if "
       "there are any, the objective after every step, and "
       "whether no step lowers it any more.");
 }

@@ -22,7 +22,7 @@ class Forest {
   std::uint64_t seed = 0;
   std::vector<ForestTree> trees;
   std::size_t first_number = 0;           // of trees[0]; above 0 in a part of a forest that is grown elsewhere
-  std::atomic<std::size_t> finished = 0;  // trees that are grown, which any thread may read while others grow
+  std::atomic<std::size_t> finished = 0;  // of the growth under way or the last one; any thread may read it
 
   // Adds trees.
   void grow(TrainingRows& data, const ForestOptions& options, std::size_t more, int n_threads);

@@ -88,14 +88,7 @@ void LeafRidge::fit_leaf(const std::uint32_t* rows, std::size_t count, const std
   }
   double intercept = sum / (total + l2);
   if (cholesky(gram_.data(), p_, kLeastPivot * pivot)) {
-    for (std::size_t j = 0; j < p_; ++j) {
-      for (std::size_t k = 0; k < j; ++k) slopes_[j] -= gram_[j * p_ + k] * slopes_[k];
-      slopes_[j] /= gram_[j * p_ + j];
-    }
-    for (std::size_t j = p_; j-- > 0;) {
-      for (std::size_t k = j + 1; k < p_; ++k) slopes_[j] -= gram_[k * p_ + j] * slopes_[k];
-      slopes_[j] /= gram_[j * p_ + j];
-    }
+    solve_by_factor(gram_.data(), p_, slopes_.data());
     for (std::size_t j = 0; j < p_; ++j) {
       if (!(scale_[j] > 0.0)) continue;
       model[j] = rate * slopes_[j] / scale_[j];
@@ -105,12 +98,6 @@ void LeafRidge::fit_leaf(const std::uint32_t* rows, std::size_t count, const std
   model[p_] = rate * intercept;
   model[p_ + 1] = rate * least;
   model[p_ + 2] = rate * largest;
-}
-
-double said_by(const double* model, const double* x, std::size_t p) {
-  double value = 0.0;
-  for (std::size_t j = 0; j < p; ++j) value += model[j] * x[j];
-  return std::clamp(value + model[p], model[p + 1], model[p + 2]);
 }
 
 }  // namespace oblique

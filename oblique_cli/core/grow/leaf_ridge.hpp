@@ -1,6 +1,7 @@
 // Ridge regressions in the leaves of a tree that is boosted: what linear leaves add to the numbers predicted.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -11,7 +12,7 @@ namespace oblique {
 // `Forest::sum_models` takes it. With z the features over their standard deviations among all rows, less their means in
 // the leaf, and r what is left over, a leaf of weight W says rate (sum w r / (W + l2) + b z), b being of the least sum
 // of w (r - b z)^2 + l2 |b|^2, cut off at rate times the least and the largest r of its rows. Without slopes that is
-// what a constant leaf says.
+// what a constant leaf says; it has none where, without a penalty, features of its rows depend on each other.
 class LeafRidge {
  public:
   // x : (n, p), which are not copied
@@ -34,6 +35,10 @@ class LeafRidge {
 };
 
 // What a model says of a row x (p,).
-double said_by(const double* model, const double* x, std::size_t p);
+inline double said_by(const double* model, const double* x, std::size_t p) {
+  double value = 0.0;
+  for (std::size_t j = 0; j < p; ++j) value += model[j] * x[j];
+  return std::clamp(value + model[p], model[p + 1], model[p + 2]);
+}
 
 }  // namespace oblique

@@ -109,6 +109,18 @@ inline bool cholesky(double* a, std::size_t size, double least) {
   return true;
 }
 
+// b = a^-1 b by the factor that `cholesky` made of a.
+inline void solve_by_factor(const double* factor, std::size_t size, double* b) {
+  for (std::size_t i = 0; i < size; ++i) {
+    for (std::size_t k = 0; k < i; ++k) b[i] -= factor[i * size + k] * b[k];
+    b[i] /= factor[i * size + i];
+  }
+  for (std::size_t i = size; i-- > 0;) {
+    for (std::size_t k = i + 1; k < size; ++k) b[i] -= factor[k * size + i] * b[k];
+    b[i] /= factor[i * size + i];
+  }
+}
+
 // Whether a covariance (size x size), which is overwritten, has a combination of features of variance below `least`.
 // The largest pivot is taken first: in another order the last one is rounding noise blown up by those before it.
 inline bool is_singular(double* a, std::size_t size, double least) {

@@ -59,8 +59,9 @@ struct RefinementOptions {
   double tolerance = 1e-6;    // ends where a sweep lowers E by less than this share
   bool split_leaves = false;  // whether a leaf is divided in two where that lowers E
   int n_threads = 1;
-  const LeafLogistic* leaves = nullptr;      // leaves have a label where there are neither these
-  const LeafNumbers* numbers = nullptr;      // nor these
+  // At most one of the two; leaves have labels without either.
+  const LeafLogistic* leaves = nullptr;
+  const LeafNumbers* numbers = nullptr;
   std::size_t max_terms = 0;                 // most features of a new plane, 0 for no limit
   const std::int32_t* feature_of = nullptr;  // that each column is of
 };

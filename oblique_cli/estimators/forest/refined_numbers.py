@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.estimators.forest.base import Array, as_tree
 from oblique_cli.estimators.forest.refined import TAOForestClassifier, state_of
-from oblique_cli.estimators.forest.regression import ObliqueForestRegressor
+from oblique_cli.estimators.forest.regression import Grown, ObliqueForestRegressor
 from oblique_cli.ground.constraints import Optional, Real
 from oblique_cli.ground.magnitudes import refuse_extreme
 from oblique_cli.parameters import as_in, parameter
@@ -46,19 +45,12 @@ class TAOForestRegressor(ObliqueForestRegressor, kw_only=True):
     surrogate: str = as_in(TAOForestClassifier, "surrogate")
     max_sweeps: int = as_in(TAOForestClassifier, "max_sweeps")
 
-    def _improve(
-        self,
-        forest: Any,
-        rows: Array,
-        targets: Array,
-        weights: Array | None,
-        options: Mapping[str, Any],
-        refined: list[dict[str, Any]],
-    ) -> None:
+    def _improve(self, grown: Grown, refined: list[dict[str, Any]]) -> None:
+        forest, rows, targets, weights, draws = grown
         refuse_extreme(rows, type(self).__name__)
         numbers = targets.reshape(len(rows), -1) - np.average(targets, axis=0, weights=weights)
         spread = float(np.sqrt(np.average((numbers**2).sum(axis=1), weights=weights)))
-        draws, states = self._draws(forest, rows, options), forest.state()
+        states = forest.state()
         if not spread > 0.0:
             refined.extend(states)
             return

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +25,20 @@ from oblique_cli.parameters import as_in, parameter
 from oblique_cli.tree.splitting import Proposer
 
 LEAST = {CONSTANT: 5, LINEAR: 10}  # weight of a leaf; 5 are those of Breiman (2001) for regression
+
+
+class Grown(NamedTuple):
+    """Trees as they are grown, and of what.
+
+    forest : of the core; rows : (n, p); targets : (n,) or (n, k); weights : (n,) or None
+    draws : (trees, n) how often each row was drawn for each tree
+    """
+
+    forest: Any
+    rows: Array
+    targets: Array
+    weights: Array | None
+    draws: NDArray[np.uint32]
 
 
 class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
@@ -112,7 +125,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         if message := self.clash(type(self).__name__, p):
             raise ConfigError(message)
         of_tree = FeatureCount.of(self.max_features_per_tree, p, planes=True)
-        options = {
+        options: dict[str, Any] = {
             "split": "family",
             "mtry": FeatureCount.of(self.max_features, of_tree, planes=True),
             "tree_features": of_tree,
@@ -134,10 +147,12 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
 
         def grow() -> None:
             forest.grow_numbers(rows, by_output, weights, options, trees, threads, grown_by, self.max_bins, least)
-            self._improve(forest, rows, targets, weights, options, refined)
+            draws = _core.Forest(p, 1, seed).draws(n, trees, options["bootstrap"], options["max_samples"])
+            grown = Grown(forest, rows, targets, weights, np.asarray(draws))
+            self._improve(grown, refined)
+            self._learn_leaves(grown)
 
         self._watched(trees, lambda: len(refined) if self.refines else int(forest.finished), grow)
-        self._learn_leaves(forest, rows, targets, weights, options)
         self.forest_ = forest
         return self
 
@@ -155,28 +170,12 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
             )
         return None
 
-    def _improve(
-        self,
-        forest: Any,
-        rows: Array,
-        targets: Array,
-        weights: Array | None,
-        options: Mapping[str, Any],
-        refined: list[dict[str, Any]],
-    ) -> None:
+    def _improve(self, grown: Grown, refined: list[dict[str, Any]]) -> None:
         """Change the cuts of grown trees, before leaves get their models; here they stay. refined : gets the states"""
 
-    @staticmethod
-    def _draws(forest: Any, rows: Array, options: Mapping[str, Any]) -> NDArray[np.uint32]:
-        """How often each of rows (n, p) was drawn for each tree, (trees, n)."""
-        first = _core.Forest(rows.shape[1], 1, int(forest.__getstate__()[2]))
-        return np.asarray(first.draws(len(rows), len(forest), options["bootstrap"], options["max_samples"]))
-
-    def _learn_leaves(
-        self, forest: Any, rows: Array, targets: Array, weights: Array | None, options: Mapping[str, Any]
-    ) -> None:
+    def _learn_leaves(self, grown: Grown) -> None:
         """Keep the models of all leaves, and what rows that trees did not draw say of them."""
-        draws = self._draws(forest, rows, options)
+        forest, rows, targets, weights, draws = grown
         held = draws.astype(np.float64) if weights is None else draws * weights
         states = forest.state()
         numbers = Leaves(states, 1).numbers(np.asarray(forest.apply(rows, self._threads())))

@@ -135,28 +135,15 @@ def predict_proba(row):
 VALUE_OF_TREE = '''
 
 def predict(row):
-    """Return the value of the linear model in the leaf of a row, None if it lacks a number that the model needs."""
+    """Return the {what} in the leaf of a row, None if it lacks a number that the model needs."""
     cells = _cells(row)
     at = _leaf(cells)
     if at is None:
         return None
-    intercept, terms = MODELS[at]
     {said}
 '''
-SEVERAL_OF_TREE = '''
-
-def predict(row):
-    """Return the values of the linear models in the leaf of a row, None if it lacks a number that the model needs."""
-    cells = _cells(row)
-    at = _leaf(cells)
-    if at is None:
-        return None
-    return tuple({said} for {names} in MODELS[at])
-'''
-SEVERAL_UNBOUNDED = "(_sum(terms, cells) if terms else 0.0) + intercept"
-UNBOUNDED = "return (_sum(terms, cells) if terms else 0.0) + intercept"
-BOUNDED = """low, high = BOUNDS[at]
-    return min(max((_sum(terms, cells) if terms else 0.0) + intercept, low), high)"""
+UNBOUNDED = "(_sum(terms, cells) if terms else 0.0) + intercept"
+BOUNDED = f"min(max({UNBOUNDED}, low), high)"
 
 SUM = '''
 
@@ -387,13 +374,18 @@ def _predicting(source: Source) -> str:
             code, share = procedure.threshold
             decided = AT_THRESHOLD.format(code=code, share=share, other=1 - code)
         return "".join([*parts, SCORES_AT, SCORES, decided])
+    return "".join([*parts, _value_of_tree(procedure) if procedure.is_regression else CLASSES_OF_TREE])
+
+
+def _value_of_tree(procedure: Procedure) -> str:
+    bounded = procedure.has_bounds
+    value = BOUNDED if bounded else UNBOUNDED
     if procedure.n_outputs > 1:
-        bounded = procedure.has_bounds
-        said = f"min(max({SEVERAL_UNBOUNDED}, low), high)" if bounded else SEVERAL_UNBOUNDED
         names = "intercept, terms, low, high" if bounded else "intercept, terms"
-        return "".join([*parts, SEVERAL_OF_TREE.format(said=said, names=names)])
-    value = VALUE_OF_TREE.format(said=BOUNDED if procedure.has_bounds else UNBOUNDED)
-    return "".join([*parts, value if procedure.is_regression else CLASSES_OF_TREE])
+        said = f"return tuple({value} for {names} in MODELS[at])"
+        return VALUE_OF_TREE.format(what="values of the linear models", said=said)
+    lines = ["intercept, terms = MODELS[at]", *(["low, high = BOUNDS[at]"] if bounded else []), f"return {value}"]
+    return VALUE_OF_TREE.format(what="value of the linear model", said="\n    ".join(lines))
 
 
 def _columns(procedure: Procedure) -> Iterator[str]:

@@ -98,6 +98,17 @@ def test_boosting_with_linear_leaves_is_that_of_a_plain_program(l2: float, weigh
     assert model.leaf_values_.shape == (model.n_leaves_, 7)
 
 
+def test_linear_leaves_without_a_penalty_are_constant_where_features_depend_on_each_other():
+    X, y = rows_of(17, n=60)
+    doubled = np.column_stack([X, X[:, :1]])
+    how = PLAIN | {"n_estimators": 3, "l2_regularization": 0.0}
+    linear = ObliqueBoostingRegressor(leaves="linear", **how).fit(doubled, y)
+    assert not linear.leaf_values_[:, :4].any()
+    np.testing.assert_allclose(
+        linear.predict(doubled), ObliqueBoostingRegressor(**how).fit(doubled, y).predict(doubled)
+    )
+
+
 def test_linear_leaves_of_boosting_stop_early_are_saved_and_stay_within_the_steps_of_their_rows(tmp_path: Any):
     X, y = rows_of(15, n=300)
     how = {"leaves": "linear", "n_iter_no_change": 4, "random_state": 0}

@@ -66,6 +66,7 @@ def test_no_other_cut_of_a_feature_at_any_node_lowers_the_objective(seed: int):
     space = PlaneSpace(X, np.zeros(len(X), np.int32), 1, numbers=y)
     planes, _ = space.refine(space.planes(grown(X, y)), penalty, Settings(max_sweeps=100))
     least = error_of(space, planes) + penalty * price_of(planes)
+    assert (planes["left"] >= 0).any()
     for node in np.flatnonzero(planes["left"] >= 0):
         for j in range(X.shape[1]):
             values = np.sort(space.Z[:, j])

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import pickle
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracles import errors_of_axis_cuts
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.tree import DecisionTreeRegressor
@@ -51,12 +53,7 @@ def test_the_cut_of_an_axis_is_the_best_of_all_over_all_outputs(linear: bool, se
     X, y = rows_of(seed, n=24, p=2, k=k)
     node = Node(X, above(y - y.mean(axis=0)), None, 2, 0, "gini", seed=0)
     found = best_cut(node, y, PROPOSERS["axis_parallel"](), Settings(least, linear=linear))
-    errors = []
-    for j in range(2):
-        for t in np.sort(X[:, j])[:-1]:
-            left = X[:, j] <= t
-            if least <= left.sum() <= len(y) - least:
-                errors.append(rss(X[left], y[left], linear) + rss(X[~left], y[~left], linear))
+    errors = errors_of_axis_cuts(X, y, least, partial(rss, linear=linear))
     assert found is not None and found.error == pytest.approx(min(errors), rel=1e-7)
 
 

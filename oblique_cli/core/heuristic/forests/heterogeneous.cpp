@@ -218,14 +218,7 @@ class HeterogeneousForest final : public ForestHeuristic {
     double largest = 0.0;
     for (std::size_t j = 0; j < m_; ++j) largest = std::max(largest, matrix_[j * m_ + j]);
     if (!cholesky(matrix_.data(), m_, 1e-15 * largest)) return false;
-    for (std::size_t i = 0; i < m_; ++i) {
-      for (std::size_t k = 0; k < i; ++k) w_[i] -= matrix_[i * m_ + k] * w_[k];
-      w_[i] /= matrix_[i * m_ + i];
-    }
-    for (std::size_t i = m_; i-- > 0;) {
-      for (std::size_t k = i + 1; k < m_; ++k) w_[i] -= matrix_[k * m_ + i] * w_[k];
-      w_[i] /= matrix_[i * m_ + i];
-    }
+    solve_by_factor(matrix_.data(), m_, w_.data());
     return true;
   }
 
