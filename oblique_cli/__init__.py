@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
     from oblique_cli.estimators.regression.cart import CARTRegressor
     from oblique_cli.estimators.regression.linear_leaves import M5StyleRegressor, RETISRegressor, TPRTIRegressor
+    from oblique_cli.estimators.regression.linear_tree import LinearModelTreeRegressor
     from oblique_cli.estimators.regression.oblique_regressor import ObliqueTreeRegressor
     from oblique_cli.estimators.regression.pilot import PILOTRegressor
     from oblique_cli.models.explaining.explanation import explain
@@ -119,6 +120,7 @@ _PLACES = {
     "CARTRegressor": "oblique_cli.estimators.regression.cart",
     "ObliqueBoostingRegressor": "oblique_cli.estimators.forest.boosting_regression",
     "ObliqueForestRegressor": "oblique_cli.estimators.forest.regression",
+    "LinearModelTreeRegressor": "oblique_cli.estimators.regression.linear_tree",
     "ObliqueTreeRegressor": "oblique_cli.estimators.regression.oblique_regressor",
     "PILOTRegressor": "oblique_cli.estimators.regression.pilot",
     "M5StyleRegressor": "oblique_cli.estimators.regression.linear_leaves",
@@ -191,6 +193,7 @@ __all__ = [  # noqa: RUF022  (in groups, as above)
     "ObliqueBoostingRegressor",
     "ObliqueForestRegressor",
     "TAOForestRegressor",
+    "LinearModelTreeRegressor",
     "ObliqueTreeRegressor",
     "PILOTRegressor",
     "M5StyleRegressor",

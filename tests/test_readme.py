@@ -38,7 +38,7 @@ OTHER_LINES = [line for line in shell_lines() if line not in [*MAKE_LINES, *OBLI
 QUESTIONS = {
     "small and readable": "tao",
     "most accurate": "logistic_tree",
-    "regression": "hhcart_regression",
+    "regression": "linear_tree",
     "huge table": "hhcart_d",
     "reproduce a paper": "hhgdt",
 }

@@ -68,6 +68,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "retis": ("retis",),
     "m5_style": ("m5_style",),
     "pilot": ("pilot",),
+    "linear_tree": ("linear_tree",),
     "hhcart_regression": ("hhcart_regression", "hhcart_model_tree", "tao_regression", "tao_model_tree"),
     "cart_regression": ("cart_regression",),
     "pathfinder": ("pathfinder",),

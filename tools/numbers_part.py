@@ -41,6 +41,7 @@ algorithms:
   - m5_style
   - retis
   - pilot
+  - linear_tree
   - {name: cart_regression, min_samples_leaf: 5}
   - oblique_forest_regression
   - {name: oblique_forest_regression, id: oblique_forest_linear, leaves: linear}

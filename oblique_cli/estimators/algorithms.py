@@ -27,6 +27,7 @@ from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, no_native
 from oblique_cli.estimators.outside.known import task_of_class
 from oblique_cli.estimators.regression import linear_leaves
+from oblique_cli.estimators.regression.linear_tree import LinearModelTreeRegressor
 from oblique_cli.estimators.regression.pilot import PILOTRegressor
 from oblique_cli.foreign import told
 from oblique_cli.ground import doors
@@ -554,6 +555,14 @@ _REGRESSION = (
     ready(MODEL_TREE, "retis", "RETIS", f"Karalic (1992); {_CHAPTER_2}", linear_leaves.RETISRegressor),
     ready(MODEL_TREE, "m5_style", "M5-style", f"Quinlan (1992); {_CHAPTER_2}", linear_leaves.M5StyleRegressor),
     ready(MODEL_TREE, "pilot", "PILOT", "Raymaekers et al. (2024)", PILOTRegressor, compiled=True),
+    ready(
+        MODEL_TREE,
+        "linear_tree",
+        "linear model tree",
+        "nodes that go on from their parents after Landwehr et al. (2005)",
+        LinearModelTreeRegressor,
+        compiled=True,
+    ),
     *_of_hyperplanes(),
     ready(
         CONSTANT_LEAVES,

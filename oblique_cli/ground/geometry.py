@@ -354,6 +354,13 @@ def distinct_gap(X: Array, w: Array) -> float:
     return float(1e-9 * scale + 32.0 * np.finfo(float).eps * (np.abs(w) @ np.abs(X).max(axis=0)))
 
 
+def gap_middle(values: Array, goes_left: NDArray[np.bool_]) -> float:
+    """Return the middle of the gap between two sides, the larger of the left where there is none. values : (m,)"""
+    low, high = float(values[goes_left].max()), float(values[~goes_left].min())
+    middle = low + 0.5 * (high - low)
+    return middle if middle < high else low
+
+
 def has_normal(plane: Array, standard: Standard) -> bool:
     """Whether w is not zero, judged in standard coordinates."""
     z = standard.to_standard(plane[:, None])[:, 0]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import oblique_cli._core as _core
+from oblique_cli.ground.geometry import gap_middle
 from oblique_cli.tree.growing import Division, grow_by
 from oblique_cli.tree.least_squares import ZERO, scaled
 from oblique_cli.tree.payloads import Equations
@@ -101,7 +102,7 @@ def grow(X: Array, y: Array, settings: Settings) -> Tree:
             return None
         j = split.feature
         goes_left = Z[rows, j] <= split.cut
-        threshold = _between(X[rows, j], goes_left)
+        threshold = gap_middle(X[rows, j], goes_left)
         knot = (threshold - center[j]) / spread[j]
         lines = lines_of(split.model, Z[rows, j], own, goes_left, knot)
         is_left = np.zeros(n, np.bool_)
@@ -192,10 +193,3 @@ def line_of(x: Array, y: Array, flat: bool = False) -> Line:
     square = float(moved @ moved)
     slope = 0.0 if flat or not square > 0.0 else float(moved @ (y - y.mean())) / square
     return slope, float(y.mean()) - slope * float(x.mean())
-
-
-def _between(x: Array, goes_left: NDArray[np.bool_]) -> float:
-    """The middle of the gap between two sides. x : (m,) values"""
-    low, high = float(x[goes_left].max()), float(x[~goes_left].min())
-    middle = low + 0.5 * (high - low)
-    return middle if middle < high else low

@@ -75,17 +75,20 @@ def test_the_page_has_the_table_of_the_stored_errors():
     assert max(ours.values()) < min(rank["lightgbm"], rank["random_forest"])
     forests = {name: one for name, one in ours.items() if "boosting" not in name}
     assert min(forests, key=forests.__getitem__) == min(rows, key=lambda row: row[2])[0] == "oblique_forest_linear"
-    assert ours["oblique_boosting_regression"] < rank["ebm"] < min(forests.values())
-    single = {name: rank[name] for name in ("m5_style", "pilot", "retis", "cart_regression")}
-    assert min(single.values()) == single["m5_style"] > rank["ebm"]
-    assert f"its mean rank is {single['m5_style']:.1f}" in page
-    assert max(rows, key=lambda row: row[4])[0] == "m5_style"
+    tree = rank["linear_tree"]
+    assert tree == min(rank.values()) == ours["oblique_boosting_regression"]
+    assert f"the least mean rank, {tree:.1f}, level with `oblique_boosting_regression`" in page
+    assert max(rows, key=lambda row: row[4])[0] == "linear_tree" and f"EBM has {rank['ebm']:.1f}" in page
+    of_tree = (PAGE.parent / "linear_tree.md").read_text(encoding="utf-8")
+    assert len(rank) == 16 and "none of sixteen methods has a better mean rank" in of_tree
 
 
 def test_the_page_says_how_ranks_are_without_the_table_that_one_method_did_not_end():
     page = " ".join(PAGE.read_text(encoding="utf-8").split())
     errors = {m: {t: e for t, e in of.items() if t != "wage"} for m, of in numbers_part.read().items()}
     rank = {method: one for method, one, *_ in numbers_part.summary(errors)}
-    ours = rank["oblique_boosting_regression"]
-    assert f"level with `oblique_boosting_regression` ({rank['ebm']:.1f} and {ours:.1f})" in page
-    assert rank["ebm"] < min(rank[one] for one in rank if "forest" in one)
+    ours, tree = rank["oblique_boosting_regression"], rank["linear_tree"]
+    assert ours < rank["ebm"] < tree < min(rank[one] for one in rank if "forest" in one)
+    assert f"boosting has {ours:.1f}, EBM {rank['ebm']:.1f} and `linear_tree` {tree:.1f}" in page
+    won = sum(errors["linear_tree"][table] < error for table, error in errors["ebm"].items())
+    assert f"the smaller error than EBM on {won} of them" in page

@@ -75,7 +75,8 @@ class PilotSearch {
       ++on_left;
       if (i + 1 < limits.least || n - i - 1 < limits.least) continue;
       const Spreads& right = right_[i + 1];
-      const double cut = at(i) + 0.5 * (at(i + 1) - at(i));
+      const double middle = at(i) + 0.5 * (at(i + 1) - at(i));
+      const double cut = middle < at(i + 1) ? middle : at(i);
       keep(found, 1, left.yy + right.yy, cut);
       if (!slopes || on_left < limits.distinct || distinct_right_[i + 1] < limits.distinct) continue;
       keep(found, 2, broken_line(all, right, cut, limits.zero), cut);

@@ -13,9 +13,9 @@ import oblique_cli.proposers  # noqa: F401  (registers them)
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.monotonic import ALLOWED, meaning, signs_of, warn_of_flat
 from oblique_cli.estimators.monotonic import NAME as ORDER
-from oblique_cli.estimators.regression.tree_regressor import Finished, TreeRegressor
+from oblique_cli.estimators.regression.tree_regressor import Finished, TreeRegressor, left_out
 from oblique_cli.ground.constraints import Choice, Integer, Optional, Real, check
-from oblique_cli.ground.seeds import generator, integer
+from oblique_cli.ground.seeds import integer
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.importances import ranges_of
 from oblique_cli.tree.pruning import chosen_alpha, fixed_alpha
@@ -136,25 +136,21 @@ class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
             tree_seed = integer(seed, "tree", 0)
             return grow(np.ascontiguousarray(rows[kept]), targets[kept], proposer, settings, tree_seed)
 
-        def parts(kept: NDArray[np.intp], count: int, purpose: str) -> list[NDArray[np.intp]]:
-            places = generator(seed, purpose).permutation(len(kept))
-            return [np.sort(part) for part in np.array_split(places, min(count, len(kept)))]
-
         def pruned(kept: NDArray[np.intp]) -> Tree:
             tree = grown(kept)
             if self.pruning == "none":
                 return tree
-            left_out = parts(kept, self.pruning_folds, "pruning folds")
+            parts = left_out(len(kept), self.pruning_folds, seed, "pruning folds")
             some = np.ascontiguousarray(rows[kept]), targets[kept]
             errors = float(self.standard_errors)
-            return fixed_alpha(tree, chosen_alpha(tree, *some, left_out, lambda inner: grown(kept[inner]), errors))
+            return fixed_alpha(tree, chosen_alpha(tree, *some, parts, lambda inner: grown(kept[inner]), errors))
 
         every = np.arange(len(rows))
         tree = pruned(every)
         vars(self).pop("refinement_", None)
         if self.refine == "tao":
-            left_out = parts(every, FOLDS, "refinement folds")
-            self.refinement_ = refined(tree, rows, targets, settings, left_out, pruned)
+            parts = left_out(len(every), FOLDS, seed, "refinement folds")
+            self.refinement_ = refined(tree, rows, targets, settings, parts, pruned)
             tree = self.refinement_.tree
         self._finish(tree, rows, targets)
         self._ranges = ranges_of(rows)

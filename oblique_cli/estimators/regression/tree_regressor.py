@@ -22,6 +22,7 @@ from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows, TreeK
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.ground.constraints import Boolean, Choice
 from oblique_cli.ground.nodes import BLANK, pairs_of
+from oblique_cli.ground.seeds import generator
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.describe import leaf_texts
 from oblique_cli.tree.leaf_quantiles import LeafResiduals, quantiles_of
@@ -41,6 +42,12 @@ def names_of_outputs(n_outputs: int, target: Names) -> Sequence[str] | NDArray[A
     if not isinstance(name, str):
         return name
     return [name] if n_outputs == 1 else [f"{name}{k + 1}" for k in range(n_outputs)]
+
+
+def left_out(n: int, folds: int, seed: int, purpose: str) -> list[NDArray[np.intp]]:
+    """Return the rows of n that each fold leaves out, rising; of fewer rows than folds one each."""
+    places = generator(seed, purpose).permutation(n)
+    return [np.sort(part) for part in np.array_split(places, min(folds, n))]
 
 
 class ShownNumbers(TreeKind):

@@ -310,6 +310,11 @@ KINDS.register("regression_tree")(
 )
 
 
+KINDS.register("linear_tree")(
+    _of_regression("LinearModelTreeRegressor", EquationTree(), {}, left_out={"choice_": None})
+)
+
+
 class ConstantTree(Codec):
     """The tree of scikit-learn's `DecisionTreeRegressor`; a leaf has -1 for children, -2 for feature."""
 

@@ -1,0 +1,94 @@
+"""The scikit-learn face of linear model trees that cross-validation chooses."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from oblique_cli.estimators.regression.tree_regressor import Finished, TreeRegressor, left_out
+from oblique_cli.ground.constraints import Choice, Either, Integer, Optional, Real, Text, check
+from oblique_cli.parameters import parameter
+from oblique_cli.tree.linear_trees import CUTS, PENALTIES, Limits, chosen_tree
+from oblique_cli.tree.truncation import ALL
+
+SEVERAL, CHOSEN = "several", "cv"
+
+
+class LinearModelTreeRegressor(TreeRegressor, Finished, kw_only=True):
+    """A small regression tree whose nodes go on from the linear model of their parent, beyond the papers.
+
+    Every node has a ridge regression of what the model of its parent leaves over. Trees are grown by three ways to cut,
+    along features and along the model of the node, and pruned by cost-complexity with the errors of these models.
+    Cross-validation inside the training rows chooses the way to cut, the size and the penalty. A single leaf, which is
+    ridge regression, is among what it chooses from.
+
+    Attributes
+    ----------
+    tree_ : Tree
+    choice_ : LinearChoice
+        All trees that cross-validation compared, and what was chosen. Model files leave it out.
+    n_features_in_, n_leaves_, n_nodes_, depth_ : int
+
+    The order of the training rows does not matter.
+    """
+
+    needs_pruning_rows: ClassVar[bool] = False
+
+    base: str = parameter(
+        default=SEVERAL,
+        allowed=Choice((SEVERAL, *CUTS)),
+        kw_only=False,
+        help='What a cut explains: "bends" puts a line on either side of it to what the model of the node leaves over, '
+        '"steps" a mean, "means" a mean to the target itself, as in CART. With "several" cross-validation chooses.',
+    )
+    leaf_penalty: float | str = parameter(
+        default=CHOSEN,
+        allowed=Either(Real(0.0, open_low=True), Text(CHOSEN, f"'{CHOSEN}'")),
+        help='The penalty of what a node adds to the model of its parent, in rows, for standardized features. "cv" '
+        "chooses from 300, 100, 30, 10, 3, 1 and 0.3.",
+    )
+    folds: int = parameter(
+        default=5,
+        allowed=Integer(2),
+        help="Folds of the cross-validation. Each grows and prunes its own trees.",
+    )
+    doubling_price: float = parameter(
+        default=0.01,
+        allowed=Real(0.0),
+        help="The share of the squared error that twice the leaves have to take away in that comparison.",
+    )
+    min_samples_leaf: int = parameter(default=10, allowed=Integer(1), help="Least rows on either side of a cut.")
+    max_depth: int | None = parameter(
+        default=8, allowed=Optional(Integer(0)), help="Longest path from the root to a leaf; None for no limit."
+    )
+    max_leaf_nodes: int | None = parameter(
+        default=40,
+        allowed=Optional(Integer(1)),
+        help="Most leaves before pruning: the leaf whose cut explains most is cut next. None for no limit.",
+    )
+    truncate: str = parameter(default=ALL)
+    random_state: Any = parameter(default=None, help="Draws the folds.")
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
+        """Grow the trees, fit their models, and choose by cross-validation.
+
+        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
+            1e-140 to 1e140, DataError otherwise. A constant target gives one leaf.
+        """
+        check(self.get_params(deep=False), self.constraints, type(self).__name__)
+        rows, targets = self._training_rows(X, y)
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        self.choice_ = chosen_tree(
+            rows,
+            targets,
+            CUTS if self.base == SEVERAL else (self.base,),
+            PENALTIES if isinstance(self.leaf_penalty, str) else (float(self.leaf_penalty),),
+            Limits(self.min_samples_leaf, self.max_depth, self.max_leaf_nodes),
+            left_out(len(rows), self.folds, seed, "linear folds"),
+            truncate=self.truncate,
+            doubling_price=self.doubling_price,
+        )
+        self._finish(self.choice_.tree, rows, targets)
+        return self

@@ -1,0 +1,268 @@
+"""Linear model trees of few leaves: a ridge regression at every node that goes on from that of its parent, and a tree
+whose cuts, size and penalty cross-validation chooses. What logistic_trees.py is for classes, this is for numbers.
+
+At a node of rows (z_i, y_i), features and target standardized on all training rows,
+
+    minimize over d:  sum_i (y_i - (m + d) . (z_i, 1))^2 + penalty |d|^2,   m: the model of the parent, 0 at the root
+
+So a node of few rows, or a large penalty, keeps the model of its parent (Landwehr, Hall & Frank 2005 build logistic
+models on each other like this; M5 smooths along the path to the same end). Three ways to cut, each the best of all cuts
+along a feature, one node after the other, that of the largest gain first:
+
+- "bends": what the model of the node leaves over gets a line, or a mean, on either side, so a cut lies where the trend
+  bends (the PLIN and PCON of PILOT, Raymaekers et al. 2024);
+- "steps": it gets a mean on either side, so a cut lies where the trend jumps;
+- "means": the target itself gets a mean on either side, as in CART and M5.
+
+The first two also cut along the node's own model: a target that is a curve of one weighted sum bends along that sum,
+and along no single feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log2
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import oblique_cli._core as _core
+from oblique_cli.ground.geometry import distinct_gap, gap_middle
+from oblique_cli.tree.growing import Division, grow_by
+from oblique_cli.tree.least_squares import ZERO, scaled
+from oblique_cli.tree.payloads import Equations
+from oblique_cli.tree.pruning import PruningPath, cost_complexity_path, squared_errors
+from oblique_cli.tree.sparse import arrivals
+from oblique_cli.tree.structure import Tree, TreeBuilder
+from oblique_cli.tree.truncation import truncated
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+BENDS, STEPS, MEANS = "bends", "steps", "means"
+CUTS = (BENDS, STEPS, MEANS)
+PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # in rows, among which cross-validation chooses
+GROWN_AT = 3.0  # penalty of the models whose residuals cuts are searched on
+LEAST_VALUES = 2  # distinct values that a slope needs, on either side of a cut
+PERFECT = 1e-20  # a residual sum of this share of the root's is rounding: there is nothing left to explain
+EQUAL = 1e-12  # errors of cross-validation closer than this share are the same
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When growth ends. min_leaf : least rows of a child; max_depth, max_leaves : None for no limit"""
+
+    min_leaf: int = 10
+    max_depth: int | None = 8
+    max_leaves: int | None = 40
+
+
+class ModelRows:
+    """Training rows X (n, p) with their targets y (n,), and as models see them: standardized, the target as well."""
+
+    def __init__(self, X: Array, y: Array) -> None:
+        self.X, self.y = np.ascontiguousarray(X), y
+        Z, self._center, spread = scaled(self.X)
+        target, middle, unit = scaled(y[:, None])
+        self.columns = np.hstack([Z, np.ones((len(X), 1))])
+        self.Z, self.target = np.ascontiguousarray(Z), np.ascontiguousarray(target[:, 0])
+        self._spread = np.where(spread > 0.0, spread, 1.0)
+        self._middle, self._unit = float(middle[0]), float(unit[0])
+
+    def slopes(self, models: Array) -> Array:
+        """Return what models (..., p + 1) of the standardized features weigh the features as they are, (..., p)."""
+        return models[..., :-1] / self._spread
+
+    def equations(self, models: Array, rss: Array) -> Equations:
+        """Return the models of nodes in the features and the target as they are. models : (n_nodes, p + 1)"""
+        coef = self.slopes(models) * self._unit
+        return Equations(coef, models[:, -1] * self._unit + self._middle - coef @ self._center, rss * self._unit**2)
+
+
+def grown(rows: ModelRows, cuts: str, limits: Limits) -> Tree:
+    """Return the tree that one of the ways to cut grows, without models. rows : of an order that is their own"""
+    n, p = rows.X.shape
+    noise = PERFECT * float(rows.target @ rows.target)
+
+    def divide(here: Rows, depth: int, path: int, parent: Array) -> Division | None:
+        if len(here) < 2 * limits.min_leaf or depth == limits.max_depth:
+            return None
+        model, left_over = parent, rows.target[here]
+        if cuts != MEANS:
+            A = rows.columns[here]
+            model = parent + ridge_steps(A.T @ A, A.T @ left_over, parent[None], np.array([GROWN_AT]))[0]
+            left_over = left_over - A @ model
+        if float(left_over @ left_over) <= noise:
+            return None
+        found = _cut(rows, here, left_over, cuts, rows.slopes(model), limits.min_leaf)
+        return None if found is None else found._replace(own=(model, model))
+
+    builder = TreeBuilder(p, 1)
+    held = grow_by(builder, n, divide, own=np.zeros(p + 1), most_leaves=limits.max_leaves, slack=EQUAL)
+    nothing = np.zeros(len(held))
+    return builder.finish(payload=Equations(np.zeros((len(held), p)), nothing, nothing))
+
+
+def ridge_steps(gram: Array, moments: Array, models: Array, penalties: Array) -> Array:
+    """Return what a node adds to the models it goes on from, one for each penalty; (L, q).
+
+    gram : (q, q) sums of products of its columns; moments : (q,) those of columns and target
+    models : (L, q) of its parent; penalties : (L,) positive
+    """
+    ridge = gram + penalties[:, None, None] * np.eye(len(gram))
+    return np.asarray(np.linalg.solve(ridge, (moments - models @ gram)[:, :, None])[:, :, 0])
+
+
+class _Best(NamedTuple):
+    """The best cut along a direction. rss : what is left over on both sides; cut : values up to it go left"""
+
+    rss: float
+    cut: float
+
+
+def _cut(rows: ModelRows, here: Rows, left_over: Array, cuts: str, slopes: Array, least: int) -> Division | None:
+    """The best division of the rows `here`, None if there is none.
+
+    left_over : (m,) what cuts are to explain; slopes : (p,) of the node's model, along which it is cut as well
+    """
+    X, p = np.ascontiguousarray(rows.X[here]), len(slopes)
+    directions, columns = list(np.eye(p)), rows.Z[here]
+    if cuts != MEANS and np.count_nonzero(slopes) > 1:
+        directions.append(slopes)
+        columns = np.column_stack([columns, _merged(np.asarray(_core.project(X, slopes)), distinct_gap(X, slopes))])
+    total = float(((left_over - left_over.mean()) ** 2).sum())
+    best, along = _Best(total, 0.0), -1
+    for j, found in enumerate(_along(np.ascontiguousarray(columns), left_over, cuts, least)):
+        if found.rss < best.rss - EQUAL * total:
+            best, along = found, j
+    if along < 0:
+        return None
+    goes_left, gain = columns[:, along] <= best.cut, total - best.rss
+    threshold = gap_middle(np.asarray(_core.project(X, directions[along])), goes_left)
+    return Division(directions[along], threshold, gain, goes_left, worth=gain)
+
+
+def _merged(values: Array, gap: float) -> Array:
+    """The values (m,) less their mean, those that are no further apart than rounding made one."""
+    order = np.argsort(values, kind="stable")
+    rising = values[order]
+    first = np.append(True, np.diff(rising) > gap)
+    merged = np.empty_like(values)
+    merged[order] = rising[first][np.cumsum(first) - 1]
+    return np.asarray(merged - merged.mean())
+
+
+def _along(columns: Array, left_over: Array, cuts: str, least: int) -> list[_Best]:
+    """The best cut of a node along each of some columns (m, k)."""
+    orders = np.ascontiguousarray(np.argsort(columns, axis=0, kind="stable").T, np.int64)
+    rss, at = map(np.asarray, _core.pilot_models(columns, left_over, orders, least, LEAST_VALUES, ZERO))
+    means, lines = rss[:, 1], rss[:, 3]
+    bent = (lines < means) & (cuts == BENDS)
+    least_rss, chosen = np.where(bent, lines, means), np.where(bent, at[:, 2], at[:, 0])
+    return [_Best(float(a), float(b)) for a, b in zip(least_rss, chosen, strict=True)]
+
+
+class NodeModels:
+    """The models of all nodes of a tree, at each of some penalties. penalties : (L,) positive, in rows"""
+
+    def __init__(self, tree: Tree, rows: ModelRows, penalties: Sequence[float]) -> None:
+        self.tree, self._rows = tree, rows
+        strengths, parents = np.asarray(penalties, dtype=np.float64), tree.parents
+        self._models = np.zeros((len(penalties), tree.n_nodes, rows.columns.shape[1]))
+        self._rss = np.zeros((len(penalties), tree.n_nodes))
+        for node, here in enumerate(arrivals(tree, rows.X)):  # parents before their children
+            A, target = rows.columns[here], rows.target[here]
+            parent = self._models[:, parents[node]] if node else np.zeros_like(self._models[:, 0])
+            self._models[:, node] = parent + ridge_steps(A.T @ A, A.T @ target, parent, strengths)
+            self._rss[:, node] = ((target[:, None] - A @ self._models[:, node].T) ** 2).sum(axis=0)
+
+    def pruned(self, place: int, truncate: str) -> tuple[Tree, PruningPath]:
+        """Return the tree with the models of one of the penalties, and its weakest-link sequence by their errors."""
+        tree = self.tree.changed(payload=self._rows.equations(self._models[place], self._rss[place]))
+        tree = truncated(tree, self._rows.X, self._rows.y, truncate)
+        return tree, cost_complexity_path(tree)
+
+
+class Candidate(NamedTuple):
+    """A tree that cross-validation may choose.
+
+    cuts, penalty : of CUTS, and in rows; member : of the weakest-link sequence; leaves : of the tree on all rows
+    error : mean squared error on rows left out
+    """
+
+    cuts: str
+    penalty: float
+    member: int
+    leaves: int
+    error: float
+
+    def loss(self, price: float) -> float:
+        """What is minimized. price : the share of the error that twice the leaves have to take away"""
+        return self.error * (1.0 + price * log2(self.leaves))
+
+
+@dataclass(frozen=True, eq=False)
+class LinearChoice:
+    """A linear model tree and how it was chosen: what it is, and all that cross-validation compared."""
+
+    tree: Tree
+    chosen: Candidate
+    candidates: tuple[Candidate, ...]
+
+    def summary(self) -> str:
+        """Return in a sentence what was chosen and what cross-validation said of it."""
+        plural, said = "leaf" if self.tree.n_leaves == 1 else "leaves", ""
+        if len(self.candidates) > 1:
+            root = float(np.sqrt(self.chosen.error))
+            said = f", root mean squared error {root:.3g} in cross-validation of {len(self.candidates)} trees"
+        by = "" if self.tree.n_leaves == 1 else f" cut by {self.chosen.cuts}"
+        return f"{self.tree.n_leaves} {plural}{by}, models by ridge {self.chosen.penalty:g}{said}"
+
+
+def chosen_tree(
+    X: Array,
+    y: Array,
+    ways: Sequence[str],
+    penalties: Sequence[float],
+    limits: Limits,
+    parts: Sequence[Rows],
+    *,
+    truncate: str,
+    doubling_price: float,
+) -> LinearChoice:
+    """Return the linear model tree of rows X (n, p), y (n,) of least error in cross-validation, its size at a price.
+
+    ways : of CUTS; parts : rows left out by each fold, none in two; with fewer than two folds nothing is compared, and
+    the tree is one leaf at the middle of the penalties
+    """
+
+    def models_of(kept: Rows, cuts: str) -> NodeModels:
+        rows = ModelRows(X[kept], y[kept])
+        return NodeModels(grown(rows, cuts, limits), rows, penalties)
+
+    every = np.arange(len(y))
+    if len(parts) < 2:
+        place = len(penalties) // 2
+        tree, path = models_of(every, ways[0]).pruned(place, truncate)
+        only = Candidate(ways[0], penalties[place], len(path.alphas) - 1, 1, float("nan"))
+        return LinearChoice(path.member(tree, only.member), only, (only,))
+    candidates: list[Candidate] = []
+    whole = {cuts: models_of(every, cuts) for cuts in ways}
+    for cuts in ways:
+        of_parts = [(models_of(np.setdiff1d(every, out), cuts), out) for out in parts]
+        for place, penalty in enumerate(penalties):
+            path = whole[cuts].pruned(place, truncate)[1]
+            errors = np.zeros(len(path.alphas))
+            for part, out in of_parts:
+                errors += squared_errors(*part.pruned(place, truncate), path.between, X[out], y[out]).sum(axis=0)
+            candidates += [
+                Candidate(cuts, penalty, member, int(path.n_leaves[member]), float(error))
+                for member, error in enumerate(errors / len(y))
+            ]
+    best = min(one.loss(doubling_price) for one in candidates)
+    equal = (one for one in candidates if one.loss(doubling_price) <= best * (1.0 + EQUAL))
+    chosen = min(equal, key=lambda one: one.leaves)
+    tree, path = whole[chosen.cuts].pruned(penalties.index(chosen.penalty), truncate)
+    return LinearChoice(path.member(tree, chosen.member), chosen, tuple(candidates))

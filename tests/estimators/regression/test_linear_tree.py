@@ -1,0 +1,97 @@
+"""The estimator of linear model trees: what it finds, what it is beside ridge regression, nodes with nothing to fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import Ridge
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import make
+from oblique_cli.estimators.regression.linear_tree import LinearModelTreeRegressor
+from oblique_cli.models import Model, load, save
+from oblique_cli.models.procedure import procedure_of
+
+
+def hinge(n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    return X, np.maximum(X @ [1.0, -1.0, 0.5, 0.0], 0.0) + 0.1 * rng.normal(size=n)
+
+
+def test_one_leaf_is_ridge_regression_of_standardized_features():
+    X, y = load_diabetes(return_X_y=True)
+    found = LinearModelTreeRegressor(leaf_penalty=10.0, max_depth=0, truncate="none", random_state=0).fit(X, y)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    assert found.n_leaves_ == 1
+    np.testing.assert_allclose(found.predict(X), Ridge(10.0).fit(Z, y).predict(Z), rtol=1e-9)
+
+
+def test_a_plane_that_bends_takes_two_leaves_and_leaves_next_to_nothing():
+    X, y = hinge()
+    at = np.random.default_rng(9).normal(size=(2000, 4))
+    truth = np.maximum(at @ [1.0, -1.0, 0.5, 0.0], 0.0)
+    found = make("linear_tree", random_state=0).fit(X, y)
+    assert 2 <= found.n_leaves_ <= 4
+    line = make("linear_tree", random_state=0, max_depth=0).fit(X, y)
+    errors = [np.mean((one.predict(at) - truth) ** 2) for one in (found, line)]
+    assert errors[0] < 0.1 * errors[1]
+
+
+def test_a_line_keeps_one_leaf_whatever_the_way_to_cut():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    y = X @ [1.0, 2.0, 0.0] + 0.3 * np.random.default_rng(1).normal(size=200)
+    for base in ("several", "bends", "steps", "means"):
+        assert LinearModelTreeRegressor(base, random_state=0).fit(X, y).n_leaves_ == 1
+
+
+def test_the_order_of_rows_and_units_do_not_matter():
+    X, y = hinge(150)
+    found = LinearModelTreeRegressor(random_state=0).fit(X, y)
+    order = np.random.default_rng(1).permutation(150)
+    again = LinearModelTreeRegressor(random_state=0).fit(X[order], y[order])
+    np.testing.assert_array_equal(found.predict(X), again.predict(X))
+    scaled = LinearModelTreeRegressor(random_state=0).fit(X * [4.0, 0.5, 1024.0, 2.0], 8.0 * y)
+    np.testing.assert_allclose(
+        scaled.predict(X * [4.0, 0.5, 1024.0, 2.0]), 8.0 * found.predict(X), rtol=1e-9, atol=1e-9
+    )
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 19])
+def test_few_rows_give_one_leaf(rows):
+    X, y = hinge(rows)
+    found = LinearModelTreeRegressor(random_state=0).fit(X, y)
+    assert found.n_leaves_ == 1 and np.isfinite(found.predict(X)).all()
+
+
+def test_degenerate_tables():
+    rng = np.random.default_rng(0)
+    constant = np.ones((40, 3))
+    assert make("linear_tree", random_state=0).fit(constant, rng.normal(size=40)).n_leaves_ == 1
+    flat = make("linear_tree", random_state=0).fit(rng.normal(size=(40, 3)), np.full(40, 2.5))
+    assert flat.n_leaves_ == 1 and (flat.predict(rng.normal(size=(5, 3))) == 2.5).all()
+    wide = rng.normal(size=(30, 60))
+    assert np.isfinite(make("linear_tree", random_state=0).fit(wide, wide[:, 0]).predict(wide)).all()
+    twice = np.repeat(rng.normal(size=(15, 2)), 4, axis=0)
+    assert np.isfinite(make("linear_tree", random_state=0).fit(twice, rng.normal(size=60)).predict(twice)).all()
+    both = rng.normal(size=(80, 1)) @ [[1.0, 1.0, -2.0]]  # columns that depend on each other
+    assert np.isfinite(make("linear_tree", random_state=0).fit(both, np.abs(both[:, 0])).predict(both)).all()
+
+
+def test_the_model_goes_to_a_file_and_to_a_procedure_and_says_the_same(tmp_path):
+    X, y = hinge()
+    found = LinearModelTreeRegressor(random_state=0).fit(X, y)
+    save(Model.of(found, algorithm="linear_tree"), tmp_path / "m.json")
+    again = load(tmp_path / "m.json")
+    np.testing.assert_array_equal(again.predict(X), found.predict(X))
+    assert procedure_of(again) is not None
+    assert again.estimator.choice_ is None
+    assert "leaves cut by" in found.choice_.summary() and "in cross-validation of" in found.choice_.summary()
+
+
+def test_numbers_that_are_not_allowed_are_refused_by_name():
+    X, y = hinge(30)
+    for name, value in (("base", "jumps"), ("leaf_penalty", 0.0), ("folds", 1), ("doubling_price", -1.0)):
+        with pytest.raises(ConfigError, match=name):
+            LinearModelTreeRegressor(**{name: value}).fit(X, y)

@@ -1,0 +1,155 @@
+"""Linear model trees: ridges against an augmented least-squares problem, cuts against every cut refitted, the choice
+against errors counted by hand."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oblique_cli.tree.linear_trees import (
+    BENDS,
+    CUTS,
+    GROWN_AT,
+    MEANS,
+    STEPS,
+    Limits,
+    ModelRows,
+    NodeModels,
+    chosen_tree,
+    grown,
+)
+from oblique_cli.tree.sparse import arrivals
+
+
+def augmented(A, y, start, penalty):
+    """What a node adds to the model it goes on from: least squares with a row of sqrt(penalty) for each coefficient."""
+    rows = np.vstack([A, np.sqrt(penalty) * np.eye(A.shape[1])])
+    return np.linalg.lstsq(rows, np.concatenate([y - A @ start, np.zeros(A.shape[1])]), rcond=None)[0]
+
+
+def bent(n, seed, p=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, np.abs(X[:, 0]) + X[:, 1] + 0.05 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("cuts", CUTS)
+def test_every_model_is_the_ridge_that_goes_on_from_its_parent(cuts):
+    X, y = bent(120, 0)
+    rows, penalties = ModelRows(X, y), (30.0, 0.3)
+    tree = grown(rows, cuts, Limits(max_leaves=6))
+    models = NodeModels(tree, rows, penalties)
+    assert tree.n_leaves == 6
+    for place, penalty in enumerate(penalties):
+        said = models.pruned(place, "none")[0].equations
+        own = np.zeros((tree.n_nodes, 4))
+        for node, here in enumerate(arrivals(tree, X)):
+            start = own[tree.parents[node]] if node else np.zeros(4)
+            own[node] = start + augmented(rows.columns[here], rows.target[here], start, penalty)
+            expected = (rows.columns[here] @ own[node]) * y.std() + y.mean()
+            np.testing.assert_allclose(X[here] @ said.coef[node] + said.intercept[node], expected, atol=1e-9)
+            assert said.rss[node] == pytest.approx(((y[here] - expected) ** 2).sum(), rel=1e-9)
+            if node:  # a node never fits its rows worse than the model it goes on from
+                before = (rows.columns[here] @ start) * y.std() + y.mean()
+                assert said.rss[node] <= ((y[here] - before) ** 2).sum() * (1 + 1e-12)
+
+
+def left_over(x, target, cut, lines):
+    """The residual sum of a mean, or a line, on either side of a cut, refitted."""
+    total = 0.0
+    for side in (x <= cut, x > cut):
+        columns = [np.ones(side.sum()), x[side]] if lines else [np.ones(side.sum())]
+        A = np.column_stack(columns)
+        total += float(((target[side] - A @ np.linalg.lstsq(A, target[side], rcond=None)[0]) ** 2).sum())
+    return total
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from(CUTS), st.integers(2, 12))
+def test_the_cut_of_the_root_is_the_best_of_all_cuts_along_features_and_its_model(seed, cuts, least):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(30, 3))
+    X[:, 2] = np.round(X[:, 2])
+    y = np.maximum(X @ rng.normal(size=3), 0.0) + 0.2 * rng.normal(size=30)
+    rows = ModelRows(X, y)
+    tree = grown(rows, cuts, Limits(least, 1, None))
+    model = augmented(rows.columns, rows.target, np.zeros(4), GROWN_AT)
+    target = rows.target if cuts == MEANS else rows.target - rows.columns @ model
+    directions = [*np.eye(3), *([] if cuts == MEANS else [model[:-1]])]
+    sums = []
+    for direction in directions:
+        x = rows.Z @ direction
+        values = np.unique(x)
+        for low, high in pairwise(values):
+            if high - low > 1e-9 and least <= (x <= low).sum() <= 30 - least:
+                middle = 0.5 * (low + high)
+                sums.append(left_over(x, target, middle, False))
+                if cuts == BENDS:
+                    sums.append(left_over(x, target, middle, True))
+    total = float(((target - target.mean()) ** 2).sum())
+    if tree.n_leaves == 1:
+        assert not sums or min(sums) >= total * (1 - 1e-9)
+    else:
+        assert tree.gains[0] == pytest.approx(total - min(sums), rel=1e-6, abs=1e-9)
+        assert min(tree.n_rows[[tree.left[0], tree.right[0]]]) >= least
+
+
+def test_a_curve_of_one_weighted_sum_is_cut_along_that_sum():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 4))
+    w = np.array([1.0, -2.0, 0.5, 1.5])
+    y = np.maximum(X @ w, 0.0)
+    tree = grown(ModelRows(X, y), BENDS, Limits(max_leaves=2))
+    cosine = tree.coef_[0] @ w / np.linalg.norm(tree.coef_[0]) / np.linalg.norm(w)
+    assert tree.n_leaves == 2 and cosine > 0.99
+    assert abs(tree.thresholds[0] / np.linalg.norm(tree.coef_[0])) < 0.1
+    assert np.count_nonzero(grown(ModelRows(X, y), MEANS, Limits(max_leaves=2)).coef_[0]) == 1
+
+
+def test_a_bend_and_a_jump_are_cut_where_they_are():
+    x = np.linspace(-1.0, 1.0, 201)
+    X = np.column_stack([x, np.cos(37 * x)])
+    for cuts, y in ((BENDS, np.maximum(x - 0.305, 0.0)), (STEPS, 2.0 * x + (x > 0.305))):
+        tree = grown(ModelRows(X, y), cuts, Limits(max_leaves=2))
+        at = tree.thresholds[0] / tree.coef_[0, 0]
+        assert at == pytest.approx(0.305, abs=0.03), cuts
+
+
+def test_projections_apart_by_rounding_are_not_cut_between():
+    X = np.array([(a, b) for a in range(12) for b in range(12)], dtype=float) / 3.0
+    sums = np.rint(3.0 * X.sum(axis=1))
+    tree = grown(ModelRows(X, np.maximum(sums - 9.0, 0.0)), BENDS, Limits(max_leaves=2))
+    assert np.count_nonzero(tree.coef_[0]) == 2  # along the sum of both, which the model has by symmetry
+    goes_left = tree.apply(X) == tree.left[0]
+    assert not set(sums[goes_left]) & set(sums[~goes_left])
+
+
+@pytest.mark.parametrize("price", [0.0, 0.05])
+def test_the_choice_is_that_of_least_error_on_the_rows_left_out(price):
+    X, y = bent(150, 1)
+    parts = [np.arange(i, 150, 3) for i in range(3)]
+    limits, penalties = Limits(max_leaves=8), (30.0, 1.0)
+    found = chosen_tree(X, y, CUTS, penalties, limits, parts, truncate="all", doubling_price=price)
+    losses = {}
+    for cuts in CUTS:
+        for place, penalty in enumerate(penalties):
+            path = NodeModels(grown(ModelRows(X, y), cuts, limits), ModelRows(X, y), penalties).pruned(place, "all")[1]
+            for member, alpha in enumerate(path.between):
+                wrong = 0.0
+                for out in parts:
+                    kept = np.setdiff1d(np.arange(150), out)
+                    rows = ModelRows(X[kept], y[kept])
+                    tree, own = NodeModels(grown(rows, cuts, limits), rows, penalties).pruned(place, "all")
+                    wrong += ((tree.collapse(own.node_alpha <= alpha).predicted(X[out]) - y[out]) ** 2).sum()
+                leaves = int(path.n_leaves[member])
+                losses[cuts, penalty, member] = wrong / 150 * (1.0 + price * np.log2(leaves))
+    assert len(losses) == len(found.candidates)
+    for one in found.candidates:
+        assert one.loss(price) == pytest.approx(losses[one.cuts, one.penalty, one.member], rel=1e-9)
+    assert found.chosen.loss(price) == pytest.approx(min(losses.values()), rel=1e-9)
+    assert found.tree.n_leaves == found.chosen.leaves > 1
+    assert f"in cross-validation of {len(losses)} trees" in found.summary()
