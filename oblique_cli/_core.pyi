@@ -254,6 +254,7 @@ class Forest:
         options: dict[str, Any],
         families: list[tuple[str, dict[str, Any]]],
         boosting: dict[str, Any],
+        start: Doubles | None = None,
     ) -> dict[str, Any]: ...
     def grow_numbers(
         self,

@@ -59,12 +59,14 @@ def disk(algorithm: str, **options: Any) -> Callable[..., tuple[Predict, dict[st
         from oblique_cli.scale import fit_from_disk
         from oblique_cli.scale.disk_tables import parquet_table
 
-        of_kind = {"n_estimators": trees} if algorithm.endswith("forest") else {"pruning": "none"}
+        of_kind = {"n_estimators": trees} if algorithm.endswith(("forest", "boosting")) else {"pruning": "none"}
+        if algorithm != "oblique_boosting":
+            of_kind["criterion"] = "gini"
         before = time.perf_counter()
         table = parquet_table(path, "y")
         looked = time.perf_counter() - before
         found = fit_from_disk.fit(
-            table, algorithm, {"max_depth": depth, "criterion": "gini", **of_kind, **options},
+            table, algorithm, {"max_depth": depth, **of_kind, **options},
             memory=memory, threads=workers, scratch=scratch,
         )  # fmt: skip
         growing = sum(level.seconds for level in found.levels)
@@ -271,6 +273,7 @@ CONTESTANTS: dict[str, Callable[..., tuple[Predict, dict[str, Any]]]] = {
         "bagged_forest", proposer="hhcart_d", max_features=None, max_features_per_tree=0.5
     ),
     "HHGDT forest from disk": disk("hhgdt_forest", max_features=None, max_features_per_tree=0.5),
+    "boosting from disk": disk("oblique_boosting"),
     "HHGDT forest": forest("hhgdt_forest"),
     "MPRaF-P forest": forest("mpraf_p"),
     "random forest": random_forest,

@@ -109,11 +109,7 @@ def fit_beyond(
     params = {**_usual(algorithm, params), **params}
     given: dict[str, Any] = {}
     if not quiet:
-        given["say"] = lambda level: click.echo(
-            f"level {level.level}: {level.nodes} nodes, {level.finished} finished in memory, {level.passes} passes, "
-            f"{level.seconds:.1f} s",
-            err=True,
-        )
+        given["say"] = lambda done: click.echo(str(done), err=True)
     with _workers(scheduler, workers) as asker:
         fitted = fit_from_disk.fit(
             table,
@@ -132,10 +128,12 @@ def fit_beyond(
 
 def _usual(algorithm: str, params: dict[str, Any]) -> dict[str, Any]:
     """What is set for a table beyond memory where the user sets nothing."""
-    from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.estimators.algorithms import ALGORITHMS, BOOSTED
 
     known = ALGORITHMS[algorithm]
     given = known.current(params)
+    if known.family is BOOSTED:
+        return {}
     if "max_features_per_tree" in known.parameters:  # drawn once for a tree: no rows are needed
         return {} if {"max_features", "max_features_per_tree"} & given.keys() else FEATURES_OF_A_FOREST
     return {} if "pruning" in given else {"pruning": "cost_complexity", "standard_errors": 1.0}
@@ -203,6 +201,8 @@ def remarks(fitted: Any, table: Any) -> tuple[str, ...]:
     grown = f"Grown from the disk within {fitted.memory / 1e6:.0f} MB"
     if hasattr(fitted.estimator, "tree_"):
         said.append(f"{grown}; the tree in memory would be the same.")
+    elif hasattr(fitted.estimator, "baseline_"):
+        said.append(f"{grown}: {fitted.estimator.n_estimators_} trees. {' '.join(map(str, fitted.levels[-1:]))}")
     else:
         share = fitted.estimator.max_features_per_tree
         drawn = "all features" if share is None else f"its features once (max_features_per_tree {share})"

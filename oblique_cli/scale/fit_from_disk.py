@@ -1,6 +1,6 @@
 """A model of a table beyond memory: rows into chunks, growth, pruning, and a test on rows kept from both.
 
-The model is a top-down tree, or a forest of such trees (`forest_from_disk`).
+The model is a top-down tree, a forest of such trees (`forest_from_disk`), or boosting (`boosting_from_disk`).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import inspect
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,13 +20,15 @@ from numpy.typing import NDArray
 from oblique_cli import __version__
 from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN, make
+from oblique_cli.estimators.algorithms import ALGORITHMS, BOOSTED, TOP_DOWN, make
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
+from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
 from oblique_cli.estimators.missing_values import IMPUTE, LEARN
 from oblique_cli.evaluation.metrics import n_terms
 from oblique_cli.models.model import Model
-from oblique_cli.scale import forest_from_disk
+from oblique_cli.scale import boosting_from_disk, forest_from_disk
 from oblique_cli.scale.asking import Here
+from oblique_cli.scale.boosting_from_disk import Part
 from oblique_cli.scale.checkpoint import Checkpoint
 from oblique_cli.scale.disk_tables import Division, Table, store
 from oblique_cli.scale.growing import Asker, Level, Plan, grow
@@ -47,12 +49,13 @@ SHOWN_ROWS, SHOWN_CHUNKS = 20_000, 8  # rows that units of features are told fro
 class Fitted:
     """A fitted estimator and its test.
 
-    levels : what growth took, level by level; right, tested : rows of the test, and those that were told right
+    levels : what growth took, level by level, or part by part of boosting
+    right, tested : rows of the test that were told right, and how many there were
     X, y : some rows, for whoever shows the tree; bytes_read : by this process, from the chunks
     """
 
     estimator: Any
-    levels: list[Level]
+    levels: Sequence[Level | Part]
     right: float
     tested: int
     X: Array
@@ -73,9 +76,9 @@ def fit(
     prune: float = 0.1,
     test: float = 0.0,
     seed: int = 1,
-    say: Callable[[Level], None] = lambda _: None,
+    say: Callable[[Level | Part], None] = lambda _: None,
 ) -> Fitted:
-    """Fit a top-down classification tree, or a bagged forest of them, to a table without holding it in memory.
+    """Fit a top-down classification tree, a bagged forest of them, or boosting, to a table that memory does not hold.
 
     algorithm  of `oblique list algorithms`, grown level by level from sums over rows: see `_core.from_sums`
     params     of the estimator; pruning "cost_complexity" chooses on a share `prune` of the rows, drawn with `seed`
@@ -85,14 +88,19 @@ def fit(
     asker      who answers the passes; this process with `threads` by default
     test       share of the rows kept to tell how good the tree is
     The tree is the one that the estimator grows in memory on the same rows; each tree of a forest is the one of the
-    rows and features that it drew. ConfigError for what cannot be done so.
+    rows and features that it drew; boosting sees a part of the rows at a time (`boosting_from_disk`). ConfigError for
+    what cannot be done so.
     """
     estimator = _estimator(algorithm, dict(params or {}), seed)
-    is_forest = isinstance(estimator, BaggedForestClassifier)
-    if is_forest and asker is not None:
+    is_forest, is_boosted = (isinstance(estimator, one) for one in (BaggedForestClassifier, ObliqueBoostingClassifier))
+    has_trees = is_forest or is_boosted
+    if has_trees and asker is not None:
         raise ConfigError(f"{algorithm} of a table larger than memory grows by threads of one process: no --scheduler.")
-    plans = forest_from_disk.plans_of(estimator, memory) if is_forest else [_plan(estimator, memory)]
-    if table.levels and any(is_forest or plan.proposer.quantitative for plan in plans):
+    if is_boosted:
+        plans = []
+    else:
+        plans = forest_from_disk.plans_of(estimator, memory) if is_forest else [_plan(estimator, memory)]
+    if table.levels and (has_trees or any(plan.proposer.quantitative for plan in plans)):
         raise ConfigError(f"{algorithm} takes quantitative features only; leave columns of text out by --drop.")
     kept = prune if estimator.needs_pruning_rows else 0.0
     folder = Path(tempfile.mkdtemp(prefix="oblique-rows-")) if scratch is None else Path(scratch) / "oblique-rows"
@@ -102,10 +110,14 @@ def fit(
         rows = _rows(table, folder, Division(kept, test, seed), _class_weights(estimator, table))
         X, y = _some(rows)
         estimator.classes_, estimator.n_features_in_ = np.array(table.classes), len(table.features)
-        if is_forest:
+        if has_trees:
             resumed = folder if scratch is not None else None
-            levels = forest_from_disk.grow_forest(estimator, rows, plans, threads, X, resumed, say)
-            right, tested = forest_from_disk.tested(estimator, rows) if test else (0.0, 0)
+            levels: Sequence[Level | Part]
+            if is_boosted:
+                levels = boosting_from_disk.boost(estimator, rows, memory, threads, resumed, say)
+            else:
+                levels = forest_from_disk.grow_forest(estimator, rows, plans, threads, X, resumed, say)
+            right, tested = _told_right(estimator, rows) if test else (0.0, 0)
         else:
             who: Asker = Here(rows, threads) if asker is None else asker(rows)
             grown = grow(who, rows, _with_least_leaf(plans[0], who, estimator), checkpoint, say)
@@ -168,10 +180,14 @@ def _estimator(algorithm: str, params: dict[str, Any], seed: int) -> Any:
         forest = make(algorithm, random_state=seed, **params)
         forest_from_disk.refuse(algorithm, forest)
         return forest
+    if known.family is BOOSTED:
+        boosting = make(algorithm, random_state=seed, **params)
+        boosting_from_disk.refuse(algorithm, boosting)
+        return boosting
     if known.family is not TOP_DOWN:
         raise ConfigError(
-            f"{algorithm} is neither a top-down tree of one split heuristic nor a bagged forest of such trees, so it "
-            "cannot grow from a disk."
+            f"{algorithm} is neither a top-down tree of one split heuristic nor a bagged forest of such trees, nor "
+            "oblique_boosting, so it cannot grow from a disk."
         )
     estimator = make(algorithm, random_state=seed, **params)
     if not isinstance(estimator.pruning, str) or estimator.pruning not in PRUNED_HERE:
@@ -221,6 +237,19 @@ def _tested(who: Asker, tree: Tree) -> tuple[float, int]:
     whole = {"node_alpha": np.full(tree.n_nodes, np.inf), "alphas": np.zeros(1)}
     found = who.ask("part", 0, {"part": TEST, "tree": tree, "counted": True, **whole})
     return float(found["left"][0]), round(float(found["seen"][0]))
+
+
+def _told_right(estimator: Any, rows: Store) -> tuple[float, int]:
+    """How many rows of the test trees that are asked together tell right, and how many there are."""
+    right = seen = 0
+    for chunk in range(len(rows.sizes)):
+        found = rows.read(chunk, rows.room)
+        there = np.flatnonzero(found.parts == TEST)
+        if len(there):
+            answers = estimator.predict(np.ascontiguousarray(found.columns[:, there].T))
+            right += int((answers == estimator.classes_[found.codes[there]]).sum())
+            seen += len(there)
+    return float(right), seen
 
 
 def _some(rows: Store) -> tuple[Array, NDArray[np.int32]]:

@@ -21,7 +21,7 @@ from oblique_cli.ground import seeds
 from oblique_cli.scale.asking import Here
 from oblique_cli.scale.checkpoint import Checkpoint, digest_of
 from oblique_cli.scale.growing import Level, Plan, grow
-from oblique_cli.scale.store import GROW, TEST, Room, Rows, Store, writing
+from oblique_cli.scale.store import GROW, Room, Rows, Store, writing
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
 
@@ -98,7 +98,7 @@ def grow_forest(
     """
     p, C = rows.n_features, rows.n_classes
     seed = int(check_random_state(estimator.random_state).randint(2**31))
-    first = _grows_before(rows)
+    first = grows_before(rows)
     n = int(first[-1])
     if n == 0:
         raise ConfigError("there must be rows to grow a tree on. All are kept for the test.")
@@ -108,7 +108,7 @@ def grow_forest(
     def grown(number: int) -> dict[str, Any]:
         plan = plans[number % len(plans)]
         said = [digest_of(plan), seed, number, many, drawn, estimator._draws_rows, n]
-        kept = None if kept_in is None else _Kept(kept_in, number, said, (p, C))
+        kept = None if kept_in is None else KeptTree(kept_in, number, said, (p, C))
         if kept is not None and (state := kept.load()) is not None:
             return state
         draws = _core.Forest(p, C, seed, number).draws(n, 1, estimator._draws_rows, drawn)
@@ -129,20 +129,8 @@ def grow_forest(
     return levels
 
 
-def tested(estimator: BaggedForestClassifier, rows: Store) -> tuple[float, int]:
-    """Return how many rows of the test the forest tells right, and how many there are."""
-    right = seen = 0
-    for chunk in range(len(rows.sizes)):
-        found = rows.read(chunk, rows.room)
-        there = np.flatnonzero(found.parts == TEST)
-        if len(there):
-            answers = estimator._votes(np.ascontiguousarray(found.columns[:, there].T)).argmax(axis=1)
-            right += int((answers == found.codes[there]).sum())
-            seen += len(there)
-    return float(right), seen
-
-
-def _grows_before(rows: Store) -> NDArray[np.int64]:
+def grows_before(rows: Store) -> NDArray[np.int64]:
+    """Return how many rows that grow are before each chunk, and how many there are, (chunks + 1,)."""
     counts = [int((rows.read(chunk, rows.room).parts == GROW).sum()) for chunk in range(len(rows.sizes))]
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
@@ -154,7 +142,7 @@ def _over_all(tree: Tree, features: NDArray[np.intp], p: int) -> Tree:
     return Tree(tree.left, tree.right, coef, tree.thresholds, tree.counts, tree.gains, tree.n_rows)
 
 
-class _Kept:
+class KeptTree:
     """A tree of a fit that may be begun again: the file that it is kept in, and the state of its growth until then."""
 
     def __init__(self, folder: Path, number: int, said: list[Any], shape: tuple[int, int]) -> None:
@@ -164,11 +152,13 @@ class _Kept:
         self._digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
     def save(self, state: Mapping[str, Any]) -> None:
+        """Keep the arrays of `Forest.state`, and whatever else belongs to the tree."""
         with writing(self.path) as stream:
             np.savez(stream, **state, forest=np.array(self._digest))
         self.level.path.unlink(missing_ok=True)
 
     def load(self) -> dict[str, Any] | None:
+        """Return what was kept, None if nothing was; DataError for a file that is damaged, or of another fit."""
         if not self.path.exists():
             return None
         try:

@@ -119,6 +119,12 @@ class Level:
     seconds: float = 0.0
     finished: int = 0
 
+    def __str__(self) -> str:
+        return (
+            f"level {self.level}: {self.nodes} nodes, {self.finished} finished in memory, {self.passes} passes, "
+            f"{self.seconds:.1f} s"
+        )
+
 
 @dataclass
 class Grown:

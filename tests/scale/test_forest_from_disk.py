@@ -13,7 +13,7 @@ from oblique_cli.estimators.forest.refined import state_of
 from oblique_cli.ground import seeds
 from oblique_cli.scale import fit_from_disk
 from oblique_cli.scale.disk_tables import Division, array_table, store
-from oblique_cli.scale.forest_from_disk import NOT_DRAWN, Drawn, _grows_before
+from oblique_cli.scale.forest_from_disk import NOT_DRAWN, Drawn, grows_before
 from oblique_cli.scale.store import TARGET_BYTES
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.stopping import Stopping
@@ -169,7 +169,7 @@ def test_a_forest_needs_rows_to_grow_on():
 def test_a_tree_sees_the_rows_and_features_that_it_drew(tmp_path):
     X, y = table(4, n=200)
     rows = store(array_table(X, y), tmp_path, Division(0.0, 0.3, 1))
-    first = _grows_before(rows)
+    first = grows_before(rows)
     times = np.random.default_rng(0).integers(0, 3, int(first[-1]))
     seen = Drawn(rows, first, times, np.array([0, 2])).read(0)
     growing = rows.read(0).parts == 0

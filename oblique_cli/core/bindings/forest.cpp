@@ -122,12 +122,15 @@ nb::dict as_dict(Boosted&& found) {
 
 nb::dict boost_forest(Forest& forest, const Matrix& x, const Codes& y, const std::optional<Doubles>& weights,
                       const Matrix& kept_x, const Codes& kept_y, const std::optional<Doubles>& kept_weights,
-                      const nb::dict& given, const nb::list& families, const nb::dict& boosting) {
+                      const nb::dict& given, const nb::list& families, const nb::dict& boosting,
+                      const std::optional<Matrix>& start) {
   const ForestOptions options = options_of_boosting(forest, x, kept_x, given, families);
   check_rows(x, y, weights, forest.n_classes);
   check_rows(kept_x, kept_y, kept_weights, forest.n_classes);
   const BoostingOptions how = boosting_options(boosting);
-  const LabeledRows rows{{x.data(), data_of(weights), x.shape(0)}, y.data()};
+  require(!start || (start->shape(0) == x.shape(0) && start->shape(1) == scores_of(forest.n_classes)),
+          "start must have a row for each of X, and a column for each score");
+  const LabeledRows rows{{x.data(), data_of(weights), x.shape(0)}, y.data(), start ? start->data() : nullptr};
   const LabeledRows kept{{kept_x.data(), data_of(kept_weights), kept_x.shape(0)}, kept_y.data()};
   const auto found = [&] {
     const Released released;
@@ -346,8 +349,9 @@ void bind_forest(nb::module_& m) {
            "for splits by families and along axes.")
       .def("boost", &boost_forest, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),
            "kept_X"_a.noconvert(), "kept_y"_a.noconvert(), "kept_weights"_a.noconvert().none(), "options"_a,
-           "families"_a, "boosting"_a,
+           "families"_a, "boosting"_a, "start"_a.noconvert().none() = nb::none(),
            "Fill an empty forest by gradient boosting; rows as in `grow`, those kept for early stopping possibly none. "
+           "start (n, K): scores of the rows to go on from, which those for early stopping do not have. "
            "Returns baseline (K,), leaf_values (all leaves, K) and the mean log loss after every round, K = 1 for two "
            "classes.")
       .def("grow_numbers", &grow_numbers, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(),

@@ -22,7 +22,8 @@ void boost_with(TreeGrower& grower, TrainingRows& data, Forest& forest, Loss& tr
   for (std::size_t t = 0; t < how.n_trees; ++t) {
     checkpoint(data.x.n * (forest.n_classes + 8));
     grower.require(trained.prepare(data, how));
-    forest.trees.push_back(grower.grow(seed_of_tree(forest.seed, t), t));
+    const std::size_t number = forest.first_number + t;
+    forest.trees.push_back(grower.grow(seed_of_tree(forest.seed, number), number));
     const ForestTree& tree = forest.trees.back();
     trained.follow(tree);
     trained.fit(how, values);

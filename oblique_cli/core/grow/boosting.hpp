@@ -40,6 +40,7 @@ struct BoostedRows {
 };
 struct LabeledRows : BoostedRows {
   const std::int32_t* y;
+  const double* start = nullptr;  // scores to go on from, (n, n_scores); nullptr for the logarithms of the class shares
 };
 struct NumberedRows : BoostedRows {
   const double* y;
@@ -64,7 +65,7 @@ struct Boosted {
 
 inline std::size_t scores_of(std::size_t n_classes) { return n_classes == 2 ? 1 : n_classes; }
 
-// Adds trees to an empty forest. With validation rows and patience, the trees after the least validation loss are taken
+// Adds trees to an empty forest, numbered from its `first_number`. With validation rows and patience, the trees after the least validation loss are taken
 // off again.
 Boosted boost(Forest& forest, const LabeledRows& rows, const LabeledRows& validation, const ForestOptions& options,
               const BoostingOptions& how);

@@ -43,7 +43,10 @@ LogLoss::LogLoss(const LabeledRows& rows, std::size_t n_features, std::size_t n_
                  const std::vector<double>& baseline)
     : FollowedRows(rows, n_features), y_(rows.y), n_classes_(n_classes), n_scores_(baseline.size()),
       shares_(rows.n * n_classes) {
-  for (std::size_t i = 0; i < rows.n; ++i) scores_.insert(scores_.end(), baseline.begin(), baseline.end());
+  if (rows.start)
+    scores_.assign(rows.start, rows.start + rows.n * n_scores_);
+  else
+    for (std::size_t i = 0; i < rows.n; ++i) scores_.insert(scores_.end(), baseline.begin(), baseline.end());
   update();
 }
 

@@ -117,21 +117,9 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         seed = int(check_random_state(self.random_state).randint(2**31))
         kept = self._validation_rows(answers if n_classes > 1 else np.zeros(len(rows), dtype=np.int32), seed)
         grow, held = (_part(rows, answers, weights, chosen) for chosen in (~kept, kept))
-        of_tree = FeatureCount.of(self.max_features_per_tree, p, planes=True)
-        options = {
-            "split": "family",
-            "mtry": FeatureCount.of(self.max_features, of_tree, planes=True),
-            "tree_features": of_tree,
-            "minleaf": 1.0,
-            "max_depth": -1 if self.max_depth is None else self.max_depth,
-            "bootstrap": False,
-            "max_samples": RowCount.of(self.max_samples, len(grow[0]), type(self).__name__),
-            "node_bootstrap": False,
-            "group_size": 0,
-            "scaling": "none",
-        }
+        options = self._options(*grow[0].shape)
         forest = _core.Forest(p, n_classes, seed)
-        grown_by = families(self.proposer, "gini", 1.0)
+        grown_by = self._families()
 
         def boost() -> Any:
             return self._boosted(forest, grow, held, options, grown_by)
@@ -145,6 +133,26 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
             self.validation_loss_ = found["validation_loss"]
         self.n_estimators_ = len(self.forest_)
         return self
+
+    def _options(self, n: int, p: int) -> dict[str, Any]:
+        """The options of the core for trees of n rows of p features."""
+        of_tree = FeatureCount.of(self.max_features_per_tree, p, planes=True)
+        return {
+            "split": "family",
+            "mtry": FeatureCount.of(self.max_features, of_tree, planes=True),
+            "tree_features": of_tree,
+            "minleaf": 1.0,
+            "max_depth": -1 if self.max_depth is None else self.max_depth,
+            "bootstrap": False,
+            "max_samples": RowCount.of(self.max_samples, n, type(self).__name__),
+            "node_bootstrap": False,
+            "group_size": 0,
+            "scaling": "none",
+        }
+
+    def _families(self) -> Families:
+        """The heuristics of the small trees, in turn; ConfigError for one that the core does not grow."""
+        return families(self.proposer, "gini", 1.0)
 
     def _boosting(self) -> dict[str, Any]:
         """The options of boosting in the core."""

@@ -1,0 +1,142 @@
+"""Boosting of a table beyond memory: rows that memory holds are drawn anew every few rounds.
+
+That is stochastic gradient boosting (Friedman 2002) with one draw for `ROUNDS` trees, which also makes their bins and
+tells the steps of their leaves. Scores of rows are not kept: those of a draw are what the trees so far say of it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+import oblique_cli._core as _core
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.forest.base import moderate
+from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
+from oblique_cli.estimators.forest.scores import scores_of
+from oblique_cli.ground import seeds
+from oblique_cli.scale.forest_from_disk import KeptTree, grows_before
+from oblique_cli.scale.store import GROW, Store
+
+Array = NDArray[np.float64]
+
+ROUNDS = 10  # trees that are grown on one draw
+LEAST_ROWS = 1000  # of a draw of a table that has so many
+
+
+@dataclass(frozen=True)
+class Part:
+    """What the trees of one draw took, for `--verbose`. trees : so far; rows : drawn; loss : their mean log loss"""
+
+    trees: int
+    rows: int
+    loss: float
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.trees} trees: {self.rows} rows drawn, log loss {self.loss:.4g} on them, {self.seconds:.1f} s"
+
+
+def refuse(algorithm: str, estimator: ObliqueBoostingClassifier) -> None:
+    """Raise ConfigError for what boosting cannot do without all rows in memory."""
+    if estimator.n_iter_no_change is not None:
+        raise ConfigError(
+            f"n_iter_no_change {estimator.n_iter_no_change!r} of {algorithm} asks rows kept from growth after every "
+            "round, which needs them in memory; a table larger than that has null."
+        )
+    estimator._families()  # ConfigError before the table is copied
+
+
+def rows_in(memory: int, p: int, n_classes: int) -> int:
+    """Return how many rows are drawn at a time: what the core keeps of them, and the copies on their way, fit."""
+    return memory // (34 * p + 24 * n_classes + 128)
+
+
+def boost(
+    estimator: ObliqueBoostingClassifier,
+    rows: Store,
+    memory: int,
+    threads: int,
+    kept_in: Path | None,
+    say: Callable[[Part], None],
+) -> list[Part]:
+    """Give an estimator its trees; return what they took.
+
+    kept_in : folder where trees that are done are kept, and found by the same fit if it is begun again; or None
+    Where memory holds all rows, all trees are grown on one draw, which is all rows: they are those of memory.
+    """
+    p, C = rows.n_features, rows.n_classes
+    seed = int(check_random_state(estimator.random_state).randint(2**31))
+    first = grows_before(rows)
+    n = int(first[-1])
+    if n == 0:
+        raise ConfigError("there must be rows to grow a tree on. All are kept for the test.")
+    drawn = min(n, rows_in(memory, p, C))
+    if drawn < min(n, LEAST_ROWS):
+        raise ConfigError(
+            f"{type(estimator).__name__} has to hold {min(n, LEAST_ROWS)} rows of {p} features at a time, and memory "
+            f"is for {drawn}; set --memory higher."
+        )
+    at_once = estimator.n_estimators if drawn == n else ROUNDS
+    options, grown_by = estimator._options(drawn, p), estimator._families()
+    said = [repr(options), repr(grown_by), repr(estimator._boosting()), seed, n]
+    forest, values = _core.Forest(p, C, seed), np.empty((0, 1 if C == 2 else C))
+    baseline, losses, parts = np.zeros(values.shape[1]), list[float](), list[Part]()
+    for begin in range(0, estimator.n_estimators, at_once):
+        started, count = time.perf_counter(), min(at_once, estimator.n_estimators - begin)
+        kept = [] if kept_in is None else [KeptTree(kept_in, begin + i, [*said, begin], (p, C)) for i in range(count)]
+        found = [one.load() for one in kept]
+        states = [state for state in found if state is not None]
+        if len(states) < count:
+            X, codes, weights = _drawn(rows, first, drawn, seeds.generator(seed, "rows of boosting", begin))
+            start = scores_of(forest, X, values, baseline, threads) if begin else None
+            part = _core.Forest(p, C, seed, begin)
+            empty = np.empty((0, p)), np.empty(0, np.int32), None
+            how = {**estimator._boosting(), "n_trees": count}
+            made = part.boost(X, codes, weights, *empty, options, grown_by, how, start)
+            ends = np.cumsum((np.asarray(part.n_nodes()) + 1) // 2)[:-1]
+            of_trees = np.split(np.asarray(made["leaf_values"]), ends)
+            begins = np.asarray(made["baseline"]) if begin == 0 else baseline
+            states = [
+                {**state, "values": own, "loss": np.array(loss), "baseline": begins}
+                for state, own, loss in zip(part.state(), of_trees, made["training_loss"], strict=True)
+            ]
+            for one, state in zip(kept, states, strict=bool(kept)):
+                one.save(state)
+        forest.restore([*forest.state(), *states])
+        baseline = np.asarray(states[0]["baseline"])
+        values = np.concatenate([values, *(np.asarray(state["values"]) for state in states)])
+        losses += [float(state["loss"]) for state in states]
+        parts.append(Part(len(forest), drawn, losses[-1], time.perf_counter() - started))
+        say(parts[-1])
+    estimator.forest_, estimator.baseline_, estimator.leaf_values_ = forest, baseline, values
+    estimator.training_loss_, estimator.n_estimators_ = np.array(losses), len(forest)
+    return parts
+
+
+def _drawn(
+    rows: Store, first: NDArray[np.int64], drawn: int, rng: np.random.Generator
+) -> tuple[Array, NDArray[np.int32], Array | None]:
+    """Rows that grow, drawn without replacement, in the order of the table. first : as in `grows_before`"""
+    of_chunk = np.diff(first)
+    counts = of_chunk if drawn == first[-1] else rng.multivariate_hypergeometric(of_chunk, drawn, method="marginals")
+    X, codes = np.empty((drawn, rows.n_features)), np.empty(drawn, np.int32)
+    weights = np.empty(drawn) if rows.weighted else None
+    at = 0
+    for chunk in np.flatnonzero(counts).tolist():
+        found, count = rows.read(chunk, rows.room), int(counts[chunk])
+        chosen = np.flatnonzero(found.parts == GROW)
+        if count < len(chosen):
+            chosen = np.sort(rng.choice(chosen, count, replace=False))
+        here = slice(at, at + count)
+        X[here], codes[here] = found.columns[:, chosen].T, found.codes[chosen]
+        if weights is not None and found.weights is not None:
+            weights[here] = found.weights[chosen]
+        at += count
+    return X, codes, None if weights is None else moderate(weights)
