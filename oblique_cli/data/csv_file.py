@@ -6,7 +6,6 @@ import csv
 import gzip
 import io
 import itertools
-import math
 import re
 import stat
 import zlib
@@ -17,6 +16,7 @@ from typing import IO, Any
 
 from oblique_cli.errors import DataError
 from oblique_cli.ground.bounds import TABLE_BYTES, TABLE_CELLS
+from oblique_cli.ground.labels import is_number
 
 BLOCK = 1 << 20
 _QUOTED = re.compile(r'[,"\r\n]')
@@ -158,15 +158,6 @@ def _header(cells: Sequence[str], where: str) -> tuple[str, ...]:
     return names
 
 
-def is_number(text: str) -> bool:
-    """Whether the text is a finite decimal number, in ASCII and without underscores."""
-    try:
-        # float() also reads "1_000" and the digits of every script.
-        return math.isfinite(float(text)) and "_" not in text and text.isascii()
-    except ValueError:
-        return False
-
-
 def csv_text(rows: Iterable[Iterable[Any]]) -> str:
     """Return rows as CSV with lines that end in a line feed; whatever a cell holds, it is read back as it was.
 
@@ -187,8 +178,3 @@ class _Lines(list[str]):
 
     def write(self, line: str) -> None:
         self.append(f"{line[:-2]}\n")
-
-
-def label_order(label: str) -> tuple[bool, float, str]:
-    """Sort key of labels and levels: numbers first, by value, then words by text."""
-    return (False, float(label), label) if is_number(label) else (True, 0.0, label)

@@ -10,8 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
-from oblique_cli.data.csv_file import Table, is_number, label_order
+from oblique_cli.data.csv_file import Table
 from oblique_cli.errors import DataError
+from oblique_cli.ground.labels import is_number, label_order
 from oblique_cli.ground.registry import close_matches
 
 # Words that stand for "missing" in other people's files. Only the empty cell does here, so they are named in the error.

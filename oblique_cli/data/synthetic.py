@@ -14,9 +14,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.data.csv_file import label_order
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.ground import seeds
+from oblique_cli.ground.labels import label_order
 from oblique_cli.ground.registry import Registry, fault_of_function
 
 Array = NDArray[np.float64]

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.data import npy
-from oblique_cli.data.csv_file import label_order
 from oblique_cli.data.own.front import Column
 from oblique_cli.data.own.numbers import MARKS
 from oblique_cli.data.own.roles import clash_of_roles, listed
@@ -25,6 +24,7 @@ from oblique_cli.data.own.rows import sniffed
 from oblique_cli.data.own.source import Source
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground import seeds
+from oblique_cli.ground.labels import label_order
 from oblique_cli.ground.magnitudes import FEWEST_DIGITS, summable_quantum
 from oblique_cli.ground.registry import close_matches
 from oblique_cli.scale.store import GROW, PRUNE, TEST, Store, writing

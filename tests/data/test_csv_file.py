@@ -155,11 +155,6 @@ def test_what_a_csv_writer_writes_is_read_back(rows, delimiter):
     assert [list(cells) for cells in csv_file.parse(out.getvalue().encode(), "my.csv").columns] == expected
 
 
-def test_labels_sort_by_number_then_by_text():
-    labels = ["b", "10", "2", "1.0", "a", "-3", "1e1", "nan", "1_0", "٣"]
-    assert sorted(labels, key=csv_file.label_order) == ["-3", "1.0", "2", "10", "1e1", "1_0", "a", "b", "nan", "٣"]
-
-
 cell_texts = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8)
 
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from oblique_cli.data.csv_file import label_order
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.data.own import numbers as own_numbers
 from oblique_cli.data.own import roles as own_roles
@@ -23,6 +22,7 @@ from oblique_cli.data.own.numbers import Form
 from oblique_cli.data.own.source import STDIN, Source, charset_of, source_of, stem
 from oblique_cli.errors import MOST_QUOTED, ConfigError, DataError, quoted
 from oblique_cli.ground.bounds import TABLE_CELLS
+from oblique_cli.ground.labels import label_order
 from oblique_cli.ground.registry import close_matches
 
 LISTS = ("drop", "keep", "features", "qualitative")  # of names of columns; a list with commas counts as its parts

@@ -16,10 +16,10 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from oblique_cli.data import npy
-from oblique_cli.data.csv_file import is_number
 from oblique_cli.data.own.source import Source
 from oblique_cli.errors import ConfigError, DataError, ObliqueError, cut, quoted
 from oblique_cli.ground.bounds import TABLE_BYTES
+from oblique_cli.ground.labels import is_number
 
 DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
 NAMED = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " "}

@@ -121,7 +121,7 @@ def _of_matrix(path: str, labels: str) -> tuple[str, Any, list[str] | None, Any,
     """Title, condensed matrix, names, codes, classes and notes of a matrix file and its file of labels."""
     import numpy as np
 
-    from oblique_cli.data.csv_file import label_order
+    from oblique_cli.ground.labels import label_order
     from oblique_cli.papers.hierarchy.dissimilarities import number_of_objects
     from oblique_cli.papers.hierarchy.formats import read_labels, read_matrix
 
