@@ -140,8 +140,8 @@ def matrix(name: str, quick: bool) -> tuple[NDArray[np.float64], NDArray[Any]]:
     """A data set as numbers: words as 0/1, gaps filled with medians; of a quick run every twentieth row."""
     policy = DatasetSpec(name, missing="impute", encoding="onehot")
     dataset = data.load(policy)
-    encoder = fold_encoder(dataset, policy)
-    X = dataset.X if encoder is None else np.ascontiguousarray(encoder.fit_transform(dataset.X), dtype=np.float64)
+    encoder = fold_encoder(dataset, policy, dataset.X)
+    X = dataset.X if encoder is None else encoder.transform(dataset.X)
     return (X[::20], dataset.y[::20]) if quick else (X, dataset.y)
 
 

@@ -95,8 +95,8 @@ def small_sets(most: int) -> list[tuple[str, Data]]:
             continue  # not bundled
         if dataset.task != "classification" or dataset.n > most:
             continue
-        encoder = fold_encoder(dataset, policy)
-        X = dataset.X if encoder is None else np.ascontiguousarray(encoder.fit_transform(dataset.X), dtype=np.float64)
+        encoder = fold_encoder(dataset, policy, dataset.X)
+        X = dataset.X if encoder is None else encoder.transform(dataset.X)
         found.append((name, (X, dataset.y)))
     return found
 

@@ -116,8 +116,8 @@ def mixed(
         classes=() if regression else LABELS,
     )
     dataset = Dataset("mixed", X, y, columns.classes, tuple(names), columns.task, (5, 6, 7), levels)
-    encoder = fold_encoder(dataset, policy)
-    seen = X if encoder is None else encoder.fit_transform(X)
+    encoder = fold_encoder(dataset, policy, X)
+    seen = X if encoder is None else encoder.transform(X)
     estimator = prepared(make(algorithm, random_state=1, **parameters), dataset, policy).fit(seen, y)
     model = Model.of(
         estimator,

@@ -61,8 +61,8 @@ def model_of(name: str, policy: Policy = STRICT, **parameters: object) -> Model:
     )
     target = numbers if regression else y
     dataset = Dataset("mixed", X, target, columns.classes, NAMES, columns.task, (2,), {2: LEVELS})
-    encoder = None if name in DISCRETE else fold_encoder(dataset, policy)
-    seen = X if encoder is None else encoder.fit_transform(X)
+    encoder = None if name in DISCRETE else fold_encoder(dataset, policy, X)
+    seen = X if encoder is None else encoder.transform(X)
     known = ALGORITHMS[name].parameters
     given = {"n_estimators": 3, **PARAMETERS.get(name, {}), **parameters}
     small = {key: value for key, value in given.items() if key in known}

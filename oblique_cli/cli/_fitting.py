@@ -116,8 +116,8 @@ def _fitted(
     if dataset.task != task:
         predicts = "numbers" if task == "regression" else "classes"
         raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts {predicts}.")
-    encoder = fold_encoder(dataset, policy)
-    X = dataset.X if encoder is None else encoder.fit_transform(dataset.X)
+    encoder = fold_encoder(dataset, policy, dataset.X)
+    X = dataset.X if encoder is None else encoder.transform(dataset.X)
     notes: list[str] = []
     if columns is not None:
         spec = pruned_spec(spec, len(X))

@@ -73,7 +73,6 @@ def _of_estimator(
     """The tree of an estimator. rows : of the data set, as they were before the encoder"""
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import encoded_levels, encoded_names
-    from oblique_cli.models.encoder import ColumnEncoder
     from oblique_cli.models.explaining.importance import importances_of
     from oblique_cli.models.model import Model
     from oblique_cli.models.showing import Shown, known
@@ -112,6 +111,6 @@ def _of_estimator(
         document,
         None,
         lambda: estimator,
-        source=(dataset.feature_names, dataset.levels, None if encoder is None else ColumnEncoder.of(encoder)),
+        source=(dataset.feature_names, dataset.levels, encoder),
         make_importances=importances,
     )

@@ -1,23 +1,29 @@
 """Columns made usable inside a fold: missing values filled, levels turned into indicators.
 
 What is filled in and which levels are known is learned from the training rows of the fold. Learned from all rows it
-would carry test rows into training.
+would carry test rows into training. The same is what forests do with data frames (`framed.py`) and what model files
+keep; scikit-learn is not needed for it, so a model from a file predicts without loading it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError, NotConverged
+from oblique_cli.estimators.missing_values import medians
 from oblique_cli.ground.nodes import Indicator
 from oblique_cli.ground.registry import close_matches
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
+
+Array = NDArray[np.float64]
 
 
 class Policy(Protocol):
@@ -30,48 +36,139 @@ class Policy(Protocol):
     def encoding(self) -> str: ...
 
 
-def fold_encoder(dataset: Dataset, policy: Policy) -> Any | None:
-    """Return an unfitted scikit-learn transformer of the columns of `dataset`, or None if they can be used as they are.
+@dataclass(frozen=True, eq=False)
+class ColumnEncoder:
+    """Columns as a model takes them: first the quantitative ones, then the qualitative ones or their indicators.
+
+    n_columns     of the table
+    quantitative  positions of quantitative columns; medians : what fills each, None if nothing is filled
+    qualitative   positions of qualitative columns; usual : code that fills each, None if nothing is filled
+    levels        for each qualitative column the codes that have an indicator (NaN among them, if cells may stay
+                  empty), None if codes stay as they are. A code without an indicator becomes a row of zeros
+    """
+
+    n_columns: int
+    quantitative: NDArray[np.int64]
+    medians: Array | None
+    qualitative: NDArray[np.int64]
+    usual: Array | None
+    levels: tuple[Array, ...] | None
+
+    @classmethod
+    def learned(
+        cls, X: Array, qualitative: Sequence[int], *, fill: bool, indicators: bool, weights: Array | None = None
+    ) -> ColumnEncoder:
+        """Return what rows X (n, p) say: NaN for an empty cell, codes in the qualitative columns.
+
+        fill        whether empty cells are filled: by the median of a quantitative column, the most frequent code of a
+                    qualitative one, the least of several; by 0 in a column without any value
+        indicators  whether the codes that X shows get indicators, NaN among them if cells may stay empty
+        weights     (n,) of the rows, positive; None if all count alike
+        """
+        words = np.array(sorted(qualitative), dtype=np.int64)
+        numbers = np.setdiff1d(np.arange(X.shape[1], dtype=np.int64), words)
+        usual = np.array([_most_frequent(X[:, j], weights) for j in words]) if fill else None
+        codes = _filled(X[:, words], usual)
+        return cls(
+            X.shape[1],
+            numbers,
+            medians(X[:, numbers], weights) if fill else None,
+            words,
+            usual,
+            tuple(np.unique(column) for column in codes.T) if indicators else None,
+        )
+
+    @property
+    def n_encoded(self) -> int:
+        """Number of columns that come out."""
+        held = len(self.qualitative) if self.levels is None else sum(len(codes) for codes in self.levels)
+        return len(self.quantitative) + held
+
+    @property
+    def filled(self) -> set[int]:
+        """Positions of the columns in which an empty cell is filled, or has an indicator of its own."""
+        found = set() if self.medians is None else set(self.quantitative.tolist())
+        if self.usual is not None or self.levels is not None:
+            found |= set(self.qualitative.tolist())
+        return found
+
+    def names(
+        self, names: Sequence[str], levels: Mapping[int, Sequence[str]]
+    ) -> tuple[list[str], dict[int, Sequence[str]]]:
+        """Return names of the columns that come out, and the levels of those that hold codes.
+
+        names, levels : of the columns that go in. An `Indicator` is called "color=red", "color=" for an empty cell.
+        """
+        out = [names[j] for j in self.quantitative]
+        held: dict[int, Sequence[str]] = {}
+        for k, j in enumerate(self.qualitative.tolist()):
+            if self.levels is None:
+                held[len(out)] = levels.get(j, ())
+                out.append(names[j])
+            else:
+                known = levels.get(j, ())
+                for code in self.levels[k].tolist():
+                    level = "" if code != code else known[int(code)] if 0 <= code < len(known) else f"{code:g}"
+                    out.append(Indicator(names[j], level))
+        return out, held
+
+    def transform(self, X: Array) -> Array:
+        """Return the columns as the model takes them. X : (n, n_columns), NaN for an empty cell; returns (n, m)."""
+        if X.ndim != 2 or X.shape[1] != self.n_columns:
+            raise ConfigError(f"X must have {self.n_columns} columns. Got shape {X.shape}.")
+        out = np.empty((len(X), self.n_encoded))
+        k = len(self.quantitative)
+        out[:, :k] = _filled(X[:, self.quantitative], self.medians)
+        codes = _filled(X[:, self.qualitative], self.usual)
+        if self.levels is None:
+            out[:, k:] = codes
+            return out
+        for column, levels in zip(codes.T, self.levels, strict=True):
+            same = column[:, None] == levels
+            if np.isnan(levels).any():
+                same |= np.isnan(column)[:, None] & np.isnan(levels)
+            out[:, k : k + len(levels)] = same
+            k += len(levels)
+        return out
+
+
+def _filled(values: Array, fill: Array | None) -> Array:
+    return values if fill is None else np.where(np.isnan(values), fill, values)
+
+
+def _most_frequent(codes: Array, weights: Array | None) -> float:
+    """The code of most weight, the least of several; 0 if all are NaN."""
+    there = ~np.isnan(codes)
+    known, which = np.unique(codes[there], return_inverse=True)
+    often = np.bincount(which, None if weights is None else weights[there])
+    return float(known[often.argmax()]) if len(known) else 0.0
+
+
+def encoded_by(dataset: Dataset, policy: Policy) -> tuple[bool, bool]:
+    """Return whether empty cells of `dataset` are filled, and whether its levels become indicators."""
+    fill = policy.missing == "impute" and bool(np.isnan(dataset.X).any())
+    return fill, policy.encoding == "onehot" and len(dataset.qualitative) > 0
+
+
+def fold_encoder(dataset: Dataset, policy: Policy, X: Array) -> ColumnEncoder | None:
+    """Return what training rows X (n, p) of `dataset` say of its columns, or None if they can be used as they are.
 
     missing "keep"        empty cells stay NaN; an indicator of their own for a qualitative column under "onehot"
     missing "impute"      the median of a quantitative column, the most frequent level of a qualitative one
     encoding "onehot"     an indicator for each level that the training rows show; a level they do not show is all 0
     encoding "ordinal"    level codes as numbers, which is how the data set holds them
     encoding "crimcoord"  level codes as well: the tree itself turns levels into numbers, at every node anew
-
-    Quantitative columns come first in the result, both kinds in their order. A column without any value in the
-    training rows becomes 0.
     """
-    impute = policy.missing == "impute" and bool(np.isnan(dataset.X).any())
-    onehot = policy.encoding == "onehot" and len(dataset.qualitative) > 0
-    if not impute and not onehot:
+    fill, indicators = encoded_by(dataset, policy)
+    if not fill and not indicators:
         return None
-    # Imported here: most data sets need neither, and scikit-learn's pipelines take a while to load.
-    from sklearn.compose import ColumnTransformer
-    from sklearn.impute import SimpleImputer
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder
-
-    def steps(strategy: str, encode: bool) -> Any:
-        parts = [SimpleImputer(strategy=strategy, keep_empty_features=True)] if impute else []
-        if encode:
-            parts.append(OneHotEncoder(handle_unknown="ignore", sparse_output=False))
-        return make_pipeline(*parts) if parts else "passthrough"
-
-    qualitative = sorted(dataset.qualitative)
-    quantitative = [j for j in range(dataset.p) if j not in set(qualitative)]
-    return ColumnTransformer(
-        [
-            ("quantitative", steps("median", encode=False), quantitative),
-            ("qualitative", steps("most_frequent", encode=onehot), qualitative),
-        ]
-    )
+    return ColumnEncoder.learned(X, dataset.qualitative, fill=fill, indicators=indicators)
 
 
 def n_columns(dataset: Dataset, policy: Policy) -> int:
     """Return how many columns `fold_encoder` makes of all rows. From those of a fold there are no more."""
-    encoder = fold_encoder(dataset, policy) if policy.encoding == "onehot" else None
-    return dataset.p if encoder is None else int(encoder.fit_transform(dataset.X).shape[1])
+    encoder = fold_encoder(dataset, policy, dataset.X) if policy.encoding == "onehot" else None
+    return dataset.p if encoder is None else encoder.n_encoded
 
 
 def prepared(estimator: Any, dataset: Dataset, policy: Policy) -> Any:
@@ -97,7 +194,7 @@ def prepared(estimator: Any, dataset: Dataset, policy: Policy) -> Any:
             f"{owner} does not take the levels of {dataset.name!r} as they are, which is what encoding 'crimcoord' "
             "asks for; use encoding 'onehot'."
         )
-    if fold_encoder(dataset, policy) is None:
+    if not any(encoded_by(dataset, policy)):
         return estimator.set_params(qualitative=sorted(dataset.qualitative))
     return estimator.set_params(qualitative=list(range(dataset.p - len(dataset.qualitative), dataset.p)))
 
@@ -124,7 +221,7 @@ def placed_signs(signs: Mapping[str, int], dataset: Dataset, policy: Policy) -> 
             raise ConfigError(
                 f"monotonic_cst names {name!r}, whose levels have no order; leave it out, or call it quantitative."
             )
-        before = column if fold_encoder(dataset, policy) is None else sum(j not in qualitative for j in range(column))
+        before = column if not any(encoded_by(dataset, policy)) else sum(j not in qualitative for j in range(column))
         found[before] = int(sign)
     return found
 
@@ -148,17 +245,6 @@ def encoded_levels(dataset: Dataset, estimator: Any) -> dict[int, tuple[str, ...
     }
 
 
-def encoded_names(dataset: Dataset, encoder: Any | None) -> tuple[str, ...]:
-    """Return a name for each column that a fitted `fold_encoder` makes: "age", an `Indicator` "color=red"."""
-    if encoder is None:
-        return dataset.feature_names
-    names: list[str] = []
-    for _, steps, columns in encoder.transformers_:
-        categories = getattr(steps[-1] if hasattr(steps, "steps") else None, "categories_", None)
-        if categories is not None:
-            for column, codes in zip(columns, categories, strict=True):
-                name, levels = dataset.feature_names[column], dataset.levels[column]
-                names += [Indicator(name, "" if np.isnan(code) else levels[int(code)]) for code in codes]
-        else:
-            names += [dataset.feature_names[column] for column in columns]
-    return tuple(names)
+def encoded_names(dataset: Dataset, encoder: ColumnEncoder | None) -> tuple[str, ...]:
+    """Return a name for each column that a `fold_encoder` makes: "age", an `Indicator` "color=red"."""
+    return dataset.feature_names if encoder is None else tuple(encoder.names(dataset.feature_names, dataset.levels)[0])

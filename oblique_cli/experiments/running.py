@@ -34,7 +34,7 @@ from oblique_cli.errors import (
     StoreError,
 )
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, task_of
-from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
+from oblique_cli.estimators.encoding import ColumnEncoder, fold_encoder, own_labels, prepared
 from oblique_cli.estimators.outside import known
 from oblique_cli.estimators.outside.algorithm import algorithm_of, is_outside
 from oblique_cli.estimators.outside.limited import LimitedEstimator
@@ -370,10 +370,9 @@ def fit_on(
 
     limits : as in `AlgorithmSpec`; with any, the estimator is fitted in a process of its own
     """
-    encoder = fold_encoder(case.dataset, case.policy)
     X = case.dataset.X[train]
-    if encoder is not None:
-        X = np.ascontiguousarray(encoder.fit_transform(X), dtype=np.float64)
+    encoder = fold_encoder(case.dataset, case.policy, X)
+    X = X if encoder is None else encoder.transform(X)
     estimator = case.algorithm.make(random_state=seed, **{**case.spec.params, **params})
     estimator = prepared(estimator, case.dataset, case.policy)
     # Where the pruning rows stand among the training rows: all copies of a row that was drawn twice.
@@ -408,10 +407,10 @@ def _leaves(estimator: Any) -> int:
     return int(getattr(estimator, "n_leaves_", 0))
 
 
-def columns_of(case: Case, encoder: Any, rows: np.ndarray) -> np.ndarray:
+def columns_of(case: Case, encoder: ColumnEncoder | None, rows: np.ndarray) -> np.ndarray:
     """Return rows as the estimator of `fit_on` takes them."""
     X = case.dataset.X[rows]
-    return X if encoder is None else np.ascontiguousarray(encoder.transform(X), dtype=np.float64)
+    return X if encoder is None else encoder.transform(X)
 
 
 def first_line(error: Exception | str) -> str:

@@ -332,8 +332,8 @@ def fit_to_all(case: Case, folds: int, seed: int, goal: Goal) -> tuple[Any, Any,
     own = seeds.integer(seed, dataset.name, "tree")
     params = {**case.spec.params, **chosen}
     cut = cut_to_goal(case, np.arange(dataset.n), goal, params, own)
-    encoder = fold_encoder(dataset, case.policy)
-    X = dataset.X if encoder is None else np.ascontiguousarray(encoder.fit_transform(dataset.X), dtype=np.float64)
+    encoder = fold_encoder(dataset, case.policy, dataset.X)
+    X = dataset.X if encoder is None else encoder.transform(dataset.X)
     estimator = prepared(case.algorithm.make(own, **{**params, **cut}), dataset, case.policy)
     return estimator.fit(X, dataset.y, **running.weights_of(case, estimator)), encoder, chosen
 

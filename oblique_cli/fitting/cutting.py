@@ -64,9 +64,9 @@ def _cart_alpha(case: Case, train: NDArray[np.intp], params: Mapping[str, Any], 
     section 8.5)."""
     plain = _plain(case, params)
     X, y = case.dataset.X[train], np.asarray(case.dataset.y[train], dtype=np.float64)
-    if (encoder := fold_encoder(case.dataset, case.policy)) is not None:
+    if (encoder := fold_encoder(case.dataset, case.policy, X)) is not None:
         # By all training rows, as rules that prune inside an estimator see them: a part may lack a level.
-        X = np.ascontiguousarray(encoder.fit_transform(X), dtype=np.float64)
+        X = encoder.transform(X)
 
     # scikit-learn's trees take as long to load as all else.
     from oblique_cli.estimators.regression.cart import tree_of_cart

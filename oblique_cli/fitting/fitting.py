@@ -16,7 +16,7 @@ from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError, DataError, ObliqueError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.conformal_limits import CROSS
-from oblique_cli.estimators.encoding import encoded_names, own_labels
+from oblique_cli.estimators.encoding import ColumnEncoder, encoded_names, own_labels
 from oblique_cli.estimators.monotonic import FlatResponse
 from oblique_cli.estimators.oblique.heuristics import LIMIT
 from oblique_cli.evaluation.metrics import Undefined, n_terms
@@ -33,7 +33,6 @@ from oblique_cli.fitting.goals import AUTO, Answers, Goal
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nodes import pairs_of
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
-from oblique_cli.models.encoder import ColumnEncoder
 from oblique_cli.models.explaining.importance import importances_of
 from oblique_cli.models.model import Model, Threshold
 from oblique_cli.models.taken_apart import Fitted
@@ -195,7 +194,7 @@ class _Fitted:
     """An estimator fitted to all rows, the encoder fitted with it, parameters by a grid, and X as it saw the rows."""
 
     estimator: Any
-    encoder: Any
+    encoder: ColumnEncoder | None
     chosen: Mapping[str, Any]
     X: np.ndarray
 
@@ -281,7 +280,7 @@ class _Task:
         self.step(f"{case.spec.id} on all rows")
         X = case.dataset.X
         if encoder is not None:
-            X = np.ascontiguousarray(encoder.transform(X), dtype=np.float64)
+            X = encoder.transform(X)
         return _Fitted(estimator, encoder, chosen, X)
 
     def told(self, answers: Answers, warned: tuple[str, ...]) -> dict[str, Any]:
@@ -486,29 +485,17 @@ def cells_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
     return found
 
 
-def filling(dataset: Dataset, policy: DatasetSpec, encoder: Any) -> ColumnEncoder | None:
+def filling(dataset: Dataset, policy: DatasetSpec, encoder: ColumnEncoder | None) -> ColumnEncoder | None:
     """Return the encoder with something to put into empty cells, even if no training row had one.
 
     Under missing "impute" new rows may lack what training rows have: quantitative columns get their median, qualitative
     ones their most frequent level. Complete rows are encoded as before. A tree that scores levels itself takes columns
     in their own order, so there nothing is added.
     """
-    own = None if encoder is None else ColumnEncoder.of(encoder)
-    if (
-        policy.missing != "impute"
-        or (own is None and dataset.qualitative)
-        or (own is not None and own.medians is not None)
-    ):
-        return own
-    if own is None:
-        nothing = np.zeros(0, np.int64)
-        own = ColumnEncoder(dataset.p, np.arange(dataset.p, dtype=np.int64), None, nothing, None, None)
-    usual = []
-    for j in own.qualitative.tolist():
-        codes, counts = np.unique(dataset.X[:, j], return_counts=True)
-        usual.append(codes[np.argmax(counts)])
-    medians = np.median(dataset.X[:, own.quantitative], axis=0)
-    return replace(own, medians=medians, usual=np.array(usual, dtype=np.float64))
+    if policy.missing != "impute" or (encoder is None and dataset.qualitative):
+        return encoder
+    indicators = encoder is not None and encoder.levels is not None
+    return ColumnEncoder.learned(dataset.X, dataset.qualitative, fill=True, indicators=indicators)
 
 
 def columns_of(dataset: Dataset) -> Columns:

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.estimators.conformal_limits import Guarantee
+from oblique_cli.estimators.encoding import ColumnEncoder
 from oblique_cli.models import file_format
 from oblique_cli.models.codecs import Arrays, Many, Name, Scope, Text
-from oblique_cli.models.encoder import ENCODER, ColumnEncoder
+from oblique_cli.models.encoder import ENCODER
 from oblique_cli.models.predicting import Predictor
 from oblique_cli.models.taken_apart import EstimatorPredictor, Fitted
 
@@ -65,7 +66,7 @@ class Model:
         algorithm: str = "",
         classes: tuple[str, ...] | None = None,
         feature_names: tuple[str, ...] | None = None,
-        encoder: Any = None,
+        encoder: ColumnEncoder | None = None,
         columns: Any = None,
         facts: Mapping[str, Any] | None = None,
         threshold: Threshold | None = None,
@@ -74,15 +75,14 @@ class Model:
 
         classes        labels for the class codes that the estimator was fitted on; without them its classes are labels
         feature_names  of the columns before `encoder`; without them those of the fit, else x1, x2, ...
-        encoder        a fitted `fold_encoder`, or None
+        encoder        what happens to X before the estimator sees it, None if nothing
         ConfigError for an estimator that is not fitted, or that model files have no form for
         """
         fitted = Fitted.of(estimator)
-        own = ColumnEncoder.of(encoder) if encoder is not None and not isinstance(encoder, ColumnEncoder) else encoder
         regression = "classes_" not in fitted.state
-        p = fitted.state["n_features_in_"] if own is None else own.n_columns
+        p = fitted.state["n_features_in_"] if encoder is None else encoder.n_columns
         if feature_names is None:
-            known = fitted.state.get("feature_names_in_") if own is None else None
+            known = fitted.state.get("feature_names_in_") if encoder is None else None
             feature_names = tuple(f"x{j + 1}" for j in range(p)) if known is None else tuple(map(str, known))
         if len(feature_names) != p:
             raise ConfigError(f"feature_names must be {p} names. Got {len(feature_names)}.")
@@ -90,7 +90,7 @@ class Model:
             classes = () if regression else tuple(str(label) for label in fitted.state["classes_"].tolist())
         task = "regression" if regression else "classification"
         names, told = (tuple(classes), tuple(feature_names)), dict(facts or {})
-        model = cls(fitted, algorithm, task, *names, own, columns, told, threshold)
+        model = cls(fitted, algorithm, task, *names, encoder, columns, told, threshold)
         model._check()
         return model
 

@@ -18,7 +18,7 @@ from oblique_cli.tree.structure import Tree, of_classes
 
 if TYPE_CHECKING:
     from oblique_cli.drawing.page import Field
-    from oblique_cli.models.encoder import ColumnEncoder
+    from oblique_cli.estimators.encoding import ColumnEncoder
     from oblique_cli.models.explaining.importance import Importances
     from oblique_cli.models.model import Model
 

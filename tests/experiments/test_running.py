@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from dataclasses import replace
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -292,27 +291,14 @@ def test_with_shuffled_labels_nested_stays_at_chance_and_two_stage_is_optimistic
 # ---- columns ---------------------------------------------------------------------------------------------------------
 
 
-class Spy:
-    """An encoder that remembers the rows it learned from."""
-
-    learned: ClassVar[list[np.ndarray]] = []
-
-    def fit_transform(self, X):
-        self.learned.append(X[:, 0].astype(int))
-        return X
-
-    def transform(self, X):
-        return X
-
-
 @pytest.mark.parametrize("scheme", ["ordinary", "nested"])
 def test_columns_are_prepared_from_training_rows_only(monkeypatch, scheme):
-    monkeypatch.setattr(running, "fold_encoder", lambda dataset, policy: Spy())
-    Spy.learned.clear()
+    learned: list[np.ndarray] = []
+    monkeypatch.setattr(running, "fold_encoder", lambda dataset, policy, X: learned.append(X[:, 0].astype(int)))
     spec = DEPTH if scheme == "nested" else "depth"
     row, fold, _ = one_job(case(spec, toy()), CVSpec(scheme, folds=3, tune_folds=3))
     assert row.status == "ok"
-    *inner, outer = Spy.learned
+    *inner, outer = learned
     assert np.array_equal(outer, fold.train)
     expected = [pair.train for pair in fold.tuning for _ in DEPTH.grid["max_depth"]]
     assert len(inner) == len(expected) and all(map(np.array_equal, inner, expected))

@@ -15,10 +15,9 @@ import oblique_cli
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.estimators.encoding import encoded_names, fold_encoder
+from oblique_cli.estimators.encoding import fold_encoder
 from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.models import Model, load, save
-from oblique_cli.models.encoder import ColumnEncoder
 
 WORDS = ("red", "green", "blue", "grey")
 
@@ -41,25 +40,10 @@ HOLED = CODES.copy()
 HOLED[::7, 0] = HOLED[3::11, 2] = np.nan
 
 
-@pytest.mark.parametrize("encoding", ["onehot", "ordinal"])
-@pytest.mark.parametrize("missing", ["impute", "keep"])
-@pytest.mark.parametrize("rows", [CODES, HOLED], ids=["whole", "with holes"])
-def test_the_encoder_does_what_that_of_a_fold_does(encoding, missing, rows):
-    dataset = table(rows)
-    encoder = fold_encoder(dataset, DatasetSpec("t", missing=missing, encoding=encoding))
-    if encoder is None:
-        return
-    encoder.fit(dataset.X)
-    own = ColumnEncoder.of(encoder)
-    new = table(np.where(np.arange(len(CODES))[:, None] % 9 == 0, HOLED, np.add(CODES, [0, 0, 1]))).X
-    assert own.transform(new).tobytes() == np.ascontiguousarray(encoder.transform(new), dtype=np.float64).tobytes()
-    assert tuple(own.names(dataset.feature_names, dataset.levels)[0]) == encoded_names(dataset, encoder)
-
-
 def encoded_model() -> Model:
     dataset = table(HOLED)
-    encoder = fold_encoder(dataset, DatasetSpec("t", missing="impute", encoding="onehot"))
-    estimator = oblique_cli.HHCARTClassifier().fit(encoder.fit_transform(dataset.X), dataset.y)
+    encoder = fold_encoder(dataset, DatasetSpec("t", missing="impute", encoding="onehot"), dataset.X)
+    estimator = oblique_cli.HHCARTClassifier().fit(encoder.transform(dataset.X), dataset.y)
     return Model.of(
         estimator,
         algorithm="hhcart_a",

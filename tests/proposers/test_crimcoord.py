@@ -594,9 +594,9 @@ def test_the_names_of_levels_follow_the_codes_of_a_fitted_tree():
     policy = DatasetSpec("toy", missing="impute", encoding="crimcoord")
     X = np.array([[2.0, 7.0], [0.0, np.nan], [2.0, 9.0], [0.0, 8.0]])
     data = replace(toy(4), X=X, qualitative=(0,), levels={0: ("x", "y", "z")}, feature_names=("word", "number"))
-    encoder = fold_encoder(data, policy)
+    encoder = fold_encoder(data, policy, X)
     estimator = prepared(make("axis_parallel"), data, policy)
-    estimator.fit(encoder.fit_transform(X), [0, 1, 0, 1])
+    estimator.fit(encoder.transform(X), [0, 1, 0, 1])
     assert encoded_names(data, encoder) == ("number", "word")
     assert encoded_levels(data, estimator) == {1: ("x", "z")}  # no training row shows y
 

@@ -160,8 +160,8 @@ def _of_rows(
     dataset = catalogue.load(spec, data_dir, offline)
     if dataset.task != "classification":
         raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and a taxonomy needs classes.")
-    encoder = fold_encoder(dataset, spec)
-    X = dataset.X if encoder is None else encoder.fit_transform(dataset.X)
+    encoder = fold_encoder(dataset, spec, dataset.X)
+    X = dataset.X if encoder is None else encoder.transform(dataset.X)
     condensed = pairwise(X, metric, scaling)
     how = f"{metric} distances of {'columns scaled to variance 1' if scaling == 'zscore' else 'columns as they are'}"
     notes = (how, *((dataset.note,) if dataset.note else ()))

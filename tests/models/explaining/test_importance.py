@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from oblique_cli import HHCARTClassifier, make
+from oblique_cli.estimators.encoding import ColumnEncoder
 from oblique_cli.models import Model
-from oblique_cli.models.encoder import ColumnEncoder
 from oblique_cli.models.explaining import importance
 from oblique_cli.models.explaining.importance import IMPURITY, PERMUTATION, SHAPLEY, Importances, importances_of, sample
 from oblique_cli.models.explaining.shapley import shapley_values
