@@ -12,10 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ConfigError, cut
+from oblique_cli.ground.labels import label_order
 from oblique_cli.ground.registry import close_matches
 
 Array = NDArray[np.float64]
+
+MOST_LEVELS = 1000  # of a column of words that becomes indicators
 
 
 def qualitative_columns(X: Any, declared: Any, owner: str) -> tuple[int, ...]:
@@ -84,6 +87,108 @@ def coded(X: Any, levels: Mapping[int, tuple[Any, ...]]) -> Array:
         out[:, j] = -1.0
         out[~missing, j] = _codes(values[~missing], known)
     return out
+
+
+def columns_of_words(X: Any, owner: str) -> tuple[int, ...]:
+    """Return the positions of the columns of a data frame that hold words, ascending.
+
+    These are categories, whatever they are, and texts or objects of which some are no numbers. Truth values are the
+    numbers 0 and 1.
+    """
+    return tuple(j for j in qualitative_columns(X, "auto", owner) if not _holds_numbers(X, j))
+
+
+def words_of(X: Any, columns: Sequence[int], owner: str) -> dict[int, tuple[str, ...]]:
+    """Return the levels of columns of a data frame as texts, in the order of those of a table (`label_order`)."""
+    found = {}
+    for j in columns:
+        cells, missing = _cells(X, j)
+        levels = set(_texts(cells[~missing], _called(X, j), owner).values())
+        if len(levels) > MOST_LEVELS:
+            raise ConfigError(
+                f"{_called(X, j)} has {len(levels)} levels, and {owner} takes {MOST_LEVELS} at most; join rare levels, "
+                "or leave the column out."
+            )
+        found[j] = tuple(sorted(levels, key=label_order)) or ("",)  # in a column without any word the gap is the level
+    return found
+
+
+def cells_of(X: Any, levels: Mapping[int, Sequence[str]], owner: str) -> Array:
+    """Return a data frame, or an array of the same columns, as the cells of a table; (n, p), C order.
+
+    NaN is an empty cell. A column of `levels` holds codes, a level that is not among them the one after the last. Any
+    other column holds numbers; ConfigError for a word in it.
+    """
+    out = np.empty(np.shape(X))
+    for j in range(out.shape[1]):
+        if j in levels:
+            cells, missing = _cells(X, j)
+            texts = _texts(cells[~missing], _called(X, j), owner)
+            code = {level: float(k) for k, level in enumerate(levels[j])}
+            place = {cell: code.get(text, float(len(code))) for cell, text in texts.items()}
+            out[missing, j] = np.nan
+            out[~missing, j] = [place[cell] for cell in cells[~missing].tolist()]
+        elif getattr(X.dtypes.iloc[j] if is_frame(X) else X.dtype, "kind", "O") in "fiub":
+            out[:, j] = X.iloc[:, j].to_numpy(dtype=np.float64, na_value=np.nan) if is_frame(X) else X[:, j]
+        else:
+            cells, missing = _cells(X, j)
+            try:
+                out[~missing, j] = cells[~missing].astype(np.float64)
+            except (TypeError, ValueError):
+                word = next(cell for cell in cells[~missing].tolist() if not _is_number(cell))
+                raise ConfigError(
+                    f"{_called(X, j)} holds {cut(repr(word))}, and {owner} was fitted to numbers there; mend the cell, "
+                    "or leave it empty if the value is missing."
+                ) from None
+            out[missing, j] = np.nan
+    return out
+
+
+def _holds_numbers(X: Any, j: int) -> bool:
+    if hasattr(X.dtypes.iloc[j], "categories"):
+        return False
+    cells, missing = _cells(X, j)
+    try:
+        cells[~missing].astype(np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _cells(X: Any, j: int) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Values of a column, and which of them are missing, a blank text among them."""
+    values, missing = _column(X, j)
+    if values.dtype.kind not in "OU":
+        return values, missing
+    return values, missing | np.array([isinstance(cell, str) and not cell.strip() for cell in values], dtype=bool)
+
+
+def _texts(cells: NDArray[Any], name: str, owner: str) -> dict[Any, str]:
+    """Every different cell, and the text that a table has for it: whole numbers without a decimal point."""
+    try:
+        return {cell: _text(cell) for cell in set(cells.tolist())}
+    except TypeError:
+        strange = next(cell for cell in cells.tolist() if getattr(cell, "__hash__", None) is None)
+        raise ConfigError(
+            f"{name} holds {cut(repr(strange))}, which {owner} takes neither for a number nor for a word."
+        ) from None
+
+
+def _text(cell: Any) -> str:
+    whole = isinstance(cell, float) and cell.is_integer()
+    return str(int(cell) if whole else cell).strip()
+
+
+def _called(X: Any, j: int) -> str:
+    return f"column {X.columns[j]!r}" if is_frame(X) else f"column {j} of X"
 
 
 def is_frame(X: Any) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from sklearn.utils.validation import column_or_1d, validate_data
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground.magnitudes import refuse_extreme
@@ -21,6 +21,16 @@ def refuse_negative(weights: NDArray[np.float64]) -> None:
         raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
 
 
+def some_positive(given: ArrayLike, rows: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return sample weights (n,) and which of them are positive; ConfigError for a negative one, or if none is."""
+    weights = _check_sample_weight(given, rows, dtype=np.float64)
+    refuse_negative(weights)
+    useful = weights > 0
+    if not useful.any():
+        raise ConfigError("sample_weight must have a positive entry. All are 0.")
+    return weights, useful
+
+
 def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     """Return what scikit-learn's `validate_data` returns; ConfigError for dates, words or complex numbers in X."""
     refuse_times(X, type(estimator).__name__)
@@ -30,6 +40,8 @@ def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
         if "could not convert string to float" in str(error) and (found := _first_word(X)):
             levels = "qualitative" in estimator.get_params(deep=False)
             remedy = "name the column in qualitative" if levels else "encode them, as by OneHotEncoder of scikit-learn"
+            if hasattr(estimator, "encoding_") and not hasattr(X, "columns"):
+                remedy = "give the rows as a data frame, whose words are encoded"
             raise ConfigError(
                 f"{found[0]} holds words such as {found[1]!r}, and {type(estimator).__name__} takes numbers; {remedy}."
             ) from error

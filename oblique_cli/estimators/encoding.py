@@ -85,6 +85,13 @@ class ColumnEncoder:
         return len(self.quantitative) + held
 
     @property
+    def sources(self) -> NDArray[np.int64]:
+        """(n_encoded,) position of the column that each of those that come out is made of."""
+        if self.levels is None:
+            return np.concatenate([self.quantitative, self.qualitative])
+        return np.concatenate([self.quantitative, np.repeat(self.qualitative, [len(codes) for codes in self.levels])])
+
+    @property
     def filled(self) -> set[int]:
         """Positions of the columns in which an empty cell is filled, or has an indicator of its own."""
         found = set() if self.medians is None else set(self.quantitative.tolist())

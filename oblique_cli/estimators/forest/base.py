@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.checked_rows import checked, refuse_negative
+from oblique_cli.estimators.checked_rows import some_positive
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees
 from oblique_cli.estimators.forest.leaf_probabilities import (
     OUT_OF_BAG,
@@ -31,6 +31,7 @@ from oblique_cli.estimators.forest.leaf_probabilities import (
     out_of_bag_shares,
 )
 from oblique_cli.estimators.forest.scores import votes_of
+from oblique_cli.estimators.framed import TakesFrames
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.monotonic import signs_of, warn_of_flat
 from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, on_workers, threads_of, workers
@@ -100,16 +101,6 @@ def moderate(weights: Array) -> Array:
     return np.maximum(scaled, FAINT)
 
 
-def some_positive(given: ArrayLike, rows: Array) -> tuple[Array, NDArray[np.bool_]]:
-    """Return sample weights (n,) and which of them are positive; ConfigError for a negative one, or if none is."""
-    weights = _check_sample_weight(given, rows, dtype=np.float64)
-    refuse_negative(weights)
-    useful = weights > 0
-    if not useful.any():
-        raise ConfigError("sample_weight must have a positive entry. All are 0.")
-    return weights, useful
-
-
 def more_than_there_are(estimator: Any, owner: str, n_features: int | None) -> str | None:
     """Return the sentence for a number of features to draw that is larger than n_features, or None."""
     for name in ("max_features", "max_features_per_tree"):
@@ -119,7 +110,7 @@ def more_than_there_are(estimator: Any, owner: str, n_features: int | None) -> s
     return None
 
 
-class CoreTrees(SeveralTrees, BaseEstimator):
+class CoreTrees(TakesFrames, SeveralTrees, BaseEstimator):
     """An ensemble whose trees are a forest of the core, however it was grown and whatever it makes of leaves."""
 
     needs_pruning_rows: ClassVar[bool] = False
@@ -143,8 +134,7 @@ class CoreTrees(SeveralTrees, BaseEstimator):
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf of each row in each tree as a node number of `tree`, (n, n_estimators)."""
-        check_is_fitted(self)
-        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
+        rows = self._rows(X)
         return np.asarray(self.forest_.apply(rows, self._threads()))
 
     def _decreases(self) -> Array:
@@ -168,6 +158,7 @@ class CoreTrees(SeveralTrees, BaseEstimator):
     def tree(self, number: int) -> Tree:
         """Return one tree with its hyperplanes in the original features; row counts are of rows drawn.
 
+        Of a data frame with words or gaps these are the columns of `encoding_`, which has their names.
         Rotated trees are walked in their own features: on a row within rounding of a hyperplane the two may differ.
         """
         check_is_fitted(self)
@@ -207,7 +198,7 @@ class CoreForest(LogProbabilities, ClassifierMixin, CoreTrees):
     _drawing: tuple[bool, Any] | None  # bootstrap and max_samples of the first fit
 
     def _as_tree(self, state: Mapping[str, Any], number: int) -> Tree:
-        return as_tree(state, self.n_features_in_, len(self.classes_))
+        return as_tree(state, self._n_seen, len(self.classes_))
 
 
 def relative(weights: Array) -> Array:
@@ -291,14 +282,16 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
-        X : (n, p) finite numbers; y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as
-        if they were not there; the others are drawn alike, and count by their weight (see `moderate` for weights
-        below 1e-90 or above 1e90).
+        X : (n, p) finite numbers, or a data frame that may have words and gaps (`encoding_` has what becomes of them);
+        y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as if they were not there; the
+        others are drawn alike, and count by their weight (see `moderate` for weights below 1e-90 or above 1e90).
         raises ConfigError for a parameter out of range, or that does not fit p
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         again = self.warm_start and hasattr(self, "forest_")
-        rows, labels = checked(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1, reset=not again)
+        rows, labels = self._training(
+            X, y, sample_weight, again=again, dtype=np.float64, order="C", ensure_min_samples=1
+        )
         check_classification_targets(labels)
         classes, codes = np.unique(labels, return_inverse=True)
         if again and not np.array_equal(classes, self.classes_):
@@ -334,12 +327,13 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         if self.oob_score:
             self._score_out_of_bag(rows, codes, options)
         if (signs := self._signs()) is not None:
-            warn_of_flat(self, signs, np.asarray((self._decreases() > 0.0).any(axis=0)), rows, codes)
+            used = np.asarray((self._by_column(self._decreases()) > 0.0).any(axis=0))
+            warn_of_flat(self, signs, used, self._of_columns(rows), codes)
         return self
 
     def _signs(self) -> Signs | None:
-        """The order that trees are to keep; ConfigError beside what keeps none."""
-        signs = signs_of(self, n_classes=len(self.classes_))
+        """The order that the columns of X are to keep; ConfigError beside what keeps none."""
+        signs = signs_of(self, self._levels, len(self.classes_))
         if signs is not None and self.probabilities != COUNTS:
             raise ConfigError(
                 f"{ORDER} of {type(self).__name__} is not kept with probabilities {self.probabilities!r}; set "
@@ -384,7 +378,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         threads: int,
     ) -> None:
         """Grow further trees of a forest, or of a part of one, in this process."""
-        before, grown_by, signs = len(forest), self._families(), self._signs()
+        before, grown_by, signs = len(forest), self._families(), self._seen(self._signs())
 
         def grow() -> None:
             forest.grow(rows, codes, weights, options, more, threads, grown_by, signs=signs)
@@ -454,7 +448,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
     def _unseen(self, n: int, options: Mapping[str, Any]) -> NDArray[np.bool_]:
         """Which of n training rows each tree did not draw, (n, trees)."""
         # Trees are drawn by their number and the seed, so a forest without trees draws those of this one again.
-        as_first = _core.Forest(self.n_features_in_, len(self.classes_), self.forest_.__getstate__()[2])
+        as_first = _core.Forest(self._n_seen, len(self.classes_), self.forest_.__getstate__()[2])
         drawn = as_first.draws(n, len(self.forest_), options["bootstrap"], options["max_samples"])
         return np.ascontiguousarray((np.asarray(drawn) == 0).T)
 
@@ -474,8 +468,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
 
     def _votes(self, X: ArrayLike) -> Array:
         """The votes of the trees for each class, (n, C), or the sums of their leaves' probabilities."""
-        check_is_fitted(self)
-        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
+        rows = self._rows(X)
         return votes_of(self.forest_, rows, self.voting, getattr(self, "leaf_probabilities_", None), self._threads())
 
     def _as_tree(self, state: Mapping[str, Any], number: int) -> Tree:
@@ -502,7 +495,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         """Return the nodes of a tree and its depth on average, and the accuracy of a single tree on average."""
         codes = np.searchsorted(self.classes_, np.asarray(y))
         known = self.classes_.take(np.minimum(codes, len(self.classes_) - 1)) == np.asarray(y)
-        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
+        rows = self._rows(X)
         shares = votes_of(self.forest_, rows, self.voting, None, self._threads()) / len(self.forest_)
         right = np.where(known, np.take_along_axis(shares, np.where(known, codes, 0)[:, None], axis=1)[:, 0], 0.0)
         return self._sizes() | {"tree_accuracy": float(right.mean())}

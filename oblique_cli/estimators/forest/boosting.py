@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.checked_rows import checked
+from oblique_cli.estimators.checked_rows import some_positive
 from oblique_cli.estimators.forest.bagged import Heuristics, RowCount, families
 from oblique_cli.estimators.forest.base import (
     MOST_TREES,
@@ -24,7 +23,6 @@ from oblique_cli.estimators.forest.base import (
     FeatureCount,
     moderate,
     more_than_there_are,
-    some_positive,
 )
 from oblique_cli.estimators.forest.scores import scores_of, shares_of
 from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS
@@ -188,8 +186,7 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
 
     def _scores(self, X: ArrayLike) -> Array:
         """The scores of rows, (n, K). X : (n, p)"""
-        check_is_fitted(self)
-        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
+        rows = self._rows(X)
         return scores_of(self.forest_, rows, self.leaf_values_, self.baseline_, self._threads())
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
@@ -227,12 +224,12 @@ class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
-        X : (n, p) finite numbers; y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as
-        if they were not there.
+        X : (n, p) finite numbers, or a data frame that may have words and gaps (`encoding_` has what becomes of them);
+        y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as if they were not there.
         raises ConfigError for a parameter out of range, or that does not fit p
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, labels = checked(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
+        rows, labels = self._training(X, y, sample_weight, dtype=np.float64, order="C", ensure_min_samples=1)
         check_classification_targets(labels)
         self.__dict__.pop("forest_", None)  # a fit that fails leaves none, not one of other rows
         # As in forests, a class whose rows all weigh 0 is one of classes_.

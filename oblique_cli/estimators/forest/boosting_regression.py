@@ -81,7 +81,8 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
-        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
+        X : (n, p), or a data frame that may have words and gaps (`encoding_` has what becomes of them), and y : (n,)
+            numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
             1e-140 to 1e140, DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0 are as if
             they were not there.
         raises ConfigError for a parameter out of range, or that does not fit p

@@ -13,11 +13,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from oblique_cli.estimators.checked_rows import checked
+from oblique_cli.estimators.checked_rows import some_positive
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees
 from oblique_cli.estimators.forest.bagged import Heuristics, _names
-from oblique_cli.estimators.forest.base import Array, relative, some_positive
+from oblique_cli.estimators.forest.base import Array, relative
 from oblique_cli.estimators.forest.scores import mean_shares
+from oblique_cli.estimators.framed import TakesFrames
 from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, threads_of
 from oblique_cli.estimators.oblique.logistic import SEVERAL
 from oblique_cli.estimators.watched import Watched
@@ -43,7 +44,9 @@ from oblique_cli.tree.structure import Tree
 OUT_OF_BAG = "oob"
 
 
-class LogisticForestClassifier(Watched, LogProbabilities, SeveralTrees, ClassifierMixin, BaseEstimator, kw_only=True):
+class LogisticForestClassifier(
+    Watched, LogProbabilities, TakesFrames, SeveralTrees, ClassifierMixin, BaseEstimator, kw_only=True
+):
     """A bag of logistic model trees, whose size and ridge are chosen for all by the rows that trees did not draw.
 
     Each tree is grown on a bootstrap sample (Breiman 1996) by a heuristic, in turn, and every node gets a linear model
@@ -113,14 +116,15 @@ class LogisticForestClassifier(Watched, LogProbabilities, SeveralTrees, Classifi
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees, choose what they have in common, and cut them.
 
-        X : (n, p) finite numbers; y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as
-        if they were not there; the others are drawn alike, and count by their weight.
+        X : (n, p) finite numbers, or a data frame that may have words and gaps (`encoding_` has what becomes of them);
+        y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as if they were not there; the
+        others are drawn alike, and count by their weight.
         raises ConfigError for a parameter out of range
         """
         owner = type(self).__name__
         check(self.get_params(deep=False), self.constraints, owner)
         threads = threads_of(self)
-        given, labels = checked(self, X, y, dtype=np.float64, order="C", ensure_min_samples=1)
+        given, labels = self._training(X, y, sample_weight, dtype=np.float64, order="C", ensure_min_samples=1)
         check_classification_targets(labels)
         self.__dict__.pop("trees_", None)  # a fit that fails leaves none, not one of other rows
         self.classes_, found = np.unique(labels, return_inverse=True)
@@ -205,13 +209,11 @@ class LogisticForestClassifier(Watched, LogProbabilities, SeveralTrees, Classifi
         rows = self._rows(X)
         return np.column_stack([tree.apply(rows) for tree in self.trees_]).astype(np.int64)
 
-    def _rows(self, X: ArrayLike) -> Array:
-        check_is_fitted(self)
-        rows: Array = checked(self, X, dtype=np.float64, order="C", reset=False)
-        return rows
-
     def tree(self, number: int) -> Tree:
-        """Return one tree; row counts are of rows drawn."""
+        """Return one tree; row counts are of rows drawn.
+
+        Of a data frame with words or gaps its features are the columns of `encoding_`, which has their names.
+        """
         check_is_fitted(self)
         return self.trees_[number]
 

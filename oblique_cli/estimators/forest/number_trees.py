@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from oblique_cli.estimators.checked_rows import checked_numbers
+from oblique_cli.estimators.checked_rows import checked_numbers, some_positive
 from oblique_cli.estimators.fitted import Names
-from oblique_cli.estimators.forest.base import Array, CoreTrees, as_tree, relative, some_positive
+from oblique_cli.estimators.forest.base import Array, CoreTrees, as_tree, relative
 from oblique_cli.estimators.forest.leaf_probabilities import Leaves, branches_of
 from oblique_cli.estimators.regression.tree_regressor import ShownNumbers, names_of_outputs
 from oblique_cli.ground.constraints import Constraint, check
@@ -40,7 +40,7 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
         What was learned before goes: a fit that fails leaves nothing of other rows. several : as in `checked_numbers`
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, targets = checked_numbers(self, X, y, several=several)
+        rows, targets = self._training(X, y, sample_weight, checked_numbers, several=several)
         for learned in ("forest_", "oob_prediction_", "oob_score_", "l2_regularization_"):
             self.__dict__.pop(learned, None)
         if sample_weight is None:
@@ -62,7 +62,7 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
 
         An inner node has the mean of the equations of its leaves, weighted by their rows.
         """
-        p, left = self.n_features_in_, np.asarray(state["left"])
+        p, left = self._n_seen, np.asarray(state["left"])
         sizes = (self.forest_.n_nodes()[:number] + 1) // 2
         values = self.leaf_values_[int(sizes.sum()) :]
         weights = Leaves([state], 1).counts.reshape(-1, *[1] * (values.ndim - 1))

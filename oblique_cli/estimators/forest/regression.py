@@ -8,11 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import r2_score
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, Heuristics, RowCount, families
 from oblique_cli.estimators.forest.base import Array, FeatureCount, ForestClassifier, more_than_there_are
 from oblique_cli.estimators.forest.leaf_equations import RIDGES, equations_of, means_of
@@ -115,7 +113,8 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Grow the trees.
 
-        X : (n, p) and y : (n,) or (n, k) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0
+        X : (n, p), or a data frame that may have words and gaps (`encoding_` has what becomes of them), and y : (n,) or
+            (n, k) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0
             or from 1e-140 to 1e140, DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0
             are as if they were not there.
         raises ConfigError for a parameter out of range, or that does not fit p
@@ -208,8 +207,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
 
     def predict(self, X: ArrayLike) -> Array:
         """Return the mean of what the trees say. X : (n, p); returns (n,), of k outputs (n, k)."""
-        check_is_fitted(self)
-        rows = checked(self, X, dtype=np.float64, order="C", reset=False)
+        rows = self._rows(X)
         return means_of_trees(self.forest_, rows, self.leaf_values_, self._threads())
 
     def __sklearn_tags__(self) -> Any:

@@ -1,0 +1,200 @@
+"""Forests on data frames with words and gaps: a `ColumnEncoder` stands in front of trees that see numbers alone.
+
+It is what a fold of an experiment and a model file have (`encoding.py`): a missing number is the median of the training
+rows, a word becomes an indicator for each level that they show, and a missing word is their most frequent level. It is
+learned where `fit` gets a data frame with a word or a gap. Arrays, and frames of numbers, are taken as they are.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.categorical import cells_of, columns_of_words, is_frame, words_of
+from oblique_cli.estimators.checked_rows import checked, refuse_times, some_positive
+from oblique_cli.estimators.encoding import ColumnEncoder
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FrameEncoding:
+    """How the columns of a data frame become those that trees see.
+
+    names    of the columns of the frame
+    levels   position of each column of words -> its levels as texts
+    encoder  fills empty cells and makes the indicators
+    """
+
+    names: tuple[str, ...]
+    levels: Mapping[int, tuple[str, ...]]
+    encoder: ColumnEncoder
+
+    @classmethod
+    def learned(cls, X: Any, sample_weight: ArrayLike | None, owner: str) -> FrameEncoding:
+        """Return what the rows of a data frame say; those of weight 0 say nothing."""
+        weights = None
+        if sample_weight is not None:
+            weights, useful = some_positive(sample_weight, X)
+            X, weights = X.iloc[np.flatnonzero(useful)], weights[useful]
+        levels = words_of(X, columns_of_words(X, owner), owner)
+        encoder = ColumnEncoder.learned(
+            cells_of(X, levels, owner), tuple(levels), fill=True, indicators=bool(levels), weights=weights
+        )
+        named = all(isinstance(name, str) for name in X.columns)
+        names = X.columns if named else (f"x{j + 1}" for j in range(X.shape[1]))
+        return cls(tuple(names), levels, encoder)
+
+    def transform(self, X: Any, owner: str = "the encoding") -> Array:
+        """Return rows as trees see them. X : (n, p) a data frame, or an array of its columns; returns (n, m)."""
+        return self.encoder.transform(cells_of(X, self.levels, owner))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns that trees see, (m,): "age", "color=red".
+
+        input_features : (p,) names to take in place of those of the frame
+        """
+        names = self.names if input_features is None else [str(name) for name in input_features]
+        if len(names) != len(self.names):
+            raise ConfigError(f"input_features must be {len(self.names)} names. Got {len(names)}.")
+        out = np.empty(self.encoder.n_encoded, dtype=object)
+        out[:] = self.encoder.names(names, self.levels)[0]
+        return out
+
+    def by_column(self, values: Array) -> Array:
+        """Return the sums of values of what trees see over the columns of the frame, (..., p). values : (..., m)"""
+        out = np.zeros((len(self.names), *values.shape[:-1]))
+        np.add.at(out, self.encoder.sources, np.moveaxis(values, -1, 0))
+        return np.moveaxis(out, 0, -1)
+
+
+class TakesFrames:
+    """An estimator of trees that see numbers alone, and that takes data frames with words and gaps all the same.
+
+    encoding_ : `FrameEncoding` of the frame that `fit` got, None if its columns are taken as they are
+    """
+
+    n_features_in_: int
+    encoding_: FrameEncoding | None = None
+
+    def _training(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        check: Callable[..., Any] = checked,
+        *,
+        again: bool = False,
+        **options: Any,
+    ) -> tuple[Array, NDArray[Any]]:
+        """Return what `check` says of rows as trees see them, (n, m), and of y; learns the encoding.
+
+        again : whether the encoding of an earlier fit stays
+        """
+        owner, encoding = type(self).__name__, self.encoding_ if again else None
+        if encoding is None and (again or not _may_be_encoded(X, owner)):
+            found = self._as_they_are(X, y, check=check, **options, **({"reset": False} if again else {}))
+        elif encoding is None and not columns_of_words(X, owner):
+            try:
+                found = check(self, X, y, **options)
+            except (TypeError, ValueError):
+                if not np.isnan(cells_of(X, {}, owner)).any():
+                    raise
+                encoding = FrameEncoding.learned(X, sample_weight, owner)
+        else:
+            encoding = encoding or FrameEncoding.learned(X, sample_weight, owner)
+        if encoding is not None:
+            checked(self, X, skip_check_array=True, reset=not again)  # number and names of the columns
+            # Of the columns that trees see a copy keeps count.
+            found = check(copy.copy(self), encoding.transform(X, owner), y, **options)
+        self.__dict__.pop("encoding_", None)
+        if encoding is not None:
+            self.encoding_ = encoding
+        rows, answers = found
+        return rows, answers
+
+    def _rows(self, X: ArrayLike) -> Array:
+        """Return checked rows to predict as trees see them, (n, m)."""
+        check_is_fitted(self)
+        if self.encoding_ is None:
+            rows: Array = self._as_they_are(X, dtype=np.float64, order="C", reset=False)
+            return rows
+        owner = type(self).__name__
+        refuse_times(X, owner)
+        if not is_frame(X):
+            X = check_array(X, dtype=None, ensure_all_finite=False, estimator=self, input_name="X")
+        checked(self, X, skip_check_array=True, reset=False)
+        rows = check_array(self.encoding_.transform(X, owner), order="C", estimator=self, input_name="X")
+        return rows
+
+    def _as_they_are(self, X: ArrayLike, *y: ArrayLike, check: Callable[..., Any] = checked, **options: Any) -> Any:
+        """Return what `check` says of rows for which no encoding was learned."""
+        try:
+            return check(self, X, *y, **options)
+        except ValueError as error:
+            if is_frame(X) and "contains NaN" in str(error):
+                gaps = X.isna().sum(axis=0).to_numpy()  # type: ignore[union-attr]
+                j = int(np.flatnonzero(gaps)[0])
+                values = "a missing value" if gaps[j] == 1 else f"{gaps[j]} missing values"
+                raise ConfigError(
+                    f"column {X.columns[j]!r} has {values} (NaN), and the rows of fit had none, from which "  # type: ignore[union-attr]
+                    f"{type(self).__name__} would know what to put there; fill them, or fit on a data frame with gaps."
+                ) from error
+            raise
+
+    @property
+    def _n_seen(self) -> int:
+        """How many columns trees see."""
+        return self.n_features_in_ if self.encoding_ is None else self.encoding_.encoder.n_encoded
+
+    @property
+    def _levels(self) -> Mapping[int, tuple[str, ...]]:
+        """The columns of X that hold words, with their levels."""
+        return {} if self.encoding_ is None else self.encoding_.levels
+
+    def _by_column(self, values: Array) -> Array:
+        """Return values of what trees see, (..., m), added up for the columns of X, (..., p)."""
+        return values if self.encoding_ is None else self.encoding_.by_column(values)
+
+    def _of_columns(self, rows: Array) -> Array:
+        """Return rows as trees see them, (n, m), with one number for each column of X, (n, p)."""
+        if self.encoding_ is None:
+            return rows
+        return np.asarray(rows[:, np.unique(self.encoding_.encoder.sources, return_index=True)[1]])
+
+    def _seen(self, of_columns: NDArray[Any] | None) -> NDArray[Any] | None:
+        """Return what holds for the columns of X, (p,), for those that trees see, (m,)."""
+        if of_columns is None or self.encoding_ is None:
+            return of_columns
+        return np.ascontiguousarray(of_columns[self.encoding_.encoder.sources])
+
+    @property
+    def feature_importances_(self) -> Array:
+        """(p,) as `TreeKind` has them; those of the indicators of a column of words are added up."""
+        return self._by_column(super().feature_importances_)  # type: ignore[misc]
+
+    def _feature_names(self, given: Any) -> list[str]:
+        """Names of the columns that trees see. given : (p,) of those of X, or None"""
+        names: list[str] = super()._feature_names(given)  # type: ignore[misc]
+        return names if self.encoding_ is None else list(self.encoding_.get_feature_names_out(names))
+
+    def of_numbers(self) -> Self:
+        """Return the same fitted estimator without its encoding: it takes the rows that `encoding_.transform` gives."""
+        found = copy.copy(self)
+        for name in ("encoding_", "feature_names_in_"):
+            found.__dict__.pop(name, None)
+        found.n_features_in_ = self._n_seen
+        return found
+
+
+def _may_be_encoded(X: Any, owner: str) -> bool:
+    """Whether X is a data frame of numbers and words; ConfigError for dates."""
+    refuse_times(X, owner)
+    return is_frame(X) and all(getattr(dtype, "kind", "O") != "c" for dtype in X.dtypes)
