@@ -20,6 +20,8 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.categorical import cells_of, columns_of_words, is_frame, words_of
 from oblique_cli.estimators.checked_rows import checked, refuse_times, some_positive
 from oblique_cli.estimators.encoding import ColumnEncoder
+from oblique_cli.estimators.monotonic import NAME as ORDER
+from oblique_cli.estimators.monotonic import signs_by_column
 
 Array = NDArray[np.float64]
 
@@ -188,6 +190,10 @@ class TakesFrames:
     def of_numbers(self) -> Self:
         """Return the same fitted estimator without its encoding: it takes the rows that `encoding_.transform` gives."""
         found = copy.copy(self)
+        if self.encoding_ is not None and getattr(self, ORDER, None) is not None:
+            names = list(getattr(self, "feature_names_in_", ()))
+            signs = self._seen(signs_by_column(getattr(self, ORDER), names, self.n_features_in_, type(self).__name__))
+            setattr(found, ORDER, {j: int(sign) for j, sign in enumerate(signs) if sign})  # type: ignore[arg-type]
         for name in ("encoding_", "feature_names_in_"):
             found.__dict__.pop(name, None)
         found.n_features_in_ = self._n_seen

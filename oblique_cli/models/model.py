@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.data.own.columns import FRAME, Columns
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.estimators.conformal_limits import Guarantee
 from oblique_cli.estimators.encoding import ColumnEncoder
@@ -76,8 +77,13 @@ class Model:
         classes        labels for the class codes that the estimator was fitted on; without them its classes are labels
         feature_names  of the columns before `encoder`; without them those of the fit, else x1, x2, ...
         encoder        what happens to X before the estimator sees it, None if nothing
+        A forest that was fitted to a data frame with words or gaps has its encoding beside it, as a model of a table.
         ConfigError for an estimator that is not fitted, or that model files have no form for
         """
+        framed = getattr(estimator, "encoding_", None)
+        if framed is not None:
+            estimator, encoder = estimator.of_numbers(), framed.encoder
+            feature_names = framed.names if feature_names is None else feature_names
         fitted = Fitted.of(estimator)
         regression = "classes_" not in fitted.state
         p = fitted.state["n_features_in_"] if encoder is None else encoder.n_columns
@@ -89,6 +95,8 @@ class Model:
         if classes is None:
             classes = () if regression else tuple(str(label) for label in fitted.state["classes_"].tolist())
         task = "regression" if regression else "classification"
+        if framed is not None:
+            columns = Columns.of_frame(feature_names, framed.levels, task, classes)
         names, told = (tuple(classes), tuple(feature_names)), dict(facts or {})
         model = cls(fitted, algorithm, task, *names, encoder, columns, told, threshold)
         model._check()
@@ -118,7 +126,8 @@ class Model:
     @property
     def has_codes(self) -> bool:
         """Whether the estimator was fitted on class codes, which stand for `classes`."""
-        return self.columns is not None and self.task == "classification"
+        of_table = self.columns is not None and self.columns.format != FRAME
+        return of_table and self.task == "classification"
 
     def columns_seen(self) -> tuple[list[str], dict[int, list[str]]]:
         """Return names of the columns that the estimator sees, and of the levels of those that hold codes.
@@ -150,21 +159,23 @@ class Model:
         """Return labels, or numbers in regression, (n,); of k outputs (n, k).
 
         X : (n, p) float64, columns as in `feature_names`: numbers, NaN for an empty cell, codes for levels. A model of
-        a table gives labels as text, one of arrays those it was fitted on. A model of arrays also takes whatever its
-        estimator takes, such as a data frame.
+        a table gives labels as text, one of arrays those it was fitted on. A data frame will do too, with words as they
+        are: a model that encodes its columns finds them by their names, and any other model hands it to its estimator.
         """
         if self.threshold is not None:
             place = self.classes.index(self.threshold.label)
             is_label = self.predict_proba(X)[:, place] >= self.threshold.share
             return np.array(self.classes, dtype=object)[np.where(is_label, place, 1 - place)]
-        found = self._predictor(X).predict(self.encoded(X))
+        rows = self.encoded(X)
+        found = self._predictor(rows).predict(rows)
         return np.asarray(np.array(self.classes, dtype=object).take(found)) if self.has_codes else found
 
     def predict_proba(self, X: Any) -> Array:
         """Return class shares, (n, C), columns in the order of `classes`. ConfigError for a model that gives none."""
         if self.task == "regression":
             raise ConfigError("this model predicts numbers, so it has no class probabilities.")
-        shares = self._predictor(X).predict_proba(self.encoded(X))
+        rows = self.encoded(X)
+        shares = self._predictor(rows).predict_proba(rows)
         known = self.fitted.state["classes_"]
         if not self.has_codes or len(known) == len(self.classes):
             return shares
@@ -174,7 +185,8 @@ class Model:
 
     def apply(self, X: Any) -> NDArray[Any]:
         """Return the leaf of each row as a node number, (n,), or (n, number of trees). ConfigError without leaves."""
-        return self._predictor(X).apply(self.encoded(X))
+        rows = self.encoded(X)
+        return self._predictor(rows).apply(rows)
 
     def predict_quantiles(self, X: Any, q: Any) -> Array:
         """Return quantiles of the target in the rows' leaves, (n, k), without a promise for new rows.
@@ -216,7 +228,23 @@ class Model:
 
     def encoded(self, X: Any) -> Any:
         """Return rows as the estimator takes them. X : as `predict` takes it"""
-        return X if self.encoder is None else self.encoder.transform(np.asarray(X, dtype=np.float64))
+        return X if self.encoder is None else self.encoder.transform(np.asarray(self.cells(X), dtype=np.float64))
+
+    def cells(self, X: Any) -> Any:
+        """Return a data frame as the cells of a table, (n, p): NaN where one is empty, codes of levels.
+
+        Whatever else X is comes back as it is, and so does a data frame if the model knows no table.
+        ConfigError for a column that is not there, or a word where the model takes numbers
+        """
+        from oblique_cli.estimators.categorical import cells_of, is_frame
+
+        if self.columns is None or not is_frame(X):
+            return X
+        if all(isinstance(name, str) for name in X.columns):
+            if lost := [name for name in self.feature_names if name not in X.columns]:
+                raise ConfigError(f"the data frame has no column {quoted(lost[0])}, which the model was fitted to.")
+            X = X[list(self.feature_names)]
+        return cells_of(X, self.columns.levels, "the model")
 
     def _check(self) -> None:
         """Hold sizes to each other; ConfigError."""
@@ -390,8 +418,6 @@ def _threshold(plain: Any) -> Threshold:
 
 
 def _columns(plain: Any) -> Any:
-    from oblique_cli.data.own.front import Columns
-
     return Columns.from_plain(plain)
 
 

@@ -60,7 +60,7 @@ def model_card(
     """
     if not isinstance(model, Model):
         model = Model.of(model, algorithm=algorithm_of(model))
-    X = None if rows is None else np.asarray(rows, dtype=np.float64)
+    X = None if rows is None else np.asarray(model.cells(rows), dtype=np.float64)
     if X is not None and (X.ndim != 2 or X.shape[1] != len(model.feature_names)):
         raise ConfigError(f"rows must have {len(model.feature_names)} columns, those of the model. Got {X.shape}.")
     card = _Card(model, X, tuple(remarks), beside, command)

@@ -7,7 +7,7 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from oblique_cli.data.own.numbers import UNITS
+from oblique_cli.data.own.numbers import MARKS, UNITS
 from oblique_cli.data.own.rows import MAX_COLUMNS
 from oblique_cli.data.own.source import charset_of
 from oblique_cli.errors import DataError, quoted
@@ -21,7 +21,8 @@ LEFT_OUT = ("dropped", "identifier", "text", "date", "constant", "empty")
 TREATMENTS = (*FEATURES, *LEFT_OUT, "target", "groups")
 
 TASKS = ("classification", "regression")
-FORMATS = ("csv", "arff", "parquet", "npy")
+FRAME = "frame"
+FORMATS = ("csv", "arff", "parquet", "npy", FRAME)
 
 MAX_LEVELS = 1_000_000  # of all columns together
 
@@ -56,7 +57,8 @@ class Columns:
     target        name of the column to predict
     task          "classification" or "regression"
     classes       labels in the order of their codes; () for regression
-    format        "csv" (text with a delimiter), "arff", "parquet" or "npy"
+    format        "csv" (text with a delimiter), "arff", "parquet" or "npy"; "frame" is a data frame of Python, whose
+                  levels are texts of its cells, and whose classes are the estimator's own
     header        "none" if the file has no names of columns, which then are called by their place; "" otherwise
     missing       marks of a missing value beside the empty cell, in lower case; a mark that is among the levels of a
                   column, or among the classes, is none there
@@ -96,6 +98,21 @@ class Columns:
     def left_out(self) -> dict[str, str]:
         """Name -> treatment of the columns that are no features and play no other part."""
         return {column.name: column.treatment for column in self.columns if column.treatment in LEFT_OUT}
+
+    @classmethod
+    def of_frame(
+        cls, names: Sequence[str], levels: Mapping[int, tuple[str, ...]], task: str, classes: tuple[str, ...]
+    ) -> Columns:
+        """Return how a table with the columns of a data frame is read. levels : of the columns of words"""
+        target = "class" if classes else "target"
+        while target in names:
+            target += "_"
+        features = [
+            Column(name, "levels", levels=levels[j]) if j in levels else Column(name, "number")
+            for j, name in enumerate(names)
+        ]
+        listed = (*features, Column(target, "target"))
+        return cls(listed, target, task, classes, format=FRAME, missing=MARKS)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the same as plain data that JSON can hold; what a column has by default is left out, and no header."""

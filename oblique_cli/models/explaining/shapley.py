@@ -99,6 +99,7 @@ def shapley_values(
     """
     if not isinstance(model, Model):
         model = Model.of(model, algorithm=algorithm_of(model))
+    X, background = model.cells(X), model.cells(background)
     procedure = procedure_of(model)
     output = output_of(procedure, output)
     steps = MOST_STEPS if most_steps is None else most_steps

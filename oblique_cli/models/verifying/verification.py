@@ -139,6 +139,7 @@ def verify(
     if not isinstance(model, Model):
         model = Model.of(model, algorithm=algorithm_of(model))
     procedure = procedure_of(model)
+    rows, reference = model.cells(rows), model.cells(reference)
     asked = asked_of(procedure, monotone, never_uses, robust, rows, within or {}, of)
     spread = _spread(model, procedure, reference)
     frame = Frame.of(procedure, spread, asked.within)
