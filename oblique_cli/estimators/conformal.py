@@ -8,9 +8,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
+from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.errors import ConfigError, quoted
+from oblique_cli.estimators.categorical import is_frame
 from oblique_cli.estimators.conformal_limits import (
     ABSOLUTE,
     CROSS,
@@ -53,22 +55,23 @@ class _Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc, unuse
         parts = list(self._divided(X, y))
         whole = self.calibration == CROSS
         train = np.arange(len(X)) if whole else parts[0][0]
-        self.estimator_ = clone(self.estimator).fit(X[train], y[train])
+        self.estimator_ = clone(self.estimator).fit(_safe_indexing(X, train), y[train])
         self.n_features_in_ = X.shape[1]
-        spreads = self._spreads(name, self.estimator_, X[train], y[train])
+        spreads = self._spreads(name, self.estimator_, _safe_indexing(X, train), y[train])
         held = []
         for learned, asked in parts:
-            other = clone(self.estimator).fit(X[learned], y[learned]) if whole else self.estimator_
-            own = self._spreads(name, other, X[learned], y[learned]) if whole else spreads
-            leaves = self._leaves(name, other, X[asked])
+            seen, new = _safe_indexing(X, learned), _safe_indexing(X, asked)
+            other = clone(self.estimator).fit(seen, y[learned]) if whole else self.estimator_
+            own = self._spreads(name, other, seen, y[learned]) if whole else spreads
+            leaves = self._leaves(name, other, new)
             spread = None if own is None else spread_at(own, leaves)
-            held.append(Held(self._said(other, X[asked]), self._truth(y[asked]), leaves, spread))
+            held.append(Held(self._said(other, new), self._truth(y[asked]), leaves, spread))
         rows = np.concatenate([asked for _, asked in parts])
         self.guarantee_ = guarantee_of(
             name,
             self.coverage,
             self.calibration,
-            Held.joined(held, self._leaves(name, self.estimator_, X[rows])),
+            Held.joined(held, self._leaves(name, self.estimator_, _safe_indexing(X, rows))),
             spreads,
             [str(label) for label in getattr(self, "classes_", ())],
         )
@@ -102,6 +105,11 @@ class _Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc, unuse
         return np.asarray(self.estimator_.predict(X))
 
 
+def _whole(X: Any) -> Any:
+    """Rows as they are handed to the estimator: a data frame keeps its words and names."""
+    return X if is_frame(X) else np.asarray(X)
+
+
 class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, unused-ignore]
     """A classifier with sets of classes that hold the true one for a share of new rows.
 
@@ -127,7 +135,7 @@ class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, un
         """Fit the estimator and find the limits. X : (n, p); y : (n,) labels. ConfigError for too few rows."""
         labels = np.asarray(y)
         self.classes_ = np.unique(labels)
-        self._fitted(np.asarray(X), labels)
+        self._fitted(_whole(X), labels)
         return self
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -138,8 +146,9 @@ class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, un
     def predict_set(self, X: ArrayLike) -> NDArray[np.bool_]:
         """Return which classes are in the set of each row, (n, C), in the order of `classes_`."""
         check_is_fitted(self)
-        leaves = self._leaves(self.guarantee_.name, self.estimator_, np.asarray(X))
-        return self.guarantee_.sets(self._said(self.estimator_, np.asarray(X)), leaves)
+        rows = _whole(X)
+        leaves = self._leaves(self.guarantee_.name, self.estimator_, rows)
+        return self.guarantee_.sets(self._said(self.estimator_, rows), leaves)
 
     def _said(self, estimator: Any, X: Array) -> Array:
         shares = np.zeros((len(X), len(self.classes_)))
@@ -174,13 +183,13 @@ class ConformalRegressor(RegressorMixin, _Conformal):  # type: ignore[misc, unus
             raise ConfigError(
                 f"y of {type(self).__name__} must be one output. Got {targets.shape[1]} columns; fit one to each."
             )
-        self._fitted(np.asarray(X), targets)
+        self._fitted(_whole(X), targets)
         return self
 
     def predict_interval(self, X: ArrayLike) -> Array:
         """Return the ends of the interval of each row, (n, 2)."""
         check_is_fitted(self)
-        rows = np.asarray(X)
+        rows = _whole(X)
         leaves = self._leaves(self.guarantee_.name, self.estimator_, rows)
         return self.guarantee_.intervals(self._said(self.estimator_, rows), leaves)
 

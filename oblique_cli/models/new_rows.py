@@ -185,13 +185,21 @@ def _of(model: Model, chunk: Chunk, row: int, asked: Asked) -> Predicted:
     sets = model.sets(chunk.X) if asked.sets or asked.abstain else None
     intervals = model.intervals(chunk.X) if asked.intervals else None
     quantiles = model.predict_quantiles(chunk.X, asked.quantiles) if asked.quantiles else None
-    labels = model.predict(chunk.X)
+    labels = _in_words(model, model.predict(chunk.X))
     if asked.abstain and sets is not None:
         own = np.array(model.classes, dtype=object).take(sets.argmax(axis=1))
         own[sets.sum(axis=1) != 1] = None
         labels = own
     own_sets = sets if asked.sets else None
     return Predicted(row, labels, shares, leaves, chunk, own_sets, intervals, quantiles, asked.quantiles)
+
+
+def _in_words(model: Model, labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels as texts, also those of a model that keeps the ones it was fitted to."""
+    if model.task == "regression" or model.has_codes:
+        return labels
+    codes = np.searchsorted(model.fitted.state["classes_"], labels)
+    return np.asarray(np.array(model.classes, dtype=object).take(codes))
 
 
 def refuse_missing(model: Model, chunk: Chunk, where: str) -> None:
