@@ -145,9 +145,10 @@ class TakesFrames:
                 gaps = X.isna().sum(axis=0).to_numpy()  # type: ignore[union-attr]
                 j = int(np.flatnonzero(gaps)[0])
                 values = "a missing value" if gaps[j] == 1 else f"{gaps[j]} missing values"
+                name = X.columns[j]  # type: ignore[union-attr]
                 raise ConfigError(
-                    f"column {X.columns[j]!r} has {values} (NaN), and the rows of fit had none, from which "  # type: ignore[union-attr]
-                    f"{type(self).__name__} would know what to put there; fill them, or fit on a data frame with gaps."
+                    f"column {name!r} has {values} (NaN), and the rows of fit had none, so {type(self).__name__} has "
+                    "learned nothing to put there; fill them, or fit on a data frame with gaps."
                 ) from error
             raise
 

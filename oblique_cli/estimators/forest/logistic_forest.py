@@ -61,6 +61,7 @@ class LogisticForestClassifier(
         What the trees have in common, and all that was tried. Model files leave it out.
     classes_ : (C,) class labels
     n_features_in_ : int
+    encoding_ : what becomes of a data frame with words or gaps, None if trees see the columns as they are
     feature_importances_ : (p,)
     n_nodes_, n_leaves_ : int, of all trees; depth_ : int, of the deepest
 
