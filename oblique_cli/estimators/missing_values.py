@@ -52,15 +52,19 @@ def medians(X: Array, weights: Array | None) -> Array:
     if it lies between them.
     """
     out = np.zeros(X.shape[1])
-    w = np.ones(len(X)) if weights is None else weights
     for j in range(X.shape[1]):
-        order = np.argsort(X[:, j])  # NaN last
-        order = order[: len(order) - int(np.isnan(X[:, j]).sum())]
-        if len(order) == 0:
+        there = ~np.isnan(X[:, j])
+        known = X[there, j]
+        if len(known) == 0:
             continue
-        below = np.cumsum(w[order])
-        half = 0.5 * below[-1]
-        tolerance = 1e-12 * below[-1]
-        low, high = np.searchsorted(below, [half - tolerance, half + tolerance])
-        out[j] = 0.5 * X[order[low], j] + 0.5 * X[order[min(high, len(order) - 1)], j]
+        if weights is None:
+            low, high = (len(known) - 1) // 2, len(known) // 2
+            ordered = np.partition(known, (low, high))
+        else:
+            order = np.argsort(known)
+            ordered, below = known[order], np.cumsum(weights[there][order])
+            half, tolerance = 0.5 * below[-1], 1e-12 * below[-1]
+            low, high = np.searchsorted(below, [half - tolerance, half + tolerance])
+            high = min(high, len(known) - 1)
+        out[j] = 0.5 * ordered[low] + 0.5 * ordered[high]
     return out
