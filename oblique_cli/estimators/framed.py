@@ -45,7 +45,8 @@ class FrameEncoding:
         weights = None
         if sample_weight is not None:
             weights, useful = some_positive(sample_weight, X)
-            X, weights = X.iloc[np.flatnonzero(useful)], weights[useful]
+            if not useful.all():
+                X, weights = X.iloc[np.flatnonzero(useful)], weights[useful]
         levels = words_of(X, columns_of_words(X, owner), owner)
         encoder = ColumnEncoder.learned(
             cells_of(X, levels, owner), tuple(levels), fill=True, indicators=bool(levels), weights=weights
@@ -113,9 +114,8 @@ class TakesFrames:
         else:
             encoding = encoding or FrameEncoding.learned(X, sample_weight, owner)
         if encoding is not None:
-            checked(self, X, skip_check_array=True, reset=not again)  # number and names of the columns
             # Of the columns that trees see a copy keeps count.
-            found = check(copy.copy(self), encoding.transform(X, owner), y, **options)
+            found = check(copy.copy(self), self._encoded(X, encoding, reset=not again), y, **options)
         self.__dict__.pop("encoding_", None)
         if encoding is not None:
             self.encoding_ = encoding
@@ -128,20 +128,26 @@ class TakesFrames:
         if self.encoding_ is None:
             rows: Array = self._as_they_are(X, dtype=np.float64, order="C", reset=False)
             return rows
+        found = self._encoded(X, self.encoding_, reset=False)
+        rows = check_array(found, order="C", estimator=self, input_name="X")
+        return rows
+
+    def _encoded(self, X: ArrayLike, encoding: FrameEncoding, reset: bool) -> Array:
+        """Return rows as trees see them, (n, m), not checked. reset : whether X has the columns from now on"""
         owner = type(self).__name__
         refuse_times(X, owner)
         if not is_frame(X):
-            X = check_array(X, dtype=None, ensure_all_finite=False, estimator=self, input_name="X")
-        checked(self, X, skip_check_array=True, reset=False)
-        rows = check_array(self.encoding_.transform(X, owner), order="C", estimator=self, input_name="X")
-        return rows
+            kept = None if hasattr(X, "dtype") else object  # NumPy makes texts of numbers beside words
+            X = check_array(X, dtype=kept, ensure_all_finite=False, estimator=self, input_name="X")
+        checked(self, X, skip_check_array=True, reset=reset)  # number and names of the columns
+        return encoding.transform(X, owner)
 
     def _as_they_are(self, X: ArrayLike, *y: ArrayLike, check: Callable[..., Any] = checked, **options: Any) -> Any:
         """Return what `check` says of rows for which no encoding was learned."""
         try:
             return check(self, X, *y, **options)
         except ValueError as error:
-            if is_frame(X) and "contains NaN" in str(error):
+            if is_frame(X) and "X contains NaN" in str(error):
                 gaps = X.isna().sum(axis=0).to_numpy()  # type: ignore[union-attr]
                 j = int(np.flatnonzero(gaps)[0])
                 values = "a missing value" if gaps[j] == 1 else f"{gaps[j]} missing values"

@@ -191,6 +191,10 @@ def test_warm_start_keeps_the_encoding_of_the_first_fit():
     plain = small("hhgdt_forest").set_params(warm_start=True).fit(numbers, y).set_params(n_estimators=4)
     with pytest.raises(ConfigError, match=r"column 'width' has a missing value \(NaN\), and the rows of fit had none"):
         plain.fit(numbers.replace(numbers.iloc[3, 0], np.nan), y)
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        plain.fit(numbers, np.full(N, np.nan))
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        forest.set_params(n_estimators=8).fit(X.to_numpy(dtype=object).tolist(), y)
     # A fit that starts over forgets the encoding, and one that fails keeps it.
     forest.set_params(warm_start=False)
     with pytest.raises(ValueError, match="inconsistent numbers"):
