@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from cli_support import Ended, environment
-from waiting import FOREVER
+from cli_support import Ended, environment, python
 
 import oblique_cli._core as _core
 from oblique_cli.ground.resources import PACKAGE
@@ -54,16 +51,7 @@ class Checkout:
     def python(self, *arguments: str) -> Ended:
         """Run Python in the folder, where `import oblique_cli` finds the copy."""
         env = {**environment(self.folder), "PYTHONPATH": str(self.folder), "NO_COLOR": "1"}
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            cwd=self.folder,
-            env=env,
-            capture_output=True,
-            text=True,
-            timeout=FOREVER,
-            check=False,
-        )
-        return Ended(done.returncode, done.stdout, done.stderr)
+        return python(self.folder, *arguments, first=START, env=env)
 
     def oblique(self, *arguments: str) -> Ended:
         """Run the command line of the copy in its folder."""

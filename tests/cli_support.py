@@ -64,8 +64,8 @@ class Forking:
     Starting Python takes ten times as long as most calls. Nothing has run in the process that is forked.
     """
 
-    SCRIPT = """
-import json, os, sys, time
+    # Imports, and `call`, which does what is asked in the new process and returns its exit code.
+    BEGIN = """
 import importlib, pkgutil
 import oblique_cli, oblique_cli.config.checking, oblique_cli.experiments.running, oblique_cli.fitting
 import oblique_cli.models, oblique_cli.scale, sklearn.metrics, sklearn.preprocessing
@@ -76,6 +76,9 @@ for place in ("cli", "models.exporting", "scale"):
         importlib.import_module(each.name)
 catalogue.read()
 from oblique_cli.cli import call
+"""
+    LOOP = """
+import json, os, sys, time
 here = os.getcwd()
 for line in sys.stdin:
     folder, arguments, first = json.loads(line)
@@ -97,7 +100,7 @@ for line in sys.stdin:
     def __init__(self, folder: Path, **variables: str) -> None:
         self._folder = folder
         self._process = subprocess.Popen(
-            [sys.executable, "-c", self.SCRIPT],
+            [sys.executable, "-c", self.BEGIN + self.LOOP],
             cwd=folder,
             env={**environment(folder), "PYTHONPATH": os.pathsep.join(sys.path), **variables},
             stdin=subprocess.PIPE,
@@ -125,11 +128,43 @@ for line in sys.stdin:
         self._process.communicate()
 
 
+class ForkingPython(Forking):
+    """Python in a process of its own a call, forked from one that has imported the libraries and nothing of ours."""
+
+    BEGIN = """
+import os, runpy, sys, traceback, types
+import joblib, matplotlib.figure, pandas, scipy.optimize, sklearn.base, sklearn.metrics, yaml
+def call(arguments):
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    sys.path[1:1] = filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))
+    what, *sys.argv = arguments
+    try:
+        if what == "-c":
+            code, sys.argv[0] = sys.argv[0], what
+            main = sys.modules["__main__"] = types.ModuleType("__main__")
+            exec(compile(code, "<string>", "exec"), vars(main))
+        else:
+            assert what == "-m"
+            runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        if isinstance(end.code, str):
+            print(end.code, file=sys.stderr)
+        return end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        return 1
+    return 0
+"""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, PYTHONPATH=os.environ.get("PYTHONPATH", ""))
+
+
 @cache
-def _forking() -> Forking:
-    """The one process that all calls of `forked` are forked from, for as long as this process lives."""
+def _one(kind: type[Forking]) -> Forking:
+    """The one process of its kind that calls are forked from, for as long as this process lives."""
     folder = tempfile.TemporaryDirectory()
-    forking = Forking(Path(folder.name))
+    forking = kind(Path(folder.name))
     atexit.register(lambda: (forking.__exit__(), folder.cleanup()))
     return forking
 
@@ -139,7 +174,17 @@ def forked(folder: Path, *arguments: str, first: str = "") -> Ended:
 
     first : Python that the new process runs before
     """
-    ended = _forking().oblique(folder, *arguments, first=first)
+    ended = _one(Forking).oblique(folder, *arguments, first=first)
+    return Ended(ended.code, ended.out, ended.err)
+
+
+def python(folder: Path, *arguments: str, first: str = "", env: dict[str, str] | None = None) -> Ended:
+    """Run Python with `-c` and code, or with `-m` and a module, in a process that need not import the libraries again.
+
+    first : Python that the new process runs before; env : its environment, where it is not this one
+    """
+    first = f"os.environ.clear(); os.environ.update({env or environment(folder)!r})\n{first}"
+    ended = _one(ForkingPython).oblique(folder, *arguments, first=first)
     return Ended(ended.code, ended.out, ended.err)
 
 
