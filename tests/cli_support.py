@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
+import fcntl
 import json
 import os
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
+import threading
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -91,6 +96,7 @@ for line in sys.stdin:
         exec(first)
         code = call(arguments)
         sys.stdout.flush()
+        sys.stderr.flush()
         os._exit(code)
     _, status, used = os.wait4(child, 0)
     print(os.waitstatus_to_exitcode(status), time.monotonic() - begun, 1024 * used.ru_maxrss,
@@ -169,13 +175,48 @@ def _one(kind: type[Forking]) -> Forking:
     return forking
 
 
-def forked(folder: Path, *arguments: str, first: str = "") -> Ended:
+def forked(folder: Path, *arguments: str, first: str = "", stdin: str | Path = os.devnull) -> Ended:
     """Run the command in `folder` to its end, in a process of its own that need not import the libraries again.
 
-    first : Python that the new process runs before
+    first : Python that the new process runs before; stdin : the file that it reads as standard input
     """
+    first = f"os.dup2(os.open({str(stdin)!r}, os.O_RDONLY), 0); sys.stdin = open(0)\n{first}"
     ended = _one(Forking).oblique(folder, *arguments, first=first)
     return Ended(ended.code, ended.out, ended.err)
+
+
+def on_a_terminal(folder: Path, width: int, *arguments: str, errors_alone: bool = False, first: str = "") -> Ended:
+    """Run the command on a terminal of `width` columns; `out` is what the terminal shows.
+
+    errors_alone : standard output goes elsewhere; first : Python that the new process runs before
+    """
+    master, slave = os.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    shown = b""
+
+    def look() -> None:
+        nonlocal shown
+        with contextlib.suppress(OSError):  # which is how the end of a terminal is read
+            while block := os.read(master, 65536):
+                shown += block
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    streams = (2,) if errors_alone else (1, 2)
+    first += f"""
+for variable in ("COLUMNS", "LINES"):
+    os.environ.pop(variable, None)
+for stream in {streams}:
+    os.dup2(os.open({os.ttyname(slave)!r}, os.O_RDWR | os.O_NOCTTY), stream)
+sys.stdout, sys.stderr = open(1, "w"), open(2, "w")
+"""
+    try:
+        ended = forked(folder, *arguments, first=first)
+    finally:
+        os.close(slave)
+        looking.join()
+        os.close(master)
+    return Ended(ended.code, shown.decode().replace("\r\n", "\n"), ended.err)
 
 
 def python(folder: Path, *arguments: str, first: str = "", env: dict[str, str] | None = None) -> Ended:
@@ -186,6 +227,12 @@ def python(folder: Path, *arguments: str, first: str = "", env: dict[str, str] |
     first = f"os.environ.clear(); os.environ.update({env or environment(folder)!r})\n{first}"
     ended = _one(ForkingPython).oblique(folder, *arguments, first=first)
     return Ended(ended.code, ended.out, ended.err)
+
+
+@pytest.fixture(scope="session")
+def forking() -> Forking:
+    """The process that commands are forked from, of which each says what it took."""
+    return _one(Forking)
 
 
 @pytest.fixture

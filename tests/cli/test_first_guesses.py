@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
-import pty
 import re
 import shutil
 import subprocess
@@ -13,7 +11,7 @@ import sys
 
 import numpy as np
 import pytest
-from cli_support import COMMAND, call, environment, forked
+from cli_support import call, forked, on_a_terminal
 from document_support import ROOT
 
 from oblique_cli.fitting.candidates import candidates
@@ -87,25 +85,6 @@ def test_a_model_that_is_not_kept_is_said_to_be_none(call, folder):
     assert ended.err == "model written to model.json\n"
 
 
-def at_a_terminal(folder, *arguments, columns=100):
-    """The exit code, and what a terminal shows."""
-    master, slave = pty.openpty()
-    env = {**environment(folder), "COLUMNS": str(columns)}
-    with subprocess.Popen([*COMMAND, *arguments], cwd=folder, env=env, stdout=slave, stderr=slave) as p:
-        os.close(slave)
-        shown = b""
-        while True:
-            try:
-                block = os.read(master, 65536)
-            except OSError:  # Linux says so when the last writer has gone
-                break
-            if not block:
-                break
-            shown += block
-    os.close(master)
-    return p.returncode, shown.decode().replace("\r\n", "\n")
-
-
 def without_progress(shown):
     """What stays on a terminal: a line of progress is written over, however often a slow machine shows one."""
     return "".join(line.rpartition("\r")[2] for line in shown.splitlines(keepends=True))
@@ -113,7 +92,8 @@ def without_progress(shown):
 
 def test_what_is_said_of_a_tree_fits_the_terminal(folder):
     words = ("tree", "wild.csv", "--target", "Befund", "--algorithm", "fdt")
-    code, shown = at_a_terminal(folder, *words, columns=40)
+    ended = on_a_terminal(folder, 40, *words)
+    code, shown = ended.code, ended.out
     said = [line for line in shown.splitlines() if line.startswith("#")]
     assert code == 0 and max(map(len, said)) <= 40
     assert " ".join(line.removeprefix("#").strip() for line in said).count("--keep brings a column back.") == 1
@@ -121,13 +101,16 @@ def test_what_is_said_of_a_tree_fits_the_terminal(folder):
 
 def test_a_page_at_a_terminal_goes_to_a_file_and_nothing_is_written_over(folder):
     words = ("tree", "plain.csv", "--target", "variety", "--algorithm", "fdt", "--html")
-    code, shown = at_a_terminal(folder, *words)
+    ended = on_a_terminal(folder, 100, *words)
+    code, shown = ended.code, ended.out
     assert (code, without_progress(shown)) == (0, "written to plain.html\n")
     page = (folder / "plain.html").read_bytes()
     assert page.startswith(b"<!doctype html>")
-    code, shown = at_a_terminal(folder, *words)
+    ended = on_a_terminal(folder, 100, *words)
+    code, shown = ended.code, ended.out
     assert code == 2 and shown.startswith("error: 'plain.html' is there already: say --output plain.html to write over")
-    code, shown = at_a_terminal(folder, "tree", "model.json", "--format", "svg")
+    ended = on_a_terminal(folder, 100, "tree", "model.json", "--format", "svg")
+    code, shown = ended.code, ended.out
     assert (code, shown) == (0, "written to model.svg\n") and (folder / "model.svg").exists()
 
 
@@ -160,14 +143,7 @@ def test_the_name_of_a_file_changes_no_tree(call, folder, monkeypatch):
     wanted = rules("tree", "plain.csv")
     assert rules("tree", "renamed.csv") == rules("tree", "packed.csv.gz") == wanted
     assert rules("tree", "tabs.tsv").replace("# Read with tab between cells.\n", "") == wanted
-    with subprocess.Popen(
-        [*COMMAND, "tree", "-", "--target", "variety"],
-        cwd=folder,
-        env=environment(folder),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    ) as process:
-        piped = process.communicate(content)[0].decode()
+    piped = forked(folder, "tree", "-", "--target", "variety", stdin=folder / "plain.csv").out
     assert re.sub(r" on \w+:", "", piped) == wanted
     fits = [rules("fit", name, "--algorithm", "hhgdt") for name in ("plain.csv", "renamed.csv")]
     assert fits[0] == fits[1]
@@ -282,5 +258,5 @@ def test_the_whole_way_from_a_table_to_c(call, folder, table, target):
 def test_how_far_a_fit_is_shows_on_a_terminal_alone(call, folder):
     words = ("fit", "plain.csv", "--target", "variety", "--algorithm", "fdt", "--output", "model.json")
     assert call(*words).err == "model written to model.json\n"
-    _, shown = at_a_terminal(folder, *words)
+    shown = on_a_terminal(folder, 100, *words).out
     assert re.search(r"fdt  \d+/11  \d+ %", shown)

@@ -183,20 +183,8 @@ def test_standard_input_and_packed_files_are_read(plain, monkeypatch):
     expected = plain("predict", "plain.json", str(PLAIN)).out
     (plain.folder / "new.csv.gz").write_bytes(gzip.compress(PLAIN.read_bytes()))
     assert plain("predict", "plain.json", "new.csv.gz").out == expected
-    piped = oblique_with_input(plain.folder, PLAIN.read_bytes(), "predict", "plain.json", "-")
-    assert piped == expected
-
-
-def oblique_with_input(folder: Path, content: bytes, *arguments: str) -> str:
-    import subprocess
-
-    from cli_support import COMMAND, environment
-
-    done = subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, env=environment(folder), input=content, capture_output=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout.decode()
+    piped = forked(plain.folder, "predict", "plain.json", "-", stdin=PLAIN)
+    assert (piped.code, piped.out) == (0, expected), piped.err
 
 
 def test_json_is_a_list_of_objects(plain):

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import json
-import os
-import pty
 import shutil
-import struct
-import subprocess
-import sys
-import termios
 from pathlib import Path
 
 import pytest
-from cli_support import COMMAND, call, environment, forked
+from cli_support import call, forked, on_a_terminal
 
 __all__ = ["call"]
 
@@ -63,18 +56,11 @@ def test_an_identifier_of_words_is_no_tree_of_two_leaves(call):
 
 
 def test_a_table_comes_by_standard_input(tmp_path):
-    with open(WILD, "rb") as stream:
-        done = subprocess.run(
-            [*COMMAND, "tree", "-", "--target", "Befund"],
-            stdin=stream, capture_output=True, text=True, cwd=tmp_path, env=environment(tmp_path), check=True,
-        )  # fmt: skip
-    assert done.stdout.startswith("# HHCART(A) on stdin: ")
-    packed = gzip.compress(Path(PLAIN).read_bytes())
-    done = subprocess.run(
-        [*COMMAND, "run", "--csv", "-", "--target", "variety", "--quiet", *QUICK],
-        input=packed, capture_output=True, cwd=tmp_path, env=environment(tmp_path), check=True,
-    )  # fmt: skip
-    assert b"stdin       HHCART(A)" in done.stdout and done.stderr == b""
+    assert forked(tmp_path, "tree", "-", "--target", "Befund", stdin=WILD).out.startswith("# HHCART(A) on stdin: ")
+    packed = tmp_path / "packed"
+    packed.write_bytes(gzip.compress(Path(PLAIN).read_bytes()))
+    ended = forked(tmp_path, "run", "--csv", "-", "--target", "variety", "--quiet", *QUICK, stdin=packed)
+    assert "stdin       HHCART(A)" in ended.out and (ended.code, ended.err) == (0, "")
 
 
 def test_a_table_without_a_header_goes_all_the_way(call):
@@ -220,35 +206,15 @@ def test_reading_is_no_part_of_what_a_run_is_begun_with(call):
 # ---- the terminal ----------------------------------------------------------------------------------------------------
 
 
-def on_a_terminal(folder: Path, width: int, *arguments: str, keep: tuple[str, ...] = ()) -> str:
-    """What the command prints on a terminal of `width` columns."""
-    pid, handle = pty.fork()
-    if pid == 0:
-        os.chdir(folder)
-        env = {key: value for key, value in environment(folder).items() if key not in ("COLUMNS", "LINES")}
-        env |= {key: os.environ[key] for key in keep}
-        os.execve(sys.executable, [sys.executable, "-m", "oblique_cli", *arguments], env)
-    fcntl.ioctl(handle, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
-    out = b""
-    try:
-        while block := os.read(handle, 65536):
-            out += block
-    except OSError:  # the other end is closed
-        pass
-    os.close(handle)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0, out
-    return out.decode()
-
-
 @pytest.mark.long
 def test_tables_fit_a_terminal_of_40_columns(call):
     run = run_of(call("run", PLAIN, "--target", "variety", *QUICK))
     commands = (["table", run], ["compare", run], ["status"], ["data", "list"], ["data", "show", "bupa"], ["doctor"])
     for arguments in (*commands, ["list", "schemes"]):
-        lines = on_a_terminal(call.folder, 40, *arguments).splitlines()
+        lines = on_a_terminal(call.folder, 40, *arguments).out.splitlines()
         assert max(map(len, lines)) <= 40, arguments
-    assert "  accuracy: " in on_a_terminal(call.folder, 40, "table", run)
-    wide = on_a_terminal(call.folder, 200, "table", run).replace("\r\n", "\n")
+    assert "  accuracy: " in on_a_terminal(call.folder, 40, "table", run).out
+    wide = on_a_terminal(call.folder, 200, "table", run).out
     assert wide == call("table", run).out, "a wide terminal shows what a file gets"
 
 
@@ -290,27 +256,21 @@ def test_a_full_disk_is_a_sentence_whatever_is_written(tmp_path):
         ["taxonomy", "iris", "--format", "svg", "--output", "tree.svg"],
         ["schema"],
     )
+    limit = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (400, 400)); os.dup2(os.open('/dev/full', os.O_WRONLY), 1)"
+    )
     for arguments in outputs:
-        code = (
-            "import resource, signal, sys; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
-            "resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); from oblique_cli.cli import call; "
-            "sys.exit(call(sys.argv[1:]))"
-        )
-        with open(tmp_path / "out.txt", "w") as out:
-            done = subprocess.run(
-                [sys.executable, "-c", code, *arguments],
-                stdout=out, stderr=subprocess.PIPE, text=True, cwd=tmp_path, env=environment(tmp_path),
-            )  # fmt: skip
-        assert done.returncode == 5 and done.stderr.count("\n") == 1 and "Traceback" not in done.stderr, arguments
-        assert "free some space, or write somewhere else" in done.stderr
+        ended = forked(tmp_path, *arguments, first=limit)
+        assert ended.code == 5 and ended.err.count("\n") == 1 and "Traceback" not in ended.err, arguments
+        assert "free some space, or write somewhere else" in ended.err
     assert not [path for path in tmp_path.iterdir() if path.suffix == ".tmp"]
 
 
-def test_no_color_leaves_no_escape_codes(tmp_path, monkeypatch):
+def test_no_color_leaves_no_escape_codes(tmp_path):
     arguments = ("taxonomy", "iris", "--min-size", "10")
-    assert "\x1b[" in on_a_terminal(tmp_path, 200, *arguments)
-    monkeypatch.setenv("NO_COLOR", "1")
-    assert "\x1b[" not in on_a_terminal(tmp_path, 200, *arguments, keep=("NO_COLOR",))
+    assert "\x1b[" in on_a_terminal(tmp_path, 200, *arguments).out
+    assert "\x1b[" not in on_a_terminal(tmp_path, 200, *arguments, first="os.environ['NO_COLOR'] = '1'").out
 
 
 def test_a_stored_run_remembers_how_its_file_was_read(call):

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import io
 import json
 import os
 import re
 import sqlite3
-import subprocess
 from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from cli_support import SMALL, Ended, call, oblique, start
+from cli_support import SMALL, Ended, call, oblique, on_a_terminal
 
 from oblique_cli.cli import _common
 from oblique_cli.data import catalogue
@@ -201,16 +199,9 @@ def test_paths_leave_the_project_folder_only_when_allowed(small):
 
 
 def test_a_terminal_has_one_live_line_with_the_time_left(small):
-    master, slave = os.openpty()
-    process = start(small.folder, "run", "small.yaml", stdout=subprocess.DEVNULL, stderr=slave)
-    os.close(slave)
-    seen = b""
-    with contextlib.suppress(OSError):  # which is how the end of a terminal is read
-        while part := os.read(master, 4096):
-            seen += part
-    os.close(master)
-    assert process.wait() == 0
-    first, live, end = seen.decode().split("\r\n")
+    ended = on_a_terminal(small.folder, 80, "run", "small.yaml", errors_alone=True)
+    assert ended.code == 0
+    first, live, end = ended.out.split("\n")
     assert (first, end) == ("small: 24 folds", "")
     *drawn, summary = live.split("\r")
     assert re.fullmatch(r"\w+/\w+ r\d f\d  \d+/24  \d+ %  \S+/s  left (\S+ s|\d+:\d\d) *", drawn[1])

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import random
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cli_support import Ended, Forking
+from cli_support import Ended, Forking, forking
 from robustness_support import many
 
 from oblique_cli.experiments.store import Store
 from oblique_cli.experiments.store._records import ROWS, seal
 from oblique_cli.models.file_format import digest
+
+__all__ = ["forking"]
 
 SEED = 18
 MOST_SECONDS = 5.0
@@ -60,12 +61,6 @@ MODELS = {
 NEW = "sepal_length,sepal_width,petal_length,petal_width\n" + "".join(
     f"{4 + i % 9 / 3},{2 + i % 5 / 3},{1 + i % 13 / 2},{0.1 + i % 7 / 3}\n" for i in range(60)
 )
-
-
-@pytest.fixture(scope="module")
-def forking(tmp_path_factory) -> Iterator[Forking]:
-    with Forking(tmp_path_factory.mktemp("forking")) as forking:
-        yield forking
 
 
 @pytest.fixture(scope="module")

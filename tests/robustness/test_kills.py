@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_support import Ended, Forking
+from cli_support import Ended, Forking, forking
 from robustness_support import SOAK, many
 
 from oblique_cli.experiments.store import Store
+
+__all__ = ["forking"]
 
 SEED = 18
 CONFIG = """\
@@ -35,12 +37,6 @@ if os.fork() == 0:
     time.sleep({seconds})
     os.killpg(0, 9)
 """
-
-
-@pytest.fixture(scope="module")
-def forking(tmp_path_factory) -> Iterator[Forking]:
-    with Forking(tmp_path_factory.mktemp("forking")) as forking:
-        yield forking
 
 
 def keys(folder: Path) -> set[str]:

@@ -9,15 +9,17 @@ from __future__ import annotations
 import csv
 import random
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import Ended, Forking
+from cli_support import Ended, Forking, forking
 from page_support import KINDS, PAGE
 from robustness_support import DISCRETE, NAMES, REGRESSION, many, small_parameters
+
+__all__ = ["forking"]
 
 MOST_CPU_SECONDS = 60
 MOST_BYTES = 4 << 30
@@ -140,12 +142,6 @@ def written(path: Path, X: np.ndarray, y: list[str] | None) -> None:
 
 
 # ---- what happens to them --------------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def forking(tmp_path_factory) -> Iterator[Forking]:
-    with Forking(tmp_path_factory.mktemp("forking")) as forking:
-        yield forking
 
 
 def fault(ended: Ended) -> str:

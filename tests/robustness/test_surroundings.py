@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from cli_support import Ended, Forking
+from cli_support import Ended, Forking, forking
 from fault_support import FaultyDisk
 from robustness_support import SOAK, many
+
+__all__ = ["forking"]
 
 pytestmark = pytest.mark.long
 
@@ -26,12 +28,6 @@ cv: {folds: 3, repeats: 2}
 """
 OWN = "x,y,class\n" + "".join(f"{i % 7},{i * i % 11},{'ab'[i % 2]}\n" for i in range(40))
 YEARS = 40 * 365 * 86_400
-
-
-@pytest.fixture(scope="module")
-def forking(tmp_path_factory) -> Iterator[Forking]:
-    with Forking(tmp_path_factory.mktemp("forking")) as forking:
-        yield forking
 
 
 def prepare(folder: Path, file: str = "own.csv", config: str = "small.yaml") -> None:
