@@ -2,6 +2,7 @@
 
 import csv
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -24,12 +25,18 @@ from oblique_cli.papers.reproduction.figures import (
     tuning,
 )
 from oblique_cli.papers.reproduction.figures.examples import full_tree, off_the_board, thesis_numbers
-from oblique_cli.papers.reproduction.figures.illustrations import FIGURES, FigureSetting, pages
+from oblique_cli.papers.reproduction.figures.illustrations import FIGURES, FigureSetting, Picture, pages
 
 DOCS = PACKAGE.parent / "docs" / "figures"
 # Curves of ten folds take seconds each.
 QUICK = [name for name in FIGURES if not name.startswith("epsilon_folds") and not name.endswith("_wide")]
 SEEDS = range(SEED, SEED + 8)
+
+
+@cache
+def picture(name: str) -> Picture:
+    """A figure as it is drawn now, once for all that look at it."""
+    return FIGURES[name].draw(FigureSetting())
 
 
 # ---- what the text says ----------------------------------------------------------------------------------------------
@@ -197,7 +204,7 @@ def test_the_margin_is_the_widest_that_holds_no_row_and_a_cost_narrows_it(seed):
 
 
 def test_both_clustering_hyperplanes_of_table_5_1_are_found_in_the_range_space():
-    seen = FIGURES["range_space"].draw(FigureSetting()).seen
+    seen = picture("range_space").seen
     assert seen.count("case range_space") == 2 and seen.count("(-0.7071, -0.7071)") == 2
 
 
@@ -248,12 +255,12 @@ def test_epsilon_of_gdt_is_near_the_printed_choice():
 
 def test_variance_and_trees_are_drawn_of_the_samples_of_the_reproduction():
     # Figures 8 and 14: 15 components of SPECT, 5 of Votes, 10 of Contraceptive, two curves each.
-    drawn = orthogonal.variance(FigureSetting()).figure.axes
+    drawn = picture("odt_variance").figure.axes
     assert [len(axes.lines) for axes in drawn] == [2, 2, 2]
     assert [len(axes.lines[0].get_xdata()) for axes in drawn] == [15, 5, 10]
     for axes in drawn:
         assert all(np.diff(line.get_ydata()).max() <= 1e-9 for line in axes.lines)
-    trees = orthogonal.reconstructed(FigureSetting()).figure.axes
+    trees = picture("rft_trees").figure.axes
     assert [len(axes.lines[0].get_xdata()) for axes in trees] == [40, 15, 10] * 2
 
 
@@ -298,7 +305,7 @@ def test_complexity_and_accuracy_are_those_of_the_stored_study():
         stored = {row["data set"]: row for row in csv.DictReader(handle)}
     with open(PACKAGE.parent / "results" / "reproduction" / "taxonomy_findings.csv", encoding="utf-8") as handle:
         findings = {row["finding"]: row["ours"] for row in csv.DictReader(handle)}
-    seen = FIGURES["complexity_and_accuracy"].draw(FigureSetting()).seen
+    seen = picture("complexity_and_accuracy").seen
     said = {name: numbers for name, *numbers in re.findall(r"([A-Z]\w\w) ([\d.]+\d) and ([\d.]+\d)", seen)}
     assert {taxonomies.short(name): [row["complexity"], f"{float(row['rows a pure cluster']):.1f}"] for name, row in
             stored.items()} == said  # fmt: skip
@@ -327,8 +334,7 @@ def test_a_figure_has_the_same_bytes_whenever_it_is_drawn(name, form):
 
 @pytest.mark.parametrize("name", QUICK)
 def test_the_committed_page_says_what_is_seen_today(name):
-    picture = FIGURES[name].draw(FigureSetting())
-    for file, text in pages({name: picture}).items():
+    for file, text in pages({name: picture(name)}).items():
         committed = (DOCS / file).read_text()
         assert [line for line in text.splitlines() if line not in committed] == []
 
@@ -343,7 +349,7 @@ def test_the_folder_holds_every_figure_small_and_no_other():
 
 
 def test_pathfinder_is_drawn_with_the_grids_of_its_study():
-    seen = FIGURES["pathfinder_regions"].draw(FigureSetting()).seen
+    seen = picture("pathfinder_regions").seen
     assert "patches_4: 2 leaves, 2 clusters at the root, 100.0 % of its rows right, 0.0 % rejected" in seen
 
 
@@ -353,11 +359,11 @@ def test_sizes_of_pathfinder_are_those_of_its_cross_validation():
         stored = {row["data set"]: float(row["leaves"]) for row in csv.DictReader(handle)}
     sizes = {
         name: int(of)
-        for name, of in re.findall(r"(\w+) (\d+) and", FIGURES["pathfinder_sizes"].draw(FigureSetting()).seen)
+        for name, of in re.findall(r"(\w+) (\d+) and", picture("pathfinder_sizes").seen)
     }
     assert sizes.keys() == stored.keys()
     assert all(abs(sizes[name] - mean) <= max(1.0, 0.25 * mean) for name, mean in stored.items())
-    trees = FIGURES["pathfinder_trees"].draw(FigureSetting()).seen
+    trees = picture("pathfinder_trees").seen
     assert {name: int(of) for name, of in re.findall(r"(\w+): (\d+) leaves", trees)} == {
         name: sizes[name] for name in segments.ARTIFICIAL
     }
