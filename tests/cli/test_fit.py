@@ -58,7 +58,7 @@ def rows(text: str) -> list[dict[str, str]]:
 
 
 def test_auto_shows_its_comparison_its_estimate_and_its_tree(call):  # noqa: F811
-    ended = call("fit", str(WILD), "--target", "Befund", "--folds", "3")
+    ended = call("fit", str(WILD), "--target", "Befund", "--folds", "2")
     assert ended.code == 0, ended.err
     lines = ended.out.splitlines()
     assert "# Read with semicolon between cells, decimal comma, points between thousands." in lines
@@ -67,7 +67,7 @@ def test_auto_shows_its_comparison_its_estimate_and_its_tree(call):  # noqa: F81
         "axis_parallel", "hhcart_a", "hhgdt", "fdt", "cline"
     ]  # fmt: skip
     assert sum(line.endswith("  chosen") for line in lines) == 1
-    assert any("(nested 3-fold cross-validation, choices included)" in line for line in lines)
+    assert any("(nested 2-fold cross-validation, choices included)" in line for line in lines)
     assert any("one standard error of the least" in line for line in lines)
     assert any(line.startswith("if ") for line in lines)
 
@@ -120,7 +120,7 @@ def test_importances_are_told_and_shown_with_the_tree(plain):
 
 
 def test_numbers_are_regressed(call):  # noqa: F811
-    ended = call("fit", str(PLAIN), "--target", "weight_mg", "--drop", "variety", "--folds", "3", "--out", "r.json")
+    ended = call("fit", str(PLAIN), "--target", "weight_mg", "--drop", "variety", "--folds", "2", "--out", "r.json")
     assert ended.code == 0, ended.err
     assert "RMSE" in ended.out and "tprti_a" in ended.out and "weight_mg = " in ended.out
     scored = call("score", "r.json", str(PLAIN), "--format", "json")

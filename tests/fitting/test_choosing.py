@@ -408,7 +408,7 @@ def test_two_fits_within_a_budget_are_the_same_at_any_load():
     """The clock of a busy machine: ten times as fast as the work, still before the brake."""
     clocks = (iter(np.linspace(0, 1, 9999)).__next__, iter(np.linspace(0, 8.9, 9999)).__next__)
     names = ("axis_parallel", "hhgdt", "fdt", "hhgdt_forest")
-    one, two = (fitting.fit(table(700), POLICY, specs(*names), seconds=6.0, clock=clock) for clock in clocks)
+    one, two = (fitting.fit(table(300), POLICY, specs(*names), seconds=6.0, clock=clock) for clock in clocks)
     assert facts_of(one) == facts_of(two) and one.estimate == two.estimate
     assert one.model.fitted.parameters == two.model.fitted.parameters
     X = table(50, seed=9).X
