@@ -151,6 +151,7 @@ def call(arguments):
             exec(compile(code, "<string>", "exec"), vars(main))
         else:
             assert what == "-m"
+            sys.path[0] = os.getcwd()
             runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
     except SystemExit as end:
         if isinstance(end.code, str):

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from cli_support import COMMAND, Ended, environment, forked
-from waiting import FOREVER
+from cli_support import Ended, environment, forked, python
 
 from oblique_cli.ground.resources import PACKAGE
 
@@ -94,11 +91,10 @@ def run(folder: Path, *arguments: str, paths: tuple[Path, ...] = (), **variables
 
 
 def started(folder: Path, *arguments: str, paths: tuple[Path, ...] = (), **variables: str) -> Ended:
-    """The command, by a Python of its own."""
-    env = {**environment(folder), **variables_of(paths, variables)}
-    command = [sys.executable, "-m", "oblique_cli"] if COMMAND else []
-    done = subprocess.run([*command, *arguments], cwd=folder, env=env, capture_output=True, text=True, timeout=FOREVER)
-    return Ended(done.returncode, done.stdout, done.stderr)
+    """The command, by a Python that imports the package after the variables are set."""
+    return python(
+        folder, "-m", "oblique_cli", *arguments, env={**environment(folder), **variables_of(paths, variables)}
+    )
 
 
 @pytest.fixture

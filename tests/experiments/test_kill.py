@@ -13,7 +13,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from cli_support import oblique, start
+from cli_support import forked, start
 from waiting import FOREVER, wait_until
 
 # Seconds of work for one processor. Two-stage choices are stored apart from folds, so both kinds are killed.
@@ -66,7 +66,7 @@ def unbroken(tmp_path_factory) -> dict[str, str]:
     folder = write(tmp_path_factory.mktemp("unbroken"), nested=NESTED, two_stage=TWO_STAGE)
     tables = {}
     for name in ("nested", "two_stage"):
-        ended = oblique(folder, "run", f"{name}.yaml", "-j", "1", "--format", "csv", "--quiet")
+        ended = forked(folder, "run", f"{name}.yaml", "-j", "1", "--format", "csv", "--quiet")
         assert (ended.code, ended.err) == (0, "")
         tables[name] = ended.out
     return tables
@@ -90,7 +90,7 @@ def test_a_run_killed_at_random_moments_ends_with_the_table_of_an_unbroken_run(t
     print(f"seed {SEED}: folds stored after each kill: {counts[1:]}")
     assert counts == sorted(counts), "what was stored is never lost"
     assert sum(0 < count < FOLDS["nested"] for count in counts) >= 3, "the kills came in the middle of the work"
-    ended = oblique(tmp_path, "run", "nested.yaml", "-j", "2", "--format", "csv")
+    ended = forked(tmp_path, "run", "nested.yaml", "-j", "2", "--format", "csv")
     assert ended.code == 0 and f"nested: {FOLDS['nested']} folds, resumed: {counts[-1]} done\n" in ended.err
     assert stored(tmp_path) == FOLDS["nested"], "no fold is there twice"
     assert ended.out == unbroken["nested"], "byte for byte, by two workers instead of one"
@@ -111,7 +111,7 @@ def test_a_signal_stores_the_folds_in_hand_and_says_how_to_go_on(tmp_path, unbro
     last = f"stopped: {done} of {FOLDS['nested']} folds stored, 0 failed. Go on with: "
     assert err.splitlines()[-1] == last + "oblique run nested.yaml --set cv.repeats=4", "without --fresh"
     if number == signal.SIGINT:
-        again = oblique(tmp_path, "run", "nested.yaml", "--set", "cv.repeats=4", "--format", "csv")
+        again = forked(tmp_path, "run", "nested.yaml", "--set", "cv.repeats=4", "--format", "csv")
         assert again.out == unbroken["nested"] and f"resumed: {done} done" in again.err
 
 
@@ -139,5 +139,5 @@ def test_two_runs_at_once_share_a_file_of_results(tmp_path, unbroken):
             out, err = process.communicate(timeout=FOREVER)
         assert process.returncode == 0 and re.search(f"{name}: .* 0 failed", err), err
         assert out == unbroken[name]
-    status = [line.split()[:5] for line in oblique(tmp_path, "status").out.splitlines()[1:]]
+    status = [line.split()[:5] for line in forked(tmp_path, "status").out.splitlines()[1:]]
     assert sorted(status) == [[name, str(n), str(n), "0", "0"] for name, n in FOLDS.items()]

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from cli_support import SMALL, oblique, start
+from cli_support import SMALL, forked, start
 from store_support import CONTENT, filled, row
 from waiting import FOREVER, wait_until
 
@@ -259,7 +259,7 @@ def test_starting_over_while_another_process_runs_never_mixes_two_experiments(tm
         text = SMALL.replace("title", f"seed: {seed}\ntitle")
         (tmp_path / f"{name}.yaml").write_text(text.replace("repeats: 2", f"repeats: {60 if name == 'one' else 2}"))
     arguments = ("--set", "name=same", "--format", "csv", "--quiet", "-j", "1")
-    right = oblique(tmp_path, "run", "two.yaml", *arguments, "--results", "right").out
+    right = forked(tmp_path, "run", "two.yaml", *arguments, "--results", "right").out
     chance = random.Random(SEED)
     for i in range(SOAK):
         path = tmp_path / f"r{i}" / "oblique.sqlite"
@@ -271,7 +271,7 @@ def test_starting_over_while_another_process_runs_never_mixes_two_experiments(tm
             # Stopped, so that the other process is sure to come in the middle; again if it was in a transaction.
             while True:
                 first.send_signal(signal.SIGSTOP)
-                second = oblique(tmp_path, "run", "two.yaml", "--fresh", *arguments, *results)
+                second = forked(tmp_path, "run", "two.yaml", "--fresh", *arguments, *results)
                 first.send_signal(signal.SIGCONT)
                 if "is in use by another process" not in second.err:
                     break
@@ -279,7 +279,7 @@ def test_starting_over_while_another_process_runs_never_mixes_two_experiments(tm
         assert (second.code, second.out) == (0, right), second.err
         assert (first.returncode, out) == (5, "") and err.count("\n") == 1
         assert "error: run 'same' was started over by another process" in err
-        assert oblique(tmp_path, "table", "same", "--format", "csv", *results).out == right
+        assert forked(tmp_path, "table", "same", "--format", "csv", *results).out == right
 
 
 def test_a_status_names_the_process_that_is_writing(tmp_path):
@@ -291,8 +291,8 @@ def test_a_status_names_the_process_that_is_writing(tmp_path):
     options = {"start_new_session": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with start(tmp_path, "run", "slow.yaml", "-j", "1", **options) as process:
         assert process.stderr.readline().startswith("slow: 10 folds")
-        out = oblique(tmp_path, "status").out
+        out = forked(tmp_path, "status").out
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
     assert f"slow: process {process.pid} on " in out and "is running it since" in out
-    assert "is running it" not in oblique(tmp_path, "status").out, "a process that was killed writes no more"
+    assert "is running it" not in forked(tmp_path, "status").out, "a process that was killed writes no more"

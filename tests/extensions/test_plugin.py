@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import pytest
+from cli_support import Ended, python
 
 from oblique_cli.ground.resources import PACKAGE
 
@@ -60,44 +61,43 @@ def installed(tmp_path_factory):
     shutil.copytree(source / "tests", folder / "tests")
     paths = os.pathsep.join(map(str, (site, PACKAGE.parent)))
 
-    def run(*words: str, **more: str) -> subprocess.CompletedProcess[str]:
-        variables = {**os.environ, "PYTHONPATH": paths, "NO_COLOR": "1", **more}
-        return subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=folder, env=variables)
+    def run(*words: str, **more: str) -> Ended:
+        return python(folder, "-m", *words, env={**os.environ, "PYTHONPATH": paths, "NO_COLOR": "1", **more})
 
     run.folder = folder  # type: ignore[attr-defined]
     return run
 
 
 def test_lists_and_the_doctor_know_it(installed):
-    assert "example (oblique-example 1.0)" in installed("oblique_cli", "doctor").stdout
-    listed = installed("oblique_cli", "list", "algorithms").stdout
+    assert "example (oblique-example 1.0)" in installed("oblique_cli", "doctor").out
+    listed = installed("oblique_cli", "list", "algorithms").out
     assert "differences" in listed and "nearest_mean" in listed
-    assert "worst_recall" in installed("oblique_cli", "list", "metrics").stdout
-    assert installed("oblique_cli", "list", "criteria").stdout.split()[-1] == "worst_side"
+    assert "worst_recall" in installed("oblique_cli", "list", "metrics").out
+    assert installed("oblique_cli", "list", "criteria").out.split()[-1] == "worst_side"
 
 
 def test_a_configuration_runs_it(installed):
     done = installed("oblique_cli", "run", "my.yaml", "--quiet")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "nearest mean" in done.stdout and "worst recall" in done.stdout
+    assert (done.code, done.err) == (0, "")
+    assert "nearest mean" in done.out and "worst recall" in done.out
 
 
 def test_fit_keeps_its_model_and_predict_uses_it(installed):
     words = ("fit", "iris", "--algorithm", "nearest_mean", "--metric", "worst_recall", "-o", "model.json")
     done = installed("oblique_cli", *words)
-    assert done.returncode == 0 and "worst" in done.stdout, done.stderr
+    assert done.code == 0 and "worst" in done.out, done.err
     code = "import sys; from oblique_cli import data, load, plugins; plugins.load(); iris = data.load('iris'); "
     (Path(installed.folder) / "used.py").write_text(
         code + "model = load('model.json'); print((model.estimator.predict(iris.X) == iris.y).mean())"
     )
     used = installed("used")
-    assert used.returncode == 0 and 0.85 < float(used.stdout) < 1.0, used.stderr
+    assert used.code == 0 and 0.85 < float(used.out) < 1.0, used.err
 
 
 def test_compare_takes_its_algorithms(installed):
     words = ("--datasets", "iris", "--algorithms", "differences,nearest_mean", "--metric", "worst_recall")
     done = installed("oblique_cli", "compare", *words, "--cv", "ordinary", "--folds", "3", "--repeats", "2", "--quiet")
-    assert done.returncode == 0 and "nearest mean" in done.stdout, done.stderr
+    assert done.code == 0 and "nearest mean" in done.out, done.err
 
 
 FURTHER = """
@@ -144,9 +144,9 @@ def extended(installed):
 def test_compare_takes_its_scheme_of_a_fixed_number_of_folds(extended):
     words = ("--datasets", "iris", "--algorithms", "axis_parallel,differences", "--cv", "by_threes", "--repeats", "2")
     done = extended("oblique_cli", "compare", *words, "--quiet")
-    assert (done.returncode, done.stderr) == (0, "") and "2 x by_threes" in done.stdout
+    assert (done.code, done.err) == (0, "") and "2 x by_threes" in done.out
     refused = extended("oblique_cli", "compare", *words, "--quiet", "--folds", "5")
-    assert refused.returncode == 2 and "cv.folds contradicts scheme by_threes; leave it out." in refused.stderr
+    assert refused.code == 2 and "cv.folds contradicts scheme by_threes; leave it out." in refused.err
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_the_shell_completes_its_names(extended, words, found):
     typed = f"oblique {words}"
     asked = {"_OBLIQUE_COMPLETE": "bash_complete", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
     done = extended("oblique_cli", **asked)
-    assert done.stdout.split() == [f"plain,{found}"], done.stderr
+    assert done.out.split() == [f"plain,{found}"], done.err
 
 
 def test_a_plugin_that_cannot_be_imported_completes_nothing_and_says_nothing(extended):
@@ -174,7 +174,7 @@ def test_a_plugin_that_cannot_be_imported_completes_nothing_and_says_nothing(ext
     try:
         asked = {"_OBLIQUE_COMPLETE": "bash_complete", "COMP_WORDS": "oblique compare --cv two", "COMP_CWORD": "3"}
         done = extended("oblique_cli", **asked)
-        assert (done.stdout.split(), done.stderr) == (["plain,two_stage"], "")
+        assert (done.out.split(), done.err) == (["plain,two_stage"], "")
     finally:
         module.write_text(before)
 
@@ -182,7 +182,7 @@ def test_a_plugin_that_cannot_be_imported_completes_nothing_and_says_nothing(ext
 def test_fit_splits_by_its_criterion(installed):
     words = ("--algorithm", "hhcart_a", "--set", "criterion=worst_side", "-o", "split.json")
     done = installed("oblique_cli", "fit", "iris", *words)
-    assert done.returncode == 0, done.stderr
+    assert done.code == 0, done.err
 
 
 BROKEN = """import pathlib
@@ -206,10 +206,10 @@ def test_an_exception_out_of_a_criterion_is_one_sentence_with_its_plugin(install
         "cv: {scheme: ordinary, folds: 3}\n"
     )
     done = installed("oblique_cli", "run", "broken.yaml", "--quiet", "--allow-code", "--fresh")
-    assert "broken.py failed in broken, broken.py:8 (ZeroDivisionError: on purpose)" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert "broken.py failed in broken, broken.py:8 (ZeroDivisionError: on purpose)" in done.err
+    assert "Traceback" not in done.err
 
 
 def test_its_own_tests_pass(installed):
     done = installed("pytest", "-q", "-p", "no:cacheprovider", "tests")
-    assert done.returncode == 0, done.stdout
+    assert done.code == 0, done.out
