@@ -46,10 +46,16 @@ MODULES = modules()
 COMMANDS_OF_PAPERS = tuple(p.as_posix() for p in MODULES if p.parts[0] == "papers" and p.stem.endswith("_command"))
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a module, a path below the package."""
+    return ast.parse((PACKAGE / path).read_text(encoding="utf-8"))
+
+
 def top_level_imports(path: Path) -> set[str]:
     """First names of what a module imports as soon as it is imported itself."""
     found: set[str] = set()
-    for node in ast.parse((PACKAGE / path).read_text(encoding="utf-8")).body:
+    for node in parsed(path).body:
         if isinstance(node, ast.Import):
             found |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -64,7 +70,7 @@ def users_of(library: str) -> set[str]:
 @cache
 def calls(path: Path) -> tuple[tuple[str, bool, list[ast.keyword]], ...]:
     """What a module calls, as it is written, whether by place, and by which names."""
-    nodes = walk_executed(ast.parse((PACKAGE / path).read_text(encoding="utf-8")))
+    nodes = walk_executed(parsed(path))
     return tuple(
         (ast.unparse(node.func), bool(node.args), node.keywords) for node in nodes if isinstance(node, ast.Call)
     )

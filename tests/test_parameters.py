@@ -6,12 +6,11 @@ import inspect
 import json
 import pickle
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import jsonschema
 import pytest
+from cli_support import python
 from sklearn.base import BaseEstimator, clone
 
 from oblique_cli.estimators.algorithms import ALGORITHMS
@@ -151,9 +150,9 @@ def test_a_line_in_one_file_is_in_signature_help_stub_schema_list_and_table(tmp_
     """Of a heuristic that is in no file but its own."""
     (tmp_path / "slanted.py").write_text(HEURISTIC, encoding="utf-8")
     code = f"import sys; sys.path[:0] = [{str(tmp_path)!r}]\n{SEEN}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    seen = json.loads(done.stdout)
+    ended = python(Path.cwd(), "-c", code)
+    assert ended.code == 0, ended.err
+    seen = json.loads(ended.out)
     assert seen["signature"] == "slant: 'float' = 0.5"
     assert "slant : a number in [0, 2], default 0.5\n    How far the line leans." in seen["help"]
     assert "slant: float = 0.5," in seen["stub"] and "How far the line leans." in seen["stub"]

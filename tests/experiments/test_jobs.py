@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from cli_support import python
 from runner_support import experiment, toy
 
 from oblique_cli.errors import ConfigError, DataError
@@ -85,8 +85,8 @@ def test_keys_and_seeds_are_the_same_in_every_process():
         "print([(job.key, job.seed) for job in expand(experiment('stump', 'depth'), [toy()])])\n"
     )
     ours = str([(job.key, job.seed) for job in expand(experiment("stump", "depth"), [toy()])])
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == ours
+    ended = python(Path.cwd(), "-c", script)
+    assert ended.out.strip() == ours, ended.err
 
 
 def test_a_shared_tuning_has_a_key_and_seed_of_its_own():

@@ -6,7 +6,7 @@ import os
 import shutil
 
 import pytest
-from cli_support import SMALL, Forking
+from cli_support import SMALL, forked
 from store_support import CONTENT, filled, row
 
 from oblique_cli.errors import StoreError
@@ -87,28 +87,26 @@ Store.append = removing
 def test_a_run_whose_results_are_removed_ends_with_code_5_and_goes_on_from_what_was_kept(tmp_path):
     (tmp_path / "small.yaml").write_text(SMALL)
     command = ("run", "small.yaml", "-j", "1", "--format", "csv", "--quiet")
-    with Forking(tmp_path) as forking:
-        whole = forking.oblique(tmp_path, *command, "--results", "whole")
-        ended = forking.oblique(tmp_path, *command, first=REMOVING)
-        assert (ended.code, ended.out) == (5, "") and whole.code == 0
-        assert ended.err.count("error: ") == 1 and ended.err.count("\n") == 1
-        assert "results/oblique.sqlite was removed while this process was using it; what it held" in ended.err
-        results = tmp_path / "results"
-        (results / "oblique.sqlite.kept").rename(results / "oblique.sqlite")
-        with Store(results / "oblique.sqlite") as store:
-            assert len(store.rows("small")) == 6
-        assert forking.oblique(tmp_path, *command).out == whole.out
+    whole = forked(tmp_path, *command, "--results", "whole")
+    ended = forked(tmp_path, *command, first=REMOVING)
+    assert (ended.code, ended.out) == (5, "") and whole.code == 0
+    assert ended.err.count("error: ") == 1 and ended.err.count("\n") == 1
+    assert "results/oblique.sqlite was removed while this process was using it; what it held" in ended.err
+    results = tmp_path / "results"
+    (results / "oblique.sqlite.kept").rename(results / "oblique.sqlite")
+    with Store(results / "oblique.sqlite") as store:
+        assert len(store.rows("small")) == 6
+    assert forked(tmp_path, *command).out == whole.out
 
 
 @pytest.mark.long
 def test_a_run_whose_results_are_replaced_is_told_how_to_bring_both_together(tmp_path):
     (tmp_path / "small.yaml").write_text(SMALL)
     command = ("run", "small.yaml", "-j", "1", "--format", "csv", "--quiet")
-    with Forking(tmp_path) as forking:
-        whole = forking.oblique(tmp_path, *command, "--results", "whole")
-        replacing = REMOVING.replace('rmtree("results")', 'move("other/oblique.sqlite", "results/oblique.sqlite")')
-        assert forking.oblique(tmp_path, *command, "--results", "other", "--shard", "1/3").code == 0
-        ended = forking.oblique(tmp_path, *command, first=replacing)
-        assert ended.code == 5 and "oblique merge RUN takes folds from there, then give the same command" in ended.err
-        assert forking.oblique(tmp_path, "merge", "small", "results/oblique.sqlite.kept").code == 0
-        assert forking.oblique(tmp_path, *command).out == whole.out
+    whole = forked(tmp_path, *command, "--results", "whole")
+    replacing = REMOVING.replace('rmtree("results")', 'move("other/oblique.sqlite", "results/oblique.sqlite")')
+    assert forked(tmp_path, *command, "--results", "other", "--shard", "1/3").code == 0
+    ended = forked(tmp_path, *command, first=replacing)
+    assert ended.code == 5 and "oblique merge RUN takes folds from there, then give the same command" in ended.err
+    assert forked(tmp_path, "merge", "small", "results/oblique.sqlite.kept").code == 0
+    assert forked(tmp_path, *command).out == whole.out
