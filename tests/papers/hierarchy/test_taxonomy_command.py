@@ -178,6 +178,7 @@ def test_cells_of_sequences_are_means_over_draws_and_trees_have_2n_minus_1_nodes
     assert again.cells == found.cells and again.tables == found.tables
 
 
+@pytest.mark.long
 def test_a_study_that_goes_on_takes_no_step_twice_and_fresh_takes_all_again(tmp_path, monkeypatch):
     monkeypatch.setattr(study, "BETAS", (0.9, 0.5))
     monkeypatch.setattr(study, "NEIGHBORS", (1,))

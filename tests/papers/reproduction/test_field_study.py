@@ -215,6 +215,7 @@ def test_every_method_of_the_tuned_field_has_as_many_candidates_on_the_sets_of_t
     assert [name for name in tuned.metrics if name != "tune"] == list(plain.metrics)
 
 
+@pytest.mark.long
 def test_the_tuned_field_has_the_same_tables_and_what_was_chosen_never_saw_a_test_row(tmp_path):
     only = {"dataset": ("iris", "bupa", "wine", "haberman"), "algorithm": ("hhgdt", "cart")}
     request = StudyRequest("quick", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
@@ -301,6 +302,7 @@ def test_the_tool_takes_the_first_repetitions_of_an_unfinished_run(tmp_path):
     assert accuracy == pytest.approx(100 * sum(row.n_correct for row in first) / sum(row.n_test for row in first))
 
 
+@pytest.mark.long
 def test_the_tool_makes_the_tables_of_stored_runs_of_both_kinds(regression, request_, tmp_path, capsys):
     tool = the_tool()
     asked, result = regression

@@ -264,6 +264,7 @@ def test_variance_and_trees_are_drawn_of_the_samples_of_the_reproduction():
     assert [len(axes.lines[0].get_xdata()) for axes in trees] == [40, 15, 10] * 2
 
 
+@pytest.mark.long
 def test_the_wide_sets_are_drawn_with_the_components_of_the_paper():
     # Figures 10 and 11: ten components of NASDAQ, whose data are made up, and five of DNA.
     picture = orthogonal.variance_wide(FigureSetting())
