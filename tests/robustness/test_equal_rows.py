@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +12,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from cli_support import python
 from robustness_support import NAMES, REGRESSION, SOAK, WEIGHTED, learned
-from waiting import FOREVER
 
 from oblique_cli.estimators.algorithms import ALGORITHMS
 
@@ -75,10 +74,10 @@ def attack(kind: str) -> None:
 def outcome(code: str) -> tuple[str, str]:
     """Run code in a process of its own; return how it ended ("0", or the name of a signal) and its last lines."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parent)])}
-    command = [sys.executable, "-W", "ignore", "-c", code]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=FOREVER)
-    ended = str(done.returncode) if done.returncode >= 0 else signal.Signals(-done.returncode).name
-    return ended, (done.stdout[-200:] + done.stderr[-2000:]).strip()
+    quiet = "import warnings; warnings.simplefilter('ignore')"
+    done = python(Path.cwd(), "-c", code, first=quiet, env=environment)
+    ended = str(done.code) if done.code >= 0 else signal.Signals(-done.code).name
+    return ended, (done.out[-200:] + done.err[-2000:]).strip()
 
 
 @pytest.mark.long
