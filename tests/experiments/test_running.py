@@ -540,7 +540,7 @@ def test_a_signal_stops_after_the_folds_in_hand_and_the_same_call_goes_on(store,
 def test_processes_finish_the_folds_in_hand_when_the_terminal_interrupts(tmp_path):
     # Ctrl-C reaches the whole group of processes, workers included.
     process = start_script(tmp_path, "sleeps_in_processes", 40, start_new_session=True)
-    wait_until(lambda: len(stored(tmp_path)) >= 2)
+    wait_until(lambda: len(stored(tmp_path)) >= 2, 0.05)
     os.killpg(process.pid, signal.SIGINT)
     assert process.wait(timeout=FOREVER) == 130
     assert 2 <= len(stored(tmp_path)) < 40
@@ -564,7 +564,7 @@ def test_a_second_signal_stops_at_once(tmp_path):
 @pytest.mark.long
 def test_worker_processes_leave_when_the_run_is_killed(tmp_path):
     process = start_script(tmp_path, "sleeps_in_processes", 400, start_new_session=True)
-    wait_until(lambda: len(stored(tmp_path)) >= 2)
+    wait_until(lambda: len(stored(tmp_path)) >= 2, 0.05)
     process.kill()
     process.wait()
 
@@ -733,7 +733,7 @@ def test_a_run_killed_again_and_again_ends_with_the_rows_of_an_unbroken_one(tmp_
     for _ in range(4):
         process = start_script(broken, "slow_path", 20)
         # Somewhere in the run, but after at least one more fold than the last time, or it would prove nothing.
-        wait_until(lambda: len(stored(broken)) > counts[-1])
+        wait_until(lambda: len(stored(broken)) > counts[-1], 0.05)
         time.sleep(chance.uniform(0, 0.1))
         process.kill()
         process.wait()

@@ -206,14 +206,14 @@ def test_a_heuristic_and_the_split_of_a_forest_are_one_cpp_file_and_a_criterion_
         .replace("SumMinority>;", "SumMinority, Distance>;")
     )
     criteria.write_text(text, encoding="utf-8")
-    module = built(tmp_path / "core", tmp_path / "build")
+    module = built(tmp_path / "core", tmp_path / "build", OBLIQUE_OPTIMIZATION="-O0")
     (tmp_path / "principal_axes.py").write_text(PROPOSER, encoding="utf-8")
     path = os.pathsep.join([str(CORE.parent.parent), str(tmp_path), str(TESTS)])
     done = run(sys.executable, "-W", "error", "-c", COMPARISON, str(module), PYTHONPATH=path)
     assert done.stdout == "equal trees\n"
 
     (family.parent / "second.cpp").write_text(documented_family(), encoding="utf-8")
-    module = built(tmp_path / "core", tmp_path / "build")
+    module = built(tmp_path / "core", tmp_path / "build", OBLIQUE_OPTIMIZATION="-O0")
     load = COMPARISON.split("import oblique_cli\n")[0]
     refused = subprocess.run([sys.executable, "-c", load, str(module)], capture_output=True, text=True, check=False)
     sentence = r"ImportError: heuristic/families/\w+\.cpp: native family 'principal_axes' has the name of the one in "
