@@ -16,7 +16,7 @@ import pytest
 from robustness_support import SOAK
 
 CHECKOUT = Path(__file__).parents[2]
-EVERY = 1 if SOAK else 18
+EVERY = 1 if SOAK else 16
 
 
 def outcomes(kernel: str) -> list[str]:
