@@ -54,7 +54,7 @@ algorithms:
   - {class: lightgbm.LGBMRegressor, id: lightgbm, params: {verbose: -1}}
   - {class: xgboost.XGBRegressor, id: xgboost}
   - {class: interpret.glassbox.ExplainableBoostingRegressor, id: ebm, params: {outer_bags: 2, n_jobs: 1}}
-limits: {time: 300s, memory: 4GB}
+limits: {time: 900s, memory: 4GB}
 cv: {scheme: ordinary, folds: 3, repeats: 1}
 metrics: [rmse, r2, leaves]
 """
