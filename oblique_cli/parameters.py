@@ -18,6 +18,8 @@ from oblique_cli.ground.constraints import Constraint
 
 UNSAID: Any = type("Unsaid", (), {"__repr__": lambda self: "unsaid"})()  # left to the declaration of a base class
 SECTION = "Parameters\n----------\n"
+# No parameter: what `set_callbacks` of scikit-learn sets, which watches fits and is no part of a model.
+CALLBACKS = "_skl_callbacks"
 
 
 @dataclass(frozen=True)

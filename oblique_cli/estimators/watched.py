@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from oblique_cli.ground.constraints import Integer
-from oblique_cli.parameters import Declared, parameter
+from oblique_cli.parameters import CALLBACKS, Declared, parameter
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -47,7 +47,7 @@ class Watched(CallbackSupportMixin, Declared, kw_only=True):
         reports: list[Callable[[int], None]] = []
         if self.verbose:
             reports.append(_Lines(type(self).__name__, total, every_tree=self.verbose > 1))
-        if not getattr(self, "_skl_callbacks", None):
+        if not getattr(self, CALLBACKS, None):
             return _reported(finished, work, reports)
         return _told(self, total, finished, work, reports)
 

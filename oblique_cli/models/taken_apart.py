@@ -19,8 +19,7 @@ from oblique_cli.models.codecs import Arrays, Scope, fields_of, resolved
 from oblique_cli.models.kinds import KINDS, kind_of
 from oblique_cli.models.parameter_values import parameters_of, plain_parameters
 from oblique_cli.models.predicting import Predictor
-
-CALLBACKS = "_skl_callbacks"  # what `set_callbacks` of scikit-learn sets: it watches fits and is no part of the model
+from oblique_cli.parameters import CALLBACKS
 
 
 class EstimatorPredictor(Predictor):

@@ -25,7 +25,7 @@ ALL = {"max_features": None}
 
 def by_hand(forest, X, y, weights, proposer, number, max_samples, many, max_depth):
     """Tree `number` as memory grows it, over the features of the table."""
-    seed = forest.forest_.__getstate__()[2]
+    seed = forest.forest_.seed
     n, p = X.shape
     drawn = np.asarray(_core.Forest(p, 3, seed, number).draws(n, 1, forest.bootstrap is not False, max_samples))[0]
     there = np.flatnonzero(drawn)

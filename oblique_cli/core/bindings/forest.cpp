@@ -411,6 +411,7 @@ void bind_forest(nb::module_& m) {
       .def("restore", &restore, "trees"_a,
            "Replace the trees by those of `state`; ValueError if the arrays do not form a forest.")
       .def("__len__", [](const Forest& f) { return f.trees.size(); })
+      .def_ro("seed", &Forest::seed)
       .def_ro("first_number", &Forest::first_number)
       .def_prop_ro(
           "finished", [](const Forest& f) { return f.finished.load(); },

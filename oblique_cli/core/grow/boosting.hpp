@@ -65,8 +65,8 @@ struct Boosted {
 
 inline std::size_t scores_of(std::size_t n_classes) { return n_classes == 2 ? 1 : n_classes; }
 
-// Adds trees to an empty forest, numbered from its `first_number`. With validation rows and patience, the trees after the least validation loss are taken
-// off again.
+// Adds trees to an empty forest, numbered from its `first_number`. With validation rows and patience, the trees after
+// the least validation loss are taken off again.
 Boosted boost(Forest& forest, const LabeledRows& rows, const LabeledRows& validation, const ForestOptions& options,
               const BoostingOptions& how);
 

@@ -355,7 +355,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         if not crew or more < 2:
             self._grow(forest, rows, codes, weights, options, more, self._threads())
             return
-        seed, first = forest.__getstate__()[2], len(forest)
+        seed, first = forest.seed, len(forest)
         plain = copy.copy(self)
         plain.__dict__.pop("forest_", None)
         plain.verbose = 0
@@ -448,7 +448,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
     def _unseen(self, n: int, options: Mapping[str, Any]) -> NDArray[np.bool_]:
         """Which of n training rows each tree did not draw, (n, trees)."""
         # Trees are drawn by their number and the seed, so a forest without trees draws those of this one again.
-        as_first = _core.Forest(self._n_seen, len(self.classes_), self.forest_.__getstate__()[2])
+        as_first = _core.Forest(self._n_seen, len(self.classes_), self.forest_.seed)
         drawn = as_first.draws(n, len(self.forest_), options["bootstrap"], options["max_samples"])
         return np.ascontiguousarray((np.asarray(drawn) == 0).T)
 

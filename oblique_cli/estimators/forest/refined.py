@@ -83,7 +83,7 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
     ) -> None:
         refuse_extreme(rows, type(self).__name__)
         made = proposers_of(self.proposer)
-        first, seed = forest.first_number + len(forest), int(forest.__getstate__()[2])
+        first, seed = forest.first_number + len(forest), forest.seed
         draws = np.asarray(forest.draws(len(rows), more, options["bootstrap"], options["max_samples"]))
 
         def grown(i: int) -> dict[str, Any]:

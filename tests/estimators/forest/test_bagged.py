@@ -58,7 +58,7 @@ def test_a_tree_of_all_rows_is_the_one_that_the_heuristic_grows_alone(name: str,
 def test_a_tree_on_a_bootstrap_sample_is_the_one_of_rows_weighted_by_their_draws(name: str):
     X, y = data_of(5)
     forest = BaggedForestClassifier(name, n_estimators=4, max_features=None, random_state=1).fit(X, y)
-    seed = forest.forest_.__getstate__()[2]
+    seed = forest.forest_.seed
     for t in range(4):
         draws = bootstrap(Stream(Stream(seed, 0, t).next(), 0, 1), len(X))
         single = alone(name).fit(X, y, sample_weight=draws.astype(float)).tree_

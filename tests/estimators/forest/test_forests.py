@@ -224,7 +224,7 @@ def test_searching_sorted_rows_finds_what_searching_ranks_finds():
 def test_out_of_bag_rows_are_those_not_drawn():
     X, y = small_set(8)
     model = MPSVMForestClassifier(n_estimators=9, oob_score=True, random_state=3).fit(X, y)
-    seed = model.forest_.__getstate__()[2]
+    seed = model.forest_.seed
     undrawn = np.array([bootstrap(Stream(Stream(seed, 0, t).next(), 0, 1), len(X)) == 0 for t in range(9)])
     np.testing.assert_array_equal(model.oob_votes_.sum(axis=1), undrawn.sum(axis=0))
     votes = np.zeros((len(X), 4))

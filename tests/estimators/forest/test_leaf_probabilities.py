@@ -72,7 +72,7 @@ def test_a_strength_of_0_is_the_mean_of_the_counts(rule: str):
 
 
 def unseen(model: Any, n: int) -> np.ndarray:
-    seed = model.forest_.__getstate__()[2]
+    seed = model.forest_.seed
     drawn = [bootstrap(Stream(Stream(seed, 0, t).next(), 0, 1), n) for t in range(len(model.forest_))]
     return np.array(drawn).T == 0
 

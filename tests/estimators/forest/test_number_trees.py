@@ -162,7 +162,7 @@ def test_planes_are_taken_where_they_lower_the_squares_more_than_any_axis():
 def test_means_and_out_of_bag_predictions_are_those_of_the_rows_that_were_drawn():
     X, y = rows_of(4, n=60)
     model = ObliqueForestRegressor(leaves="constant", n_estimators=4, oob_score=True, random_state=3).fit(X, y)
-    draws = np.asarray(_core.Forest(3, 1, model.forest_.__getstate__()[2]).draws(60, 4, True, 60))
+    draws = np.asarray(_core.Forest(3, 1, model.forest_.seed).draws(60, 4, True, 60))
     leaves = model.apply(X)
     said = np.empty((60, 4))
     for t in range(4):
@@ -179,7 +179,7 @@ def test_a_tree_sees_no_row_that_it_does_not_draw():
     X, y = rows_of(5, n=80)
     one = {"n_estimators": 1, "random_state": 1, "leaves": "constant"}
     model = ObliqueForestRegressor(**one).fit(X, y)
-    drawn = np.asarray(_core.Forest(3, 1, model.forest_.__getstate__()[2]).draws(80, 1, True, 80))[0] > 0
+    drawn = np.asarray(_core.Forest(3, 1, model.forest_.seed).draws(80, 1, True, 80))[0] > 0
     other = np.where(drawn, y, 1e3)
     # The mean that numbers are measured from is another one, so that thresholds of small trees may be by rounding.
     again = ObliqueForestRegressor(**one).fit(X, other)

@@ -68,7 +68,7 @@ def test_a_cut_is_the_best_of_all_planes_and_axes_over_all_outputs():
 def test_means_and_out_of_bag_predictions_are_those_of_the_rows_that_were_drawn():
     X, y = rows_of(4, n=60)
     model = ObliqueForestRegressor(n_estimators=4, oob_score=True, random_state=3).fit(X, y)
-    draws = np.asarray(_core.Forest(3, 1, model.forest_.__getstate__()[2]).draws(60, 4, True, 60))
+    draws = np.asarray(_core.Forest(3, 1, model.forest_.seed).draws(60, 4, True, 60))
     leaves = model.apply(X)
     said = np.empty((60, 4, 2))
     for t in range(4):
@@ -88,7 +88,7 @@ def test_a_tree_sees_no_row_that_it_does_not_draw():
     X, y = rows_of(5, n=80)
     one = {"n_estimators": 1, "random_state": 1}
     model = ObliqueForestRegressor(**one).fit(X, y)
-    drawn = np.asarray(_core.Forest(3, 1, model.forest_.__getstate__()[2]).draws(80, 1, True, 80))[0] > 0
+    drawn = np.asarray(_core.Forest(3, 1, model.forest_.seed).draws(80, 1, True, 80))[0] > 0
     # Not far from the others: the mean that numbers are measured from is another one, whose rounding may decide ties.
     again = ObliqueForestRegressor(**one).fit(X, np.where(drawn[:, None], y, -3.0 * y))
     np.testing.assert_allclose(again.predict(X), model.predict(X))
