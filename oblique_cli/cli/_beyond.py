@@ -202,7 +202,9 @@ def remarks(fitted: Any, table: Any) -> tuple[str, ...]:
     if hasattr(fitted.estimator, "tree_"):
         said.append(f"{grown}; the tree in memory would be the same.")
     elif hasattr(fitted.estimator, "baseline_"):
-        said.append(f"{grown}: {fitted.estimator.n_estimators_} trees. {' '.join(map(str, fitted.levels[-1:]))}")
+        how = "drawn anew every few trees" if len(fitted.levels) > 1 else "all there are, so as in memory"
+        trees = f"{fitted.estimator.n_estimators_} trees on {fitted.levels[-1].rows} rows at a time"
+        said.append(f"{grown}: {trees}, {how}.")
     else:
         share = fitted.estimator.max_features_per_tree
         drawn = "all features" if share is None else f"its features once (max_features_per_tree {share})"

@@ -32,7 +32,7 @@ LEAST_ROWS = 1000  # of a draw of a table that has so many
 
 @dataclass(frozen=True)
 class Part:
-    """What the trees of one draw took, for `--verbose`. trees : so far; rows : drawn; loss : their mean log loss"""
+    """What the trees of one draw took. trees : so far; rows : drawn; loss : their mean log loss"""
 
     trees: int
     rows: int

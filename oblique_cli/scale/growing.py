@@ -111,7 +111,7 @@ class Plan:
 
 @dataclass
 class Level:
-    """What a level took, for `--verbose` and benchmarks."""
+    """What a level took."""
 
     level: int
     nodes: int

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import zipfile
 
 import numpy as np
@@ -72,6 +73,19 @@ def test_a_forest_grows_from_the_disk_and_is_predicted(folder):
     assert predicted.code == 0 and predicted.out.count("\n") == 20_001
     ended = forked(folder, *FIT[:4], *forest, "--memory", "8MB")
     assert ended.code == 2 and "takes quantitative features only; leave columns of text out by --drop" in ended.err
+
+
+@pytest.mark.parametrize(("memory", "how"), [("3MB", "drawn anew every few trees"), ("8MB", "all there are, so as")])
+def test_boosting_sees_as_many_rows_at_a_time_as_memory_holds(folder, memory, how):
+    boosting = ("--algorithm", "oblique_boosting", "--set", "n_trees=12", "--drop", "color", "--memory", memory)
+    ended = forked(folder, *FIT[:4], *boosting, "-o", "boosting.json")
+    assert ended.code == 0, ended.err
+    said = " ".join(ended.out.replace("\n#  ", "").split())
+    rows = re.search(rf"12 trees on (\d+) rows at a time, {how}", said)
+    assert rows is not None and (int(rows[1]) < 18_000) == (memory == "3MB")
+    assert "rows kept from the fit" in said
+    predicted = forked(folder, "predict", "boosting.json", "big.parquet")
+    assert predicted.code == 0 and predicted.out.count("\n") == 20_001
 
 
 def test_a_file_that_fits_is_fitted_as_ever(folder):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from scale_support import table
@@ -58,6 +60,7 @@ def test_trees_of_a_draw_go_on_from_what_those_before_say_of_it(few_rows, monkey
     found = fit_from_disk.fit(array_table(X, y), "oblique_boosting", PARAMS)
     boosted = found.estimator
     assert [part.trees for part in found.levels] == [10, 20, 25] and len(draws) == 3
+    assert re.fullmatch(r"20 trees: 400 rows drawn, log loss [0-9.]+ on them, [0-9.]+ s", str(found.levels[1]))
     rows = {tuple(row) for row in X}
     for own, codes, weights in draws:
         assert len(own) == len({tuple(row) for row in own}) == 400 and {tuple(row) for row in own} <= rows
