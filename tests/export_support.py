@@ -86,9 +86,14 @@ def mixed(
     gaps: bool = True,
     awkward: bool = True,
     regression: bool = False,
+    n_classes: int = 3,
+    threshold: float | None = None,
     **parameters: Any,
 ) -> Case:
-    """A model of five numbers and three columns of levels, some cells empty, with awkward names."""
+    """A model of five numbers and three columns of levels, some cells empty, with awkward names.
+
+    threshold : of the first of two classes
+    """
     rng = np.random.default_rng(7)
     X = rng.normal(size=(n, 8)) * [1, 10, 0.01, 100, 1, 1, 1, 1] + [0, 5, 1, 0, 0, 0, 0, 0]
     X[:, 4] = rng.integers(0, 6, n)
@@ -96,7 +101,7 @@ def mixed(
     for j, size in zip((5, 6, 7), sizes, strict=True):
         X[:, j] = rng.integers(0, size, n)
     score = X[:, 0] + 0.1 * X[:, 1] + 0.7 * (X[:, 6] % 3) - X[:, 7] + rng.normal(scale=0.3, size=n)
-    y: Any = np.digitize(score, np.quantile(score, [0.4, 0.8])).astype(np.int32)
+    y: Any = np.digitize(score, np.quantile(score, [0.4, 0.8][: n_classes - 1])).astype(np.int32)
     if regression:
         y = 3.0 * score + X[:, 3] / 50.0
     if gaps:
@@ -113,7 +118,7 @@ def mixed(
         ),
         target='what "it" is',
         task="regression" if regression else "classification",
-        classes=() if regression else LABELS,
+        classes=() if regression else LABELS[:n_classes],
     )
     dataset = Dataset("mixed", X, y, columns.classes, tuple(names), columns.task, (5, 6, 7), levels)
     encoder = fold_encoder(dataset, policy, X)
@@ -126,6 +131,7 @@ def mixed(
         feature_names=tuple(names),
         encoder=encoder,
         columns=columns,
+        threshold=None if threshold is None else Threshold(LABELS[0], threshold),
     )
     return Case(model, procedure_of(model), X)
 
@@ -465,6 +471,12 @@ def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answ
             shares.append((each.sum(axis=0) / len(leaves)).tolist())
             answers.append(model["classes"][int(np.argmax(shares[-1]))])
             continue
+        if "scored" in leaves[0] and model["voting"] == "sum":
+            sums = [reduce(add, each, 0.0) for each in zip(*(leaf["intercepts"] for leaf in leaves), strict=True)]
+            scores = [own + start for own, start in zip(sums, model["base"], strict=True)]
+            shares.append(_of_scores(scores, leaves[0]["scored"], model))
+            answers.append(model["classes"][_code_of(shares[-1], model)])
+            continue
         if "scored" in leaves[0]:
             label, of_row = _by_scores(leaves[0], cells, model)
             answers.append(label)
@@ -499,15 +511,24 @@ def _by_scores(leaf: dict[str, Any], cells: list[float], model: dict[str, Any]) 
             scores[k] += part["coefficients"][k] * z
             if "squares" in part:
                 scores[k] += part["squares"][k] * (near * near - 1.0) / math.sqrt(2.0)
+    shares = _of_scores(scores, leaf["scored"], model)
+    code = _code_of(shares, model) if "threshold" in model else leaf["scored"][scores.index(max(scores))]
+    return model["classes"][code], shares
+
+
+def _of_scores(scores: list[float], scored: list[int], model: dict[str, Any]) -> list[float]:
     powers = [math.exp(score - max(scores)) for score in scores]
     shares = [0.0] * len(model["classes"])
-    for code, power in zip(leaf["scored"], powers, strict=True):
+    for code, power in zip(scored, powers, strict=True):
         shares[code] = power / sum(powers)
-    code = leaf["scored"][scores.index(max(scores))]
-    if "threshold" in model:
-        first = model["threshold"]["class"]
-        code = first if shares[first] >= model["threshold"]["share"] else 1 - first
-    return model["classes"][code], shares
+    return shares
+
+
+def _code_of(shares: list[float], model: dict[str, Any]) -> int:
+    if "threshold" not in model:
+        return shares.index(max(shares))
+    first = model["threshold"]["class"]
+    return first if shares[first] >= model["threshold"]["share"] else 1 - first
 
 
 def _leaf_of(tree: dict[str, Any], cells: list[float]) -> dict[str, Any]:

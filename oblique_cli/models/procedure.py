@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -36,7 +36,7 @@ MAJORITY, MEAN, CLIPPED, SUM = "majority", "mean", "clipped", "sum"
 TIE = 1e-9  # shares of a CLIPPED vote that are closer than this are equal
 
 HALF_ROOT = math.sqrt(0.5)
-EXPORTABLE = "trees of all kinds but taxonomies and PATHFINDER, and their forests"
+EXPORTABLE = "trees of all kinds but taxonomies and PATHFINDER, and their forests and boosting"
 
 
 @dataclass(frozen=True)
@@ -305,12 +305,14 @@ class Procedure:
     classes    labels by class code; () in regression
     voting     None for a single tree; MAJORITY (every tree one vote), MEAN (class shares are added up) or CLIPPED
                (they are added up, negative sums become 0, and the rest is divided by its sum; of shares within TIE the
-               first wins); of numbers MEAN, or SUM (the values of the leaves are added up from 0 on, and then `base`)
+               first wins); of numbers MEAN, or SUM (the values of the leaves are added up from 0 on, and then `base`);
+               of leaves with scores MEAN (their probabilities are added up) or SUM (the scores are, and then `base`,
+               and probabilities are made of the sums), and the first class of the largest probability wins
     title      the algorithm in words
     coded      columns of codes, which terms refer to behind the cells
     threshold  of two classes with scores: a class code, and the probability from which on it is predicted
     even       shares where all sums of a CLIPPED vote are negative
-    base       what is added to a SUM
+    base       what is added to a SUM: one number, or one for each class that has a score
     """
 
     cells: tuple[Cell, ...]
@@ -322,7 +324,7 @@ class Procedure:
     coded: tuple[Coded, ...] = ()
     threshold: tuple[int, float] | None = None
     even: tuple[float, ...] = ()
-    base: float = 0.0
+    base: tuple[float, ...] = ()
 
     @cached_property
     def columns(self) -> tuple[Cell, ...]:
@@ -455,31 +457,14 @@ def procedure_of(model: Model, several: bool = False) -> Procedure:
     classes = Classes(tuple(int(code) for code in known), len(model.classes))
     if own := KINDS[model.fitted.kind].steps:
         found: Procedure = resolved(own)(model, tuple(cells), columns, classes)
-        if model.threshold is not None:
-            _refuse_threshold(found, title)
-            found = _at_threshold(found, model)
-        return replace(found, title=title, target=target)
+        return _at_threshold(replace(found, title=title, target=target), model)
     forest, tree = state.get("forest_"), state.get("tree_")
-    if forest is not None and hasattr(forest, "state") and "leaf_values_" not in state:
-        given, first, trees, voting = state.get("leaf_probabilities_"), 0, [], str(model.parameters["voting"])
-        for one in forest.state():
-            last = first + len(one["label"])
-            trees.append(_forest_tree(one, columns, len(cells), classes, None if given is None else given[first:last]))
-            first = last
-        if given is not None:
-            voting = MEAN  # of these probabilities, whatever leaves without them would give
-        found = Procedure(tuple(cells), tuple(trees), model.classes, voting, title, target)
-        if model.threshold is not None:
-            _refuse_threshold(found, title)
-        return found
-    if forest is not None and not model.classes:
-        return _numbers(state, Procedure(tuple(cells), (), (), MEAN, title, target), columns)
+    start = Procedure(tuple(cells), (), model.classes, MEAN, title, target)
+    if hasattr(forest, "state"):
+        return _at_threshold(_core_forest(model, start, columns, classes), model)
     if "trees_" in state:
         each = tuple(_hyperplanes(one, columns, scored, classes) for one in state["trees_"])
-        found = Procedure(tuple(cells), each, model.classes, MEAN, title, target)
-        if model.threshold is not None:
-            _refuse_threshold(found, title)
-        return found
+        return _at_threshold(replace(start, trees=each), model)
     if hasattr(tree, "coef_"):
         steps = _hyperplanes(tree, columns, scored, classes)
     elif hasattr(tree, "children_left"):
@@ -489,38 +474,51 @@ def procedure_of(model: Model, several: bool = False) -> Procedure:
             f"{title} cannot be exported or explained, only its predictions can be had (oblique predict); {EXPORTABLE} "
             "can."
         )
-    found = Procedure(tuple(cells), (steps,), model.classes, None, title, target)
-    return found if model.threshold is None else _at_threshold(found, model)
+    return _at_threshold(replace(start, trees=(steps,), voting=None), model)
 
 
-def _numbers(state: Mapping[str, Any], start: Procedure, columns: Sequence[tuple[int, int]]) -> Procedure:
-    """A forest of numbers, or boosted trees of numbers. start : all but the trees and how they are put together"""
-    values, first, trees = state["leaf_values_"], 0, []
-    if values.shape[-1] > 1:
+def _core_forest(model: Model, start: Procedure, columns: Sequence[tuple[int, int]], classes: Classes) -> Procedure:
+    """A forest of the core: its trees vote, or their leaves have numbers or scores. start : all but trees and voting"""
+    state = model.fitted.state
+    values, given = state.get("leaf_values_"), state.get("leaf_probabilities_")
+    if values is not None and not classes.n and values.shape[-1] > 1:
         raise ConfigError(
             f"{start.title} with linear leaves cannot be exported or explained, only its predictions can be had "
             "(oblique predict); fit it with leaves constant."
         )
+    first, trees = 0, []
     for one in state["forest_"].state():
-        last = first + len(one["label"])
-        trees.append(_forest_tree(one, columns, len(start.cells), Classes((), 0), values[first:last]))
-        first = last
+        own = slice(first, first + len(one["label"]))
+        if values is None:
+            leaves = _voters(one, classes, None if given is None else given[own])
+        elif classes.n:
+            leaves = [Leaf(scores=Scores(classes.known, _all_scores(said, classes), ())) for said in values[own]]
+        else:
+            leaves = [_numbers_in(said) for said in values[own]]
+        trees.append(_forest_tree(one, columns, len(start.cells), leaves))
+        first = own.stop
+    start = replace(start, trees=tuple(trees))
     if "baseline_" in state:
-        start = replace(start, voting=SUM, base=float(state["baseline_"][0]))
-    return replace(start, trees=tuple(trees))
+        base = state["baseline_"]
+        return replace(start, voting=SUM, base=_all_scores(base, classes) if classes.n else tuple(base.tolist()))
+    # Probabilities of leaves are averaged, whatever leaves without them would give.
+    return start if values is not None or given is not None else replace(start, voting=str(model.parameters["voting"]))
 
 
-def _refuse_threshold(procedure: Procedure, title: str) -> None:
-    if procedure.is_forest:
-        raise ConfigError(
-            f"{title} with a threshold cannot be exported or explained, only its predictions can be had (oblique "
-            "predict); fit it without --threshold, or take a tree."
-        )
+def _all_scores(values: NDArray[Any], classes: Classes) -> tuple[float, ...]:
+    """Scores of all classes that the estimator knows: of two it holds that of the second, and the first has 0."""
+    return (*[0.0] * (len(classes.known) - len(values)), *map(float, values))
 
 
 def _at_threshold(procedure: Procedure, model: Model) -> Procedure:
-    """The same with a class of two that is said from a share of it on, and the other class below it."""
-    assert model.threshold is not None
+    """The same where a class of two is said from a share of it on, and the other class below it."""
+    if model.threshold is None:
+        return procedure
+    if procedure.is_forest and procedure.voting != SUM:
+        raise ConfigError(
+            f"{procedure.title} with a threshold cannot be exported or explained, only its predictions can be had "
+            "(oblique predict); fit it without --threshold, or take a tree."
+        )
     code, share = model.classes.index(model.threshold.label), model.threshold.share
     if procedure.has_scores:
         return replace(procedure, threshold=(code, share))
@@ -706,13 +704,8 @@ def double_of_single(threshold: float) -> float:
     return middle if float(np.float32(middle)) <= threshold else math.nextafter(middle, -math.inf)
 
 
-def _forest_tree(
-    state: Any, columns: Sequence[tuple[int, int]], n_cells: int, classes: Classes, given: Any = None
-) -> Steps:
-    """A tree of `Forest.state()`; its sums begin with their first term.
-
-    given : probabilities of its leaves, or numbers where there are no classes; None for shares of the rows
-    """
+def _forest_tree(state: Any, columns: Sequence[tuple[int, int]], n_cells: int, leaves: Sequence[Leaf]) -> Steps:
+    """A tree of `Forest.state()`; its sums begin with their first term. leaves : in the order of their numbers"""
     left = np.asarray(state["left"])
     starts = np.asarray(state["rotation_start"]).tolist()
     rotated = tuple(
@@ -720,7 +713,7 @@ def _forest_tree(
         for q in range(len(starts) - 1)
     )
     places = [(n_cells + q, NUMBER) for q in range(len(rotated))] if rotated else columns
-    width, first = int(state["width"]), np.asarray(state["leaf_start"])
+    width = int(state["width"])
 
     def split(node: int) -> Split:
         term, threshold = int(state["term"][node]), float(state["threshold"][node])
@@ -730,11 +723,15 @@ def _forest_tree(
         return Split((_lane(state["coef"], state["feature"], at, places),), threshold)
 
     def leaf(node: int) -> Leaf | None:
-        if left[node] >= 0:
-            return None
-        number = int(~left[node])
-        if not classes.n:
-            return _numbers_in(given[number])
+        return None if left[node] >= 0 else leaves[~left[node]]
+
+    return _steps(np.where(left >= 0, left, -1), np.where(left >= 0, left + 1, -1), split, leaf, rotated)
+
+
+def _voters(state: Any, classes: Classes, given: Any) -> list[Leaf]:
+    """The leaves of a tree of `Forest.state()` that votes. given : their probabilities; None for shares of the rows"""
+    first, found = np.asarray(state["leaf_start"]), []
+    for number, label in enumerate(np.asarray(state["label"]).tolist()):
         held = range(int(first[number]), int(first[number + 1]))
         weights, total = [0.0] * len(classes.known), 0.0
         for i in held:
@@ -744,10 +741,8 @@ def _forest_tree(
         shares = [1.0 if pure and weight else weight / total for weight in weights]
         if given is not None:
             shares = given[number].tolist()
-        label = classes.known[int(state["label"][number])]
-        return Leaf(label, classes.spread(shares), classes.spread(weights))
-
-    return _steps(np.where(left >= 0, left, -1), np.where(left >= 0, left + 1, -1), split, leaf, rotated)
+        found.append(Leaf(classes.known[label], classes.spread(shares), classes.spread(weights)))
+    return found
 
 
 def _lane(coef: Any, feature: Any, at: Iterable[int], places: Sequence[tuple[int, int]]) -> Lane:

@@ -181,20 +181,21 @@ def _leaf(procedure: Procedure, leaf: Leaf, output: str, n_outputs: int) -> tupl
     return _scores(leaf.scores, n_outputs)
 
 
+def centered(values: Sequence[float], n_outputs: int) -> Array:
+    """Return the first of some scores less the mean of all of them, (n_outputs,)."""
+    found = np.array(values, np.float64)
+    return np.asarray((found - found.mean())[:n_outputs])
+
+
 def _scores(scores: Scores, n_outputs: int) -> tuple[Array, list[_Part]]:
     """Scores with their mean over the classes taken away: probabilities do not see a number added to all of them."""
 
-    def of(values: Sequence[float]) -> Array:
-        found = np.array(values, np.float64)
-        centered: Array = (found - found.mean())[:n_outputs]
-        return centered
-
     cells: dict[int, list[tuple[Any, Array, Array | None]]] = {}
     for part in scores.parts:
-        curve = of(part.curve) if part.curve else None
-        cells.setdefault(part.column.cell, []).append((part.column, of(part.coef), curve))
+        curve = centered(part.curve, n_outputs) if part.curve else None
+        cells.setdefault(part.column.cell, []).append((part.column, centered(part.coef, n_outputs), curve))
     parts = [_Part(cell, (), tuple(own), n_outputs) for cell, own in cells.items()]
-    return of(scores.intercept), parts
+    return centered(scores.intercept, n_outputs), parts
 
 
 def n_told(procedure: Procedure, output: str) -> int:

@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from oblique_cli.errors import ConfigError, quoted
-from oblique_cli.models.explaining.games import PROBABILITY, SCORE, VALUE, completed, game_of, n_told, outputs_of
+from oblique_cli.models.explaining.games import (
+    PROBABILITY,
+    SCORE,
+    VALUE,
+    centered,
+    completed,
+    game_of,
+    n_told,
+    outputs_of,
+)
 from oblique_cli.models.model import Model, algorithm_of
 from oblique_cli.models.procedure import CLIPPED, SUM, Procedure, procedure_of
 
@@ -144,8 +153,8 @@ def output_of(procedure: Procedure, asked: str | None = None) -> str:
         return own
     if own == SCORE and asked == PROBABILITY:
         raise ConfigError(
-            f"{procedure.title} has linear models in its leaves, whose probabilities are not piecewise linear, so that "
-            "no exact Shapley values of them are known here; take output='score', their log odds."
+            f"{procedure.title} makes its probabilities of scores, so they are not piecewise linear, and no exact "
+            "Shapley values of them are known here; take output='score', their log odds."
         )
     raise ConfigError(f"output of {procedure.title} must be {own!r}. Got {quoted(asked)}.")
 
@@ -212,7 +221,10 @@ def _of_trees(
     trees = 1 if procedure.voting == SUM else len(procedure.trees)
     found /= len(background) * trees
     found = _as_shap(found) if interactions else found
-    return completed(found, base / trees + procedure.base, len(outputs_of(procedure, output)), output)
+    base /= trees
+    if procedure.voting == SUM:
+        base += centered(procedure.base, n_outputs) if output == SCORE else procedure.base
+    return completed(found, base, len(outputs_of(procedure, output)), output)
 
 
 def _too_many(procedure: Procedure, tree: Any, most_steps: int) -> str:

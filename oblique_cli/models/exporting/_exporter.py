@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.registry import Registry, fault_of_function, fault_of_texts, fault_of_type
-from oblique_cli.models.procedure import CLIPPED, Procedure
+from oblique_cli.models.procedure import CLIPPED, SUM, Procedure
 
 if TYPE_CHECKING:
     from oblique_cli.models.model import Model
@@ -19,10 +19,10 @@ LOGISTIC, CODED, CODED_FOREST = "logistic leaves", "trees over codes", "forests 
 PLAIN = (CLASSIFICATION, REGRESSION, FOREST)
 SINGLE = (CLASSIFICATION, LOGISTIC, CODED, REGRESSION)  # trees
 MOST = (CLASSIFICATION, LOGISTIC, CODED, REGRESSION, FOREST, CODED_FOREST)
-LOGISTIC_FOREST = "forests of logistic leaves"
+LOGISTIC_FOREST, BOOSTED = "forests of logistic leaves", "boosting of classes"
 NUMBERS = "forests of numbers"
 SEVERAL, SEVERAL_FOREST = "regression trees of several outputs", "forests of several outputs"
-KINDS = (*MOST, LOGISTIC_FOREST, NUMBERS, SEVERAL, SEVERAL_FOREST)
+KINDS = (*MOST, LOGISTIC_FOREST, BOOSTED, NUMBERS, SEVERAL, SEVERAL_FOREST)
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def exporter(
 def kind_of(procedure: Procedure) -> str:
     """Return which of KINDS a model is."""
     if procedure.is_forest and procedure.has_scores:
-        return LOGISTIC_FOREST
+        return BOOSTED if procedure.voting == SUM else LOGISTIC_FOREST
     if procedure.is_regression and procedure.n_outputs > 1:
         return SEVERAL_FOREST if procedure.is_forest else SEVERAL
     if procedure.is_forest and procedure.is_regression:

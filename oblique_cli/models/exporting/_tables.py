@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from oblique_cli.models.procedure import ANYTHING, Lane, Procedure, Split
+from oblique_cli.models.procedure import ANYTHING, MAJORITY, Lane, Leaf, Procedure, Split
 
 
 @dataclass
@@ -33,6 +33,7 @@ class Tables:
     starts         n_lanes a node, and one more: where the terms of each lane begin
     rotated_starts, rotated_first   where the terms of each rotated feature begin, and the features of each tree
     node           of each leaf: its number in its tree, as `apply` gives it
+    voice          of each leaf: what it adds to the sums of a vote (`voice_of`)
     model_starts   of each leaf and one more: where the terms of its linear model begin
     bounds         of each leaf: least and largest number of this model
     """
@@ -51,10 +52,22 @@ class Tables:
     node: list[int] = field(default_factory=list)
     label: list[int] = field(default_factory=list)
     shares: list[tuple[float, ...]] = field(default_factory=list)
+    voice: list[tuple[float, ...]] = field(default_factory=list)
     model_starts: list[int] = field(default_factory=lambda: [0])
     model: Terms = field(default_factory=Terms)
     intercept: list[float] = field(default_factory=list)
     bounds: list[tuple[float, float]] = field(default_factory=list)
+
+
+def voice_of(procedure: Procedure, leaf: Leaf) -> tuple[float, ...]:
+    """Return what a leaf adds to the sums of a forest: a number, a vote, shares of the classes, or scores of some."""
+    if procedure.is_regression:
+        return (leaf.intercept,)
+    if leaf.scores is not None:
+        return leaf.scores.intercept
+    if procedure.voting == MAJORITY:
+        return tuple(float(k == leaf.label) for k in range(len(procedure.classes)))
+    return leaf.shares
 
 
 def tables_of(procedure: Procedure) -> Tables:
@@ -76,6 +89,7 @@ def tables_of(procedure: Procedure) -> Tables:
             out.node.append(tree.number(node))
             out.label.append(leaf.label)
             out.shares.append(leaf.shares)
+            out.voice.append(voice_of(procedure, leaf))
             out.model.add(leaf.terms)
             out.model_starts.append(len(out.model.coef))
             out.intercept.append(leaf.intercept)

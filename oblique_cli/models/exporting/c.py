@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from oblique_cli.errors import ConfigError, cut
 from oblique_cli.models.exporting._conditions import Conditions
-from oblique_cli.models.exporting._exporter import MOST, NUMBERS, Source, exporter
+from oblique_cli.models.exporting._exporter import BOOSTED, MOST, NUMBERS, Source, exporter
 from oblique_cli.models.exporting._limits import Limits, limits_of
 from oblique_cli.models.exporting._tables import Tables, Terms, tables_of
 from oblique_cli.models.exporting._text import folded, heading, identifiers, quoted, readable
@@ -142,12 +142,20 @@ SQUARES = f"""
 OF_SCORES = """
 int {p}_predict_proba(const double *row, double *shares)
 {{
-    double cells[{columns}], scores[{n}], total = 0.0;
-    int at, k, best = 0;
+    double cells[{columns}], scores[{n}];
     if (!{p}_filled(row, cells))
         return -1;
-    at = {p}_at(cells);
-    {p}_scores(at, cells, scores);
+    {p}_scores({p}_at(cells), cells, scores);
+    return {p}_shared(scores, shares);
+}}
+"""
+
+SHARED = """
+/* The probability of each class, of the scores of the classes {p}_scored; returns the class predicted. */
+static int {p}_shared(const double *scores, double *shares)
+{{
+    double total = 0.0;
+    int k, best = 0;
     for (k = 1; k < {n}; k++)
         if (scores[k] > scores[best])
             best = k;
@@ -157,13 +165,29 @@ int {p}_predict_proba(const double *row, double *shares)
         total += exp(scores[k] - scores[best]);
     for (k = 0; k < {n}; k++)
         shares[{p}_scored[k]] = exp(scores[k] - scores[best]) / total;
-    return {decided};
-}}
+{decided}}}
+"""
+LARGEST_SHARE = """\
+    best = 0;
+    for (k = 1; k < {P}_CLASSES; k++)
+        if (shares[k] > shares[best])
+            best = k;
+    return best;
+"""
 
+PREDICT = """
 int {p}_predict(const double *row)
 {{
     double shares[{P}_CLASSES];
     return {p}_predict_proba(row, shares);
+}}
+"""
+
+BOOSTED_FOREST = """
+int {p}_predict_proba(const double *row, double *shares)
+{{
+    double scores[{n}];
+    return {p}_votes(row, scores) < 0 ? -1 : {p}_shared(scores, shares);
 }}
 """
 
@@ -211,7 +235,7 @@ LIMIT_OF_LEAF = "    while (i < {n} && {p}_limit_leaf[i] != {p}_leaf(row))\n    
     "c",
     "C99 that compiles as C++ too, without allocation",
     ".c",
-    kinds=(*MOST, NUMBERS),
+    kinds=(*MOST, BOOSTED, NUMBERS),
     named="what names of functions begin with",
 )
 def write(source: Source) -> str:
@@ -489,13 +513,8 @@ def _scored(procedure: Procedure, p: str) -> str:
     starts = [sum(len(own.parts) for own in held[:i]) for i in range(len(held) + 1)]
     none = [(0.0,) * n]  # an array must hold something
     bent = any(part.curve for part in parts)
-    decided = f"{p}_scored[best]"
-    if procedure.threshold:
-        code, share = procedure.threshold
-        decided = f"shares[{code}] >= {share!r} ? {code} : {1 - code}"
     return (
-        "\n/* Codes of the classes that have a score. */\n"
-        + _array("int", f"{p}_scored", procedure.scored)
+        _codes_of_scores(procedure, p)
         + "/* Columns in standard deviations; level -1 is the number, -2 a missing cell. */\n"
         + _array("int", f"{p}_scaled_cell", [one.cell for one in scaled])
         + _array("int", f"{p}_scaled_level", [one.level for one in scaled])
@@ -508,8 +527,24 @@ def _scored(procedure: Procedure, p: str) -> str:
         + _shares(f"{p}_part_coef", [part.coef for part in parts] or none, n)
         + (_shares(f"{p}_part_curve", [part.curve or none[0] for part in parts], n) if bent else "")
         + SCORES.format(p=p, n=n, squares=SQUARES.format(p=p, n=n) if bent else "")
-        + OF_SCORES.format(p=p, P=p.upper(), n=n, columns=_width(procedure, p), decided=decided)
+        + _shared(procedure, p, "    return {p}_scored[best];\n")
+        + OF_SCORES.format(p=p, n=n, columns=_width(procedure, p))
+        + PREDICT.format(p=p, P=p.upper())
     )
+
+
+def _codes_of_scores(procedure: Procedure, p: str) -> str:
+    return "\n/* Codes of the classes that have a score. */\n" + _array("int", f"{p}_scored", procedure.scored)
+
+
+def _shared(procedure: Procedure, p: str, largest: str) -> str:
+    """The function from scores to probabilities. largest : what it returns where no threshold decides"""
+    words = {"p": p, "P": p.upper(), "n": len(procedure.scored)}
+    decided = largest.format(**words)
+    if procedure.threshold:
+        code, share = procedure.threshold
+        decided = f"    return shares[{code}] >= {share!r} ? {code} : {1 - code};\n"
+    return SHARED.format(**words, decided=decided)
 
 
 def _numbers(procedure: Procedure, tables: Tables, p: str) -> str:
@@ -523,19 +558,19 @@ def _numbers(procedure: Procedure, tables: Tables, p: str) -> str:
         + f"    if (!{p}_filled(row, cells))\n        return NAN;\n"
         + f"    for (t = 0; t < {len(procedure.trees)}; t++)\n"
         + f"        total += {p}_value[{p}_walk({p}_root[t], cells)];\n"
-        + f"    return total {f'+ ({procedure.base!r})' if sums else f'/ {len(procedure.trees)}.0'};\n}}\n"
+        + f"    return total {f'+ ({procedure.base[0]!r})' if sums else f'/ {len(procedure.trees)}.0'};\n}}\n"
     )
 
 
 def _forest(procedure: Procedure, tables: Tables, p: str) -> str:
-    P, trees = p.upper(), len(procedure.trees)
+    n, trees = _n_votes(procedure, p), len(procedure.trees)
     most = max((len(tree.rotated) for tree in procedure.trees), default=0)
     if procedure.voting == MAJORITY:
         votes = _array("int", f"{p}_label", tables.label)
         vote = f"        votes[{p}_label[at]] += 1.0;\n"
     else:
-        votes = _shares(f"{p}_share", tables.shares, len(procedure.classes))
-        vote = f"        for (k = 0; k < {P}_CLASSES; k++)\n            votes[k] += {p}_share[at][k];\n"
+        votes = _shares(f"{p}_share", tables.voice, len(tables.voice[0]))
+        vote = f"        for (k = 0; k < {n}; k++)\n            votes[k] += {p}_share[at][k];\n"
     rotated, rotate = "", ""
     if most:
         kind = "short" if _small(tables) else "int"
@@ -552,7 +587,9 @@ def _forest(procedure: Procedure, tables: Tables, p: str) -> str:
             f"                        {p}_rotated_start[q + 1], cells);\n"
         )
     return (
-        f"\n/* What each leaf votes for. */\n{votes}"
+        (_codes_of_scores(procedure, p) if procedure.has_scores else "")
+        + (_array("double", f"{p}_base", procedure.base) if procedure.has_scores else "")
+        + f"\n/* What each leaf {'adds to the scores' if procedure.has_scores else 'votes for'}. */\n{votes}"
         + _array("int", f"{p}_root", tables.roots)
         + rotated
         + (_array("double", f"{p}_even", procedure.even) if procedure.even else "")
@@ -561,15 +598,27 @@ def _forest(procedure: Procedure, tables: Tables, p: str) -> str:
         + ("    unsigned q;\n" if most else "")
         + ("    double total = 0.0, top = 0.0;\n" if procedure.even else "")
         + f"    if (!{p}_filled(row, cells))\n        return -1;\n"
-        + f"    for (k = 0; k < {P}_CLASSES; k++)\n        votes[k] = 0.0;\n"
+        + f"    for (k = 0; k < {n}; k++)\n        votes[k] = 0.0;\n"
         + f"    for (t = 0; t < {trees}; t++) {{\n{rotate}        at = {p}_walk({p}_root[t], cells);\n{vote}    }}\n"
         + _decided(procedure, p)
     )
 
 
+def _n_votes(procedure: Procedure, p: str) -> str:
+    return str(len(procedure.scored)) if procedure.has_scores else f"{p.upper()}_CLASSES"
+
+
 def _decided(procedure: Procedure, p: str) -> str:
     """The rest of the function that adds up votes, and those that call it."""
     P, trees = p.upper(), len(procedure.trees)
+    if procedure.has_scores:
+        n = _n_votes(procedure, p)
+        return (
+            f"    for (k = 0; k < {n}; k++)\n        votes[k] += {p}_base[k];\n    return 0;\n}}\n"
+            + _shared(procedure, p, LARGEST_SHARE)
+            + BOOSTED_FOREST.format(p=p, n=n)
+            + PREDICT.format(p=p, P=P)
+        )
     shares = f"    if (at >= 0)\n        for (k = 0; k < {P}_CLASSES; k++)\n            shares[k] /= {trees};\n"
     decided = (
         f"    at = 0;\n    for (k = 1; k < {P}_CLASSES; k++)\n        if (votes[k] > votes[at])\n            at = k;\n"

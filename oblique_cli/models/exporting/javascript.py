@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from oblique_cli.models.exporting._conditions import Conditions
-from oblique_cli.models.exporting._exporter import MOST, Source, exporter
+from oblique_cli.models.exporting._exporter import BOOSTED, MOST, Source, exporter
 from oblique_cli.models.exporting._exporter import NUMBERS as NUMBER_FOREST
 from oblique_cli.models.exporting._limits import LimitsText
 from oblique_cli.models.exporting._tables import Tables, tables_of
@@ -16,7 +16,6 @@ from oblique_cli.models.procedure import (
     ANYTHING,
     CLIPPED,
     HALF_ROOT,
-    MAJORITY,
     MISSING,
     TIE,
     Lane,
@@ -139,7 +138,7 @@ VOTES = f"""
 function votesOf(row) {{
   const cells = cellsOf(row);
   if ({LACKING}) return null;
-  const votes = CLASSES.map(() => 0);
+  const votes = SHARES[0].map(() => 0);
   ROOTS.forEach((root, t) => {{
     const at = walk(root, [...cells, ...ROTATED[t].map((terms) => sumOf(terms, cells))]);
     SHARES[at].forEach((share, k) => {{
@@ -231,16 +230,38 @@ function scoresOf(row) {{
 // The probability of each class, in the order of CLASSES; null for a row that lacks a number.
 export function predictProba(row) {{
   const scores = scoresOf(row);
-  if (scores === null) return null;
+  return scores === null ? null : sharesOf(scores);
+}}
+"""
+
+BOOSTED_FOREST = """
+// The probability of each class, in the order of CLASSES; null for a row that lacks a number.
+export function predictProba(row) {
+  const scores = votesOf(row);
+  return scores === null ? null : sharesOf(scores.map((score, k) => score + BASE[k]));
+}
+"""
+
+LARGEST_SHARE = """
+// The class of the largest probability, the first on a tie; null for a row that lacks a number.
+export function predict(row) {
+  const shares = predictProba(row);
+  return shares === null ? null : CLASSES[firstOfLargest(shares)];
+}
+"""
+
+SHARES_OF = """
+// The probability of each class, of the scores of the classes SCORED.
+function sharesOf(scores) {
   const top = scores[firstOfLargest(scores)];
   const powers = scores.map((score) => Math.exp(score - top));
   const total = powers.reduce((sum, power) => sum + power, 0);
   const shares = CLASSES.map(() => 0);
-  SCORED.forEach((code, k) => {{
+  SCORED.forEach((code, k) => {
     shares[code] = powers[k] / total;
-  }});
+  });
   return shares;
-}}
+}
 """
 
 LARGEST_SCORE = """
@@ -300,7 +321,7 @@ export function predictInterval(row) {{
 )
 
 
-@exporter("javascript", "a module of JavaScript for Node and browsers", ".mjs", kinds=(*MOST, NUMBER_FOREST))
+@exporter("javascript", "a module of JavaScript for Node and browsers", ".mjs", kinds=(*MOST, BOOSTED, NUMBER_FOREST))
 def write(source: Source) -> str:
     """Return the module."""
     return _predicting(source) + GUARANTEED.of(source, js)
@@ -316,7 +337,10 @@ def _predicting(source: Source) -> str:
         "",
     ]
     lines += _columns(procedure)
-    parts = ["\n".join(lines) + "\n", VALUE if procedure.coded or procedure.has_scores else ""]
+    parts = [
+        "\n".join(lines) + "\n",
+        VALUE if procedure.coded or (procedure.has_scores and not procedure.is_forest) else "",
+    ]
     parts += [READ, CODES if procedure.coded else "", "  return cells;\n}\n"]
     tables = tables_of(procedure)
     nested = readable(procedure)
@@ -325,12 +349,14 @@ def _predicting(source: Source) -> str:
     if procedure.is_forest and procedure.is_regression:
         sums = procedure.voting == ADDED
         what = "The sum of the trees and the number that they start from" if sums else "The mean of the trees"
-        total = f"total + {js(procedure.base)}" if sums else "total / ROOTS.length"
+        total = f"total + {js(procedure.base[0])}" if sums else "total / ROOTS.length"
         values = f"// What each leaf says.\nconst VALUES = {js(tables.intercept)};\n"
         return "".join([*parts, values, SUM, WALK, NUMBERS.format(what=what, total=total)])
     if procedure.is_forest:
-        decided = CLIPPED_FOREST if procedure.voting == CLIPPED else FOREST
-        return "".join([*parts, _forest_tables(procedure, tables), SUM, WALK, LARGEST, VOTES, decided])
+        parts += [_forest_tables(procedure, tables), SUM, WALK, LARGEST, VOTES]
+        if procedure.has_scores:
+            return "".join([*parts, SHARES_OF, BOOSTED_FOREST, _decided(procedure, LARGEST_SHARE)])
+        return "".join([*parts, CLIPPED_FOREST if procedure.voting == CLIPPED else FOREST])
     parts += [f"const NODE = {js(tables.node)};\n" if not nested else "\n", _leaf_tables(procedure), LEAF]
     parts.append(f"\n{_nested(procedure)}" if nested else LEAF_OF_TABLES + WALK)
     if procedure.is_regression or not nested:
@@ -338,11 +364,15 @@ def _predicting(source: Source) -> str:
     if not procedure.has_scores:
         value = VALUE_OF_TREE.format(said=BOUNDED if procedure.has_bounds else UNBOUNDED)
         return "".join([*parts, value if procedure.is_regression else CLASSES_OF_TREE])
-    decided = LARGEST_SCORE
-    if procedure.threshold:
-        code, share = procedure.threshold
-        decided = AT_THRESHOLD.format(code=code, share=share, other=1 - code)
-    return "".join([*parts, LARGEST, SCORES, decided])
+    return "".join([*parts, LARGEST, SHARES_OF, SCORES, _decided(procedure, LARGEST_SCORE)])
+
+
+def _decided(procedure: Procedure, largest: str) -> str:
+    """The function `predict`. largest : where no threshold decides"""
+    if procedure.threshold is None:
+        return largest
+    code, share = procedure.threshold
+    return AT_THRESHOLD.format(code=code, share=share, other=1 - code)
 
 
 def js(value: Any) -> str:
@@ -404,12 +434,16 @@ def _leaf_tables(procedure: Procedure) -> str:
     ]
     scaled = [(one.cell, one.level, one.center, one.scale) for one in procedure.scaled]
     return (
-        f"// Codes of the classes that have a score.\nconst SCORED = {js(procedure.scored)};\n"
-        "// Columns in standard deviations: column, level (-1 the number, -2 a missing cell), center, scale.\n"
+        _scored(procedure)
+        + "// Columns in standard deviations: column, level (-1 the number, -2 a missing cell), center, scale.\n"
         f"const SCALED = {js(scaled)};\n"
         "// Of each leaf: intercepts, and what columns in standard deviations add: which column, coefficients by\n"
         "// class, and those of squares.\n" + _mapped("SCORES", models)
     )
+
+
+def _scored(procedure: Procedure) -> str:
+    return f"// Codes of the classes that have a score.\nconst SCORED = {js(procedure.scored)};\n"
 
 
 def _walked(tables: Tables) -> str:
@@ -432,13 +466,13 @@ def _walked(tables: Tables) -> str:
 
 
 def _forest_tables(procedure: Procedure, tables: Tables) -> str:
-    shares: Sequence[tuple[float, ...]] = tables.shares
-    if procedure.voting == MAJORITY:
-        shares = [tuple(float(k == label) for k in range(len(procedure.classes))) for label in tables.label]
     rotated = [[_terms(lane) for lane in tree.rotated] for tree in procedure.trees]
     even = f"// Shares where no sum is positive.\nconst EVEN = {js(procedure.even)};\n" if procedure.even else ""
+    base = f"// Scores before the first tree.\nconst BASE = {js(procedure.base)};\n"
+    scored = _scored(procedure) + base if procedure.has_scores else ""
+    what = "scores" if procedure.has_scores else "votes"
     return (
-        f"{even}// What each leaf adds to the votes.\nconst SHARES = {js(shares)};\n"
+        f"{even}{scored}// What each leaf adds to the {what}.\nconst SHARES = {js(tables.voice)};\n"
         f"// Features of each tree that are sums of columns.\nconst ROTATED = {js(rotated)};\n"
     )
 

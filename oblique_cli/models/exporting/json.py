@@ -44,7 +44,7 @@ def as_plain(procedure: Procedure) -> dict[str, Any]:
     if procedure.even:
         further["even"] = list(procedure.even)
     if procedure.voting == SUM:
-        further["base"] = procedure.base
+        further["base"] = procedure.base[0] if procedure.is_regression else list(procedure.base)
     if procedure.threshold:
         further["threshold"] = dict(zip(("class", "share"), procedure.threshold, strict=True))
     return {

@@ -16,7 +16,7 @@ from oblique_cli.models.procedure import (
     ANYTHING,
     CLIPPED,
     HALF_ROOT,
-    MAJORITY,
+    MEAN,
     MISSING,
     TIE,
     Leaf,
@@ -79,7 +79,9 @@ def _scores_at(at, cells):
         for k, coef in enumerate(curves):
             scores[k] += coef * ((near * near - 1.0) * {HALF_ROOT!r})
     return scores
+'''
 
+SHARES_OF = '''
 
 def _shares_of(scores):
     """Return the probability of each class, in the order of CLASSES."""
@@ -103,9 +105,6 @@ def predict_proba(row):
     """Return the probability of each class, in the order of CLASSES; None for a row that lacks a number."""
     scores = _scores(_cells(row))
     return None if scores is None else _shares_of(scores)
-
-
-def predict(row):
 '''
 
 LARGEST_SCORE = '''    """Return the class of the largest score, None for a row that lacks a number."""
@@ -199,10 +198,22 @@ def predict_proba(row):
         for k, share in enumerate(_shares_of(_scores_at(_walk(root, cells), cells))):
             total[k] += share
     return tuple(share / len(ROOTS) for share in total)
+'''
 
+BOOSTED = '''
+
+def predict_proba(row):
+    """Return the probability of each class, in the order of CLASSES; None for a row that lacks a number."""
+    scores = _votes(row)
+    return None if scores is None else _shares_of([score + start for score, start in zip(scores, BASE)])
+'''
+
+PREDICT = """
 
 def predict(row):
-    """Return the class of the largest probability, the first on a tie; None as `predict_proba`."""
+"""
+
+LARGEST_SHARE = '''    """Return the class of the largest probability, the first on a tie; None as `predict_proba`."""
     shares = predict_proba(row)
     return None if shares is None else CLASSES[shares.index(max(shares))]
 '''
@@ -213,7 +224,7 @@ def _votes(row):
     cells = _cells(row)
     if any(cells[j] != cells[j] for j in NEEDED):
         return None
-    votes = [0.0] * len(CLASSES)
+    votes = [0.0] * len(SHARES[0])
     for root, rotated in zip(ROOTS, ROTATED):
         at = _walk(root, cells + [_sum(terms, cells) for terms in rotated])
         for k, share in enumerate(SHARES[at]):
@@ -345,9 +356,10 @@ def _predicting(source: Source) -> str:
     parts = ["\n".join(lines) + "\n", read]
     if procedure.is_forest:
         tables = tables_of(procedure)
-        if procedure.has_scores:
+        if procedure.has_scores and procedure.voting == MEAN:
             scores = _score_tables(procedure, list(enumerate(_leaves(procedure))))
-            return "".join([*parts, "\n", _walked(tables), scores, SUM, WALK, SCORES_AT, LOGISTIC_FOREST])
+            parts += ["\n", _walked(tables), scores, SUM, WALK, SCORES_AT, SHARES_OF, LOGISTIC_FOREST]
+            return "".join([*parts, PREDICT, LARGEST_SHARE])
         if procedure.is_regression:
             if procedure.n_outputs > 1:
                 rows = [f"    {tuple(own.intercept for own in leaf.outputs)!r}," for leaf in _leaves(procedure)]
@@ -356,10 +368,12 @@ def _predicting(source: Source) -> str:
             values = f"# What each leaf says.\nVALUES = {_listed(tables.intercept)}\n"
             sums = procedure.voting == ADDED
             what = "the sum of the trees and the number that they start from" if sums else "the mean of the trees"
-            total = f"total + {procedure.base!r}" if sums else "total / len(ROOTS)"
+            total = f"total + {procedure.base[0]!r}" if sums else "total / len(ROOTS)"
             return "".join([*parts, "\n", _walked(tables), values, SUM, WALK, NUMBERS.format(what=what, total=total)])
         parts += ["\n", _walked(tables), _forest_tables(procedure, tables), SUM, WALK]
         votes, _, _ = FOREST.partition("\n\ndef predict(row)")
+        if procedure.has_scores:
+            return "".join([*parts, votes, SHARES_OF, BOOSTED, PREDICT, _decided(procedure, LARGEST_SHARE)])
         return "".join([*parts, votes + CLIPPED_FOREST if procedure.voting == CLIPPED else FOREST])
     if readable(procedure):
         parts += ["\n", _leaf_tables(procedure), LEAF, "\n\n" + _nested(procedure)]
@@ -369,12 +383,16 @@ def _predicting(source: Source) -> str:
         parts += ["\n", _walked(tables), f"NODE = {tuple(tables.node)!r}\n", _leaf_tables(procedure)]
         parts += [LEAF, LEAF_OF_TABLES, SUM, WALK]
     if procedure.has_scores:
-        decided = LARGEST_SCORE
-        if procedure.threshold:
-            code, share = procedure.threshold
-            decided = AT_THRESHOLD.format(code=code, share=share, other=1 - code)
-        return "".join([*parts, SCORES_AT, SCORES, decided])
+        return "".join([*parts, SCORES_AT, SHARES_OF, SCORES, PREDICT, _decided(procedure, LARGEST_SCORE)])
     return "".join([*parts, _value_of_tree(procedure) if procedure.is_regression else CLASSES_OF_TREE])
+
+
+def _decided(procedure: Procedure, largest: str) -> str:
+    """What is in `predict`. largest : where no threshold decides"""
+    if procedure.threshold is None:
+        return largest
+    code, share = procedure.threshold
+    return AT_THRESHOLD.format(code=code, share=share, other=1 - code)
 
 
 def _value_of_tree(procedure: Procedure) -> str:
@@ -450,6 +468,10 @@ def _leaves(procedure: Procedure) -> list[Leaf]:
     return [tree.leaf(node) for tree in procedure.trees for node in tree.leaf_nodes]
 
 
+def _scored(procedure: Procedure) -> str:
+    return f"# Codes of the classes that have a score.\nSCORED = {procedure.scored!r}\n"
+
+
 def _score_tables(procedure: Procedure, leaves: Sequence[tuple[int, Leaf]]) -> str:
     """What decides in leaves. leaves : what each is called, and the leaf"""
     scaled = procedure.scaled
@@ -463,8 +485,7 @@ def _score_tables(procedure: Procedure, leaves: Sequence[tuple[int, Leaf]]) -> s
         rows += [f"        ({place[part.column]}, {part.coef!r}, {part.curve!r})," for part in own.parts]
         rows.append("    )),")
     return (
-        "# Codes of the classes that have a score.\n"
-        f"SCORED = {procedure.scored!r}\n"
+        f"{_scored(procedure)}"
         "# Columns in standard deviations: column, level (-1 the number, -2 a missing cell), center, scale.\n"
         "SCALED = (\n" + _lines(columns) + ")\n"
         "# Of each leaf: intercepts, and what columns in standard deviations add: which column, coefficients by\n"
@@ -493,16 +514,13 @@ def _walked(tables: Tables) -> str:
 
 
 def _forest_tables(procedure: Procedure, tables: Tables) -> str:
-    majority = procedure.voting == MAJORITY
-    shares = [
-        tuple(float(k == label) for k in range(len(procedure.classes))) if majority else given
-        for label, given in zip(tables.label, tables.shares, strict=True)
-    ]
     rotated = [f"    ({''.join(_terms(lane) + ', ' for lane in tree.rotated)})," for tree in procedure.trees]
+    base = f"# Scores before the first tree.\nBASE = {procedure.base!r}\n"
     return (
         (f"# Shares where no sum is positive.\nEVEN = {procedure.even!r}\n" if procedure.even else "")
-        + "# What each leaf adds to the votes.\nSHARES = (\n"
-        + _lines([f"    {share!r}," for share in shares])
+        + (_scored(procedure) + base if procedure.has_scores else "")
+        + f"# What each leaf adds to the {'scores' if procedure.has_scores else 'votes'}.\nSHARES = (\n"
+        + _lines([f"    {voice!r}," for voice in tables.voice])
         + ")\n# Features of each tree that are sums of columns.\nROTATED = (\n"
         + _lines(rotated)
         + ")\n"

@@ -8,13 +8,13 @@ from fractions import Fraction
 
 from oblique_cli.errors import ConfigError, cut
 from oblique_cli.models.exporting._conditions import Conditions
-from oblique_cli.models.exporting._exporter import MOST, NUMBERS, Source, exporter
+from oblique_cli.models.exporting._exporter import BOOSTED, MOST, NUMBERS, Source, exporter
 from oblique_cli.models.exporting._limits import Limits, limits_of
+from oblique_cli.models.exporting._tables import voice_of
 from oblique_cli.models.exporting._text import folded, heading, quoted, readable
 from oblique_cli.models.procedure import (
     CLIPPED,
     HALF_ROOT,
-    MAJORITY,
     MISSING,
     NUMBER,
     TIE,
@@ -39,7 +39,7 @@ LEAST_POWER = -700.0  # PostgreSQL takes the exponential of less for an error; i
     "sql",
     "a SELECT of standard SQL (SQLite, PostgreSQL, DuckDB)",
     ".sql",
-    kinds=(*MOST, NUMBERS),
+    kinds=(*MOST, BOOSTED, NUMBERS),
     named="the table that holds the rows",
 )
 def write(source: Source) -> str:
@@ -224,9 +224,23 @@ def _scored(procedure: Procedure, leaf: str, depth: int) -> str:
             cases.append(f"WHEN {node} THEN {folded(pieces, '  ' * (depth + 3))}")
         indent = "  " * (depth + 2)
         scores.append((f"CASE {o}leaf\n{indent}" + f"\n{indent}".join(cases) + f"\n{indent}END", f"{o}s{k}"))
-    found = _layer(scores, found, "scored", depth + 1)
-    names = [name for _, name in scores]
-    return _layer([*((name, name) for name in names), (_largest(names), f"{o}top")], found, "compared", depth)
+    return _compared(procedure, _layer(scores, found, "scored", depth + 1), depth)
+
+
+def _compared(procedure: Procedure, inner: str, depth: int) -> str:
+    """The scores s0, s1, ... of the table `inner`, and the largest of them."""
+    o = _own(procedure)
+    names = [f"{o}s{k}" for k in range(len(procedure.scored))]
+    return _layer([*((name, name) for name in names), (_largest(names), f"{o}top")], inner, "compared", depth)
+
+
+def _powers(procedure: Procedure) -> list[str]:
+    """The exponential of each score less the largest of them."""
+    o = _own(procedure)
+    return [
+        f"CASE WHEN {o}s{k} - {o}top < {LEAST_POWER} THEN 0.0 ELSE EXP({o}s{k} - {o}top) END"
+        for k in range(len(procedure.scored))
+    ]
 
 
 def _deviations(one: Scaled, procedure: Procedure) -> str:
@@ -251,11 +265,7 @@ def _largest(names: Sequence[str]) -> str:
 
 def _of_scores(procedure: Procedure, leaf: str) -> tuple[str, str]:
     """Prediction and its probability, of scores s0, s1, ... and the largest of them."""
-    scored, o = procedure.scored, _own(procedure)
-    powers = [
-        f"CASE WHEN {o}s{k} - {o}top < {LEAST_POWER} THEN 0.0 ELSE EXP({o}s{k} - {o}top) END"
-        for k in range(len(scored))
-    ]
+    scored, powers, o = procedure.scored, _powers(procedure), _own(procedure)
     total = folded(["(" + powers[0], *(f"+ {power}" for power in powers[1:])], "    ") + ")"
     labels = [text(procedure.classes[code]) for code in scored]
     if procedure.threshold is None:
@@ -274,11 +284,7 @@ def _moved(value: str, by: float) -> str:
 
 def _scored_shares(procedure: Procedure) -> list[str]:
     """The share of each class, of scores s0, s1, ... and the largest of them."""
-    scored, o = procedure.scored, _own(procedure)
-    powers = [
-        f"CASE WHEN {o}s{k} - {o}top < {LEAST_POWER} THEN 0.0 ELSE EXP({o}s{k} - {o}top) END"
-        for k in range(len(scored))
-    ]
+    scored, powers = procedure.scored, _powers(procedure)
     total = "(" + " + ".join(powers) + ")"
     found = ["0.0"] * len(procedure.classes)
     for code, power in zip(scored, powers, strict=True):
@@ -317,8 +323,9 @@ def _first(values: Sequence[str], conditions: Sequence[str], leaf: str = "") -> 
 
 def _voted(procedure: Procedure, depth: int) -> str:
     """The shares p0, p1, ... of a row in a forest, or the number p0."""
-    n, o = len(procedure.classes) or 1, _own(procedure)
+    n, o = len(procedure.scored) if procedure.has_scores else len(procedure.classes) or 1, _own(procedure)
     found, decisions, leaves = "", [], []
+    deep = depth + 3 * procedure.has_scores
     codes = {j: f"{o}c{j}" for j in range(len(procedure.cells), len(procedure.columns))}
     rotated = [(_cell(procedure, j), name) for j, name in codes.items()]
     for t, tree in enumerate(procedure.trees):
@@ -329,7 +336,7 @@ def _voted(procedure: Procedure, depth: int) -> str:
         ]
         words = _Conditions(procedure, names)
         for node in tree.inner:
-            decision = words.goes_left(tree.split(node), "  " * (depth + 5))
+            decision = words.goes_left(tree.split(node), "  " * (deep + 5))
             decisions.append((decision, f"{o}l{t}_{node}"))
         cases = [
             f"WHEN {' AND '.join(path) or '1 = 1'} THEN {node}"
@@ -337,28 +344,35 @@ def _voted(procedure: Procedure, depth: int) -> str:
         ]
         leaves.append((f"CASE {' '.join(cases)} END", f"{o}leaf{t}"))
     if rotated:
-        found = _layer(rotated, found, "rotated", depth + 5)
+        found = _layer(rotated, found, "rotated", deep + 5)
     if decisions:
-        found = _layer(decisions, found, "decided", depth + 4)
-    found = _layer(leaves, found, "placed", depth + 3)
+        found = _layer(decisions, found, "decided", deep + 4)
+    found = _layer(leaves, found, "placed", deep + 3)
     votes = []
     for k in range(n):
         pieces = []
         for t, tree in enumerate(procedure.trees):
             own = {node: tree.leaf(node) for node in tree.leaf_nodes}
-            share = {v: _voice(procedure, one, k) for v, one in own.items()}
+            share = {v: voice_of(procedure, one)[k] for v, one in own.items()}
             cases = [f"WHEN {node} THEN {number(value)}" for node, value in share.items() if value]
             if cases:
                 pieces.append(f"CASE {o}leaf{t} {' '.join(cases)} ELSE 0.0 END")
-        votes.append((folded([*pieces[:1], *(f"+ {piece}" for piece in pieces[1:])], "  " * (depth + 3)) or "0.0", k))
+        votes.append((folded([*pieces[:1], *(f"+ {piece}" for piece in pieces[1:])], "  " * (deep + 3)) or "0.0", k))
     if procedure.voting == CLIPPED:
-        found = _layer([(value, f"{o}v{k}") for value, k in votes], found, "voted", depth + 2)
+        found = _layer([(value, f"{o}v{k}") for value, k in votes], found, "voted", deep + 2)
         votes = [(f"CASE WHEN {o}v{k} > 0.0 THEN {o}v{k} ELSE 0.0 END", k) for k in range(n)]
-    found = _layer([(value, f"{o}w{k}") for value, k in votes], found, "weighed", depth + 1)
+    found = _layer([(value, f"{o}w{k}") for value, k in votes], found, "weighed", deep + 1)
     total = number(float(len(procedure.trees)))
     shares = [(f"{o}w{k} / {total}", f"{o}p{k}") for k in range(n)]
     if procedure.voting == ADDED:
-        shares = [(f"{o}w0 + {number(procedure.base)}", f"{o}p0")]
+        name = "s" if procedure.has_scores else "p"
+        shares = [(f"{o}w{k} + {number(start)}", f"{o}{name}{k}") for k, start in enumerate(procedure.base)]
+    if procedure.has_scores:
+        found = _compared(procedure, _layer(shares, found, "scored", depth + 3), depth + 2)
+        found = _layer([(power, f"{o}e{k}") for k, power in enumerate(_powers(procedure))], found, "raised", depth + 1)
+        total = " + ".join(f"{o}e{k}" for k in range(n))
+        of_class = {code: f"{o}e{k} / ({total})" for k, code in enumerate(procedure.scored)}
+        shares = [(of_class.get(code, "0.0"), f"{o}p{code}") for code in range(len(procedure.classes))]
     if procedure.voting == CLIPPED:
         total = " + ".join(f"{o}w{k}" for k in range(n))
         shares = [
@@ -368,17 +382,15 @@ def _voted(procedure: Procedure, depth: int) -> str:
     return _layer(shares, found, "said", depth)
 
 
-def _voice(procedure: Procedure, leaf: Leaf, k: int) -> float:
-    """What a leaf adds to a vote."""
-    if procedure.is_regression:
-        return leaf.intercept
-    return float(leaf.label == k) if procedure.voting == MAJORITY else leaf.shares[k]
-
-
 def _of_shares(procedure: Procedure) -> tuple[str, str]:
-    """Prediction and its share, of the shares p0, p1, ...: the first of the largest."""
+    """Prediction and its share, of the shares p0, p1, ...: the first of the largest, or by the threshold."""
     o = _own(procedure)
     names = [f"{o}p{k}" for k in range(len(procedure.classes))]
+    if procedure.threshold:
+        code, share = procedure.threshold
+        reached, order = f"{names[code]} >= {number(share)}", (code, 1 - code)
+        labels, shares = ([values[k] for k in order] for values in ([*map(text, procedure.classes)], names))
+        return _first(labels, [reached, ""]), _first(shares, [reached, ""])
     top, tie = _largest(names), f" - {number(TIE)}" if procedure.voting == CLIPPED else ""
     tests = [f"{name} >= {top}{tie}" for name in names]
     return _first([text(label) for label in procedure.classes], tests), _first(names, tests)

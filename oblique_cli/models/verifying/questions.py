@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from oblique_cli.errors import ConfigError, cut, quoted
 from oblique_cli.ground.registry import close_matches
-from oblique_cli.models.procedure import CLIPPED, Procedure
+from oblique_cli.models.procedure import CLIPPED, SUM, Procedure
 
 Array = NDArray[np.float64]
 
@@ -49,9 +49,10 @@ def asked_of(
         raise ConfigError(
             f"{procedure.title} cannot be verified: it takes the numbers of a column for levels, which have no order."
         )
-    if procedure.is_forest and procedure.is_regression and (monotone or robust is not None):
+    adds_up = procedure.voting == SUM or (procedure.is_forest and procedure.is_regression)
+    if adds_up and (monotone or robust is not None):
         raise ConfigError(
-            f"{procedure.title} adds up the numbers of trees, and can only be verified for never_uses; take a tree."
+            f"{procedure.title} adds up what its trees say, and can only be verified for never_uses; take a tree."
         )
     directions = _directions(procedure, monotone)
     unused = tuple(column_of(procedure, name) for name in never_uses)

@@ -42,6 +42,7 @@ CASES = {
     "majority of trees": lambda: fitted("raf", n_estimators=5),
     "linear leaves": lambda: fitted("logistic_tree", max_depth=3),
     "forest of linear leaves": lambda: fitted("logistic_forest", n_estimators=2),
+    "boosting": lambda: fitted("oblique_boosting", n_estimators=3, max_depth=2),
     "numbers": lambda: fitted("hhcart_regression", max_depth=4, **NUMBERS),
     "numbers, axis-parallel": lambda: fitted("cart_regression", max_depth=4, **NUMBERS),
     "numbers, linear leaves": lambda: fitted("m5_style", **NUMBERS),
@@ -93,7 +94,9 @@ def said(model: Model, procedure: Procedure, rows: np.ndarray) -> np.ndarray:
                 node = tree.left[node] if left else tree.right[node]
             own = np.array(tree.leaf(node).scores.of(row.tolist()))
             scores.append(own - own.mean())
-        found.append(np.mean(scores, axis=0))
+        added = procedure.voting == "sum"
+        base = np.subtract(procedure.base, np.mean(procedure.base)) if added else 0.0
+        found.append(np.sum(scores, axis=0) + base if added else np.mean(scores, axis=0))
     return np.array(found)
 
 

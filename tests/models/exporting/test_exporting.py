@@ -10,13 +10,20 @@ import numpy as np
 import pytest
 from export_support import Policy
 
+from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.models import Model
 from oblique_cli.models.exporting import FORMATS, export, kind_of
-from oblique_cli.models.exporting._exporter import CLASSIFICATION, CODED_FOREST, LOGISTIC, LOGISTIC_FOREST
+from oblique_cli.models.exporting._exporter import (
+    BOOSTED,
+    CLASSIFICATION,
+    CODED_FOREST,
+    LOGISTIC,
+    LOGISTIC_FOREST,
+)
 from oblique_cli.models.exporting.rules import condition
-from oblique_cli.models.procedure import MISSING, Cell, Procedure, Split, Term
+from oblique_cli.models.procedure import MISSING, Cell, Procedure, Split, Term, procedure_of
 
 CASES = {
     "iris": lambda: support.iris(),
@@ -63,6 +70,16 @@ CASES = {
     "logistic leaves, a threshold": lambda: support.leaf_models(3, n_classes=2, gaps=True, threshold=0.3),
     "forest of logistic leaves": lambda: support.mixed("logistic_forest", Policy("impute"), n_estimators=4),
     "forest of logistic leaves, numbers": lambda: support.iris("logistic_forest", n_estimators=3, min_parent=4),
+    "forest by boosting of classes": lambda: support.mixed("oblique_boosting", Policy("impute"), n_estimators=8),
+    "forest by boosting of classes, numbers": lambda: support.iris(
+        "oblique_boosting", n_estimators=6, max_bins=None, n_iter_no_change=6
+    ),
+    "forest by boosting of two classes": lambda: support.mixed(
+        "oblique_boosting", Policy("impute"), n_classes=2, n_estimators=8
+    ),
+    "forest by boosting of two classes, a threshold": lambda: support.mixed(
+        "oblique_boosting", Policy("impute"), n_classes=2, n_estimators=8, threshold=0.3
+    ),
     "C4.5": lambda: support.iris("c45"),
     "C4.5, codes": lambda: support.mixed("c45", Policy("keep", "ordinal"), missing="impute"),
     "C4.5, codes of indicators": lambda: support.mixed("c45", Policy("impute"), missing="impute"),
@@ -115,7 +132,7 @@ def test_an_exported_model_says_what_predict_says(name, format, n, tmp_path):
     if said_shares.ndim == 1:  # of the prediction alone
         codes = [None if label is None else case.procedure.classes.index(label) for label in answers]
         shares = np.array([np.nan if k is None else row[k] for k, row in zip(codes, shares, strict=True)])
-    if kind_of(case.procedure) in (LOGISTIC, CODED_FOREST, LOGISTIC_FOREST):
+    if kind_of(case.procedure) in (LOGISTIC, CODED_FOREST, LOGISTIC_FOREST, BOOSTED):
         np.testing.assert_allclose(said_shares, shares, rtol=0, atol=1e-12)
     else:
         np.testing.assert_array_equal(said_shares, shares)
@@ -129,6 +146,55 @@ def test_labels_are_those_of_the_counts_where_another_class_is_more_probable():
     assert any(shares[i].argmax() != labels[i] for i in given)
     assert " training rows, probability " in str(export(case.model, "rules"))
     assert ", probability " not in str(export(case_of("iris").model, "rules"))
+
+
+FORMATS_OF_BOOSTING = [name for name, form in FORMATS.items() if BOOSTED in form.kinds]
+
+
+@pytest.mark.parametrize("format", FORMATS_OF_BOOSTING)
+@pytest.mark.parametrize("known", [(0, 2), (1,)], ids=["two", "one"])
+def test_boosting_says_the_classes_that_it_was_fitted_on(known, format, tmp_path):
+    X = np.random.default_rng(0).normal(size=(120, 3))
+    y = np.take(known, (X.sum(axis=1) > 0).astype(int) % len(known)).astype(np.int32)
+    estimator = make("oblique_boosting", n_estimators=4, random_state=0).fit(X, y)
+    names = ("a", "b", "c")
+    columns = Columns(
+        (*(Column(name, "number") for name in names), Column("y", "target")),
+        target="y",
+        task="classification",
+        classes=support.LABELS,
+    )
+    model = Model.of(
+        estimator, algorithm="oblique_boosting", classes=support.LABELS, feature_names=names, columns=columns
+    )
+    case = support.Case(model, procedure_of(model), X)
+    rows = support.rows(case, n=200, gaps=0)
+    said, shares = support.SAY[format](export(model, format), case, rows, tmp_path)
+    expected = model.predict_proba(rows)
+    labels = [support.LABELS[code] for code in expected.argmax(axis=1)]
+    assert said == labels and set(labels) == {support.LABELS[code] for code in known}
+    expected = expected.max(axis=1) if shares.ndim == 1 else expected
+    np.testing.assert_allclose(shares, expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("format", FORMATS_OF_BOOSTING)
+def test_of_equal_scores_boosting_says_the_first_class(format, tmp_path):
+    X = np.zeros((6, 1))  # no cut, and as many rows of each class
+    estimator = make("oblique_boosting", n_estimators=2, max_samples=None, random_state=0).fit(X, [0, 1, 2] * 2)
+    model = Model.of(estimator, algorithm="oblique_boosting", classes=support.LABELS)
+    case = support.Case(model, procedure_of(model), X)
+    said, shares = support.SAY[format](export(model, format), case, X, tmp_path)
+    assert said == [support.LABELS[0]] * 6
+    np.testing.assert_allclose(shares, 1.0 / 3.0)
+
+
+def test_a_threshold_of_boosting_decides():
+    found = {name: set(asked(f"forest by boosting of two classes{name}")[1]) for name in ("", ", a threshold")}
+    assert all(answers == set(support.LABELS[:2]) for answers in found.values())
+    plain, moved = (asked(f"forest by boosting of two classes{name}") for name in ("", ", a threshold"))
+    first = plain[2][:, 0]
+    assert [label == support.LABELS[0] for label in moved[1]] == (first >= 0.3).tolist()
+    assert ((first >= 0.3) & (first < 0.5)).any()
 
 
 @cache
