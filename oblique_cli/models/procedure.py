@@ -481,11 +481,6 @@ def _core_forest(model: Model, start: Procedure, columns: Sequence[tuple[int, in
     """A forest of the core: its trees vote, or their leaves have numbers or scores. start : all but trees and voting"""
     state = model.fitted.state
     values, given = state.get("leaf_values_"), state.get("leaf_probabilities_")
-    if values is not None and not classes.n and values.shape[-1] > 1:
-        raise ConfigError(
-            f"{start.title} with linear leaves cannot be exported or explained, only its predictions can be had "
-            "(oblique predict); fit it with leaves constant."
-        )
     first, trees = 0, []
     for one in state["forest_"].state():
         own = slice(first, first + len(one["label"]))
@@ -494,7 +489,7 @@ def _core_forest(model: Model, start: Procedure, columns: Sequence[tuple[int, in
         elif classes.n:
             leaves = [Leaf(scores=Scores(classes.known, _all_scores(said, classes), ())) for said in values[own]]
         else:
-            leaves = [_numbers_in(said) for said in values[own]]
+            leaves = [_numbers_in(said, columns=columns) for said in values[own]]
         trees.append(_forest_tree(one, columns, len(start.cells), leaves))
         first = own.stop
     start = replace(start, trees=tuple(trees))
@@ -679,9 +674,20 @@ def _cart(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
     return _steps(tree.children_left, tree.children_right, split, leaf)
 
 
-def _numbers_in(values: NDArray[Any], n_rows: int = 0) -> Leaf:
-    """A leaf that says a number, or one for each output. values : (k,) or (k, 1)"""
-    each = tuple(Leaf(n_rows=n_rows, intercept=float(value)) for value in values.ravel())
+def _numbers_in(values: NDArray[Any], n_rows: int = 0, columns: Sequence[tuple[int, int]] = ()) -> Leaf:
+    """A leaf that says a number, or one for each output.
+
+    values : (1,) or (k, 1) numbers, or (p + 3,) or (k, p + 3) equations within limits, as of `equations_of`
+    """
+
+    def one(own: list[float]) -> Leaf:
+        if len(own) == 1:
+            return Leaf(n_rows=n_rows, intercept=own[0])
+        *coefs, intercept, least, most = own
+        terms = tuple(Term(coef, *column) for coef, column in zip(coefs, columns, strict=True) if coef)
+        return Leaf(n_rows=n_rows, terms=terms, intercept=intercept, bounds=(least, most))
+
+    each = tuple(one(own) for own in values.reshape(-1, values.shape[-1]).tolist())
     return each[0] if len(each) == 1 else Leaf(n_rows=n_rows, outputs=each)
 
 

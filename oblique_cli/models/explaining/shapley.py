@@ -119,6 +119,11 @@ def shapley_values(
             f"the background must have at least 2 rows, such as 100 training rows. Got {len(against)}; where a single "
             "row is meant as the whole reference, give it twice."
         )
+    if procedure.has_bounds and procedure.is_forest:
+        raise ConfigError(
+            f"{procedure.title} has linear leaves within bounds in all of its trees, which are no sums of columns; fit "
+            "it with leaves constant."
+        )
     if procedure.has_bounds:
         for name, cells in (("X", given), ("background", unfilled)):
             _refuse_cut(model, procedure, cells, name)

@@ -79,17 +79,16 @@ static double {p}_sum(const double *coef, const {index} *cell, const {index} *le
 }}
 """
 
-UNBOUNDED = """\
-    return {p}_sum({p}_model_coef, {p}_model_cell, {p}_model_level, {p}_model_start[at],
-               {p}_model_start[at + 1], cells) + {p}_intercept[at];
+SAID = """
+/* What the linear model of the leaf `at` says. */
+static double {p}_said(int at, const double *cells)
+{{
+    const double value = {p}_sum({p}_model_coef, {p}_model_cell, {p}_model_level, {p}_model_start[at],
+                                 {p}_model_start[at + 1], cells) + {p}_intercept[at];
+    return {value};
 }}
 """
-BOUNDED = """\
-    value = {p}_sum({p}_model_coef, {p}_model_cell, {p}_model_level, {p}_model_start[at],
-                {p}_model_start[at + 1], cells) + {p}_intercept[at];
-    return value < {p}_bounds[at][0] ? {p}_bounds[at][0] : value > {p}_bounds[at][1] ? {p}_bounds[at][1] : value;
-}}
-"""
+BOUNDED = "value < {p}_bounds[at][0] ? {p}_bounds[at][0] : value > {p}_bounds[at][1] ? {p}_bounds[at][1] : value"
 
 WALK = """
 /* The number of the leaf under the inner node `at`. */
@@ -475,19 +474,12 @@ def _values(procedure: Procedure, tables: Tables, p: str) -> str:
     node = "" if not readable(procedure) else "\n" + _array("int", f"{p}_node", tables.node)
     leaf = f"\nint {p}_leaf(const double *row)\n{{\n{at.format(none='-1')}    return {p}_node[at];\n}}\n"
     if procedure.is_regression:
-        kind = "short" if _small(tables) else "int"
         return (
             node
-            + "\n/* The linear model of each leaf. */\n"
-            + _array("double", f"{p}_intercept", tables.intercept)
-            + _array("unsigned", f"{p}_model_start", tables.model_starts)
-            + _terms(tables.model, f"{p}_model", kind)
-            + (_shares(f"{p}_bounds", tables.bounds, 2) if procedure.has_bounds else "")
+            + _models(procedure, tables, p)
             + leaf
-            + f"\ndouble {p}_predict(const double *row)\n{{\n"
-            + ("    double value;\n" if procedure.has_bounds else "")
-            + at.format(none="NAN")
-            + (BOUNDED if procedure.has_bounds else UNBOUNDED).format(p=p)
+            + f"\ndouble {p}_predict(const double *row)\n{{\n    double cells[{_width(procedure, p)}];\n"
+            + f"    return {p}_filled(row, cells) ? {p}_said({p}_at(cells), cells) : NAN;\n}}\n"
         )
     if procedure.has_scores:
         return node + leaf + _scored(procedure, p)
@@ -501,6 +493,19 @@ def _values(procedure: Procedure, tables: Tables, p: str) -> str:
         + f"\nint {p}_predict_proba(const double *row, double *shares)\n{{\n    int k;\n{at.format(none='-1')}"
         + f"    for (k = 0; k < {P}_CLASSES; k++)\n        shares[k] = {p}_share[at][k];\n"
         + f"    return {p}_label[at];\n}}\n"
+    )
+
+
+def _models(procedure: Procedure, tables: Tables, p: str) -> str:
+    """The linear models of all leaves, and the function that says what one says."""
+    value = BOUNDED.format(p=p) if procedure.has_bounds else "value"
+    return (
+        "\n/* The linear model of each leaf. */\n"
+        + _array("double", f"{p}_intercept", tables.intercept)
+        + _array("unsigned", f"{p}_model_start", tables.model_starts)
+        + _terms(tables.model, f"{p}_model", "short" if _small(tables) else "int")
+        + (_shares(f"{p}_bounds", tables.bounds, 2) if procedure.has_bounds else "")
+        + SAID.format(p=p, value=value)
     )
 
 
@@ -548,16 +553,21 @@ def _shared(procedure: Procedure, p: str, largest: str) -> str:
 
 
 def _numbers(procedure: Procedure, tables: Tables, p: str) -> str:
-    sums = procedure.voting == ADDED
+    sums, at = procedure.voting == ADDED, f"{p}_walk({p}_root[t], cells)"
+    values, said = (
+        "\n/* What each leaf says. */\n" + _array("double", f"{p}_value", tables.intercept),
+        f"{p}_value[{at}]",
+    )
+    if procedure.has_bounds:
+        values, said = _models(procedure, tables, p), f"{p}_said({at}, cells)"
     return (
-        "\n/* What each leaf says. */\n"
-        + _array("double", f"{p}_value", tables.intercept)
+        values
         + _array("int", f"{p}_root", tables.roots)
         + f"\ndouble {p}_predict(const double *row)\n{{\n"
         + f"    double cells[{_width(procedure, p)}], total = 0.0;\n    int t;\n"
         + f"    if (!{p}_filled(row, cells))\n        return NAN;\n"
         + f"    for (t = 0; t < {len(procedure.trees)}; t++)\n"
-        + f"        total += {p}_value[{p}_walk({p}_root[t], cells)];\n"
+        + f"        total += {said};\n"
         + f"    return total {f'+ ({procedure.base[0]!r})' if sums else f'/ {len(procedure.trees)}.0'};\n}}\n"
     )
 

@@ -96,8 +96,14 @@ export function predict(row) {{
 }}
 """
 UNBOUNDED = "return sumOf(terms, cells) + intercept"
-BOUNDED = """const [low, high] = BOUNDS.get(at);
-  return Math.min(Math.max(sumOf(terms, cells) + intercept, low), high)"""
+WITHIN = "Math.min(Math.max(sumOf(terms, cells) + intercept, low), high)"
+BOUNDED = f"""const [low, high] = BOUNDS.get(at);
+  return {WITHIN}"""
+CONSTANT_ADDED = "total += VALUES[walk(root, cells)];"
+LINEAR_ADDED = f"""{{
+    const [intercept, terms, low, high] = MODELS[walk(root, cells)];
+    total += {WITHIN};
+  }}"""
 
 SUM = """
 // The sum of (coefficient, cell, level) from the first on.
@@ -169,7 +175,7 @@ export function predict(row) {{{{
   const cells = cellsOf(row);
   if ({LACKING}) return null;
   let total = 0;
-  for (const root of ROOTS) total += VALUES[walk(root, cells)];
+  for (const root of ROOTS) {{added}}
   return {{total}};
 }}}}
 """
@@ -350,8 +356,17 @@ def _predicting(source: Source) -> str:
         sums = procedure.voting == ADDED
         what = "The sum of the trees and the number that they start from" if sums else "The mean of the trees"
         total = f"total + {js(procedure.base[0])}" if sums else "total / ROOTS.length"
-        values = f"// What each leaf says.\nconst VALUES = {js(tables.intercept)};\n"
-        return "".join([*parts, values, SUM, WALK, NUMBERS.format(what=what, total=total)])
+        if procedure.has_bounds:
+            said = [
+                (leaf.intercept, _terms(leaf.terms), *(leaf.bounds or ANYTHING))
+                for tree in procedure.trees
+                for leaf in map(tree.leaf, tree.leaf_nodes)
+            ]
+            head, added = "Of each leaf: intercept, terms (coefficient, column, level), bounds", LINEAR_ADDED
+            values = f"// {head}.\nconst MODELS = {js(said)};\n"
+        else:
+            values, added = f"// What each leaf says.\nconst VALUES = {js(tables.intercept)};\n", CONSTANT_ADDED
+        return "".join([*parts, values, SUM, WALK, NUMBERS.format(what=what, added=added, total=total)])
     if procedure.is_forest:
         parts += [_forest_tables(procedure, tables), SUM, WALK, LARGEST, VOTES]
         if procedure.has_scores:

@@ -253,7 +253,7 @@ def predict(row):
         return None
     total = 0.0
     for root in ROOTS:
-        total += VALUES[_walk(root, cells)]
+        {added}
     return {total}
 """
 
@@ -264,9 +264,9 @@ def predict(row):
     cells = _cells(row)
     if any(cells[j] != cells[j] for j in NEEDED):
         return None
-    totals = [0.0] * len(VALUES[0])
+    totals = [0.0] * {n}
     for root in ROOTS:
-        for k, value in enumerate(VALUES[_walk(root, cells)]):
+        for k, value in enumerate({said}):
             totals[k] += value
     return tuple(total / len(ROOTS) for total in totals)
 """
@@ -361,15 +361,7 @@ def _predicting(source: Source) -> str:
             parts += ["\n", _walked(tables), scores, SUM, WALK, SCORES_AT, SHARES_OF, LOGISTIC_FOREST]
             return "".join([*parts, PREDICT, LARGEST_SHARE])
         if procedure.is_regression:
-            if procedure.n_outputs > 1:
-                rows = [f"    {tuple(own.intercept for own in leaf.outputs)!r}," for leaf in _leaves(procedure)]
-                values = "# What each leaf says of each output.\nVALUES = (\n" + _lines(rows) + ")\n"
-                return "".join([*parts, "\n", _walked(tables), values, SUM, WALK, SEVERAL_NUMBERS])
-            values = f"# What each leaf says.\nVALUES = {_listed(tables.intercept)}\n"
-            sums = procedure.voting == ADDED
-            what = "the sum of the trees and the number that they start from" if sums else "the mean of the trees"
-            total = f"total + {procedure.base[0]!r}" if sums else "total / len(ROOTS)"
-            return "".join([*parts, "\n", _walked(tables), values, SUM, WALK, NUMBERS.format(what=what, total=total)])
+            return "".join([*parts, "\n", _walked(tables), *_numbers(procedure)])
         parts += ["\n", _walked(tables), _forest_tables(procedure, tables), SUM, WALK]
         votes, _, _ = FOREST.partition("\n\ndef predict(row)")
         if procedure.has_scores:
@@ -385,6 +377,28 @@ def _predicting(source: Source) -> str:
     if procedure.has_scores:
         return "".join([*parts, SCORES_AT, SHARES_OF, SCORES, PREDICT, _decided(procedure, LARGEST_SCORE)])
     return "".join([*parts, _value_of_tree(procedure) if procedure.is_regression else CLASSES_OF_TREE])
+
+
+def _numbers(procedure: Procedure) -> list[str]:
+    """What the leaves of a forest of numbers say, and the functions that put it together."""
+    several, sums, leaves = procedure.n_outputs > 1, procedure.voting == ADDED, _leaves(procedure)
+    if procedure.has_bounds:
+        names, at = "intercept, terms, low, high", "MODELS[_walk(root, cells)]"
+        said, added = f"[{BOUNDED} for {names} in {at}]", f"{names} = {at}\n        total += {BOUNDED}"
+        rows = [f"    {(_models_of if several else _model_of)(leaf, bounded=True)}," for leaf in leaves]
+        what = "intercept, terms (coefficient, column, level), least and largest number"
+        values = f"# Of each leaf{' and output' if several else ''}: {what}.\nMODELS = (\n{_lines(rows)})\n"
+    else:
+        said = "VALUES[_walk(root, cells)]"
+        added = f"total += {said}"
+        rows = [f"    {tuple(own.intercept for own in leaf.each)!r}," for leaf in leaves]
+        listed = f"(\n{_lines(rows)})" if several else _listed([leaf.intercept for leaf in leaves])
+        values = f"# What each leaf says{' of each output' if several else ''}.\nVALUES = {listed}\n"
+    if several:
+        return [values, SUM, WALK, SEVERAL_NUMBERS.format(n=procedure.n_outputs, said=said)]
+    what = "the sum of the trees and the number that they start from" if sums else "the mean of the trees"
+    total = f"total + {procedure.base[0]!r}" if sums else "total / len(ROOTS)"
+    return [values, SUM, WALK, NUMBERS.format(what=what, added=added, total=total)]
 
 
 def _decided(procedure: Procedure, largest: str) -> str:
@@ -458,9 +472,12 @@ def _leaf_tables(procedure: Procedure) -> str:
 
 def _models_of(leaf: Leaf, bounded: bool) -> str:
     """The models of all outputs of a leaf."""
-    bounds = (f", {', '.join(map(repr, own.bounds or ANYTHING))}" if bounded else "" for own in leaf.outputs)
-    said = (f"({own.intercept!r}, {_terms(own.terms)}{ends})" for own, ends in zip(leaf.outputs, bounds, strict=True))
-    return f"({', '.join(said)})"
+    return f"({', '.join(_model_of(own, bounded) for own in leaf.outputs)})"
+
+
+def _model_of(leaf: Leaf, bounded: bool) -> str:
+    bounds = "".join(f", {end!r}" for end in leaf.bounds or ANYTHING) if bounded else ""
+    return f"({leaf.intercept!r}, {_terms(leaf.terms)}{bounds})"
 
 
 def _leaves(procedure: Procedure) -> list[Leaf]:

@@ -277,6 +277,14 @@ def _of_scores(procedure: Procedure, leaf: str) -> tuple[str, str]:
     return label, _first([f"{powers[mine]} / {total}", f"{powers[other]} / {total}"], [reached, ""], leaf)
 
 
+def _within(value: str, bounds: tuple[float, float], between: str = " ") -> str:
+    """A number moved to the nearer of two bounds from outside. between : cases"""
+    low, high = map(number, bounds)
+    # Not every dialect has functions of the least and the largest of several numbers.
+    cases = f"CASE WHEN {value} < {low} THEN {low}", f"WHEN {value} > {high} THEN {high}", f"ELSE {value} END"
+    return between.join(cases)
+
+
 def _moved(value: str, by: float) -> str:
     """A value and a number, added up."""
     return f"({value}) {'-' if by < 0 else '+'} {number(abs(by))}"
@@ -348,13 +356,14 @@ def _voted(procedure: Procedure, depth: int) -> str:
     if decisions:
         found = _layer(decisions, found, "decided", deep + 4)
     found = _layer(leaves, found, "placed", deep + 3)
+    if procedure.has_bounds:
+        found = _modeled(procedure, found, deep + 2)
     votes = []
     for k in range(n):
         pieces = []
         for t, tree in enumerate(procedure.trees):
-            own = {node: tree.leaf(node) for node in tree.leaf_nodes}
-            share = {v: voice_of(procedure, one)[k] for v, one in own.items()}
-            cases = [f"WHEN {node} THEN {number(value)}" for node, value in share.items() if value]
+            own = {node: _voice(procedure, tree.leaf(node), k, f"{o}m{t}") for node in tree.leaf_nodes}
+            cases = [f"WHEN {node} THEN {value}" for node, value in own.items() if value]
             if cases:
                 pieces.append(f"CASE {o}leaf{t} {' '.join(cases)} ELSE 0.0 END")
         votes.append((folded([*pieces[:1], *(f"+ {piece}" for piece in pieces[1:])], "  " * (deep + 3)) or "0.0", k))
@@ -380,6 +389,26 @@ def _voted(procedure: Procedure, depth: int) -> str:
             for k in range(n)
         ]
     return _layer(shares, found, "said", depth)
+
+
+def _modeled(procedure: Procedure, inner: str, depth: int) -> str:
+    """The leaves of a row, of the table `inner`, and what their linear models say without bounds: m0, m1, ..."""
+    words, o = _Conditions(procedure), _own(procedure)
+    places = [f"{o}leaf{t}" for t in range(len(procedure.trees))]
+    models = []
+    for t, tree in enumerate(procedure.trees):
+        leaves = [(node, tree.leaf(node)) for node in tree.leaf_nodes]
+        equations = [(node, words.equation(leaf.terms, leaf.intercept)) for node, leaf in leaves]
+        models.append((_by_leaf(f"CASE {places[t]}", equations).lstrip(), f"{o}m{t}"))
+    return _layer([*zip(places, places, strict=True), *models], inner, "modeled", depth)
+
+
+def _voice(procedure: Procedure, leaf: Leaf, k: int, said: str) -> str:
+    """What a leaf adds to a sum, "" for nothing. said : what its linear model says, if it has one"""
+    if leaf.bounds is not None:
+        return _within(said, leaf.bounds)
+    value = voice_of(procedure, leaf)[k]
+    return number(value) if value else ""
 
 
 def _of_shares(procedure: Procedure) -> tuple[str, str]:
@@ -493,9 +522,7 @@ class _Conditions(Conditions):
         said = self.equation(leaf.terms, leaf.intercept)
         if leaf.bounds is None:
             return said
-        low, high = map(number, leaf.bounds)
-        # Not every dialect has functions of the least and the largest of several numbers.
-        return f"CASE WHEN {said} < {low} THEN {low}\n      WHEN {said} > {high} THEN {high}\n      ELSE {said} END"
+        return _within(said, leaf.bounds, "\n      ")
 
     def equation(self, terms: Lane, intercept: float) -> str:
         """The value of a linear model."""

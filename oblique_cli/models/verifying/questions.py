@@ -73,9 +73,9 @@ def asked_of(
     bounds = {leaf.bounds for tree in procedure.trees for leaf in tree.leaves if leaf and leaf.terms}
     # Where all leaves have the same, they keep the order and the equality of what they bound.
     if len(bounds) > 1 and (directions or procedure.used & set(unused)):
+        instead = "leaves constant" if procedure.is_forest else "truncate 'none' or 'all'"
         raise ConfigError(
-            f"{procedure.title} has leaves with bounds of their own, which verify does not follow; fit with truncate "
-            "'none' or 'all'."
+            f"{procedure.title} has leaves with bounds of their own, which verify does not follow; fit with {instead}."
         )
     if robust is not None:
         if procedure.is_regression:

@@ -125,8 +125,10 @@ def test_linear_leaves_of_boosting_stop_early_are_saved_and_stay_within_the_step
         ConfigError, match=r"^leaves 'linear' of ObliqueBoostingRegressor need the loss 'squared_error'"
     ):
         ObliqueBoostingRegressor(leaves="linear", loss="quantile").fit(X, y)
-    with pytest.raises(ConfigError, match=r"with linear leaves cannot be exported"):
-        oblique_cli.export(model, "python")
+    asked = [*X.tolist(), [1e6] * 3]
+    names: dict[str, Any] = {}
+    exec(oblique_cli.export(model, "python"), names)
+    assert [names["predict"](row) for row in asked] == model.predict(asked).tolist()
 
 
 def test_features_drawn_for_a_tree_are_all_that_it_uses():
@@ -307,5 +309,7 @@ def test_what_does_not_go_together_is_refused_in_a_sentence():
     with pytest.raises(DataError, match=r"divide y by a unit"):
         ObliqueForestRegressor().fit(X, y * 1e200)
     linear = ObliqueForestRegressor(leaves="linear", n_estimators=2, random_state=0).fit(X, y)
-    with pytest.raises(ConfigError, match=r"with linear leaves cannot be exported"):
-        oblique_cli.export(linear, "python")
+    with pytest.raises(ConfigError, match=r"^oblique_forest_regression has linear leaves within bounds in all of its"):
+        oblique_cli.shap_values(linear, X[:2], X)
+    with pytest.raises(ConfigError, match=r"bounds of their own, which verify does not follow; fit with leaves const"):
+        oblique_cli.verify(linear, never_uses=["x1"])

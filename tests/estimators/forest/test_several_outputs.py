@@ -200,10 +200,6 @@ def test_pickles_files_and_exports_say_the_same(leaves: str, k: int, tmp_path: A
         assert np.array_equal(copy.predict(X), said)
     with pytest.raises(ConfigError, match=f"of {k} outputs cannot be explained or verified"):
         oblique_cli.shap_values(model, X[:2], X)
-    if leaves == "linear":
-        with pytest.raises(ConfigError, match="with linear leaves cannot be exported"):
-            oblique_cli.export(model, "python")
-        return
     names: dict[str, Any] = {}
     exec(oblique_cli.export(model, "python"), names)
     assert [list(names["predict"](row)) for row in X.tolist()] == said.tolist()

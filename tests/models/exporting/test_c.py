@@ -29,6 +29,9 @@ CASES = {
     "forest of orthogonal trees": lambda: support.mixed(
         "odt_lr", Policy("keep", "ordinal"), missing="impute", n_estimators=6, tcfs_depth=3
     ),
+    "linear leaves of boosting": lambda: support.mixed(
+        "oblique_boosting_regression", Policy("impute"), regression=True, n_estimators=4, leaves="linear"
+    ),
     "model tree": lambda: support.mixed("retis", Policy("impute"), regression=True),
 }
 

@@ -61,6 +61,12 @@ CASES = {
     "forest by boosting, a quantile": lambda: support.mixed(
         "oblique_boosting_regression", Policy("impute"), regression=True, n_estimators=6, loss="quantile", quantile=0.8
     ),
+    "forest of numbers, linear leaves": lambda: support.mixed(
+        "oblique_forest_regression", Policy("impute"), regression=True, n_estimators=4, leaves="linear"
+    ),
+    "forest by boosting, linear leaves": lambda: support.mixed(
+        "oblique_boosting_regression", Policy("impute"), regression=True, n_estimators=6, leaves="linear"
+    ),
     "logistic leaves, squares": lambda: support.iris("logistic_tree"),
     "logistic leaves, gaps": lambda: support.mixed(
         "hhcart_a", Policy("keep"), missing="learn", max_depth=2, leaf_models="logistic", leaf_penalty=1.0
