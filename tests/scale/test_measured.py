@@ -29,3 +29,13 @@ def test_the_table_of_a_hundred_million_rows_is_that_of_the_stored_runs():
         assert run["peak"] < MOST_MEMORY
     slower = 100 - 100 * speed["100000000"] / speed["1000000"]
     assert f"({slower:.0f} % below 10^6" in page
+
+
+def test_the_forests_of_a_million_rows_are_those_of_the_stored_run():
+    stored = json.loads((STORED.parent / "forests_million.json").read_text(encoding="utf-8"))
+    runs, page = stored["runs"], PAGE.read_text(encoding="utf-8")
+    for name, run in runs.items():
+        assert f"| {name} | {run['cpu']:.1f} | {1e-6 * run['peak']:.0f} | {100 * run['right']:.1f} |" in page
+    ours, ydf = runs["HHGDT forest"], runs["YDF, oblique forest"]
+    assert f"YDF takes {ydf['cpu'] / ours['cpu']:.0f} times the time of the HHGDT forest" in page
+    assert ours["right"] > ydf["right"] and abs(runs["MPRaF-P forest"]["right"] - runs["random forest"]["right"]) < 0.02
