@@ -39,3 +39,12 @@ def test_the_forests_of_a_million_rows_are_those_of_the_stored_run():
     ours, ydf = runs["HHGDT forest"], runs["YDF, oblique forest"]
     assert f"YDF takes {ydf['cpu'] / ours['cpu']:.0f} times the time of the HHGDT forest" in page
     assert ours["right"] > ydf["right"] and abs(runs["MPRaF-P forest"]["right"] - runs["random forest"]["right"]) < 0.02
+
+
+def test_boosting_of_ten_million_rows_is_that_of_the_stored_run():
+    run = json.loads((STORED.parent / "scale_boosting.json").read_text(encoding="utf-8"))["10000000"]
+    page = " ".join(PAGE.read_text(encoding="utf-8").split())
+    took = f"{run['cpu']:.0f} CPU seconds, {run['seconds']:.0f} s from the file to the model"
+    assert f"{took}, {1e-9 * run['bytes_read']:.1f} GB read, peak {1e-6 * run['peak']:,.0f} MB" in page
+    assert f"{100 * run['right']:.1f} % right. It saw {run['rows_at_a_time']:,} rows at a time." in page
+    assert run["peak"] < 2e9
