@@ -47,6 +47,7 @@ PENALTIES = (300.0, 100.0, 30.0, 10.0, 3.0, 1.0, 0.3)  # in rows, among which cr
 GROWN_AT = 3.0  # penalty of the models whose residuals cuts are searched on
 LEAST_VALUES = 2  # distinct values that a slope needs, on either side of a cut
 PERFECT = 1e-20  # a residual sum of this share of the root's is rounding: there is nothing left to explain
+SINGULAR = 1e-12  # least penalty, as a share of the sum of squares of a node's columns
 EQUAL = 1e-12  # errors of cross-validation closer than this share are the same
 
 
@@ -111,7 +112,8 @@ def ridge_steps(gram: Array, moments: Array, models: Array, penalties: Array) ->
     gram : (q, q) sums of products of its columns; moments : (q,) those of columns and target
     models : (L, q) of its parent; penalties : (L,) positive
     """
-    ridge = gram + penalties[:, None, None] * np.eye(len(gram))
+    held = np.maximum(penalties, SINGULAR * gram.trace())  # columns that depend on each other have no other hold
+    ridge = gram + held[:, None, None] * np.eye(len(gram))
     return np.asarray(np.linalg.solve(ridge, (moments - models @ gram)[:, :, None])[:, :, 0])
 
 

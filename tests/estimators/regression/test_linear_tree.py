@@ -76,6 +76,8 @@ def test_degenerate_tables():
     twice = np.repeat(rng.normal(size=(15, 2)), 4, axis=0)
     assert np.isfinite(make("linear_tree", random_state=0).fit(twice, rng.normal(size=60)).predict(twice)).all()
     both = rng.normal(size=(80, 1)) @ [[1.0, 1.0, -2.0]]  # columns that depend on each other
+    least = make("linear_tree", leaf_penalty=1e-300, random_state=0).fit(both, 3.0 * both[:, 0])
+    np.testing.assert_allclose(least.predict(both), 3.0 * both[:, 0], atol=1e-6)
     assert np.isfinite(make("linear_tree", random_state=0).fit(both, np.abs(both[:, 0])).predict(both)).all()
 
 
