@@ -135,7 +135,7 @@ def cells_of(X: Any, levels: Mapping[int, Sequence[str]], owner: str) -> Array:
             try:
                 out[~missing, j] = cells[~missing].astype(np.float64)
             except (TypeError, ValueError):
-                word = next(cell for cell in cells[~missing].tolist() if not _is_number(cell))
+                word = next(cell for cell in cells[~missing].tolist() if not _becomes_number(cell))
                 raise ConfigError(
                     f"{_called(X, j)} holds {cut(repr(word))}, and {owner} was fitted to numbers there; mend the cell, "
                     "or leave it empty if the value is missing."
@@ -155,7 +155,7 @@ def _holds_numbers(X: Any, j: int) -> bool:
     return True
 
 
-def _is_number(cell: Any) -> bool:
+def _becomes_number(cell: Any) -> bool:
     try:
         float(cell)
     except (TypeError, ValueError):

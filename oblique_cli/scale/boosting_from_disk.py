@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,8 +76,6 @@ def boost(
     seed = int(check_random_state(estimator.random_state).randint(2**31))
     first = grows_before(rows)
     n = int(first[-1])
-    if n == 0:
-        raise ConfigError("there must be rows to grow a tree on. All are kept for the test.")
     drawn = min(n, rows_in(memory, p, C))
     if drawn < min(n, LEAST_ROWS):
         raise ConfigError(
@@ -85,9 +84,9 @@ def boost(
         )
     at_once = estimator.n_estimators if drawn == n else ROUNDS
     options, grown_by = estimator._options(drawn, p), estimator._families()
-    said = [repr(options), repr(grown_by), repr(estimator._boosting()), seed, n]
+    said = [repr(options), repr(grown_by), repr(estimator._boosting()), seed, n, drawn]
     forest, values = _core.Forest(p, C, seed), np.empty((0, 1 if C == 2 else C))
-    baseline, losses, parts = np.zeros(values.shape[1]), list[float](), list[Part]()
+    baseline, trees, parts = np.zeros(values.shape[1]), list[dict[str, Any]](), list[Part]()
     for begin in range(0, estimator.n_estimators, at_once):
         started, count = time.perf_counter(), min(at_once, estimator.n_estimators - begin)
         kept = [] if kept_in is None else [KeptTree(kept_in, begin + i, [*said, begin], (p, C)) for i in range(count)]
@@ -109,14 +108,14 @@ def boost(
             ]
             for one, state in zip(kept, states, strict=bool(kept)):
                 one.save(state)
-        forest.restore([*forest.state(), *states])
+        trees += states
+        forest.restore(trees)
         baseline = np.asarray(states[0]["baseline"])
         values = np.concatenate([values, *(np.asarray(state["values"]) for state in states)])
-        losses += [float(state["loss"]) for state in states]
-        parts.append(Part(len(forest), drawn, losses[-1], time.perf_counter() - started))
+        parts.append(Part(len(forest), drawn, float(states[-1]["loss"]), time.perf_counter() - started))
         say(parts[-1])
     estimator.forest_, estimator.baseline_, estimator.leaf_values_ = forest, baseline, values
-    estimator.training_loss_, estimator.n_estimators_ = np.array(losses), len(forest)
+    estimator.training_loss_, estimator.n_estimators_ = np.array([float(one["loss"]) for one in trees]), len(forest)
     return parts
 
 

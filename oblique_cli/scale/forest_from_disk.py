@@ -100,8 +100,6 @@ def grow_forest(
     seed = int(check_random_state(estimator.random_state).randint(2**31))
     first = grows_before(rows)
     n = int(first[-1])
-    if n == 0:
-        raise ConfigError("there must be rows to grow a tree on. All are kept for the test.")
     many, drawn = FeatureCount.of(estimator.max_features_per_tree, p, planes=True), estimator._rows_drawn(n)
     levels: list[Level] = []
 
@@ -130,8 +128,13 @@ def grow_forest(
 
 
 def grows_before(rows: Store) -> NDArray[np.int64]:
-    """Return how many rows that grow are before each chunk, and how many there are, (chunks + 1,)."""
+    """Return how many rows that grow are before each chunk, and how many there are, (chunks + 1,).
+
+    ConfigError if there are none.
+    """
     counts = [int((rows.read(chunk, rows.room).parts == GROW).sum()) for chunk in range(len(rows.sizes))]
+    if not any(counts):
+        raise ConfigError("there must be rows to grow a tree on. All are kept for the test.")
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 

@@ -129,11 +129,12 @@ def _cut(rows: ModelRows, here: Rows, left_over: Array, cuts: str, slopes: Array
 
     left_over : (m,) what cuts are to explain; slopes : (p,) of the node's model, along which it is cut as well
     """
-    X, p = np.ascontiguousarray(rows.X[here]), len(slopes)
-    directions, columns = list(np.eye(p)), rows.Z[here]
+    X, columns = np.ascontiguousarray(rows.X[here]), rows.Z[here]
+    p, values = len(slopes), X
     if cuts != MEANS and np.count_nonzero(slopes) > 1:
-        directions.append(slopes)
-        columns = np.column_stack([columns, _merged(np.asarray(_core.project(X, slopes)), distinct_gap(X, slopes))])
+        sums = np.asarray(_core.project(X, slopes))
+        values = np.column_stack([X, sums])
+        columns = np.column_stack([columns, _merged(sums, distinct_gap(X, slopes))])
     total = float(((left_over - left_over.mean()) ** 2).sum())
     best, along = _Best(total, 0.0), -1
     for j, found in enumerate(_along(np.ascontiguousarray(columns), left_over, cuts, least)):
@@ -142,8 +143,8 @@ def _cut(rows: ModelRows, here: Rows, left_over: Array, cuts: str, slopes: Array
     if along < 0:
         return None
     goes_left, gain = columns[:, along] <= best.cut, total - best.rss
-    threshold = gap_middle(np.asarray(_core.project(X, directions[along])), goes_left)
-    return Division(directions[along], threshold, gain, goes_left, worth=gain)
+    coef = slopes if along == p else np.eye(1, p, along)[0]
+    return Division(coef, gap_middle(values[:, along], goes_left), gain, goes_left, worth=gain)
 
 
 def _merged(values: Array, gap: float) -> Array:

@@ -130,6 +130,14 @@ def test_trees_of_another_fit_are_told(few_rows, tmp_path):
         fit_from_disk.fit(array_table(X, y), "oblique_boosting", {**PARAMS, "max_depth": 2}, scratch=tmp_path)
 
 
+def test_trees_of_other_rows_are_told_where_no_parameter_shows_it(few_rows, tmp_path, monkeypatch):
+    params = {**PARAMS, "max_samples": 100}  # of any draw
+    X, y = stopped(tmp_path, params)
+    monkeypatch.setattr(boosting_from_disk, "rows_in", lambda memory, p, n_classes: 500)
+    with pytest.raises(DataError, match="is of a fit with other parameters"):
+        fit_from_disk.fit(array_table(X, y), "oblique_boosting", params, scratch=tmp_path)
+
+
 @pytest.mark.parametrize(
     ("params", "message"),
     [
