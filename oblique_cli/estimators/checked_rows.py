@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import _check_sample_weight, column_or_1d, validate_data
 
 from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.estimators.missing_values import all_finite
 from oblique_cli.ground.magnitudes import refuse_extreme
 
 LARGEST = 1e140  # sums of squares of larger targets overflow, and those of numbers all below its inverse vanish
@@ -33,6 +34,8 @@ def some_positive(given: ArrayLike, rows: ArrayLike) -> tuple[NDArray[np.float64
 
 def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
     """Return what scikit-learn's `validate_data` returns; ConfigError for dates, words or complex numbers in X."""
+    if not y and _is_plain(estimator, X, **options):
+        return X
     refuse_times(X, type(estimator).__name__)
     try:
         return validate_data(estimator, X, *y, **options)
@@ -51,6 +54,28 @@ def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
                 "parts as two columns each."
             ) from error
         raise
+
+
+def _is_plain(
+    estimator: Any,
+    X: Any,
+    *,
+    dtype: Any = None,
+    reset: bool = True,
+    order: str | None = None,
+    ensure_all_finite: Any = True,
+    **others: Any,
+) -> bool:
+    """Return whether rows to predict can be seen to need no check and no change, in a tenth of the time of a check.
+
+    Arrays of the fitted number of columns alone, and where scikit-learn would not warn of names.
+    """
+    if type(X) is not np.ndarray or X.ndim != 2 or reset or others or hasattr(estimator, "feature_names_in_"):
+        return False
+    wanted = dtype if isinstance(dtype, tuple) else (dtype,)
+    fits = X.dtype in wanted and (order is None or X.flags.c_contiguous)
+    known = len(X) > 0 and X.shape[1] == getattr(estimator, "n_features_in_", None)
+    return fits and known and (ensure_all_finite is False or all_finite(X))
 
 
 def checked_numbers(

@@ -35,8 +35,8 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the majority label of each row's leaf, or that of its linear model. X : (n, p); returns (n,)."""
-        rows = self.tree_rows(X)
-        labels: NDArray[Any] = self.classes_.take(self.tree_.predicted(rows, threads_of(self)))
+        rows, leaves = self._rows_and_leaves(X)
+        labels: NDArray[Any] = self.classes_.take(self.tree_.predicted(rows, leaves=leaves))
         return labels
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -44,13 +44,17 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
 
         X : (n, p); returns (n, C), columns in the order of classes_
         """
-        rows = self.tree_rows(X)
-        return self.tree_.predicted_shares(rows, threads_of(self))
+        rows, leaves = self._rows_and_leaves(X)
+        return self.tree_.predicted_shares(rows, leaves=leaves)
 
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
-        check_is_fitted(self)
-        return self.tree_.apply(self._rows(X), threads_of(self))
+        return self._rows_and_leaves(X)[1]
+
+    def _rows_and_leaves(self, X: ArrayLike) -> tuple[Array, NDArray[np.int32]]:
+        """Return rows as `tree_rows` does, (n, p), and their leaves, (n,)."""
+        rows = self.tree_rows(X)
+        return rows, self.tree_.apply(rows, threads_of(self))
 
     def tree_rows(self, X: ArrayLike) -> Array:
         """Return rows as `tree_` takes them: levels as its own codes, missing values filled if they are. X : (n, p)"""

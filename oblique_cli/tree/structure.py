@@ -178,16 +178,17 @@ class Tree:
             shares: Array = counts / counts.sum(axis=1, keepdims=True)
         return shares
 
-    def predicted(self, X: NDArray[Any], n_threads: int = 1) -> NDArray[Any]:
+    def predicted(self, X: NDArray[Any], n_threads: int = 1, leaves: Ints | None = None) -> NDArray[Any]:
         """Return what the payload answers in each row's leaf, (n,): class codes, or numbers; of k outputs (n, k).
 
         X : (n, p), float32 and float64 as they are
+        leaves : (n,) of the rows, where they are known
         """
-        return self.payload.answers(self, X, self.apply(X, n_threads))
+        return self.payload.answers(self, X, self.apply(X, n_threads) if leaves is None else leaves)
 
-    def predicted_shares(self, X: NDArray[Any], n_threads: int = 1) -> Array:
-        """Return the probability of each class for each row, (n, C). X : (n, p), float32 and float64 as they are"""
-        leaves = self.apply(X, n_threads)
+    def predicted_shares(self, X: NDArray[Any], n_threads: int = 1, leaves: Ints | None = None) -> Array:
+        """Return the probability of each class for each row, (n, C), from the same as `predicted`."""
+        leaves = self.apply(X, n_threads) if leaves is None else leaves
         if self.leaf_models is None:
             return self.shares_at(leaves)
         return self.leaf_models.shares(X.astype(np.float64, copy=False), leaves)
@@ -223,9 +224,12 @@ class Tree:
 
     def apply(self, X: NDArray[Any], n_threads: int = 1) -> Ints:
         """Return the leaf of each row. X : (n, p), float32 and float64 as they are; returns (n,) int32."""
-        if X.dtype == np.float32:
-            return np.asarray(self.walker.apply(np.ascontiguousarray(X), n_threads))
-        return np.asarray(self.walker.apply(np.ascontiguousarray(X, dtype=np.float64), n_threads))
+        return np.asarray(self.walker.apply(_as_walked(X), n_threads))
+
+    def apply_finite(self, X: NDArray[Any], n_threads: int = 1) -> Ints | None:
+        """Return the leaf of each row, or None if a value is missing or infinite, which one reading of X tells."""
+        leaves = self.walker.apply(_as_walked(X), n_threads, only_finite=True)
+        return None if leaves is None else np.asarray(leaves)
 
     def apply_limits(self, X: Array, limits: Array, rates: Array) -> Ints:
         """Return where each row stops if nodes of rate <= limit were leaves.
@@ -294,6 +298,11 @@ class Tree:
 
     def __repr__(self) -> str:
         return f"Tree({self.n_leaves} leaves, depth {self.depth}, {self.n_features} features)"
+
+
+def _as_walked(X: NDArray[Any]) -> NDArray[Any]:
+    """Rows as the compiled traversal takes them: float32 as it is, all else as float64."""
+    return np.ascontiguousarray(X, dtype=np.float32 if X.dtype == np.float32 else np.float64)
 
 
 def of_classes(tree: Any) -> TypeGuard[Tree]:

@@ -76,6 +76,54 @@ def test_leaves_do_not_depend_on_blocks_threads_or_precision(seed, p, n, n_split
     np.testing.assert_array_equal(alone[finite], [leaf_of(tree, as_double[i]) for i in finite])
 
 
+@settings(max_examples=80, deadline=None)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    p=st.integers(1, 40),
+    kind=st.sampled_from(["dense", "sparse", "mixed"]),
+    single=st.booleans(),
+    rows_size=st.integers(-320, 300),
+    product_size=st.one_of(st.integers(-30, 30), st.integers(-300, 300)),
+    apart=st.integers(0, 60),
+)
+def test_rows_next_to_a_hyperplane_go_where_the_exact_product_says(
+    seed, p, kind, single, rows_size, product_size, apart
+):
+    # Products are screened in single precision: thresholds are those of rows themselves or a unit in the last place
+    # away, and sizes are up to where they overflow or vanish, together or from one feature to the next.
+    rng = np.random.default_rng(seed)
+    tree = random_tree(rng, p, 12, kind)
+    with np.errstate(over="ignore", under="ignore"):
+        sizes = 10.0 ** rng.integers(-apart, apart + 1, size=p)
+        X = np.clip(rng.normal(size=(40, p)) * sizes * 10.0**rows_size, -1e308, 1e308)
+        X = X.astype(np.float32 if single else np.float64)
+        X[~np.isfinite(X)] = 0.0
+        coef = np.clip(tree.coef_ / sizes * 10.0 ** float(np.clip(product_size - rows_size, -320, 300)), -1e308, 1e308)
+        thresholds = tree.thresholds.copy()
+        for node in np.flatnonzero(tree.left >= 0):
+            z = product(coef[node], X[rng.integers(len(X))].astype(np.float64))
+            thresholds[node] = rng.choice([z, np.nextafter(z, np.inf), np.nextafter(z, -np.inf)])
+    tree = tree.changed(coef=coef, thresholds=np.nan_to_num(thresholds))
+    with np.errstate(all="ignore"):
+        expected = [leaf_of(tree, row.astype(np.float64)) for row in X]
+    np.testing.assert_array_equal(tree.walker.apply(X, 1, 40), expected)
+    np.testing.assert_array_equal(tree.walker.apply(X, 1, 7), expected)
+
+
+@pytest.mark.parametrize("kind", ["axes", "dense", "sparse"])
+@pytest.mark.parametrize("rows", [3, 300])
+@pytest.mark.parametrize("single", [False, True])
+def test_rows_that_are_not_finite_are_told_by_the_same_reading(kind, rows, single):
+    tree = random_tree(np.random.default_rng(3), 9, 60, kind)
+    X = np.random.default_rng(4).normal(size=(rows, 9)).astype(np.float32 if single else np.float64)
+    np.testing.assert_array_equal(tree.apply_finite(X), tree.apply(X))
+    for odd in (np.nan, np.inf, -np.inf):
+        gone = X.copy()
+        gone[-1, 8] = odd
+        assert tree.apply_finite(gone) is None
+        assert len(tree.apply(gone)) == rows
+
+
 @pytest.mark.parametrize("kind", ["axes", "dense", "sparse"])
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_many_rows_take_several_threads(kind, threads):
@@ -89,6 +137,7 @@ def test_many_rows_take_several_threads(kind, threads):
 
 def test_a_tree_that_is_a_leaf_and_no_rows():
     leaf = Tree([-1], [-1], np.zeros((1, 3)), [0.0], [[1.0]], [0.0], [1])
+    assert leaf.apply_finite(np.full((5, 3), np.nan)) is None
     assert leaf.apply(np.ones((5, 3))).tolist() == [0] * 5
     assert leaf.apply(np.ones((0, 3))).tolist() == []
     split = random_tree(np.random.default_rng(0), 3, 4, "dense")

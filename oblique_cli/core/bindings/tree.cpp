@@ -3,6 +3,8 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -64,21 +66,25 @@ class Walker {
              missing_left_ ? missing_left_->data() : nullptr};
   }
 
-  // T: double or float
+  // T: double or float. only_finite: whether None is returned where a row is not finite
   template <class T>
-  nb::object apply_rows(const Rows<T>& x, int n_threads, std::size_t block_rows) const {
+  nb::object apply_rows(const Rows<T>& x, int n_threads, std::size_t block_rows, bool only_finite) const {
     require(x.shape(1) == view_.n_features, "X must have as many columns as the tree has features");
-    std::vector<std::int32_t> leaf(x.shape(0));
+    const std::size_t n = x.shape(0);
+    std::vector<std::int32_t> leaf(n);
+    bool finite = true;
     {
       const Released released;
-      if (levels_.any() || (block_rows == 0 && 4 * leaf.size() < view_.n_nodes)) {
-        apply(view_, x.data(), leaf.size(), leaf.data());
+      if (levels_.any() || view_.n_nodes == 1 || (block_rows == 0 && 4 * n < view_.n_nodes)) {
+        apply(view_, x.data(), n, leaf.data());
+        if (only_finite)
+          finite = std::all_of(x.data(), x.data() + x.size(), [](T value) { return std::isfinite(value); });
       } else {
         std::call_once(laid_out_, [this]() { walk_.emplace(view_); });
-        walk_->leaves_of(x.data(), leaf.size(), n_threads, block_rows, leaf.data());
+        finite = walk_->leaves_of(x.data(), n, n_threads, block_rows, leaf.data());
       }
     }
-    const std::size_t n = leaf.size();
+    if (only_finite && !finite) return nb::none();
     return array(std::move(leaf), {n});
   }
 
@@ -157,9 +163,12 @@ void bind_tree(nb::module_& m) {
            "missing_left"_a.noconvert().none() = nb::none())
       .def(
           "apply", &Walker::apply_rows<double>, "X"_a.noconvert(), "n_threads"_a = 1, "block_rows"_a = 0,
+          "only_finite"_a = false,
           "Leaf of each row, (n,) int32. X (n, p) float64 or float32; the number of threads and the rows of a block, 0 "
-          "for those that suit the tree, change nothing but time.")
-      .def("apply", &Walker::apply_rows<float>, "X"_a.noconvert(), "n_threads"_a = 1, "block_rows"_a = 0)
+          "for those that suit the tree, change nothing but time. None if there are to be finite rows only and one is "
+          "not.")
+      .def("apply", &Walker::apply_rows<float>, "X"_a.noconvert(), "n_threads"_a = 1, "block_rows"_a = 0,
+           "only_finite"_a = false)
       .def("apply_limits", &Walker::apply_limits, "X"_a.noconvert(), "rate"_a.noconvert(), "limits"_a.noconvert(),
            "Node at which each row stops when nodes of rate <= limit are leaves, (n, m); limits ascending.")
       .def("leaves_of_limits", &Walker::leaves_of_limits, "rate"_a.noconvert(), "limits"_a.noconvert(),

@@ -1,7 +1,12 @@
 #include "tree/block_walk.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cmath>
 #include <cstring>
+#include <limits>
+#include <numeric>
+#include <type_traits>
 
 #include "common/clones.hpp"
 #include "common/interrupt.hpp"
@@ -13,144 +18,268 @@ namespace {
 
 using Step = BlockWalk::Step;
 
-// The four lanes of dot_row: every product below has its bits.
-typedef double Four __attribute__((vector_size(32)));
+constexpr std::size_t kLanes = BlockWalk::kLanes;
 
-OBLIQUE_INLINE Four four(const double* p) {
-  Four v;
+// Sixteen floats in registers of 64 bytes, or of 32.
+typedef float Quad __attribute__((vector_size(16)));
+typedef float Eight __attribute__((vector_size(32)));
+typedef float Sixteen __attribute__((vector_size(64)));
+
+template <class V>
+OBLIQUE_INLINE V load(const float* p) {
+  V v;
   std::memcpy(&v, p, sizeof v);
   return v;
 }
+OBLIQUE_INLINE Quad folded(Eight v) { return Quad{v[0], v[1], v[2], v[3]} + Quad{v[4], v[5], v[6], v[7]}; }
 
-// A block of rows as the kernels read it, `stride` apart.
-struct Rows {
-  const double* x;
-  std::size_t stride;
-  OBLIQUE_INLINE const double* operator[](std::size_t row) const { return x + row * stride; }
+struct Narrow {
+  Eight low = {}, high = {};
+  OBLIQUE_INLINE static Narrow of(const float* p) { return {load<Eight>(p), load<Eight>(p + 8)}; }
+  OBLIQUE_INLINE void add_product(const Narrow& a, const Narrow& b) {
+    low += a.low * b.low;
+    high += a.high * b.high;
+  }
+  OBLIQUE_INLINE Quad quarter() const { return folded(low + high); }
 };
 
-// The product that decides the side of a row, for one row and for four.
-struct OneFeature {
-  OBLIQUE_INLINE double of(const Step& step, const double* row) const { return row[step.first]; }
-  OBLIQUE_INLINE void of_four(const Step& step, const double* const row[4], double z[4]) const {
-    for (int r = 0; r < 4; ++r) z[r] = row[r][step.first];
+struct Wide {
+  Sixteen all = {};
+  OBLIQUE_INLINE static Wide of(const float* p) { return {load<Sixteen>(p)}; }
+  OBLIQUE_INLINE void add_product(const Wide& a, const Wide& b) { all += a.all * b.all; }
+  OBLIQUE_INLINE Quad quarter() const {
+    return folded(Eight{all[0], all[1], all[2], all[3], all[4], all[5], all[6], all[7]} +
+                  Eight{all[8], all[9], all[10], all[11], all[12], all[13], all[14], all[15]});
   }
 };
 
-// features : the first feature of each four of coefficients; nullptr if a split has them all
-template <bool all>
-struct Fours {
-  const double* coefs;
+// The rows of a block as the table has them. T: double or float
+template <class T>
+struct Rows {
+  const T* x;
+  std::size_t stride;
+  OBLIQUE_INLINE const T* operator[](std::size_t row) const { return x + row * stride; }
+};
+
+// A split along one feature. Its value is compared as it is, so that a block of rows needs no copy. One that is missing
+// compares as false.
+template <class T>
+struct OneFeature {
+  Rows<T> rows;
+  const Step* steps;
+
+  OBLIQUE_INLINE bool goes_right(std::int32_t at, std::uint32_t row) const {
+    const Step& step = steps[at];
+    const double z = static_cast<double>(rows[row][step.first]);
+    return step.missing_left ? z > step.threshold : !(z <= step.threshold);
+  }
+  OBLIQUE_INLINE void sides_of(std::int32_t at, const std::uint32_t* ids, std::size_t n, std::int32_t* right) const {
+    for (std::size_t i = 0; i < n; ++i) right[i] = goes_right(at, ids[i]) ? -1 : 0;
+  }
+};
+
+// The side of a row by the arithmetic of the tree, which has the last word.
+struct Exact {
+  const FlatTree& tree;
+  const double* doubles;  // rows of the table, of either type
+  const float* floats;
+  double* row;  // room for one
+
+  const double* of(std::size_t i) const {
+    if (doubles) return doubles + i * tree.n_features;
+    std::copy_n(floats + i * tree.n_features, tree.n_features, row);
+    return row;
+  }
+  __attribute__((noinline)) bool goes_right(const Step& step, std::size_t i) const {
+    const std::size_t node = static_cast<std::size_t>(step.node);
+    return tree.next(node, of(i)) != static_cast<std::size_t>(tree.left[node]);
+  }
+};
+
+// Products below `low` are on the left of a split, those above `high` on the right.
+struct Margin {
+  float low, high;
+};
+
+// A split by a hyperplane, in single precision with a bound of all its errors: sixteen products at once, in any order.
+// Where a row is nearer to the threshold than that, the exact product is asked.
+//
+// V        : Narrow or Wide
+// features : the first feature of each sixteen coefficients; nullptr if a split has them all
+// margins  : of every split, for this block
+template <class V, bool all>
+struct Screened {
+  Rows<float> rows;
+  const Step* steps;
+  const float* coefs;
   const std::int32_t* features;
+  const Margin* margins;
+  const Exact& exact;
 
   OBLIQUE_INLINE std::size_t feature(const Step& step, std::int32_t g) const {
-    return all ? 4 * static_cast<std::size_t>(g) : static_cast<std::size_t>(features[step.first + g]);
+    return all ? kLanes * static_cast<std::size_t>(g) : static_cast<std::size_t>(features[step.first + g]);
   }
-  OBLIQUE_INLINE double of(const Step& step, const double* row) const {
-    const double* w = coefs + 4 * static_cast<std::size_t>(step.first);
-    Four sum = {};
-    for (std::int32_t g = 0; g < step.count; ++g)
-      sum += four(w + 4 * static_cast<std::size_t>(g)) * four(row + feature(step, g));
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  OBLIQUE_INLINE V coefs_of(const Step& step, std::int32_t g) const {
+    return V::of(coefs + kLanes * static_cast<std::size_t>(step.first + g));
   }
-  OBLIQUE_INLINE void of_four(const Step& step, const double* const row[4], double z[4]) const {
-    const double* w = coefs + 4 * static_cast<std::size_t>(step.first);
-    Four a = {}, b = {}, c = {}, d = {};
-    for (std::int32_t g = 0; g < step.count; ++g) {
-      const Four coef = four(w + 4 * static_cast<std::size_t>(g));
-      const std::size_t j = feature(step, g);
-      a += coef * four(row[0] + j);
-      b += coef * four(row[1] + j);
-      c += coef * four(row[2] + j);
-      d += coef * four(row[3] + j);
+  OBLIQUE_INLINE bool goes_right(std::int32_t at, std::uint32_t row) const {
+    const Step& step = steps[at];
+    const float* x = rows[row];
+    V sum;
+    for (std::int32_t g = 0; g < step.count; ++g) sum.add_product(coefs_of(step, g), V::of(x + feature(step, g)));
+    const Quad quarter = sum.quarter();
+    const float z = (quarter[0] + quarter[1]) + (quarter[2] + quarter[3]);
+    // No branch that depends on the side: it could not be foreseen.
+    const unsigned above = z > margins[at].high, below = z < margins[at].low;
+    if ((above | below) == 0) [[unlikely]]
+      return exact.goes_right(step, row);
+    return above != 0;
+  }
+  // right[i] : -1 if row ids[i] goes right, else 0; both have room for a multiple of four, and numbers of rows there
+  OBLIQUE_INLINE void sides_of(std::int32_t at, const std::uint32_t* ids, std::size_t n, std::int32_t* right) const {
+    const Step& step = steps[at];
+    const float high = margins[at].high, low = margins[at].low;
+    decltype(Quad{} > 0.0f) doubtful = {};
+    for (std::size_t i = 0; i < n; i += 4) {
+      const float* x[4] = {rows[ids[i]], rows[ids[i + 1]], rows[ids[i + 2]], rows[ids[i + 3]]};
+      V a, b, c, d;
+      for (std::int32_t g = 0; g < step.count; ++g) {
+        const V coef = coefs_of(step, g);
+        const std::size_t j = feature(step, g);
+        a.add_product(coef, V::of(x[0] + j));
+        b.add_product(coef, V::of(x[1] + j));
+        c.add_product(coef, V::of(x[2] + j));
+        d.add_product(coef, V::of(x[3] + j));
+      }
+      // Lanes of the four rows side by side, then two additions for all of them.
+      const Quad e = a.quarter(), f = b.quarter(), g = c.quarter(), h = d.quarter();
+      const Quad ef = Quad{e[0], f[0], e[1], f[1]} + Quad{e[2], f[2], e[3], f[3]};
+      const Quad gh = Quad{g[0], h[0], g[1], h[1]} + Quad{g[2], h[2], g[3], h[3]};
+      const Quad z = Quad{ef[0], ef[1], gh[0], gh[1]} + Quad{ef[2], ef[3], gh[2], gh[3]};
+      const auto above = z > high, known = above | (z < low);
+      std::memcpy(right + i, &above, sizeof above);
+      doubtful |= ~known;
     }
-    // Lanes of the four rows side by side, then two additions for all of them.
-    const Four even = Four{a[0], b[0], a[2], b[2]} + Four{a[1], b[1], a[3], b[3]};
-    const Four odd = Four{c[0], d[0], c[2], d[2]} + Four{c[1], d[1], c[3], d[3]};
-    const Four sums = Four{even[0], even[1], odd[0], odd[1]} + Four{even[2], even[3], odd[2], odd[3]};
-    std::memcpy(z, &sums, sizeof sums);
+    std::uint64_t halves[2];
+    std::memcpy(halves, &doubtful, sizeof halves);
+    if ((halves[0] | halves[1]) == 0) [[likely]]
+      return;
+    for (std::size_t i = 0; i < n; ++i) right[i] = goes_right(at, ids[i]) ? -1 : 0;
   }
 };
 
 // Divides the rows of a node: those that go left stay in front of ids[0..n), the others follow. Both keep their order.
 // right : room for n. Returns how many go left.
-template <class Product>
-OBLIQUE_INLINE std::size_t divide_rows(const Product& product, const Step& step, Rows rows,
-                                       std::uint32_t* __restrict ids, std::size_t n, std::uint32_t* __restrict right) {
-  std::size_t l = 0, r = 0, i = 0;
-  const auto place = [&](std::uint32_t id, double z) {
-    const std::size_t goes_right = z <= step.threshold ? 0 : 1;
-    ids[l] = id;
-    right[r] = id;
-    l += 1 - goes_right;
-    r += goes_right;
-  };
-  for (; i + 4 <= n; i += 4) {
-    const std::uint32_t id[4] = {ids[i], ids[i + 1], ids[i + 2], ids[i + 3]};
-    const double* const row[4] = {rows[id[0]], rows[id[1]], rows[id[2]], rows[id[3]]};
-    double z[4];
-    product.of_four(step, row, z);
-    for (int k = 0; k < 4; ++k) place(id[k], z[k]);
+template <class Sides>
+OBLIQUE_INLINE std::size_t divide_rows(const Sides& sides, std::int32_t at, std::uint32_t* __restrict ids,
+                                       std::size_t n, std::uint32_t* __restrict right) {
+  constexpr std::size_t kTogether = 64;  // rows whose sides are found before they are moved
+  std::uint32_t some[kTogether];
+  alignas(16) std::int32_t goes_right[kTogether];
+  std::size_t l = 0, r = 0;
+  for (std::size_t i = 0; i < n; i += kTogether) {
+    const std::size_t count = std::min(kTogether, n - i);
+    std::copy_n(ids + i, count, some);
+    for (std::size_t k = count; k % 4 != 0; ++k) some[k] = some[0];
+    sides.sides_of(at, some, count, goes_right);
+    for (std::size_t k = 0; k < count; ++k) {
+      ids[l] = some[k];
+      right[r] = some[k];
+      l += static_cast<std::size_t>(1 + goes_right[k]);
+      r -= static_cast<std::size_t>(static_cast<std::int64_t>(goes_right[k]));
+    }
   }
-  for (; i < n; ++i) place(ids[i], product.of(step, rows[ids[i]]));
   std::memcpy(ids + l, right, r * sizeof *ids);
   return l;
 }
 
 // Steps as `step_down` takes them.
-template <class Product>
+template <class Sides>
 struct Splits {
-  const Product& product;
-  const Step* steps;
-  OBLIQUE_INLINE std::int32_t next(std::int32_t at, const double* row) const {
-    const Step& step = steps[at];
-    return step.next[product.of(step, row) <= step.threshold ? 0 : 1];
+  const Sides& sides;
+  OBLIQUE_INLINE std::int32_t next(std::int32_t at, std::uint32_t row) const {
+    return sides.steps[at].next[sides.goes_right(at, row) ? 1 : 0];
   }
   OBLIQUE_INLINE bool goes_on(std::int32_t number) const { return number >= 0; }
   OBLIQUE_INLINE std::int32_t leaf(std::int32_t number) const { return ~number; }
 };
 
-// Both for every layout; a template cannot be compiled for several instruction sets.
-#define OBLIQUE_KERNELS(Product)                                                                                      \
-  OBLIQUE_CLONES std::size_t divide_by(const Product& product, const Step& step, Rows rows, std::uint32_t* ids,       \
-                                       std::size_t n, std::uint32_t* right) {                                         \
-    return divide_rows(product, step, rows, ids, n, right);                                                           \
-  }                                                                                                                   \
-  OBLIQUE_CLONES void descend_by(const Product& product, const Step* steps, Rows rows, OnTheWay* open, std::size_t n, \
-                                 std::int32_t* leaf) {                                                                \
-    step_down(Splits<Product>{product, steps}, rows, open, n, leaf);                                                  \
+struct Numbers {
+  OBLIQUE_INLINE std::uint32_t operator[](std::uint32_t row) const { return row; }
+};
+
+// Both for every kind of splits; a template cannot be compiled for several instruction sets.
+#define OBLIQUE_KERNELS(clones, ...)                                                                         \
+  clones std::size_t divide_by(const __VA_ARGS__& sides, std::int32_t at, std::uint32_t* ids, std::size_t n, \
+                               std::uint32_t* right) {                                                       \
+    return divide_rows(sides, at, ids, n, right);                                                            \
+  }                                                                                                          \
+  clones void descend_by(const __VA_ARGS__& sides, OnTheWay* open, std::size_t n, std::int32_t* leaf) {      \
+    step_down(Splits<__VA_ARGS__>{sides}, Numbers{}, open, n, leaf);                                         \
   }
-OBLIQUE_KERNELS(OneFeature)
-OBLIQUE_KERNELS(Fours<true>)
-OBLIQUE_KERNELS(Fours<false>)
+OBLIQUE_KERNELS(OBLIQUE_CLONES, OneFeature<double>)
+OBLIQUE_KERNELS(OBLIQUE_CLONES, OneFeature<float>)
+OBLIQUE_KERNELS(OBLIQUE_NARROW, Screened<Narrow, true>)
+OBLIQUE_KERNELS(OBLIQUE_NARROW, Screened<Narrow, false>)
+#if defined(OBLIQUE_WIDE)
+OBLIQUE_KERNELS(OBLIQUE_WIDE, Screened<Wide, true>)
+OBLIQUE_KERNELS(OBLIQUE_WIDE, Screened<Wide, false>)
+#endif
 #undef OBLIQUE_KERNELS
 
-// Copies rows, padded with zeros, and says of each whether a value is missing or infinite.
+// Whether numbers are neither missing nor infinite.
+template <class T>
+OBLIQUE_INLINE bool all_finite(const T* x, std::size_t n) {
+  std::uint64_t carry = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double value = static_cast<double>(x[i]);
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    // An exponent of all ones carries into the place of the sign.
+    carry |= (bits & 0x7ff0000000000000u) + 0x0010000000000000u;
+  }
+  return carry >> 63 == 0;
+}
+
+// Copies rows to single precision, padded with zeros, and says of each whether a value is missing or infinite. The
+// largest magnitudes of the features are raised to those of the other rows.
 template <class T>
 OBLIQUE_INLINE void copy_rows(const T* __restrict x, std::size_t n, std::size_t p, std::size_t padded,
-                              double* __restrict out, unsigned char* __restrict odd) {
+                              float* __restrict out, unsigned char* __restrict odd, double* __restrict largest) {
   for (std::size_t i = 0; i < n; ++i, x += p, out += padded) {
-    std::uint64_t carry = 0;
+    odd[i] = all_finite(x, p) ? 0 : 1;
+    if (odd[i]) continue;
     for (std::size_t j = 0; j < p; ++j) {
-      const double value = static_cast<double>(x[j]);
-      std::uint64_t bits;
-      std::memcpy(&bits, &value, sizeof bits);
-      // An exponent of all ones carries into the place of the sign.
-      carry |= (bits & 0x7ff0000000000000u) + 0x0010000000000000u;
-      out[j] = value;
+      const double value = static_cast<double>(x[j]), size = std::abs(value);
+      out[j] = static_cast<float>(value);
+      largest[j] = largest[j] < size ? size : largest[j];
     }
-    for (std::size_t j = p; j < padded; ++j) out[j] = 0.0;
-    odd[i] = static_cast<unsigned char>(carry >> 63);
+    for (std::size_t j = p; j < padded; ++j) out[j] = 0.0f;
   }
 }
 
-OBLIQUE_CLONES void copy_of(const double* x, std::size_t n, std::size_t p, std::size_t padded, double* out,
-                            unsigned char* odd) {
-  copy_rows(x, n, p, padded, out, odd);
+OBLIQUE_CLONES bool are_finite(const double* x, std::size_t n) { return all_finite(x, n); }
+OBLIQUE_CLONES bool are_finite(const float* x, std::size_t n) { return all_finite(x, n); }
+OBLIQUE_CLONES void copy_of(const double* x, std::size_t n, std::size_t p, std::size_t padded, float* out,
+                            unsigned char* odd, double* largest) {
+  copy_rows(x, n, p, padded, out, odd, largest);
 }
-OBLIQUE_CLONES void copy_of(const float* x, std::size_t n, std::size_t p, std::size_t padded, double* out,
-                            unsigned char* odd) {
-  copy_rows(x, n, p, padded, out, odd);
+OBLIQUE_CLONES void copy_of(const float* x, std::size_t n, std::size_t p, std::size_t padded, float* out,
+                            unsigned char* odd, double* largest) {
+  copy_rows(x, n, p, padded, out, odd, largest);
+}
+
+// The sum of |w_j| s_j over the coefficients of a split. features : as in Screened
+OBLIQUE_CLONES float reach_of(const float* w, const std::int32_t* features, std::int32_t count, const float* s) {
+  const auto size = [](Eight v) { return v < 0.0f ? -v : v; };
+  Narrow sum;
+  for (std::int32_t g = 0; g < count; ++g) {
+    const Narrow coef = Narrow::of(w + kLanes * static_cast<std::size_t>(g));
+    const std::size_t j = features ? static_cast<std::size_t>(features[g]) : kLanes * static_cast<std::size_t>(g);
+    sum.add_product({size(coef.low), size(coef.high)}, Narrow::of(s + j));
+  }
+  const Quad quarter = sum.quarter();
+  return (quarter[0] + quarter[1]) + (quarter[2] + quarter[3]);
 }
 
 }  // namespace
@@ -160,43 +289,53 @@ struct BlockWalk::Buffers {
     std::int32_t at;
     std::uint32_t first, last;
   };
-  std::vector<double> rows;
+  std::vector<Line> rows, scales;  // scales: largest magnitude of each feature, padded
+  std::vector<double> largest, row;
+  std::vector<Margin> margins;
   std::vector<unsigned char> odd;
   std::vector<std::uint32_t> ids, right;
   std::vector<Group> groups;
   std::vector<OnTheWay> open;
 };
 
-BlockWalk::BlockWalk(const FlatTree& tree) : tree_(tree), padded_((tree.n_features + 3) / 4 * 4) {
+BlockWalk::BlockWalk(const FlatTree& tree) : tree_(tree), padded_((tree.n_features + kLanes - 1) / kLanes * kLanes) {
   const std::size_t p = tree.n_features;
   std::vector<std::int32_t> number(tree.n_nodes);  // of each node, as in Step::next
   std::int32_t n_splits = 0;
-  std::size_t n_fours = 0;
+  std::size_t n_parts = 0;
   bool axes = true;
   const auto is_zero = [&](std::size_t node, std::size_t j) {
     const double* w = tree.weights + node * p;
-    return std::all_of(w + j, w + std::min(j + 4, p), [](double c) { return c == 0.0; });
+    return std::all_of(w + j, w + std::min(j + kLanes, p), [](double c) { return c == 0.0; });
   };
   for (std::size_t node = 0; node < tree.n_nodes; ++node) {
     number[node] = tree.is_leaf(node) ? ~static_cast<std::int32_t>(node) : n_splits++;
     if (tree.is_leaf(node)) continue;
     axes = axes && tree.axis[node] >= 0;
-    for (std::size_t j = 0; j < p; j += 4) n_fours += is_zero(node, j) ? 0 : 1;
+    for (std::size_t j = 0; j < p; j += kLanes) n_parts += is_zero(node, j) ? 0 : 1;
   }
-  const std::size_t all_fours = static_cast<std::size_t>(n_splits) * (padded_ / 4);
-  layout_ = axes ? Layout::kAxes : (2 * n_fours <= all_fours ? Layout::kSparse : Layout::kDense);
+  const std::size_t all_parts = static_cast<std::size_t>(n_splits) * (padded_ / kLanes);
+  layout_ = axes ? Layout::kAxes : (2 * n_parts <= all_parts ? Layout::kSparse : Layout::kDense);
   steps_.reserve(static_cast<std::size_t>(n_splits));
-  if (layout_ != Layout::kAxes) coefs_.reserve(4 * (layout_ == Layout::kSparse ? n_fours : all_fours));
+  if (layout_ != Layout::kAxes) coefs_.reserve(layout_ == Layout::kSparse ? n_parts : all_parts);
   for (std::size_t node = 0; node < tree.n_nodes; ++node) {
     if (tree.is_leaf(node)) continue;
-    Step step{tree.thresholds[node], {number[tree.left[node]], number[tree.right[node]]}, tree.axis[node], 0};
+    Step step{tree.thresholds[node],
+              0.0,
+              {number[tree.left[node]], number[tree.right[node]]},
+              tree.axis[node],
+              0,
+              static_cast<std::int32_t>(node),
+              tree.missing_left && tree.missing_left[node]};
     if (layout_ != Layout::kAxes) {
-      step.first = static_cast<std::int32_t>(coefs_.size() / 4);
+      step.first = static_cast<std::int32_t>(coefs_.size());
       const double* w = tree.weights + node * p;
-      for (std::size_t j = 0; j < p; j += 4) {
+      for (std::size_t j = 0; j < p; ++j) step.size += std::abs(w[j]);
+      for (std::size_t j = 0; j < p; j += kLanes) {
         if (layout_ == Layout::kSparse && is_zero(node, j)) continue;
         if (layout_ == Layout::kSparse) features_.push_back(static_cast<std::int32_t>(j));
-        for (std::size_t k = j; k < j + 4; ++k) coefs_.push_back(k < p ? w[k] : 0.0);
+        Line& line = coefs_.emplace_back();
+        for (std::size_t k = j; k < std::min(j + kLanes, p); ++k) line.values[k - j] = static_cast<float>(w[k]);
         ++step.count;
       }
     }
@@ -205,54 +344,106 @@ BlockWalk::BlockWalk(const FlatTree& tree) : tree_(tree), padded_((tree.n_featur
 }
 
 template <class T>
-void BlockWalk::leaves_of(const T* x, std::size_t n, int n_threads, std::size_t block_rows, std::int32_t* leaf) const {
-  if (steps_.empty()) {
-    std::fill_n(leaf, n, 0);
-    return;
-  }
+bool BlockWalk::leaves_of(const T* x, std::size_t n, int n_threads, std::size_t block_rows, std::int32_t* leaf) const {
   constexpr std::size_t kBytes = 1048576, kFewest = 64, kMost = 4096;  // of a block, and its rows
   constexpr std::size_t kWorthAThread = 4096;                          // rows
-  const std::size_t size =
-      block_rows > 0 ? block_rows : std::clamp(kBytes / (sizeof(double) * padded_), kFewest, kMost);
+  const std::size_t row_bytes = layout_ == Layout::kAxes ? sizeof(T) * tree_.n_features : sizeof(float) * padded_;
+  const std::size_t size = block_rows > 0 ? block_rows : std::clamp(kBytes / row_bytes, kFewest, kMost);
   const std::size_t threads = std::min(static_cast<std::size_t>(std::max(n_threads, 1)), 1 + n / kWorthAThread);
+  std::atomic<bool> finite = true;
   on_threads((n + size - 1) / size, static_cast<int>(threads), [&]() {
-    return [&, buffers = Buffers()](std::size_t block) mutable {
+    return [&](std::size_t block) {
+      thread_local Buffers buffers;  // fresh memory takes as long as some hundred rows
       const std::size_t from = block * size, count = std::min(size, n - from);
-      walk(x + from * tree_.n_features, count, buffers, leaf + from);
+      if (!walk(x + from * tree_.n_features, count, buffers, leaf + from)) finite = false;
       checkpoint(4 * count * padded_);
     };
   });
+  return finite;
 }
 
-// The rows of one block.
+// The rows of one block; whether all are finite.
 template <class T>
-void BlockWalk::walk(const T* x, std::size_t n, Buffers& buffers, std::int32_t* leaf) const {
-  const std::size_t p = tree_.n_features;
-  buffers.rows.resize(n * padded_);
-  buffers.odd.resize(n);
+bool BlockWalk::walk(const T* x, std::size_t n, Buffers& buffers, std::int32_t* leaf) const {
   buffers.right.resize(n);
-  buffers.ids.clear();
-  copy_of(x, n, p, padded_, buffers.rows.data(), buffers.odd.data());
-  for (std::size_t i = 0; i < n; ++i) {
-    if (!buffers.odd[i]) {
-      buffers.ids.push_back(static_cast<std::uint32_t>(i));
-      continue;
-    }
-    // A node has its own way with such a row.
-    const double* row = buffers.rows.data() + i * padded_;
+  buffers.ids.resize(n);
+  std::iota(buffers.ids.begin(), buffers.ids.end(), 0u);
+  if (layout_ == Layout::kAxes) {
+    const bool finite = are_finite(x, n * tree_.n_features);  // and they are in the cache from here on
+    divide(OneFeature<T>{{x, tree_.n_features}, steps_.data()}, buffers, leaf);
+    return finite;
+  }
+  buffers.row.resize(tree_.n_features);
+  Exact exact{tree_, nullptr, nullptr, buffers.row.data()};
+  if constexpr (std::is_same_v<T, float>)
+    exact.floats = x;
+  else
+    exact.doubles = x;
+  screen(x, n, buffers);
+  // A node has its own way with a row that is not finite.
+  std::erase_if(buffers.ids, [&](std::uint32_t i) { return buffers.odd[i] != 0; });
+  for (std::size_t i = 0; i < n && buffers.ids.size() < n; ++i) {
+    if (!buffers.odd[i]) continue;
+    const double* row = exact.of(i);
     leaf[i] = static_cast<std::int32_t>(leaf_below(tree_, 0, [&](std::size_t node) { return tree_.next(node, row); }));
   }
-  switch (layout_) {
-    case Layout::kAxes: return divide(OneFeature{}, buffers, leaf);
-    case Layout::kDense: return divide(Fours<true>{coefs_.data(), nullptr}, buffers, leaf);
-    case Layout::kSparse: return divide(Fours<false>{coefs_.data(), features_.data()}, buffers, leaf);
+  const bool finite = buffers.ids.size() == n;
+  const auto divide_screened = [&]<class V>(V) {
+    const Rows<float> rows{buffers.rows.data()->values, padded_};
+    const Margin* margins = buffers.margins.data();
+    const float* coefs = coefs_.data()->values;
+    if (layout_ == Layout::kDense)
+      divide(Screened<V, true>{rows, steps_.data(), coefs, nullptr, margins, exact}, buffers, leaf);
+    else
+      divide(Screened<V, false>{rows, steps_.data(), coefs, features_.data(), margins, exact}, buffers, leaf);
+  };
+#if defined(OBLIQUE_WIDE)
+  if (wide_registers) {
+    divide_screened(Wide{});
+    return finite;
+  }
+#endif
+  divide_screened(Narrow{});
+  return finite;
+}
+
+// Rows in single precision, and for every split the margin that errors cannot cross. Of a sum of p terms in any order
+// the error is at most (p + 2) u sum |w_j x_j|, u the unit of single precision (Higham, Accuracy and Stability of
+// Numerical Algorithms, 3.1), and what underflows is less than 2^-148 a term.
+template <class T>
+void BlockWalk::screen(const T* x, std::size_t n, Buffers& buffers) const {
+  constexpr float kOverflow = 1e37f;            // of a sum, which has an infinite part where a number is too large
+  constexpr std::size_t kFeatures = 1u << 20u;  // of more the bound says nothing
+  const std::size_t p = tree_.n_features;
+  buffers.rows.resize(n * padded_ / kLanes);
+  buffers.odd.resize(n);
+  buffers.largest.assign(p, 0.0);
+  copy_of(x, n, p, padded_, buffers.rows.data()->values, buffers.odd.data(), buffers.largest.data());
+  buffers.scales.assign(padded_ / kLanes, Line{});
+  float* scales = buffers.scales.data()->values;
+  double sum = 0.0;
+  for (std::size_t j = 0; j < p; ++j) {
+    scales[j] = static_cast<float>(buffers.largest[j]);
+    sum += buffers.largest[j];
+  }
+  const double terms = static_cast<double>(p), unit = 1.5 * (terms + 8.0) * 0x1p-24;
+  buffers.margins.resize(steps_.size());
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const Step& step = steps_[i];
+    const std::size_t first = static_cast<std::size_t>(step.first);
+    const std::int32_t* features = layout_ == Layout::kSparse ? features_.data() + first : nullptr;
+    const float reach = reach_of(coefs_.data()->values + kLanes * first, features, step.count, scales);
+    double error = std::numeric_limits<double>::infinity();
+    if (p <= kFeatures && reach < kOverflow)
+      error = unit * static_cast<double>(reach) + 0x1p-140 * (step.size + sum + terms);
+    // The ends are rounded too: by less than the bound is too wide, or a threshold that is beyond reach is far away.
+    buffers.margins[i] = {static_cast<float>(step.threshold - error), static_cast<float>(step.threshold + error)};
   }
 }
 
-template <class Product>
-void BlockWalk::divide(const Product& product, Buffers& buffers, std::int32_t* leaf) const {
-  constexpr std::uint32_t kGroup = 8;  // rows that are divided together
-  const Rows rows{buffers.rows.data(), padded_};
+template <class Sides>
+void BlockWalk::divide(const Sides& sides, Buffers& buffers, std::int32_t* leaf) const {
+  constexpr std::uint32_t kGroup = 4;  // rows that are divided together
   buffers.open.clear();
   buffers.groups.clear();
   const auto go_on = [&](std::int32_t at, std::uint32_t first, std::uint32_t last) {
@@ -267,17 +458,17 @@ void BlockWalk::divide(const Product& product, Buffers& buffers, std::int32_t* l
   while (!buffers.groups.empty()) {
     const Buffers::Group group = buffers.groups.back();
     buffers.groups.pop_back();
-    const Step& step = steps_[group.at];
+    const Step& step = steps_[static_cast<std::size_t>(group.at)];
     std::uint32_t* ids = buffers.ids.data() + group.first;
-    const std::size_t left = divide_by(product, step, rows, ids, group.last - group.first, buffers.right.data());
+    const std::size_t left = divide_by(sides, group.at, ids, group.last - group.first, buffers.right.data());
     const std::uint32_t middle = group.first + static_cast<std::uint32_t>(left);
     go_on(step.next[1], middle, group.last);
     go_on(step.next[0], group.first, middle);
   }
-  descend_by(product, steps_.data(), rows, buffers.open.data(), buffers.open.size(), leaf);
+  descend_by(sides, buffers.open.data(), buffers.open.size(), leaf);
 }
 
-template void BlockWalk::leaves_of(const double*, std::size_t, int, std::size_t, std::int32_t*) const;
-template void BlockWalk::leaves_of(const float*, std::size_t, int, std::size_t, std::int32_t*) const;
+template bool BlockWalk::leaves_of(const double*, std::size_t, int, std::size_t, std::int32_t*) const;
+template bool BlockWalk::leaves_of(const float*, std::size_t, int, std::size_t, std::int32_t*) const;
 
 }  // namespace oblique

@@ -25,7 +25,6 @@ from oblique_cli.estimators.missing_values import (
     LEARN,
     REFUSE,
     UNASKED,
-    all_finite,
     has_gaps,
     medians,
     refuse_missing,
@@ -459,15 +458,23 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         if self.levels_:
             checked(self, X, skip_check_array=True, reset=False)
             return self._filled(self._coded(X, gaps))
-        # Single precision is exact in double: such rows are not copied.
-        dtypes = (np.float64, np.float32)
-        if gaps == REFUSE:
-            rows: Array = checked(self, X, dtype=dtypes, order="C", reset=False, ensure_all_finite=False)
-            if all_finite(rows):
-                return rows  # and X has been read once
-        rows = checked(self, X, dtype=dtypes, order="C", reset=False, ensure_all_finite="allow-nan")
+        rows = self._numbers(X, "allow-nan")
         self._check_missing(rows, gaps)
         return self._filled(rows)
+
+    def _rows_and_leaves(self, X: ArrayLike) -> tuple[Array, NDArray[np.int32]]:
+        check_is_fitted(self)
+        if not self.levels_ and self.missing_ == REFUSE:
+            rows = self._numbers(X, False)
+            leaves = self.tree_.apply_finite(rows, threads_of(self))
+            if leaves is not None:
+                return rows, leaves  # and X has been read once
+        return super()._rows_and_leaves(X)
+
+    def _numbers(self, X: ArrayLike, finite: Any) -> Array:
+        """Rows without levels. Single precision is exact in double: such rows are not copied."""
+        rows: Array = checked(self, X, dtype=(np.float64, np.float32), order="C", reset=False, ensure_all_finite=finite)
+        return rows
 
     def _coded(self, X: ArrayLike, gaps: str) -> Array:
         rows = coded(X, self.levels_)
