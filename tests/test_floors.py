@@ -67,12 +67,21 @@ def users_of(library: str) -> set[str]:
     return {p.as_posix() for p in MODULES if library in {name.split(".")[0] for name in imports(p)}}
 
 
+def written(node: ast.expr) -> str:
+    """An expression as it is written; for dotted names a hundred times as fast as by `ast.unparse`."""
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        return f"{written(node.value)}.{node.attr}"
+    return ast.unparse(node)
+
+
 @cache
 def calls(path: Path) -> tuple[tuple[str, bool, list[ast.keyword]], ...]:
     """What a module calls, as it is written, whether by place, and by which names."""
     nodes = walk_executed(parsed(path))
     return tuple(
-        (ast.unparse(node.func), bool(node.args), node.keywords) for node in nodes if isinstance(node, ast.Call)
+        (written(node.func), bool(node.args), node.keywords) for node in nodes if isinstance(node, ast.Call)
     )
 
 
