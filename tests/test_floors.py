@@ -80,9 +80,7 @@ def written(node: ast.expr) -> str:
 def calls(path: Path) -> tuple[tuple[str, bool, list[ast.keyword]], ...]:
     """What a module calls, as it is written, whether by place, and by which names."""
     nodes = walk_executed(parsed(path))
-    return tuple(
-        (written(node.func), bool(node.args), node.keywords) for node in nodes if isinstance(node, ast.Call)
-    )
+    return tuple((written(node.func), bool(node.args), node.keywords) for node in nodes if isinstance(node, ast.Call))
 
 
 def test_a_module_imports_from_lower_floors_or_its_own_folder():

@@ -55,6 +55,8 @@ def test_a_forest_of_ten_million_rows_is_that_of_the_stored_run():
     run = json.loads((STORED.parent / "scale_forest.json").read_text(encoding="utf-8"))["10000000"]
     page = " ".join(PAGE.read_text(encoding="utf-8").split())
     assert f"{run['cpu']:.0f} CPU seconds, {run['seconds']:.0f} s from the file to the model while" in page
-    peak = f"{1e-9 * run['bytes_read']:.1f} GB read, peak {1e-6 * run['peak']:,.0f} MB, {100 * run['right']:.1f} % right"
+    peak = (
+        f"{1e-9 * run['bytes_read']:.1f} GB read, peak {1e-6 * run['peak']:,.0f} MB, {100 * run['right']:.1f} % right"
+    )
     assert f"`hhgdt_forest`, {run['trees']} trees" in page and peak in page
     assert run["peak"] < 2e9
