@@ -164,6 +164,22 @@ void bin_rows(const double* __restrict z, double low, double scale, int n_bins, 
 }
 
 OBLIQUE_CLONES
+void keys_along(const double* __restrict z, double low, double scale, std::int32_t* __restrict keys, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) keys[i] = static_cast<std::int32_t>((z[i] - low) * scale);
+}
+
+OBLIQUE_CLONES
+float largest_gini(const EdgeSums<float>& sums, float n, int n_edges) {
+  float largest = 0.0f;
+  for (int e = 0; e < n_edges; ++e) {
+    const float s = sums.s[e], value = sums.left_square[e] / s + sums.right_square[e] / (n - s);
+    const float of_cut = s > 0.0f && s < n ? value : 0.0f;
+    largest = of_cut > largest ? of_cut : largest;
+  }
+  return largest;
+}
+
+OBLIQUE_CLONES
 void part_rows(const double* __restrict z, double low, double scale, const int* __restrict first,
                const double* __restrict parts, std::uint8_t* __restrict bins, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
@@ -304,6 +320,27 @@ OBLIQUE_INLINE void edge_sums_of(const ClassEdges<T>& edges, const EdgeSums<T>& 
     store<T, W>(out.right_square + e, r);
     store<T, W>(out.left_max + e, left);
     store<T, W>(out.right_max + e, right);
+  }
+}
+
+// Edges are compared side by side with one row after another.
+template <int W>
+OBLIQUE_INLINE void weigh_below_of(const std::int32_t* keys, const std::int32_t* weights, const std::size_t* first_row,
+                                   int n_classes, const std::int32_t* edges, const float* start, float* cum,
+                                   std::size_t stride) {
+  typedef std::int32_t Ints __attribute__((vector_size(W)));
+  constexpr int parts = kWeighed * 4 / W;
+  Ints edge[parts];
+  std::memcpy(edge, edges, sizeof edge);
+  for (int k = 0; k < n_classes; ++k) {
+    Ints sum[parts] = {};
+    for (int part = 0; part < parts; ++part) sum[part] = Ints{} + (start ? static_cast<std::int32_t>(start[k]) : 0);
+    for (std::size_t i = first_row[k]; i < first_row[k + 1]; ++i)
+      for (int part = 0; part < parts; ++part) sum[part] += (edge[part] > keys[i]) & weights[i];
+    for (int part = 0; part < parts; ++part) {
+      const Pack<float, W> sums = __builtin_convertvector(sum[part], Pack<float, W>);
+      store<float, W>(cum + static_cast<std::size_t>(k) * stride + part * kWidth<float, W>, sums);
+    }
   }
 }
 
@@ -483,6 +520,11 @@ OBLIQUE_INLINE void cumulate_8(std::uint32_t* __restrict counts, std::uint32_t* 
 OBLIQUE_WIDE static void cumulate_wide(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum) {
   cumulate_16(counts, more, n_bins, cum);
 }
+OBLIQUE_WIDE static void weigh_below_wide(const std::int32_t* keys, const std::int32_t* weights,
+                                          const std::size_t* first_row, int n_classes, const std::int32_t* edges,
+                                          const float* start, float* cum, std::size_t stride) {
+  weigh_below_of<64>(keys, weights, first_row, n_classes, edges, start, cum, stride);
+}
 OBLIQUE_WIDE static void combine_four_wide(const double* const* columns, const double* const* u, std::size_t p,
                                            double* const* out, std::size_t n) {
   combine_four_of<64>(columns, u, p, out, n);
@@ -514,6 +556,11 @@ OBLIQUE_WIDE static void twoing_bounds_wide(const ClassEdges<double>& edges, con
 OBLIQUE_NARROW void cumulate_narrow(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum) {
   cumulate_8(counts, more, n_bins, cum);
 }
+OBLIQUE_NARROW void weigh_below_narrow(const std::int32_t* keys, const std::int32_t* weights,
+                                       const std::size_t* first_row, int n_classes, const std::int32_t* edges,
+                                       const float* start, float* cum, std::size_t stride) {
+  weigh_below_of<32>(keys, weights, first_row, n_classes, edges, start, cum, stride);
+}
 OBLIQUE_NARROW void combine_four_narrow(const double* const* columns, const double* const* u, std::size_t p,
                                         double* const* out, std::size_t n) {
   combine_four_of<32>(columns, u, p, out, n);
@@ -543,6 +590,10 @@ OBLIQUE_NARROW void twoing_bounds_narrow(const ClassEdges<double>& edges, const 
 
 void cumulate(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum) {
   OBLIQUE_BY_WIDTH(cumulate, counts, more, n_bins, cum);
+}
+void weigh_below(const std::int32_t* keys, const std::int32_t* weights, const std::size_t* first_row, int n_classes,
+                 const std::int32_t* edges, const float* start, float* cum, std::size_t stride) {
+  OBLIQUE_BY_WIDTH(weigh_below, keys, weights, first_row, n_classes, edges, start, cum, stride);
 }
 void combine_four(const double* const* columns, const double* const* u, std::size_t p, double* const* out,
                   std::size_t n) {

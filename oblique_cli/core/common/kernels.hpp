@@ -97,6 +97,18 @@ void edge_sums(const ClassEdges<double>& edges, const EdgeSums<double>& out);
 void cumulate(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum);
 void cumulate(const double* weights, int n_bins, double* cum);
 
+// keys[i] = (z[i] - low) * scale, rounded down; below 2^31.
+void keys_along(const double* z, double low, double scale, std::int32_t* keys, std::size_t n);
+
+// cum[k * stride + e] = start[k] + the weights of the rows of class k whose keys are below edges[e], for kWeighed
+// edges. Rows of class k are those from first_row[k] on; all sums are below 2^24. start : nullptr for nothing
+inline constexpr int kWeighed = 32;
+void weigh_below(const std::int32_t* keys, const std::int32_t* weights, const std::size_t* first_row, int n_classes,
+                 const std::int32_t* edges, const float* start, float* cum, std::size_t stride);
+
+// The largest Gini value of the cuts at edges, 0 if there is none with rows on both sides.
+float largest_gini(const EdgeSums<float>& sums, float n, int n_edges);
+
 // Upper bounds of the Gini and of the twoing value over the cuts of every bin (formulas in criteria.hpp); n is the sum
 // of the totals. bound is padded like the rows of cum.
 void gini_bounds(const ClassEdges<float>& edges, const EdgeSums<float>& sums, float n, float* bound);

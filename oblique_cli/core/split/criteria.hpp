@@ -10,6 +10,8 @@
 //   most(t)            no cut has a larger value(); infinite where the arithmetic does not tell
 //   noise(t)           a bound on the rounding error of V, below which two values say nothing
 //   is_convex          whether V is convex in l (the weights of one class while the others stay)
+//   is_steady          whether V moves by no more than the weights of the classes on both sides do, taken together; if
+//                      so, largest_at_edges(b, t) is the largest V of the cuts at the edges of bins, up to slack(t)
 //   Scan               the value while rows move from right to left one at a time: rough() is within 1e-10 n of it, or
 //                      infinite where it cannot tell
 //   bounds(b, t)       for every bin an upper bound of V over all cuts inside it or at its right edge, up to slack(t)
@@ -41,6 +43,7 @@ template <class Own>
 struct CriterionOf {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
   static constexpr bool is_convex = false;
+  static constexpr bool is_steady = false;
   static constexpr bool needs_logarithms = false;
 
   static double base(const Totals& t) {
@@ -71,6 +74,7 @@ struct CriterionOf {
   static void bounds(BinTable<T>& b, const Totals&) {
     std::fill_n(b.bound.begin(), b.n_bins, std::numeric_limits<T>::infinity());
   }
+  static double largest_at_edges(BinTable<float>&, const Totals&) { return kInfinity; }
 
  private:
   static double parting(const Totals& t) {
@@ -89,6 +93,7 @@ struct CriterionOf {
 struct Gini : CriterionOf<Gini> {
   static constexpr const char* name = "gini";
   static constexpr bool is_convex = true;
+  static constexpr bool is_steady = true;  // the derivatives by weights are from -1 to 1
 
   static double base(const Totals& t) {
     double sum = 0.0;
@@ -145,6 +150,9 @@ struct Gini : CriterionOf<Gini> {
   template <class T>
   static void bounds(BinTable<T>& b, const Totals& t) {
     gini_bounds(b.edges(), b.sums(), static_cast<T>(t.n), b.bound.data());
+  }
+  static double largest_at_edges(BinTable<float>& b, const Totals& t) {
+    return static_cast<double>(largest_gini(b.sums(), static_cast<float>(t.n), b.n_bins + 1));
   }
 };
 

@@ -3,6 +3,7 @@
 //
 //   looks      a few quick looks at a reflected direction, before it is projected
 //   rare rows  bounds from the rows of all classes but the most frequent, where these are few
+//   weights    bounds by rounded weights, where rows have weights
 //   bins       classes counted in equal-width bins; an upper bound says how good a cut inside a bin can be
 //   parts      bins that can still win divided, where they hold many rows
 //   sort       the rows of what can still win
@@ -26,6 +27,7 @@
 #include "split/rare_tactic.hpp"
 #include "split/sort_tactic.hpp"
 #include "split/tactic.hpp"
+#include "split/weight_tactic.hpp"
 
 namespace oblique {
 
@@ -40,6 +42,7 @@ class FastSearch final : public PlainSearch<Criterion> {
     if (takes_part("looks"))
       looks_ = std::make_unique<LookTactic<Criterion>>(*this, takes_part("rare rows") ? rare.get() : nullptr);
     if (takes_part("rare rows")) chain_.push_back(std::move(rare));
+    if (takes_part("weights")) chain_.push_back(std::make_unique<WeightTactic<Criterion>>(*this));
     if (takes_part("bins")) chain_.push_back(std::make_unique<BinTactic<Criterion>>(*this, bins_));
     if (takes_part("parts")) chain_.push_back(std::make_unique<PartTactic<Criterion>>(*this, bins_));
     if (takes_part("sort")) chain_.push_back(std::make_unique<SortTactic<Criterion>>(*this, bins_));

@@ -61,7 +61,7 @@ const std::vector<std::string>& criterion_names() {
 }
 
 const std::vector<std::string>& tactics() {
-  static const std::vector<std::string> all{"looks", "rare rows", "bins", "parts", "sort"};
+  static const std::vector<std::string> all{"looks", "rare rows", "weights", "bins", "parts", "sort"};
   return all;
 }
 
