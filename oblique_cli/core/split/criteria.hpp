@@ -117,8 +117,10 @@ struct Gini : CriterionOf<Gini> {
 
   struct Scan {
     double left = 0.0, right = 0.0, s = 0.0;
+    int moves = 0;
     void start(const double* l, const Totals& t) {
       left = right = s = 0.0;
+      moves = 0;
       for (int k = 0; k < t.n_classes; ++k) {
         const double r = t.of_class[k] - l[k];
         left += l[k] * l[k];
@@ -131,11 +133,15 @@ struct Gini : CriterionOf<Gini> {
       left += w * (2.0 * l[k] + w);
       right -= w * (2.0 * (t.of_class[k] - l[k]) - w);
       s += w;
+      ++moves;
     }
-    // Near enough to tell whether the cut is worth a division. Running sums of weights are not: theirs is the rounding
-    // of every step.
+    // Near enough to tell whether the cut is worth a closer look. Running sums of weights have the rounding of every
+    // move, a few 2^-53 of n^2 each: too much where there were many, or where little weight is left on the right.
     double rough(const double*, const Totals& t, double) const {
-      if (!t.counts) return std::numeric_limits<double>::infinity();
+      if (!t.counts) {
+        const double rest = t.n - s;
+        return moves <= 1024 && 64.0 * rest >= t.n ? left / s + right / rest : kInfinity;
+      }
       const std::size_t i = static_cast<std::size_t>(s);
       return left * t.of_count->inverse(i) + right * t.of_count->inverse(static_cast<std::size_t>(t.n) - i);
     }
