@@ -79,6 +79,23 @@ def merge_order(
     return merges
 
 
+def degrees_of_overlap(X: Array, clusters: Sequence[Rows], labels: Sequence[int]) -> Array:
+    """Return how much each cluster overlaps with that cluster of another class which it overlaps most with.
+
+    The degree is the Bhattacharyya coefficient of their normal distributions, between 0 (apart) and 1 (the same), and 0
+    where there is no other class. Arguments as for `merge_order`; returns (m,).
+    """
+    measure = _Overlap(X, clusters)
+    summaries = [measure.summary(rows) for rows in clusters]
+    degrees = np.zeros(len(clusters))
+    for b, label in enumerate(labels):
+        for a in range(b):
+            if labels[a] != label:
+                degree = np.exp(-max(measure.between(summaries[a], summaries[b]), 0.0))
+                degrees[a], degrees[b] = max(degrees[a], degree), max(degrees[b], degree)
+    return degrees
+
+
 class _Centroids:
     """Euclidean distance between centroids."""
 

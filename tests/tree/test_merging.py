@@ -7,7 +7,7 @@ import pytest
 from contracts import rows_at_nodes
 
 from oblique_cli.tree.growing import grow_top_down
-from oblique_cli.tree.merging import Plane, grow_below, grow_bottom_up, merge_order
+from oblique_cli.tree.merging import Plane, degrees_of_overlap, grow_below, grow_bottom_up, merge_order
 from oblique_cli.tree.splitting import PROPOSERS
 
 
@@ -131,3 +131,16 @@ def test_growing_below_makes_every_leaf_pure_and_touches_no_pure_one():
     assert hybrid.n_leaves > skeleton.n_leaves
     assert np.array_equal(hybrid.coef_[0], skeleton.coef_[0]) and hybrid.thresholds[0] == skeleton.thresholds[0]
     assert grow_below(hybrid, X, y, grow).to_dict() == hybrid.to_dict()
+
+
+def test_degrees_of_overlap_fall_with_distance_and_do_not_ask_for_the_own_class():
+    rng = np.random.default_rng(3)
+    cloud = rng.normal(size=(200, 2))
+    # Two classes: 0 at the origin, 1 on top of it, 1 far away, 0 beside the last but of another class than it.
+    X = np.vstack([cloud, cloud + 0.1, cloud + 40.0, cloud + np.array([44.0, 40.0])])
+    clusters = [np.arange(200 * i, 200 * (i + 1)) for i in range(4)]
+    degrees = degrees_of_overlap(X, clusters, [0, 1, 1, 0])
+    assert degrees[0] > 0.99 and degrees[1] == degrees[0]  # by hand: exp(-0.02 / 8) of unit covariances
+    assert 0.0 < degrees[2] == degrees[3] < 0.3  # exp(-16 / 8) = 0.14 of unit covariances
+    np.testing.assert_allclose(degrees_of_overlap(X * [1000.0, 0.01], clusters, [0, 1, 1, 0]), degrees, rtol=1e-9)
+    assert degrees_of_overlap(X, clusters, [0, 0, 0, 0]).tolist() == [0.0] * 4

@@ -30,7 +30,7 @@ from oblique_cli.parameters import Declared, parameter
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.growing import grow_top_down
-from oblique_cli.tree.merging import DISTANCES, Plane, grow_below, grow_bottom_up, merge_order
+from oblique_cli.tree.merging import DISTANCES, Plane, degrees_of_overlap, grow_below, grow_bottom_up, merge_order
 from oblique_cli.tree.probabilities import RULES, with_probabilities
 from oblique_cli.tree.splitting import Node, best_split
 from oblique_cli.tree.structure import Tree
@@ -61,6 +61,9 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         scores of the two children as classes, 0 for planes of a support vector machine.
     n_clusters_ : dict
         Class label -> number of its clusters. A single class is not divided: there is nothing to tell it apart from.
+    overlap_ : (K,) or None
+        With `merging="overlap"`, the degree of overlap of every cluster with clusters of other classes, 0 (apart) to 1
+        (the same), in the order of `n_clusters_`: its greatest Bhattacharyya coefficient. `undecided` compares it.
     classes_ : (C,) class labels
     n_features_in_ : int
     n_leaves_, n_nodes_, depth_ : int
@@ -203,6 +206,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         leaves = [group for groups in clusters for group in groups]
         labels = [code for code, groups in enumerate(clusters) for _ in groups]
         skeleton = _Skeleton(X, codes, leaves, merge_order(X, leaves, labels, self.merging), seed)
+        self.overlap_ = degrees_of_overlap(X, leaves, labels) if self.merging == "overlap" else None
         self._keep(self._split(skeleton, self.cost), X)
         self._skeleton = skeleton if self.splitter == "svm" else None
         self._trees = {float(self.cost): self.tree_}
@@ -239,6 +243,19 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
                 ),
             )
         return with_probabilities(self._in_own_units(tree), self.probabilities, self.probability_strength)
+
+    def undecided(self, threshold: float = 0.5) -> NDArray[np.bool_]:
+        """Return which clusters overlap with another class by more than a threshold (K,), in the order of `overlap_`.
+
+        Thesis 7.2: a cluster represents a class if its overlap is below a threshold, for which no value is said, and is
+        undecided above it. threshold : between 0 and 1. ValueError unless fitted with `merging="overlap"`.
+        """
+        check_is_fitted(self)
+        if self.overlap_ is None:
+            raise ValueError('undecided needs degrees of overlap; fit with merging="overlap".')
+        if not 0.0 <= threshold <= 1.0:
+            raise ValueError(f"threshold of undecided must be between 0 and 1. Got {threshold!r}.")
+        return np.asarray(self.overlap_ > threshold)
 
     def _rows(self, X: ArrayLike) -> Array:
         rows: Array = checked(self, X, reset=False, **ROWS)

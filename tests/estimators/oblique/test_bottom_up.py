@@ -505,3 +505,16 @@ def test_accuracy_on_wine_is_near_the_published_one(name):
         right += int((model.predict(data.X[1 - half :: 2]) == data.y[1 - half :: 2]).sum())
         assert model.n_leaves_ <= 4
     assert right / data.n > 0.85
+
+
+def test_clusters_that_overlap_beyond_the_threshold_are_undecided():
+    rng = np.random.default_rng(1)
+    X = np.vstack([rng.normal(0.0, 1.0, (80, 2)), rng.normal(0.5, 1.0, (80, 2)), rng.normal(30.0, 1.0, (80, 2))])
+    y = np.repeat([0, 1, 2], 80)
+    model = make("hhbut", max_components=1, merging="overlap", random_state=0).fit(X, y)
+    assert model.undecided(0.5).tolist() == [True, True, False]
+    assert not model.undecided(1.0).any() and len(model.overlap_) == sum(model.n_clusters_.values())
+    with pytest.raises(ValueError, match=r"threshold of undecided must be between 0 and 1\. Got 2\.0"):
+        model.undecided(2.0)
+    with pytest.raises(ValueError, match='fit with merging="overlap"'):
+        make("hhbut", max_components=1, random_state=0).fit(X, y).undecided()
