@@ -10,6 +10,7 @@ from pathlib import Path
 from textwrap import wrap
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.papers.reproduction.framework import forest_tables
 from oblique_cli.papers.reproduction.framework.markdown import table_lines
 from oblique_cli.papers.reproduction.framework.power import table_verdicts
 from oblique_cli.papers.reproduction.framework.power_page import bias_block, power_block, wide_block
@@ -31,6 +32,7 @@ DOCUMENTS = (
     "docs/reproduction_deviations.md",
     "docs/reproduction_verdicts.md",
     "docs/forests_measured.md",
+    "docs/forests_tables.md",
     "docs/field.md",
     "docs/which_algorithm.md",
     "README.md",
@@ -116,6 +118,7 @@ def blocks(results: Path) -> dict[str, str]:
     wide            the cells that agree only because their SD is large
     deviations-X    how many cells of study X agree, and which have no reason
     field-choices   what CHOICES gain and cost
+    forests-X       Table X of Zhang & Suganthan in its form
     the others are COPIED or SAID
     """
     studies = [name for name, study in STUDIES.items() if study.tables]
@@ -132,6 +135,8 @@ def blocks(results: Path) -> dict[str, str]:
     for name, file in SAID.items():
         said = results / f"{file}.md"
         out[name] = said.read_text(encoding="utf-8") if said.is_file() else NOT_YET + "\n"
+    for table in forest_tables.TABLES:
+        out[f"forests-{table}"] = forest_tables.block(results, table) or NOT_YET + "\n"
     out["field-choices"] = _copied(results / "field" / "third_means.csv", methods=CHOICES)
     for name in studies:
         out[f"deviations-{name}"] = _deviations(found[name]) if name in found else NOT_YET + "\n"
