@@ -119,7 +119,7 @@ class TaxonomyStudy(Study):
         _sequences(request, found, findings)
         for section in SECTIONS:
             tables += _by_claims(request, section, found, findings, notes)
-        tables += _editing(request, found, findings)
+        tables += [*_ties(request), *_editing(request, found, findings)]
         tables += _readings(request)
         tables += _editing_readings(request)
         rows = tuple((what, said, ours, _DIRECTION[holds]) for what, said, ours, holds in findings)
@@ -228,6 +228,50 @@ def _labeled_sequences(
     a, b = depth["STAXAC"], depth["NJ"]
     what = f"depth of 90% mean purity, {name}, STAXAC and NJ"
     findings.append((what, "STAXAC earlier", _pair(a, b), _is_less(a, b)))
+
+
+# Which of equally frequent classes is the majority of a node. The text is silent on trees; of the root of iris it says
+# that "any one of the classes could be made majority class".
+TIES = ("that of the node above (ours)", "the lowest code", "any one, at random")
+
+
+def changes_by_ties(taxonomy: Taxonomy, rng: np.random.Generator) -> tuple[int, ...]:
+    """Return the family changes of a tree by each of TIES. The class of a node is drawn from `rng`, node by node."""
+    most = taxonomy.counts == taxonomy.counts.max(axis=1, keepdims=True)
+    drawn = np.array([rng.choice(np.flatnonzero(row)) for row in most])
+    parents = taxonomy.tree.parents[: taxonomy.tree.n_nodes - 1]
+    others = (int((classes[: len(parents)] != classes[parents]).sum()) for classes in (most.argmax(axis=1), drawn))
+    return measures.family_changes(taxonomy), *others
+
+
+def _ties(request: StudyRequest) -> Iterator[ExtraTable]:
+    """Table 5.4 by which of equally frequent classes is the majority, over the draws of the study."""
+    rows = []
+    printed = {(n.dataset, n.method): n.mean for n in published.numbers(SOURCE, "5.4")}
+    for name, noise in LABELLED_SETS.items():
+        if not request.wants("dataset", name):
+            continue
+        found: dict[str, list[tuple[int, ...]]] = {"STAXAC": [], "NJ": []}
+        for draw in range(SEQUENCE_DRAWS[request.profile]):
+            rng = seeds.generator(request.seed, "taxonomy", name, draw)
+            condensed = p_distances(random_sequences(LABELLED_SIZE, rng))
+            codes = labels_by_poles(condensed, rng, noise)
+            ties = seeds.generator(request.seed, "taxonomy", name, draw, "ties")
+            for method, tree in (
+                ("STAXAC", staxac(condensed, codes, "renewed")[0]),
+                ("NJ", neighbor_joining(condensed)),
+            ):
+                found[method].append(changes_by_ties(Taxonomy.of(tree, codes), ties))
+        code = published.dataset_code(SOURCE, name) or name
+        for method, changes in found.items():
+            shown = (
+                f"{fmean(rule):.1f} ± {stdev(rule):.1f} ({min(rule)} to {max(rule)})"
+                for rule in zip(*changes, strict=True)
+            )
+            rows.append((code, method, f"{printed[code, method]:g}", *shown))
+    if rows:
+        header = ("data set", "method", "published", *TIES)
+        yield ExtraTable("ties", "Family changes by the class of a node with a tie", header, tuple(rows), left=2)
 
 
 def _pair(a: list[float], b: list[float]) -> str:
@@ -558,17 +602,17 @@ def _of_editing(data: Dataset, scaling: str, seed: int, other: Dataset | None) -
     """Rows of the table of readings; `other` holds the same rows with other columns."""
     shuffled = list(KFold(10, shuffle=True, random_state=seeds.integer(seed, "taxonomy", data.name)).split(data.X))
     in_order = list(KFold(10).split(data.X))
-    found = [[_edited(data, scaling, folds, seed, False)] for folds in (shuffled, in_order)]
-    found.append([_edited(data, "none", shuffled, seed, False)] if scaling != "none" else [])
+    found = [[edited(data, scaling, folds, seed, False)] for folds in (shuffled, in_order)]
+    found.append([edited(data, "none", shuffled, seed, False)] if scaling != "none" else [])
     for units in (scaling, "none"):
         drawn: list[Found] = []
         for draw in range(BLD_DRAWS if data.name == "bupa" else 0):
             rng = seeds.generator(seed, "taxonomy", data.name, "rows", draw)
             some = rng.permutation(data.n)[:BLD_ROWS]
             part = replace(data, X=data.X[some], y=data.y[some])
-            drawn.append(_edited(part, units, list(KFold(10).split(part.X)), seed, False))
+            drawn.append(edited(part, units, list(KFold(10).split(part.X)), seed, False))
         found.append(drawn)
-    found.append([] if other is None else [_edited(other, scaling, shuffled, seed, False)])
+    found.append([] if other is None else [edited(other, scaling, shuffled, seed, False)])
     for key in found[0][0]:
         _, method, metric, qualifiers = key
         which = "; ".join(f"{name}={value}" for name, value in qualifiers)
@@ -678,10 +722,10 @@ def editing_step(job: Job, data: Dataset, scaling: str) -> Row:
     started = time.perf_counter()
     seed = seeds.integer(job.seed, "taxonomy", data.name, "editing", job.repeat)
     folds = list(KFold(10, shuffle=True, random_state=seed).split(data.X))
-    return _row(job, started, _edited(data, scaling, folds, seed, job.repeat == 0))
+    return _row(job, started, edited(data, scaling, folds, seed, job.repeat == 0))
 
 
-def _edited(
+def edited(
     data: Dataset, scaling: str, folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]], seed: int, choose: bool
 ) -> Found:
     """Accuracy and compression of every method and k over these folds; `choose` beta inside as well."""
