@@ -31,7 +31,9 @@ from oblique_cli.evaluation import published
 from oblique_cli.experiments.dispatching import Call
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import Job, Row
-from oblique_cli.papers.reproduction.framework.runs import lines_of, outcome, total
+from oblique_cli.papers.reproduction.framework.choice_of_reading import halves
+from oblique_cli.papers.reproduction.framework.printed_cells import Cell
+from oblique_cli.papers.reproduction.framework.runs import Outcome, cells, lines_of, outcome, total
 from oblique_cli.papers.reproduction.framework.steps import Steps, step, take
 from oblique_cli.papers.reproduction.framework.studies import (
     STUDIES,
@@ -41,7 +43,8 @@ from oblique_cli.papers.reproduction.framework.studies import (
     StudyRequest,
     StudyResult,
 )
-from oblique_cli.papers.reproduction.framework.study_report import read_cells
+from oblique_cli.papers.reproduction.framework.study_report import read_cells, shown
+from oblique_cli.papers.reproduction.studies.gdt import of_trees
 from oblique_cli.tree.merging import Plane, Splitter, grow_bottom_up, merge_order
 
 Array = NDArray[np.float64]
@@ -158,11 +161,6 @@ def _of_fold(
     return found
 
 
-def halves(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the sets that a cause is looked for on, every second one, and those that confirm it."""
-    return tuple(names[::2]), tuple(names[1::2])
-
-
 @STUDIES.register("causes")
 class Causes(Study):
     """Readings that could be the cause of a biased table, on every second set and on the others."""
@@ -185,10 +183,21 @@ class Causes(Study):
             datasets=sets,
             algorithms=("oc1",),
         )
-        cost, code = total([one])
+        with_one = {
+            "chapter3": outcome(
+                request, "reproduce/chapter3", "algorithms.2.restarts=1", datasets=sets, algorithms=("oc1",)
+            ),
+            "gdt": outcome(request, "reproduce/gdt_trees", "algorithms.1.restarts=1", algorithms=("oc1",)),
+        }
+        cost, code = total([one, *with_one.values()])
         cost += Cost(steps.now, steps.seconds, len(steps.rows), sum(row.fit_seconds for row in steps.rows))
         ones = {} if one is None else {name: line.leaves.mean or 0.0 for (name, _), line in lines_of([one]).items()}
-        tables = (_machine_table(sets, steps), _start_table(sets, ones, stored_leaves(Path(request.results))))
+        folder = Path(request.results) / "reproduction"
+        tables = (
+            _machine_table(sets, steps),
+            _start_table(sets, ones, stored_leaves(Path(request.results))),
+            oc1_table(request, folder, with_one),
+        )
         return StudyResult((), tuple(table for table in tables if table.rows), cost, max(code, steps.exit_code))
 
 
@@ -240,6 +249,46 @@ def _start_table(sets: Sequence[str], ones: Mapping[str, float], stored: Mapping
         rows.append((starts, *means))
     header = ("starts", "sets", "half of the sets", "other sets", "the others")
     return ExtraTable("starts", "Leaves of OC1 over those of Table 3.1", header, tuple(rows) if ones else ())
+
+
+# Tables with OC1, by the study that has its folds and the study that has the cells.
+OF_OC1 = (
+    (f"{THESIS}:3.1", "chapter3", "chapter3"),
+    (f"{THESIS}:5.9", "chapter3", "chapter5"),
+    ("manwani2012:II", "gdt", "gdt"),
+)
+
+
+def oc1_table(request: StudyRequest, folder: Path, runs: Mapping[str, Outcome | None]) -> ExtraTable:
+    """Return every cell of OC1 with 20 starts, as the studies left it, and with one; then mean ratios by halves.
+
+    folder : where the studies' cells are; runs : with one start, by study
+    """
+    rows: list[tuple[str, ...]] = []
+    for table, study, kept in OF_OC1:
+        run, path = runs.get(study), folder / f"{kept}.csv"
+        if run is None or not path.is_file():
+            continue
+        stored = {c.key: c for c in read_cells(path) if c.table == table and c.method == "OC1" and c.ours is not None}
+        mine = {c.key: c for c in cells(request, table, of_trees([run]), {}) if c.key in stored and c.ours is not None}
+        for key, cell in mine.items():
+            many = stored[key]
+            numbers = (shown(cell.published, cell.published_sd), shown(many.ours, many.ours_sd), many.verdict)
+            rows.append((*key[:2], key[3], *numbers, shown(cell.ours, cell.ours_sd), cell.verdict))
+        for metric in ("n_leaves", "depth"):
+            each = [key for key in mine if key[3] == metric]
+            for title, half in zip(("half of the sets", "the others"), (each[::2], each[1::2]), strict=True):
+                if half:
+                    ratios = [_ratio([found[key] for key in half]) for found in (stored, mine)]
+                    rows.append((table, title, metric, "", ratios[0], "", ratios[1], ""))
+    header = ("table", "data set", "metric", "published", "20 starts", "verdict", "one start", "verdict of one")
+    return ExtraTable("oc1", "Cells of OC1 with 20 starts at a node and with one", header, tuple(rows), left=3)
+
+
+def _ratio(found: Sequence[Cell]) -> str:
+    """Return the geometric mean of ours over print, in percent above or below it."""
+    gaps = [log(cell.ours / cell.published) for cell in found if cell.ours and cell.published]
+    return f"{100 * (exp(fmean(gaps)) - 1):+.0f} %"
 
 
 def stored_leaves(results: Path) -> dict[str, float]:

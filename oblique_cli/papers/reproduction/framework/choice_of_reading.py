@@ -25,3 +25,8 @@ def met(claims: Claims) -> int:
 def told(claims: Mapping[str, Claims]) -> str:
     """Return how many claims each reading meets, in words."""
     return ", ".join(f"{reading} meets {met(found)} of {len(found)} claims" for reading, found in claims.items())
+
+
+def halves(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the sets that a cause is looked for on, every second one, and those that confirm it."""
+    return tuple(names[::2]), tuple(names[1::2])
