@@ -117,7 +117,8 @@ def write_arff(
 ) -> None:
     """Write rows as WEKA reads them: NaN is missing, a class is its code.
 
-    X : (n, p); y : (n,) codes; levels : column of X that holds codes -> number of its levels
+    X : (n, p); y : (n,) codes, or numbers if n_classes is 0; levels : column of X that holds codes -> number of its
+    levels
     """
     levels = levels or {}
 
@@ -129,9 +130,11 @@ def write_arff(
         for j in range(X.shape[1]):
             named = ",".join(f"l{code}" for code in range(levels.get(j, 0)))
             file.write(f"@attribute f{j} {f'{{{named}}}' if j in levels else 'numeric'}\n")
-        file.write(f"@attribute class {{{','.join(f'c{k}' for k in range(n_classes))}}}\n@data\n")
-        for row, code in zip(X, y, strict=True):
-            file.write(",".join([*(cell(j, value) for j, value in enumerate(row)), f"c{code}"]) + "\n")
+        classes = f"{{{','.join(f'c{k}' for k in range(n_classes))}}}" if n_classes else "numeric"
+        file.write(f"@attribute class {classes}\n@data\n")
+        for row, target in zip(X, y, strict=True):
+            last = f"c{target}" if n_classes else repr(float(target))
+            file.write(",".join([*(cell(j, value) for j, value in enumerate(row)), last]) + "\n")
 
 
 def sizes_of_text(text: str, n_classes: int) -> Sizes:

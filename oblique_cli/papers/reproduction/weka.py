@@ -1,0 +1,171 @@
+"""What WEKA itself makes of the data, where a text says that its numbers are WEKA's.
+
+Amalaman (2015) ran "M5" and "Simple CART" with WEKA, and prints sizes of M5 whose SD is 0 on all twelve sets: those of
+the one model that WEKA shows for all rows. WEKA has two programs by that name, M5P, which makes a tree, and M5Rules,
+which makes rules; the text does not say which. Both are held beside print. Synthetic points are drawn twenty times.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from oblique_cli.data import catalogue
+from oblique_cli.data.dataset import Dataset
+from oblique_cli.data.synthetic import SYNTHETIC
+from oblique_cli.errors import DataError
+from oblique_cli.estimators.outside.weka_classifier import archive, run, write_arff
+from oblique_cli.evaluation import published
+from oblique_cli.experiments.dispatching import Call
+from oblique_cli.ground.nouns import DatasetSpec, Job, Row
+from oblique_cli.papers.reproduction.framework.choice_of_reading import halves
+from oblique_cli.papers.reproduction.framework.runs import dataset_names
+from oblique_cli.papers.reproduction.framework.steps import step, take
+from oblique_cli.papers.reproduction.framework.studies import (
+    STUDIES,
+    Cost,
+    ExtraTable,
+    Study,
+    StudyRequest,
+    StudyResult,
+)
+
+SOURCE = "amalaman2015"
+DRAWS = {"quick": 2, "full": 20}
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program of WEKA that a printed column may be of.
+
+    table, method   the column
+    size            finds the size in what the program prints
+    """
+
+    java_class: str
+    table: str
+    method: str
+    size: str
+
+    @property
+    def name(self) -> str:
+        """Its name in WEKA."""
+        return self.java_class.rpartition(".")[2]
+
+
+RULES = r"Number of Rules : (\d+)"
+PROGRAMS = (
+    Program("weka.classifiers.trees.M5P", "2.7", "M5", RULES),
+    Program("weka.classifiers.rules.M5Rules", "2.7", "M5", RULES),
+    Program("weka.classifiers.trees.SimpleCart", "3.6", "Simple CART", r"Number of Leaf Nodes: (\d+)"),
+)
+
+
+def size_step(job: Job, data: Dataset, program: Program, draw: int | None) -> Row:
+    """Return the size of WEKA's model of all rows. draw : of a synthetic set's points; None for the rows as they are"""
+    started = time.perf_counter()
+    X, y = (data.X, data.y) if draw is None else SYNTHETIC[data.name](draw)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "rows.arff")
+        codes = y if data.task == "regression" else np.unique(y, return_inverse=True)[1]
+        write_arff(path, np.asarray(X), codes, 0 if data.task == "regression" else len(data.classes))
+        said = run(program.java_class, ["-t", path, "-no-cv", "-v"])
+    found = re.search(program.size, said)
+    if found is None:
+        raise RuntimeError(f"{program.name} of WEKA says no size")
+    return Row.of(job, fit_seconds=time.perf_counter() - started, measures={"size": float(found[1])})
+
+
+@STUDIES.register("weka")
+class Weka(Study):
+    """Printed sizes of M5 and Simple CART beside those of WEKA's programs, on half of the sets and on the others."""
+
+    name = "weka"
+    title = "Sizes of M5 and Simple CART by WEKA itself (Amalaman 2015, Tables 2.7 and 3.6)"
+    tables = ()
+    in_all = False
+    selects = ("dataset",)
+
+    def run(self, request: StudyRequest) -> StudyResult:
+        """Run WEKA; without it, or without java, say what is missing."""
+        _, missing = archive()
+        if missing:
+            request.say(f"weka: not run, {missing}")
+            return StudyResult(())
+        calls = list(_calls(request))
+        steps = take(request, self.name, [call for *_, call in calls])
+        size_of = {row.key: row.measures["size"] for row in steps.rows}
+        found: dict[tuple[Program, str], list[float]] = {}
+        for program, dataset, (job, *_) in calls:
+            if job.key in size_of:
+                found.setdefault((program, dataset), []).append(size_of[job.key])
+        cost = Cost(steps.now, steps.seconds, len(steps.rows), sum(row.fit_seconds for row in steps.rows))
+        tables = tuple(table for table in (size_table(found), half_table(found)) if table.rows)
+        return StudyResult((), tables, cost, steps.exit_code)
+
+
+def printed_sizes(program: Program) -> dict[str, float]:
+    """Return the printed size by our name of the data set, in the order of the table."""
+    names = dataset_names(SOURCE)
+    return {
+        names[number.dataset]: number.mean
+        for number in published.numbers(SOURCE, program.table)
+        if number.method == program.method and number.metric == "n_leaves" and number.mean is not None
+        and number.dataset in names
+    }  # fmt: skip
+
+
+def _calls(request: StudyRequest) -> Iterator[tuple[Program, str, Call]]:
+    for program in PROGRAMS:
+        for name in printed_sizes(program):
+            if not request.wants("dataset", name):
+                continue
+            try:
+                data = catalogue.load(DatasetSpec(name, encoding="ordinal"), request.data_dir, request.offline)
+            except DataError as error:
+                request.say(f"weka: {name} is left out, {error}")
+                continue
+            draws: Sequence[int | None] = range(DRAWS[request.profile]) if name in SYNTHETIC else (None,)
+            for draw in draws:
+                job = step("weka", name, program.name, draw or 0, request.seed, data.digest, program.java_class)
+                yield program, name, (job, size_step, (data, program, draw))
+
+
+Sizes = Mapping[tuple[Program, str], Sequence[float]]
+
+
+def is_met(sizes: Sequence[float], printed: float) -> bool:
+    """Return whether a printed size is that of the program, or lies among its sizes under draws of the points."""
+    return min(sizes) <= printed <= max(sizes)
+
+
+def size_table(found: Sizes) -> ExtraTable:
+    """Every printed size beside those of the programs."""
+    rows = tuple(
+        (f"{SOURCE}:{program.table}", dataset, program.method, program.name, f"{printed_sizes(program)[dataset]:g}",
+         str(len(sizes)), f"{min(sizes):g}", f"{max(sizes):g}",
+         "yes" if is_met(sizes, printed_sizes(program)[dataset]) else "no")
+        for (program, dataset), sizes in found.items()
+    )  # fmt: skip
+    header = ("table", "data set", "method", "program", "published", "draws", "least", "largest", "met")
+    return ExtraTable("sizes", "Printed sizes and those of WEKA's programs on all rows", header, rows, left=4)
+
+
+def half_table(found: Sizes) -> ExtraTable:
+    """How many printed sizes each program meets, on every second set of its table and on the others."""
+    rows = []
+    for program in PROGRAMS:
+        printed = printed_sizes(program)
+        counts: list[str] = []
+        for half in halves([name for name in printed if (program, name) in found]):
+            counts += [str(len(half)), str(sum(is_met(found[program, name], printed[name]) for name in half))]
+        if any((program, name) in found for name in printed):
+            rows.append((f"{SOURCE}:{program.table}", program.name, *counts))
+    header = ("table", "program", "sets", "met on half of the sets", "other sets", "met on the others")
+    return ExtraTable("halves", "Printed sizes that each program of WEKA meets", header, tuple(rows), left=2)
