@@ -141,5 +141,8 @@ STUDIES.wait_for(
         "oblique_cli.papers.reproduction.studies",
         "oblique_cli.papers.reproduction.faults",
         "oblique_cli.papers.reproduction.causes",
+        "oblique_cli.papers.reproduction.draws",
+        "oblique_cli.papers.reproduction.weka",
+        "oblique_cli.papers.reproduction.prints",
     )
 )

@@ -1,0 +1,251 @@
+"""Printed numbers that rest on one draw: twenty draws of ours, and whether the printed number is among them.
+
+What is drawn is the same for all cells of a kind: the points of a synthetic set, the rows of Magic, 99 % of the
+training rows of Shuttle, the order of the rows where equal distances are settled by it, or the folds and the starts of
+mixtures. Everything else is as in the study of the table.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold
+from threadpoolctl import threadpool_limits
+
+from oblique_cli import config, schemes
+from oblique_cli.data import catalogue
+from oblique_cli.data.dataset import Dataset
+from oblique_cli.data.synthetic import SYNTHETIC, balanced
+from oblique_cli.evaluation import published
+from oblique_cli.experiments.dispatching import Call
+from oblique_cli.experiments.running import Case, run_job, tune
+from oblique_cli.ground import seeds
+from oblique_cli.ground.nouns import DatasetSpec, Fold, Job, Row
+from oblique_cli.papers.reproduction.framework.runs import dataset_names, qualifier
+from oblique_cli.papers.reproduction.framework.steps import step, take
+from oblique_cli.papers.reproduction.framework.studies import (
+    STUDIES,
+    Cost,
+    ExtraTable,
+    Study,
+    StudyRequest,
+    StudyResult,
+)
+from oblique_cli.papers.reproduction.prints import decimals
+from oblique_cli.papers.reproduction.studies import taxonomy, tprti
+
+DRAWS = {"quick": 2, "full": 20}
+SHARE = 0.99  # of the training rows of Shuttle, whose printed numbers are of one tree
+HEADER = ("table", "data set", "method", "metric", "which", "published", "draws", "least", "largest", "among them")
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A method on a data set whose rows are drawn anew.
+
+    kind    what is drawn: a key of KINDS
+    table   reference of the printed table
+    config  below configs/reproduce, and the id of the algorithm in it
+    chosen  parameters that the study chose, where choosing them again takes too long; None chooses for every draw
+    overrides  of the configuration, as the study has them
+    """
+
+    kind: str
+    table: str
+    dataset: str
+    config: str
+    algorithm: str
+    chosen: Mapping[str, float] | None = None
+    overrides: tuple[str, ...] = ()
+
+
+PAPER, THESIS = "manwani2012", "wickramarachchi2015"
+CELLS: tuple[Drawn, ...] = (
+    Drawn("points", f"{PAPER}:II", "checkerboard_2x2", "gdt_trees", "gdt"),
+    Drawn("points", f"{PAPER}:II", "checkerboard_4x4", "gdt_trees", "gdt"),
+    Drawn("points", f"{PAPER}:II", "synthetic_10d", "gdt_trees", "gdt"),
+    Drawn("points", f"{PAPER}:II", "checkerboard_4x4", "gdt_trees", "oc1"),
+    Drawn("points", f"{PAPER}:III", "checkerboard_2x2", "gdt_gepsvm_linear", "gepsvm"),
+    Drawn("points", f"{PAPER}:III", "checkerboard_2x2", "gdt_svm_gaussian", "svm"),
+    Drawn("points", f"{PAPER}:III", "checkerboard_4x4", "gdt_gepsvm_gaussian", "gepsvm", {"width": 8.0}),
+    Drawn("points", f"{PAPER}:III", "magic_balanced", "gdt_gepsvm_linear", "gepsvm"),
+    Drawn("rows", f"{THESIS}:5.2", "shuttle", "chapter5_shuttle", "gdt"),
+    Drawn("rows", f"{THESIS}:5.2", "shuttle", "chapter5_shuttle", "hhgdt"),
+    Drawn("folds", f"{THESIS}:6.2", "pima", "chapter6_cv", "hhbut"),
+)
+TREES = "amalaman2015:2.7"
+CELLS += tuple(
+    Drawn("points", TREES, name, "tprti", algorithm, overrides=tprti.TABLE_2_5[name].overrides())
+    for name, algorithm in (
+        ("breiman_levels", "retis"),
+        ("sine_product", "retis"),
+        ("sine_product", "tprti_a"),
+        ("friedman", "retis"),
+        ("friedman", "tprti_a"),
+    )
+)
+CLUSTERS = "avg_clusters_per_class"
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What one draw of a cell needs, ready to be sent to a process."""
+
+    kind: str
+    case: Case
+    cv: Any
+    chosen: Mapping[str, float] | None
+    rows: Dataset | None = field(default=None)  # what Magic is drawn from
+
+
+def draw_step(job: Job, drawing: Drawing) -> Row:
+    """Return the measures of one draw, by printed metric: over one cross-validation, or all of them for "folds"."""
+    started = time.perf_counter()
+    with threadpool_limits(1):
+        case, cv, chosen = drawing.case, drawing.cv, drawing.chosen
+        if drawing.kind == "points":
+            case = replace(case, dataset=points(drawing, job.seed))
+        repeats = cv.repeats if drawing.kind == "folds" else 1
+        rows: list[Row] = []
+        for repeat in range(repeats):
+            folds = list(schemes.repetition(case.dataset, cv, job.seed, repeat))
+            if drawing.kind == "rows":
+                folds = [part_of(fold, job.seed) for fold in folds]
+            if chosen is None and case.spec.grid:
+                chosen = tune(case, folds[0].tuning, job.seed)[0]
+            rows += [run_job(replace(job, repeat=repeat, fold=fold.index), case, fold, chosen or {}) for fold in folds]
+    failed = [row.message for row in rows if row.status != "ok"]
+    if failed:
+        raise RuntimeError(failed[0])
+    tested = sum(row.n_test for row in rows)
+    found = {"n_leaves": fmean(row.n_leaves for row in rows), "depth": fmean(row.depth for row in rows)}
+    if case.dataset.task == "classification":
+        found["accuracy_percent"] = 100.0 * sum(row.n_correct for row in rows) / tested
+    for i, name in enumerate(rows[0].clusters or {}, 1):
+        found[f"{CLUSTERS}; class_index={i}"] = fmean(row.clusters[name] for row in rows)
+    return Row.of(job, fit_seconds=time.perf_counter() - started, measures=found)
+
+
+def points(drawing: Drawing, seed: int) -> Dataset:
+    """Return the data set with points of another draw."""
+    data = drawing.case.dataset
+    if drawing.rows is not None:
+        some = balanced(drawing.rows.y, seed=seed)
+        return replace(data, X=drawing.rows.X[some], y=drawing.rows.y[some])
+    X, y = SYNTHETIC[data.name](seed)
+    if data.task == "regression":
+        return replace(data, X=np.ascontiguousarray(X, dtype=np.float64), y=y)
+    codes = np.unique(y, return_inverse=True)[1].astype(np.int32)
+    return replace(data, X=np.ascontiguousarray(X, dtype=np.float64), y=codes)
+
+
+def part_of(fold: Fold, seed: int) -> Fold:
+    """Return the fold with SHARE of its training rows, drawn at random."""
+    order = seeds.generator(seed, "draws", "rows").permutation(len(fold.train))
+    return replace(fold, train=np.sort(fold.train[order[: round(SHARE * len(order))]]))
+
+
+def order_step(job: Job, data: Dataset, scaling: str) -> Row:
+    """Return figure 6.4 of rows in a random order: it decides which of equal neighbors counts, and the folds."""
+    started = time.perf_counter()
+    order = seeds.generator(job.seed, "draws", data.name, "order").permutation(data.n)
+    shuffled = replace(data, X=np.ascontiguousarray(data.X[order]), y=data.y[order])
+    found = taxonomy.edited(shuffled, scaling, list(KFold(10).split(shuffled.X)), job.seed, False)
+    return Row.of(job, fit_seconds=time.perf_counter() - started,
+                  measures={f"{method}|{metric}|{_which(marks)}": values[0]
+                            for (_, method, metric, marks), values in found.items()})  # fmt: skip
+
+
+def _which(marks: Sequence[tuple[str, object]]) -> str:
+    return "; ".join(f"{name}={value}" for name, value in sorted(marks))
+
+
+@STUDIES.register("draws")
+class Draws(Study):
+    """Cells whose printed number rests on one draw, under twenty draws of ours."""
+
+    name = "draws"
+    title = "Printed numbers that rest on one draw, among twenty draws of ours"
+    tables = ()
+    in_all = False
+    selects = ("dataset",)
+
+    def run(self, request: StudyRequest) -> StudyResult:
+        """Draw, and hold the least and the largest value beside the printed one."""
+        calls = [*_calls(request), *_order_calls(request)]
+        steps = take(request, self.name, [call for _, call in calls])
+        measured = {row.key: row.measures for row in steps.rows}
+        drawn: dict[tuple[str, str, str], list[Mapping[str, float]]] = {}
+        for key, (job, *_) in calls:
+            if job.key in measured:
+                drawn.setdefault(key, []).append(measured[job.key])
+        rows = tuple(
+            row for (table, dataset, method), found in drawn.items() for row in _beside(table, dataset, method, found)
+        )
+        cost = Cost(steps.now, steps.seconds, len(steps.rows), sum(row.fit_seconds for row in steps.rows))
+        table = ExtraTable("cells", "Printed numbers among draws of ours", HEADER, rows, left=5)
+        return StudyResult((), (table,), cost, steps.exit_code)
+
+
+Keyed = tuple[tuple[str, str, str], Call]
+
+
+def _calls(request: StudyRequest) -> Iterator[Keyed]:
+    for drawn in CELLS:
+        if not request.wants("dataset", drawn.dataset):
+            continue
+        experiment = config.load(f"reproduce/{drawn.config}", list(drawn.overrides))
+        policy = next(one for one in experiment.datasets if one.name == drawn.dataset)
+        spec = next(one for one in experiment.algorithms if one.id == drawn.algorithm)
+        data = catalogue.load(policy, request.data_dir, request.offline)
+        case = Case.of(experiment, data, policy, spec)
+        rows = None
+        if drawn.dataset == "magic_balanced":
+            rows = catalogue.load(DatasetSpec("magic"), request.data_dir, request.offline)
+        drawing = Drawing(drawn.kind, case, experiment.cv, drawn.chosen, rows)
+        title = case.algorithm.title
+        for draw in range(DRAWS[request.profile]):
+            seed = seeds.integer(request.seed, "draws", drawn.dataset, draw)
+            decides = (drawn.kind, drawn.table, data.digest, spec.params, spec.grid, vars(experiment.cv), drawn.chosen)
+            job = step("draws", drawn.dataset, f"{drawn.table} {title}", draw, seed, *map(str, decides))
+            yield (drawn.table, drawn.dataset, title), (job, draw_step, (drawing,))
+
+
+def _order_calls(request: StudyRequest) -> Iterator[Keyed]:
+    table = "amalaman2015:6.4"
+    for name in taxonomy.EDITED_SETS:
+        if request.wants("dataset", name):
+            data, scaling = taxonomy.dataset_of(name, request.data_dir, request.offline)
+            for draw in range(DRAWS[request.profile]):
+                seed = seeds.integer(request.seed, "draws", name, draw)
+                job = step("draws", name, "order of rows", draw, seed, data.digest, scaling)
+                yield (table, name, ""), (job, order_step, (data, scaling))
+
+
+def _beside(table: str, dataset: str, method: str, found: Sequence[Mapping[str, float]]) -> Iterator[tuple[str, ...]]:
+    """Rows of the table: each printed number of a method, or of all of figure 6.4, beside the draws."""
+    source, _, number_of = table.partition(":")
+    names = dataset_names(source)
+    for number in published.numbers(source, number_of):
+        if number.mean is None or names.get(number.dataset, number.dataset) != dataset:
+            continue
+        if method:
+            if method not in number.methods and not (number.metric == CLUSTERS and "HHBUT" in number.method):
+                continue
+            mark = f"; class_index={number.qualifiers.get('class_index')}" if number.metric == CLUSTERS else ""
+            key = f"{number.metric}{mark}"
+        else:
+            marks = [(name, number.qualifiers[name]) for name in taxonomy.IDENTIFYING if name in number.qualifiers]
+            key = f"{number.method}|{number.metric}|{_which(marks)}"
+        if key not in found[0]:
+            continue
+        values = [each[key] for each in found]
+        half = 0.5 * 10.0 ** -decimals(number)  # a draw that would be printed alike is among them
+        among = min(values) - half <= number.mean <= max(values) + half
+        yield (table, dataset, number.method, number.metric, qualifier(number), f"{number.mean:g}", str(len(values)),
+               f"{min(values):.3f}", f"{max(values):.3f}", "yes" if among else "no")  # fmt: skip
