@@ -61,7 +61,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         scores of the two children as classes, 0 for planes of a support vector machine.
     n_clusters_ : dict
         Class label -> number of its clusters. A single class is not divided: there is nothing to tell it apart from.
-    overlap_ : (K,) or None
+    overlap_ : (K,)
         With `merging="overlap"`, the degree of overlap of every cluster with clusters of other classes, 0 (apart) to 1
         (the same), in the order of `n_clusters_`: its greatest Bhattacharyya coefficient. `undecided` compares it.
     classes_ : (C,) class labels
@@ -206,7 +206,9 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         leaves = [group for groups in clusters for group in groups]
         labels = [code for code, groups in enumerate(clusters) for _ in groups]
         skeleton = _Skeleton(X, codes, leaves, merge_order(X, leaves, labels, self.merging), seed)
-        self.overlap_ = degrees_of_overlap(X, leaves, labels) if self.merging == "overlap" else None
+        self.__dict__.pop("overlap_", None)  # of an earlier fit
+        if self.merging == "overlap":
+            self.overlap_ = degrees_of_overlap(X, leaves, labels)
         self._keep(self._split(skeleton, self.cost), X)
         self._skeleton = skeleton if self.splitter == "svm" else None
         self._trees = {float(self.cost): self.tree_}
@@ -251,7 +253,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         undecided above it. threshold : between 0 and 1. ValueError unless fitted with `merging="overlap"`.
         """
         check_is_fitted(self)
-        if self.overlap_ is None:
+        if not hasattr(self, "overlap_"):
             raise ValueError('undecided needs degrees of overlap; fit with merging="overlap".')
         if not 0.0 <= threshold <= 1.0:
             raise ValueError(f"threshold of undecided must be between 0 and 1. Got {threshold!r}.")

@@ -122,10 +122,13 @@ KINDS.register("hyperplane_tree")(
             "_ranges": Numbers("float64", ("p",)),
             "fill_values_": Numbers("float64", ("p",)),
             "n_clusters_": Pairs(Plain(), Whole()),
+            "overlap_": Numbers("float64", ("clusters",), low=0),
             "probability_strength_": Real(),
             "leaf_penalty_": Real(),
         },
-        optional=frozenset({"levels_", "fill_values_", "n_clusters_", "probability_strength_", "leaf_penalty_"}),
+        optional=frozenset(
+            {"levels_", "fill_values_", "n_clusters_", "overlap_", "probability_strength_", "leaf_penalty_"}
+        ),
         # A path over the cost of BUTIF-SVM fits machines to the training rows, which a model file does not keep.
         left_out={
             "_skeleton": None,

@@ -121,7 +121,7 @@ def blocks(results: Path) -> dict[str, str]:
     forests-X       Table X of Zhang & Suganthan in its form
     the others are COPIED or SAID
     """
-    studies = [name for name, study in STUDIES.items() if study.tables]
+    studies = _with_tables()
     found = studied(results)
     out = {"agreement": _agreement(found), "summary": _summary(results, found)}
     verdicts_of_tables = table_verdicts(cell for cells in found.values() for cell in cells)
@@ -172,11 +172,15 @@ def field_tables(results: Path) -> str:
 
 def studied(results: Path) -> dict[str, tuple[Cell, ...]]:
     """Return the cells of every study that has any in `results`, by its name; ConfigError if there are none."""
-    names = [name for name, study in STUDIES.items() if study.tables]
-    found = {name: cells for name in names if (cells := _cells(results, name))}
+    found = {name: cells for name in _with_tables() if (cells := _cells(results, name))}
     if not found:
         raise ConfigError(f"{results} has no results of a full profile: run oblique reproduce first, or see --results.")
     return found
+
+
+def _with_tables() -> list[str]:
+    """The studies of published tables by name: the order in which modules are imported may differ."""
+    return sorted(name for name, study in STUDIES.items() if study.tables)
 
 
 def deviations(results: Path) -> str:
