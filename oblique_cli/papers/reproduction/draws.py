@@ -48,7 +48,7 @@ HEADER = ("table", "data set", "method", "metric", "which", "published", "draws"
 class Drawn:
     """A method on a data set whose rows are drawn anew.
 
-    kind    what is drawn: a key of KINDS
+    kind    what is drawn: "points", "rows" or "folds"
     table   reference of the printed table
     config  below configs/reproduce, and the id of the algorithm in it
     chosen  parameters that the study chose, where choosing them again takes too long; None chooses for every draw
