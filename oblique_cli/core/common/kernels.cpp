@@ -333,12 +333,12 @@ OBLIQUE_INLINE void weigh_below_of(const std::int32_t* keys, const std::int32_t*
   Ints edge[parts];
   std::memcpy(edge, edges, sizeof edge);
   for (int k = 0; k < n_classes; ++k) {
+    const std::int32_t before = start ? static_cast<std::int32_t>(start[k]) : 0;
     Ints sum[parts] = {};
-    for (int part = 0; part < parts; ++part) sum[part] = Ints{} + (start ? static_cast<std::int32_t>(start[k]) : 0);
     for (std::size_t i = first_row[k]; i < first_row[k + 1]; ++i)
       for (int part = 0; part < parts; ++part) sum[part] += (edge[part] > keys[i]) & weights[i];
     for (int part = 0; part < parts; ++part) {
-      const Pack<float, W> sums = __builtin_convertvector(sum[part], Pack<float, W>);
+      const Pack<float, W> sums = __builtin_convertvector(sum[part] + before, Pack<float, W>);
       store<float, W>(cum + static_cast<std::size_t>(k) * stride + part * kWidth<float, W>, sums);
     }
   }
