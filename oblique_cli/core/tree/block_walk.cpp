@@ -269,14 +269,17 @@ OBLIQUE_CLONES void copy_of(const float* x, std::size_t n, std::size_t p, std::s
   copy_rows(x, n, p, padded, out, odd, largest);
 }
 
+// No lambda: one has no instruction set of its own, and takes vectors from its caller otherwise where it is not
+// inlined.
+OBLIQUE_INLINE Eight sizes_of(Eight v) { return v < 0.0f ? -v : v; }
+
 // The sum of |w_j| s_j over the coefficients of a split. features : as in Screened
 OBLIQUE_CLONES float reach_of(const float* w, const std::int32_t* features, std::int32_t count, const float* s) {
-  const auto size = [](Eight v) { return v < 0.0f ? -v : v; };
   Narrow sum;
   for (std::int32_t g = 0; g < count; ++g) {
     const Narrow coef = Narrow::of(w + kLanes * static_cast<std::size_t>(g));
     const std::size_t j = features ? static_cast<std::size_t>(features[g]) : kLanes * static_cast<std::size_t>(g);
-    sum.add_product({size(coef.low), size(coef.high)}, Narrow::of(s + j));
+    sum.add_product({sizes_of(coef.low), sizes_of(coef.high)}, Narrow::of(s + j));
   }
   const Quad quarter = sum.quarter();
   return (quarter[0] + quarter[1]) + (quarter[2] + quarter[3]);
