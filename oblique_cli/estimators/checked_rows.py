@@ -66,7 +66,7 @@ def _is_plain(
     ensure_all_finite: Any = True,
     **others: Any,
 ) -> bool:
-    """Return whether rows to predict can be seen to need no check and no change, in a tenth of the time of a check.
+    """Return whether rows to predict can be seen to need no check and no change, which is quicker than a check.
 
     Arrays of the fitted number of columns alone, and where scikit-learn would not warn of names.
     """

@@ -355,8 +355,7 @@ bool BlockWalk::leaves_of(const T* x, std::size_t n, int n_threads, std::size_t 
   const std::size_t threads = std::min(static_cast<std::size_t>(std::max(n_threads, 1)), 1 + n / kWorthAThread);
   std::atomic<bool> finite = true;
   on_threads((n + size - 1) / size, static_cast<int>(threads), [&]() {
-    return [&](std::size_t block) {
-      thread_local Buffers buffers;  // fresh memory takes as long as some hundred rows
+    return [&, buffers = Buffers()](std::size_t block) mutable {
       const std::size_t from = block * size, count = std::min(size, n - from);
       if (!walk(x + from * tree_.n_features, count, buffers, leaf + from)) finite = false;
       checkpoint(4 * count * padded_);
@@ -391,7 +390,7 @@ bool BlockWalk::walk(const T* x, std::size_t n, Buffers& buffers, std::int32_t* 
     leaf[i] = static_cast<std::int32_t>(leaf_below(tree_, 0, [&](std::size_t node) { return tree_.next(node, row); }));
   }
   const bool finite = buffers.ids.size() == n;
-  const auto divide_screened = [&]<class V>(V) {
+  const auto divide_screened = [&]<class V>(std::type_identity<V>) {
     const Rows<float> rows{buffers.rows.data()->values, padded_};
     const Margin* margins = buffers.margins.data();
     const float* coefs = coefs_.data()->values;
@@ -402,11 +401,11 @@ bool BlockWalk::walk(const T* x, std::size_t n, Buffers& buffers, std::int32_t* 
   };
 #if defined(OBLIQUE_WIDE)
   if (wide_registers) {
-    divide_screened(Wide{});
+    divide_screened(std::type_identity<Wide>());
     return finite;
   }
 #endif
-  divide_screened(Narrow{});
+  divide_screened(std::type_identity<Narrow>());
   return finite;
 }
 

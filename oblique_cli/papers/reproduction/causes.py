@@ -37,7 +37,6 @@ from oblique_cli.papers.reproduction.framework.runs import Outcome, cells, lines
 from oblique_cli.papers.reproduction.framework.steps import Steps, step, take
 from oblique_cli.papers.reproduction.framework.studies import (
     STUDIES,
-    Cost,
     ExtraTable,
     Study,
     StudyRequest,
@@ -190,7 +189,7 @@ class Causes(Study):
             "gdt": outcome(request, "reproduce/gdt_trees", "algorithms.1.restarts=1", algorithms=("oc1",)),
         }
         cost, code = total([one, *with_one.values()])
-        cost += Cost(steps.now, steps.seconds, len(steps.rows), sum(row.fit_seconds for row in steps.rows))
+        cost += steps.cost
         ones = {} if one is None else {name: line.leaves.mean or 0.0 for (name, _), line in lines_of([one]).items()}
         folder = Path(request.results) / "reproduction"
         tables = (

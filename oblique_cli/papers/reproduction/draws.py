@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -30,7 +30,6 @@ from oblique_cli.papers.reproduction.framework.runs import dataset_names, qualif
 from oblique_cli.papers.reproduction.framework.steps import step, take
 from oblique_cli.papers.reproduction.framework.studies import (
     STUDIES,
-    Cost,
     ExtraTable,
     Study,
     StudyRequest,
@@ -100,7 +99,7 @@ class Drawing:
     case: Case
     cv: Any
     chosen: Mapping[str, float] | None
-    rows: Dataset | None = field(default=None)  # what Magic is drawn from
+    rows: Dataset | None = None  # what Magic is drawn from
 
 
 def draw_step(job: Job, drawing: Drawing) -> Row:
@@ -179,17 +178,9 @@ class Draws(Study):
         """Draw, and hold the least and the largest value beside the printed one."""
         calls = [*_calls(request), *_order_calls(request)]
         steps = take(request, self.name, [call for _, call in calls])
-        measured = {row.key: row.measures for row in steps.rows}
-        drawn: dict[tuple[str, str, str], list[Mapping[str, float]]] = {}
-        for key, (job, *_) in calls:
-            if job.key in measured:
-                drawn.setdefault(key, []).append(measured[job.key])
-        rows = tuple(
-            row for (table, dataset, method), found in drawn.items() for row in _beside(table, dataset, method, found)
-        )
-        cost = Cost(steps.now, steps.seconds, len(steps.rows), sum(row.fit_seconds for row in steps.rows))
+        rows = tuple(row for key, found in steps.measures_by(calls).items() for row in _beside(*key, found))
         table = ExtraTable("cells", "Printed numbers among draws of ours", HEADER, rows, left=5)
-        return StudyResult((), (table,), cost, steps.exit_code)
+        return StudyResult((), (table,), steps.cost, steps.exit_code)
 
 
 Keyed = tuple[tuple[str, str, str], Call]

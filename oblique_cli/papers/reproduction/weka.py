@@ -29,7 +29,6 @@ from oblique_cli.papers.reproduction.framework.runs import dataset_names
 from oblique_cli.papers.reproduction.framework.steps import step, take
 from oblique_cli.papers.reproduction.framework.studies import (
     STUDIES,
-    Cost,
     ExtraTable,
     Study,
     StudyRequest,
@@ -99,15 +98,10 @@ class Weka(Study):
             request.say(f"weka: not run, {missing}")
             return StudyResult(())
         calls = list(_calls(request))
-        steps = take(request, self.name, [call for *_, call in calls])
-        size_of = {row.key: row.measures["size"] for row in steps.rows}
-        found: dict[tuple[Program, str], list[float]] = {}
-        for program, dataset, (job, *_) in calls:
-            if job.key in size_of:
-                found.setdefault((program, dataset), []).append(size_of[job.key])
-        cost = Cost(steps.now, steps.seconds, len(steps.rows), sum(row.fit_seconds for row in steps.rows))
+        steps = take(request, self.name, [call for _, call in calls])
+        found = {key: [each["size"] for each in sizes] for key, sizes in steps.measures_by(calls).items()}
         tables = tuple(table for table in (size_table(found), half_table(found)) if table.rows)
-        return StudyResult((), tables, cost, steps.exit_code)
+        return StudyResult((), tables, steps.cost, steps.exit_code)
 
 
 def printed_sizes(program: Program) -> dict[str, float]:
@@ -121,7 +115,7 @@ def printed_sizes(program: Program) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _calls(request: StudyRequest) -> Iterator[tuple[Program, str, Call]]:
+def _calls(request: StudyRequest) -> Iterator[tuple[tuple[Program, str], Call]]:
     for program in PROGRAMS:
         for name in printed_sizes(program):
             if not request.wants("dataset", name):
@@ -134,7 +128,7 @@ def _calls(request: StudyRequest) -> Iterator[tuple[Program, str, Call]]:
             draws: Sequence[int | None] = range(DRAWS[request.profile]) if name in SYNTHETIC else (None,)
             for draw in draws:
                 job = step("weka", name, program.name, draw or 0, request.seed, data.digest, program.java_class)
-                yield program, name, (job, size_step, (data, program, draw))
+                yield (program, name), (job, size_step, (data, program, draw))
 
 
 Sizes = Mapping[tuple[Program, str], Sequence[float]]

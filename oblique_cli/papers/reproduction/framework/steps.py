@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK
 from oblique_cli.experiments import digests
@@ -17,7 +17,9 @@ from oblique_cli.experiments.running import count_workers, failed
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import Job, Row
 from oblique_cli.papers.reproduction.framework.runs import DATABASE
-from oblique_cli.papers.reproduction.framework.studies import StudyRequest
+from oblique_cli.papers.reproduction.framework.studies import Cost, StudyRequest
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,21 @@ class Steps:
     now: int
     seconds: float
     exit_code: int
+
+    @property
+    def cost(self) -> Cost:
+        """What the steps took."""
+        work = sum(row.fit_seconds + row.predict_seconds for row in self.rows)
+        return Cost(self.now, self.seconds, len(self.rows), work)
+
+    def measures_by(self, keyed: Iterable[tuple[Key, Call]]) -> dict[Key, list[Mapping[str, float]]]:
+        """Return what was measured, by what each step is of. keyed : the steps, in the order of the keys"""
+        measured = {row.key: row.measures for row in self.rows}
+        found: dict[Key, list[Mapping[str, float]]] = {}
+        for key, (job, *_) in keyed:
+            if job.key in measured:
+                found.setdefault(key, []).append(measured[job.key])
+        return found
 
 
 def step(study: str, dataset: str, algorithm: str, repeat: int, seed: int, *decides: Any) -> Job:

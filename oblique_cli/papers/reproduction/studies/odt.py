@@ -31,7 +31,6 @@ from oblique_cli.papers.reproduction.framework.runs import Number, cells
 from oblique_cli.papers.reproduction.framework.steps import step, take
 from oblique_cli.papers.reproduction.framework.studies import (
     STUDIES,
-    Cost,
     ExtraTable,
     Study,
     StudyRequest,
@@ -287,15 +286,13 @@ class OrthogonalTrees(Study):
         for row in whole:
             if row.algorithm == VALIDATED:
                 folds.setdefault(row.dataset, []).append(Validation(**row.measures))
-        work = sum(row.fit_seconds + row.predict_seconds for row in steps.rows)
         request.say(
             f"odt: {len(steps.rows)} of {len(calls)} fits on {len(wanted)} data sets, {steps.now} of them now, "
             f"{steps.seconds:.1f} s"
         )
         failures = {key: f"not run: {count} of {asked[key]} repetitions failed" for key, count in missing.items()}
         found = cells(request, self.tables[0], _Ours(runs, folds, failures), NOT_RUN)
-        cost = Cost(steps.now, steps.seconds, len(steps.rows), work)
-        return StudyResult(found, _tables(runs, folds), cost, steps.exit_code)
+        return StudyResult(found, _tables(runs, folds), steps.cost, steps.exit_code)
 
 
 NOT_RUN = {
