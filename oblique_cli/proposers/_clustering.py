@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,13 +24,15 @@ from oblique_cli.tree.splitting import Node
 Array = NDArray[np.float64]
 
 BISECTOR_CLASSES = Choice(("all", "super"))
+PlaneOf = Callable[[Array, Array, Standard], tuple[Array | None, str]]
 
 
-def bisectors(node: Node) -> list[Array]:
+def bisectors(node: Node, plane_of: PlaneOf = clustering_hyperplane) -> list[Array]:
     """Return the one or two angle bisectors (w, b) of the largest class against the rest; empty if a plane has no w.
 
     Thesis 5.1.1 and 5.1.2; the largest class is the one of lowest code on a tie. Features whose squares are no normal
-    numbers are measured in a power of 2, one for all.
+    numbers are measured in a power of 2, one for all. plane_of : finds the plane of one class, as
+    `clustering_hyperplane` does
     """
     positive = node.y == int(np.argmax(node.class_weights))
     power = common_exponent(node.X)
@@ -40,7 +44,7 @@ def bisectors(node: Node) -> list[Array]:
     ]
     planes = []
     for A, B in (moments, moments[::-1]):
-        w, _ = clustering_hyperplane(A, B, standard)
+        w, _ = plane_of(A, B, standard)
         plane = None if w is None or not has_normal(w, standard) else normalize_plane(w)
         if plane is None:
             return []
@@ -55,12 +59,14 @@ def bisectors(node: Node) -> list[Array]:
     return bisectors
 
 
-def better_bisector(node: Node, bisector_classes: str) -> tuple[Array | None, bool]:
+def better_bisector(
+    node: Node, bisector_classes: str, plane_of: PlaneOf = clustering_hyperplane
+) -> tuple[Array | None, bool]:
     """Return the bisector of greater gain, the first on a tie, and whether its gain is positive.
 
     Scored over all classes at the node, or with "super" over the largest class against the rest.
     """
-    planes = bisectors(node)
+    planes = bisectors(node, plane_of)
     if not planes:
         return None, False
     y, n_classes = node.y, node.n_classes

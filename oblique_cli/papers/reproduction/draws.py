@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import Any
 
 import numpy as np
@@ -22,10 +22,12 @@ from oblique_cli.data import catalogue
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.data.synthetic import SYNTHETIC, balanced
 from oblique_cli.evaluation import published
+from oblique_cli.evaluation.published import Published
 from oblique_cli.experiments.dispatching import Call
 from oblique_cli.experiments.running import Case, run_job, tune
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import DatasetSpec, Fold, Job, Row
+from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, Cell
 from oblique_cli.papers.reproduction.framework.runs import dataset_names, qualifier
 from oblique_cli.papers.reproduction.framework.steps import step, take
 from oblique_cli.papers.reproduction.framework.studies import (
@@ -38,9 +40,21 @@ from oblique_cli.papers.reproduction.framework.studies import (
 from oblique_cli.papers.reproduction.prints import decimals
 from oblique_cli.papers.reproduction.studies import taxonomy, tprti
 
-DRAWS = {"quick": 2, "full": 20}
+QUICK, ORDERS = 2, 20
 SHARE = 0.99  # of the training rows of Shuttle, whose printed numbers are of one tree
-HEADER = ("table", "data set", "method", "metric", "which", "published", "draws", "least", "largest", "among them")
+HEADER = (
+    "table",
+    "data set",
+    "method",
+    "metric",
+    "which",
+    "published",
+    "draws",
+    "least",
+    "largest",
+    "among them",
+    "agree",
+)
 
 
 @dataclass(frozen=True)
@@ -52,6 +66,7 @@ class Drawn:
     config  below configs/reproduce, and the id of the algorithm in it
     chosen  parameters that the study chose, where choosing them again takes too long; None chooses for every draw
     overrides  of the configuration, as the study has them
+    draws   how many in the full profile, if more than for the others: where one draw in fifty is as printed
     """
 
     kind: str
@@ -61,11 +76,12 @@ class Drawn:
     algorithm: str
     chosen: Mapping[str, float] | None = None
     overrides: tuple[str, ...] = ()
+    draws: int = 20
 
 
 PAPER, THESIS = "manwani2012", "wickramarachchi2015"
 CELLS: tuple[Drawn, ...] = (
-    Drawn("points", f"{PAPER}:II", "checkerboard_2x2", "gdt_trees", "gdt"),
+    Drawn("points", f"{PAPER}:II", "checkerboard_2x2", "gdt_trees", "gdt", draws=200),
     Drawn("points", f"{PAPER}:II", "checkerboard_4x4", "gdt_trees", "gdt"),
     Drawn("points", f"{PAPER}:II", "synthetic_10d", "gdt_trees", "gdt"),
     Drawn("points", f"{PAPER}:II", "checkerboard_4x4", "gdt_trees", "oc1"),
@@ -73,9 +89,16 @@ CELLS: tuple[Drawn, ...] = (
     Drawn("points", f"{PAPER}:III", "checkerboard_2x2", "gdt_svm_gaussian", "svm"),
     Drawn("points", f"{PAPER}:III", "checkerboard_4x4", "gdt_gepsvm_gaussian", "gepsvm", {"width": 8.0}),
     Drawn("points", f"{PAPER}:III", "magic_balanced", "gdt_gepsvm_linear", "gepsvm"),
+    Drawn("points", f"{PAPER}:III", "magic_balanced", "gdt_svm_gaussian", "svm", {"cost": 128.0, "width": 0.000016}),
     Drawn("rows", f"{THESIS}:5.2", "shuttle", "chapter5_shuttle", "gdt"),
     Drawn("rows", f"{THESIS}:5.2", "shuttle", "chapter5_shuttle", "hhgdt"),
     Drawn("folds", f"{THESIS}:6.2", "pima", "chapter6_cv", "hhbut"),
+    Drawn("folds", f"{THESIS}:6.1", "banknote", "chapter6_bic", "hhbut"),
+    Drawn("folds", f"{THESIS}:5.9", "banknote", "chapter5_hhcrv", "hhcrv"),
+)
+CELLS += tuple(
+    Drawn("folds", f"{PAPER}:II", name, "gdt_trees", "gdt")
+    for name in ("balance_scale", "bupa", "glass", "vehicle", "wine")
 )
 TREES = "amalaman2015:2.7"
 CELLS += tuple(
@@ -125,6 +148,10 @@ def draw_step(job: Job, drawing: Drawing) -> Row:
     found = {"n_leaves": fmean(row.n_leaves for row in rows), "depth": fmean(row.depth for row in rows)}
     if case.dataset.task == "classification":
         found["accuracy_percent"] = 100.0 * sum(row.n_correct for row in rows) / tested
+    if repeats > 1 and case.dataset.task == "classification":  # the SD over repetitions, as the verdicts have it
+        each = [[row for row in rows if row.repeat == repeat] for repeat in range(repeats)]
+        right = [100.0 * sum(row.n_correct for row in some) / sum(row.n_test for row in some) for some in each]
+        found |= {"accuracy_percent sd": stdev(right), "n_leaves sd": stdev(fmean(r.n_leaves for r in s) for s in each)}
     for i, name in enumerate(rows[0].clusters or {}, 1):
         found[f"{CLUSTERS}; class_index={i}"] = fmean(row.clusters[name] for row in rows)
     return Row.of(job, fit_seconds=time.perf_counter() - started, measures=found)
@@ -200,7 +227,7 @@ def _calls(request: StudyRequest) -> Iterator[Keyed]:
             rows = catalogue.load(DatasetSpec("magic"), request.data_dir, request.offline)
         drawing = Drawing(drawn.kind, case, experiment.cv, drawn.chosen, rows)
         title = case.algorithm.title
-        for draw in range(DRAWS[request.profile]):
+        for draw in range(QUICK if request.profile == "quick" else drawn.draws):
             seed = seeds.integer(request.seed, "draws", drawn.dataset, draw)
             decides = (drawn.kind, drawn.table, data.digest, spec.params, spec.grid, vars(experiment.cv), drawn.chosen)
             job = step("draws", drawn.dataset, f"{drawn.table} {title}", draw, seed, *map(str, decides))
@@ -212,7 +239,7 @@ def _order_calls(request: StudyRequest) -> Iterator[Keyed]:
     for name in taxonomy.EDITED_SETS:
         if request.wants("dataset", name):
             data, scaling = taxonomy.dataset_of(name, request.data_dir, request.offline)
-            for draw in range(DRAWS[request.profile]):
+            for draw in range(QUICK if request.profile == "quick" else ORDERS):
                 seed = seeds.integer(request.seed, "draws", name, draw)
                 job = step("draws", name, "order of rows", draw, seed, data.digest, scaling)
                 yield (table, name, ""), (job, order_step, (data, scaling))
@@ -238,5 +265,15 @@ def _beside(table: str, dataset: str, method: str, found: Sequence[Mapping[str, 
         values = [each[key] for each in found]
         half = 0.5 * 10.0 ** -decimals(number)  # a draw that would be printed alike is among them
         among = min(values) - half <= number.mean <= max(values) + half
+        ends = (f"{min(values):.3f}", f"{max(values):.3f}", "yes" if among else "no")
         yield (table, dataset, number.method, number.metric, qualifier(number), f"{number.mean:g}", str(len(values)),
-               f"{min(values):.3f}", f"{max(values):.3f}", "yes" if among else "no")  # fmt: skip
+               *ends, _agreeing(key, number, found))  # fmt: skip
+
+
+def _agreeing(key: str, number: Published, found: Sequence[Mapping[str, float]]) -> str:
+    """How many draws agree with a printed number by the rule of verdicts; "" where a draw has no repetitions."""
+    drawn = [(each[key], each.get(f"{key} sd")) for each in found]
+    if any(sd is None for _, sd in drawn):
+        return ""
+    cells = [Cell("", "", "", "", mean, sd, number.mean, number.sd) for mean, sd in drawn]
+    return str(sum(cell.verdict == AGREES for cell in cells))

@@ -142,6 +142,7 @@ STUDIES.wait_for(
         "oblique_cli.papers.reproduction.faults",
         "oblique_cli.papers.reproduction.causes",
         "oblique_cli.papers.reproduction.draws",
+        "oblique_cli.papers.reproduction.planes",
         "oblique_cli.papers.reproduction.weka",
         "oblique_cli.papers.reproduction.prints",
     )
