@@ -20,8 +20,8 @@ from oblique_cli.papers.hierarchy.staxac import staxac
 from oblique_cli.papers.reproduction import draws, prints, weka
 from oblique_cli.papers.reproduction.framework import document, forest_tables, runs, study_report
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest
-from oblique_cli.papers.reproduction.studies import taxonomy
+from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest
+from oblique_cli.papers.reproduction.studies import mpsvm, taxonomy
 
 RESULTS = Path(__file__).parents[3] / "results"
 
@@ -216,6 +216,24 @@ def test_the_verdict_on_mpraf_p_and_n_follows_from_the_rank_that_deviates():
     assert ours < critical <= printed and ranks["MPRaF-N"].verdict == "deviates"
     said = study_report.reasons()[verdict.key]
     assert f"{printed:.3f}, and {critical:.3f} is critical for 35 sets" in said
+
+
+def test_ranks_and_verdicts_of_resampled_data_sets_are_those_of_the_stored_accuracies():
+    with open(RESULTS / "reproduction" / "mpsvm_accuracies.csv", encoding="utf-8", newline="") as handle:
+        header, *rows = csv.reader(handle)
+    table = mpsvm.resampled(ExtraTable("accuracies", "", tuple(header), tuple(map(tuple, rows))))
+    kept = stored("mpsvm_resampled")
+    assert [dict(zip(table.header, row, strict=True)) for row in table.rows] == kept
+    by_method = {(row["method"], row["which"]): row for row in kept if row["metric"] == "average_rank"}
+    said = reasons_by("mpsvm_resampled")
+    assert {key[2] for key in said} == {"RRoF", "MPRRoF-T"}
+    for key, text in said.items():
+        row = by_method[key[2], key[4]]
+        assert study_report.classes()[key][0] == study_report.SPREAD and row["within"] == "yes"
+        assert int(row["draws"]) == 2000 and f"{row['least difference']} to {row['largest difference']}" in text
+        assert f"{float(row['published']) - float(row['ours']):.3f}" in text
+    # What no sample of data sets explains stays unexplained.
+    assert {row["method"] for row in by_method.values() if row["within"] == "no"} == {"MPRaF-N"}
 
 
 def test_what_the_pages_say_of_orders_programs_and_starts_is_counted_again():
