@@ -20,6 +20,7 @@ from oblique_cli.evaluation import published, significance_tests
 from oblique_cli.evaluation.published import Published
 from oblique_cli.experiments import decomposing
 from oblique_cli.experiments.running import load_datasets
+from oblique_cli.ground import seeds
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import Outcome, outcome, qualifier, total
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
@@ -101,7 +102,7 @@ class Mpsvm(Study):
         if accuracies:
             cells = [cell for reference in self.tables for cell in _cells(reference, accuracies)]
             tables = [*_rank_tables(accuracies), _verdicts(cells), _signs(accuracies)]
-            tables += [_accuracy_table(accuracies), _costs(main)]
+            tables += [shown := _accuracy_table(accuracies), resampled(shown), _costs(main)]
         if main and sweeps:
             tables += [*_minleaf([main, *sweeps[:2]]), *_mtry(sweeps[2]), *_readings(sweeps[3])]
             tables += _bias_variance(request, main)
@@ -268,6 +269,60 @@ def _accuracy_table(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
         (name, *(f"{accuracies[name, t]:.1f}" if (name, t) in accuracies else "-" for t in titles)) for name in datasets
     )
     return ExtraTable("accuracies", "Accuracy in percent", ("data set", *titles), rows)
+
+
+RESAMPLES, PRINTED_SETS, SEED = 2000, 44, 20260101
+
+
+def resampled(table: ExtraTable) -> ExtraTable:
+    """Printed ranks and verdicts beside those of data sets drawn from ours, with replacement: the paper's are others.
+
+    table   accuracies, as shown. A printed rank is within the spread where its difference from ours is within 95 % of
+            the differences between two samples of sets, one of the paper's size and one of ours. Of a verdict, how many
+            samples of the paper's size reach it.
+    """
+    found = {(row[0], title): float(text) for row in table.rows
+             for title, text in zip(table.header[1:], row[1:], strict=True) if text != "-"}  # fmt: skip
+    rows = []
+    for reference in ("IV-B", "IV-C", "IV-E"):
+        for number in published.numbers(PAPER, reference):
+            scores = MethodScores.of(found, methods := _family_of(number))
+            n = len(scores.datasets)
+            if number.mean is None or number.metric not in ("average_rank", "significantly_better") or n < 2:
+                continue
+            rng = seeds.generator(SEED, "mpsvm", "sets", *methods)
+            theirs, ours = (rng.integers(n, size=(RESAMPLES, size)) for size in (PRINTED_SETS, n))
+            ranks = np.array([significance_tests.average_ranks(row[None, :]) for row in scores.values])
+            if number.metric == "average_rank":
+                each = ranks[:, methods.index(number.method)]
+                least, largest = np.quantile(each[theirs].mean(axis=1) - each[ours].mean(axis=1), (0.025, 0.975))
+                within = bool(least <= number.mean - each.mean() <= largest)
+                shown = (f"{each.mean():.3f}", f"{least:.3f}", f"{largest:.3f}", "")
+            else:
+                first, second = number.method.split(" over ")
+                i, j = methods.index(first), methods.index(second)
+                if number.qualifiers["test"] == "sign":
+                    signs = (
+                        significance_tests.sign_test(row) for row in (scores.values[:, i] - scores.values[:, j])[theirs]
+                    )
+                    better = [test.wins >= test.needed for test in signs]
+                else:
+                    critical = significance_tests.critical_difference(len(methods), PRINTED_SETS)
+                    better = list((ranks[:, j] - ranks[:, i])[theirs].mean(axis=1) >= critical)
+                reached = fmean(each == bool(number.mean) for each in better)
+                within = reached >= 0.025
+                shown = (
+                    f"{scores.better(first, second, number.qualifiers['test']):d}",
+                    "",
+                    "",
+                    f"{100.0 * reached:.1f}",
+                )
+            rows.append((f"{PAPER}:{reference}", number.method, number.metric, qualifier(number), f"{number.mean:g}",
+                         str(RESAMPLES), *shown, "yes" if within else "no"))  # fmt: skip
+    header = ("table", "method", "metric", "which", "published", "draws", "ours", "least difference",
+              "largest difference", "samples that reach it, %", "within")  # fmt: skip
+    caption = "Printed ranks and verdicts beside those of data sets drawn from ours"
+    return ExtraTable("resampled", caption, header, tuple(rows), left=4)
 
 
 def _costs(run: Outcome | None) -> ExtraTable:

@@ -22,6 +22,7 @@ from threadpoolctl import threadpool_limits
 
 from oblique_cli.data import catalogue
 from oblique_cli.estimators.algorithms import make
+from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.experiments.digests import digest
 from oblique_cli.experiments.dispatching import Call
@@ -245,6 +246,51 @@ def validate(job: Job, sample: Sample) -> Row:
     return Row.of(job, fit_seconds=seconds, measures=asdict(found))
 
 
+# What the matrix of coefficients holds: 90 % of the energy of each tree, as RFT and AFT, or all of it; and whether the
+# trees' means over the domain are taken off.
+READINGS: Mapping[str, Mapping[str, Any]] = {
+    "90 % of the energy": {},
+    "whole spectra": {"energy": 1.0},
+    "90 % of the energy, centred": {"center": True},
+    "whole spectra, centred": {"energy": 1.0, "center": True},
+}
+VARIANCE, VARIANCE_SETS, VARIANCE_DRAWS = "variance of the first component", ("spect", "contraceptive"), 20
+
+
+def captured(dataset: str, sample: Sample, seed: int, draw: int) -> dict[str, float]:
+    """Return the share of variance that the first component captures, in percent, by reading; one draw of bags."""
+    X, y, _, _ = sample
+    random_state = seeds.integer(seed, dataset, draw)
+    options = {"n_components": 1, "leaves": "label", "random_state": random_state, **SETTINGS[dataset].bag}
+    models = {name: make("odt", **options, **reading).fit(X, y) for name, reading in READINGS.items()}
+    return {name: 100.0 * float(model.components_.ratios[0]) for name, model in models.items()}
+
+
+def variance_step(job: Job, sample: Sample) -> Row:
+    """Measure the readings of the variance as a step of the study."""
+    started = time.perf_counter()
+    with threadpool_limits(1):
+        found = captured(job.dataset, sample, job.seed, job.repeat)
+    return Row.of(job, fit_seconds=time.perf_counter() - started, measures=found)
+
+
+def variances(found: Mapping[str, list[Mapping[str, float]]]) -> ExtraTable:
+    """Return the table of readings of the variance, by data set a list of draws."""
+    printed = {n.dataset: n.mean for n in published.numbers(SOURCE, "7") if n.metric == "variance_captured_percent"}
+    rows = []
+    for name, draws in found.items():
+        number = printed[SETTINGS[name].code]
+        assert number is not None
+        for reading in READINGS:
+            values = [draw[reading] for draw in draws]
+            among = min(values) <= number <= max(values)
+            rows.append((name, reading, f"{number:g}", str(len(values)), _shown(values), f"{min(values):.2f}",
+                         f"{max(values):.2f}", "yes" if among else "no"))  # fmt: skip
+    header = ("data set", "matrix of", "published", "draws", "captured", "least", "largest", "among them")
+    caption = "Variance captured by the first component (%), by what the matrix of coefficients holds"
+    return ExtraTable("variance", caption, header, tuple(rows), left=2)
+
+
 def _second_share(model: Any, X: np.ndarray) -> np.ndarray:
     return np.asarray(model.predict_proba(X)[:, list(model.classes_).index(1)])
 
@@ -274,6 +320,10 @@ class OrthogonalTrees(Study):
                     for repeat in range(1) if method.algorithm == "c45" else many:
                         job = step(self.name, name, method.title, repeat, request.seed, *how)
                         calls.append((job, fit, (method, sample)))
+            if name in VARIANCE_SETS and request.profile == "full" and request.wants("algorithm", "odt"):
+                how = [dict(SETTINGS[name].bag), READINGS, data]
+                jobs = [step(self.name, name, VARIANCE, i, request.seed, *how) for i in range(VARIANCE_DRAWS)]
+                calls += [(job, variance_step, (sample,)) for job in jobs]
             if request.wants("algorithm", "c45"):
                 jobs = [step(self.name, name, VALIDATED, repeat, request.seed, data) for repeat in many]
                 calls += [(job, validate, (sample,)) for job in jobs]
@@ -281,7 +331,11 @@ class OrthogonalTrees(Study):
         asked = Counter((job.dataset, job.algorithm) for job, _, _ in calls)
         missing = asked - Counter((row.dataset, row.algorithm) for row in steps.rows)
         whole = [row for row in steps.rows if (row.dataset, row.algorithm) not in missing]
-        runs = [row for row in whole if row.algorithm != VALIDATED]
+        runs = [row for row in whole if row.algorithm not in (VALIDATED, VARIANCE)]
+        draws: dict[str, list[Mapping[str, float]]] = {}
+        for row in whole:
+            if row.algorithm == VARIANCE:
+                draws.setdefault(row.dataset, []).append(row.measures)
         folds: dict[str, list[Validation]] = {}
         for row in whole:
             if row.algorithm == VALIDATED:
@@ -292,7 +346,8 @@ class OrthogonalTrees(Study):
         )
         failures = {key: f"not run: {count} of {asked[key]} repetitions failed" for key, count in missing.items()}
         found = cells(request, self.tables[0], _Ours(runs, folds, failures), NOT_RUN)
-        return StudyResult(found, _tables(runs, folds), steps.cost, steps.exit_code)
+        tables = (*_tables(runs, folds), *((variances(draws),) if draws else ()))
+        return StudyResult(found, tables, steps.cost, steps.exit_code)
 
 
 NOT_RUN = {

@@ -27,12 +27,13 @@ from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import DatasetSpec, Job, Row
 from oblique_cli.papers.hierarchy import measures
 from oblique_cli.papers.hierarchy.avalanche import avalanche
-from oblique_cli.papers.hierarchy.dissimilarities import pairwise
+from oblique_cli.papers.hierarchy.dissimilarities import pairwise, to_square
 from oblique_cli.papers.hierarchy.editing_classifiers import HCEditClassifier
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
 from oblique_cli.papers.hierarchy.linkage import neighbor_joining, upgma
 from oblique_cli.papers.hierarchy.sequences import labels_by_poles, p_distances, random_sequences
 from oblique_cli.papers.hierarchy.staxac import GRAPHS, staxac
+from oblique_cli.papers.hierarchy.voting import votes, winners
 from oblique_cli.papers.reproduction.framework.choice_of_reading import met, of_claims, told
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import Number, cells
@@ -121,7 +122,7 @@ class TaxonomyStudy(Study):
             tables += _by_claims(request, section, found, findings, notes)
         tables += [*_ties(request), *_editing(request, found, findings)]
         tables += _readings(request)
-        tables += _editing_readings(request)
+        tables += [*_editing_readings(request), *_folds_and_limits(request)]
         rows = tuple((what, said, ours, _DIRECTION[holds]) for what, said, ours, holds in findings)
         summary = ExtraTable("findings", "Published findings", ("finding", "published", "ours", "direction"), rows)
         every = [cell for table in self.tables for cell in _cells(request, table, found, notes)]
@@ -641,6 +642,145 @@ def _editing_readings(request: StudyRequest) -> Iterator[ExtraTable]:
     if rows:
         header = ("data set", "method", "metric", "which", *EDITING_READINGS)
         yield ExtraTable("editing_readings", "Figure 6.4 under other readings", header, tuple(rows), left=4)
+
+
+# ---- folds and class limits of figure 6.4 ----------------------------------------------------------------------------
+
+FOLDINGS, NEAR = (
+    200,
+    64,
+)  # cross-validations of each kind; nearest rows that are looked at, of which 7 must be training rows
+EDITING_RULES = {"Wilson": "uniform", "WilsonProb": "distance"}
+Folds = list[NDArray[np.intp]]
+
+
+def in_order(n: int) -> Folds:
+    """Return ten test folds in the order of the file: a tenth of the rows, rounded down, and the rest in the last."""
+    size = n // 10
+    return [np.arange(i * size, n if i == 9 else (i + 1) * size) for i in range(10)]
+
+
+def rights(square: NDArray[np.float64], codes: NDArray[np.int32], folds: Folds) -> dict[tuple[str, int], float]:
+    """Return what k nearest training rows get right, in percent: by ("k-NN", k) of the test rows; by an editor and k
+    of the training rows themselves, each by the others: what the editor keeps."""
+    n, k, known = len(codes), max(NEIGHBORS), codes.astype(np.int64)
+    order = np.argsort(square + np.diag(np.full(n, np.inf)), axis=1, kind="stable")[:, :NEAR]
+    found = {(name, k): 0.0 for name in ("k-NN", *EDITING_RULES) for k in NEIGHBORS}
+    for test in folds:
+        away = np.isin(order, test)
+        nearest = np.take_along_axis(order, np.argsort(away, axis=1, kind="stable")[:, :k], axis=1)
+        if (NEAR - away.sum(axis=1)).min() < k:
+            raise ValueError(f"fewer than {k} training rows among the {NEAR} nearest")
+        for name, weights in (("k-NN", "uniform"), *EDITING_RULES.items()):
+            rows = test if name == "k-NN" else np.setdiff1d(np.arange(n), test)
+            for few in NEIGHBORS:
+                columns = nearest[rows, :few]
+                ballots = votes(square[rows], columns, known, int(known.max()) + 1, weights)
+                right = float((winners(ballots, columns, known) == known[rows]).sum())
+                found[name, few] += 100.0 * right / (n if name == "k-NN" else 10 * len(rows))
+    return found
+
+
+def square_of(data: Dataset, scaling: str) -> NDArray[np.float64]:
+    """Return distances of all rows: "all datasets were preprocessed into dissimilarity matrices"."""
+    return to_square(pairwise(data.X, scaling=scaling))
+
+
+def foldings(data: Dataset, seed: int, count: int) -> Iterator[Folds]:
+    """Return so many cross-validations at random, and as many with the shares of classes."""
+    for kind in (KFold, StratifiedKFold):
+        for draw in range(count):
+            folds = kind(10, shuffle=True, random_state=seeds.integer(seed, "taxonomy", data.name, kind.__name__, draw))
+            yield [test for _, test in folds.split(data.X, data.y)]
+
+
+def _printed(dataset: str) -> dict[tuple[str, str, tuple[tuple[str, str], ...]], float]:
+    """Printed numbers of figure 6.4, by method, metric and qualifiers, but those that are 0 by rule."""
+    code = published.dataset_code(SOURCE, dataset)
+    return {
+        _key("", n.method, n.metric, **{k: v for k, v in n.qualifiers.items() if k in IDENTIFYING})[1:]: n.mean
+        for n in published.numbers(SOURCE, "6.4")
+        if n.dataset == code and n.mean
+    }
+
+
+def pairs(datasets: Mapping[str, tuple[Dataset, str]], seed: int, count: int = FOLDINGS) -> ExtraTable:
+    """Two printed numbers that estimate nearly the same in any random cross-validation: the accuracy of k-NN on test
+    rows, and the share of the training rows that an editor keeps, which k of the other training rows classify rightly.
+    """
+    rows = []
+    for name, (data, scaling) in datasets.items():
+        printed, square = _printed(name), square_of(data, scaling)
+        drawn = [rights(square, data.y, folds) for folds in foldings(data, seed, count)]
+        filed = rights(square, data.y, in_order(data.n))
+        for editor in EDITING_RULES:
+            for k in NEIGHBORS:
+                which = (("k", str(k)),)
+                accuracy = printed["k-NN", "accuracy_percent", which]
+                kept = 100.0 - printed[editor, "compression_percent", which]
+                moved = [each["k-NN", k] - each[editor, k] for each in drawn]
+                apart = accuracy - kept
+                rows.append(
+                    (name, editor, str(k), f"{accuracy:.2f}", f"{kept:.2f}", f"{apart:.2f}", str(len(moved)),
+                     f"{min(moved):.2f}", f"{max(moved):.2f}", "yes" if min(moved) <= apart <= max(moved) else "no",
+                     f"{filed['k-NN', k] - filed[editor, k]:.2f}")
+                )  # fmt: skip
+    header = ("data set", "editor", "k", "k-NN, test rows", "kept training rows", "difference", "draws",
+              "least", "largest", "among them", "folds in the order of the file")  # fmt: skip
+    return ExtraTable("pairs", "Accuracy of k-NN less what an editor keeps, printed and drawn", header, tuple(rows), 3)
+
+
+def _folds_and_limits(request: StudyRequest) -> Iterator[ExtraTable]:
+    load = (request.data_dir, request.offline)
+    sets = {name: dataset_of(name, *load) for name in EDITED_SETS if _wants(request, name)}
+    if request.profile == "full" and sets:
+        yield pairs(sets, request.seed)
+        if "boston_housing_3class" in sets:
+            yield limits(catalogue.load(DatasetSpec("boston_housing"), *load))
+
+
+LIMITS, WITHIN = (10.0, 40.0, 0.5), 2.0  # of MEDV; points between accuracies, the standard error of a share of 506 rows
+
+
+def _with(found: Found, dataset: str, right: Mapping[tuple[str, int], float]) -> Found:
+    """Return what was found with the accuracies of k-NN that limits are chosen by: of one matrix for all rows."""
+    accuracies = {_key(dataset, "k-NN", "accuracy_percent", k=k): [right["k-NN", k]] for k in NEIGHBORS}
+    return found | accuracies
+
+
+def limits(boston: Dataset) -> ExtraTable:
+    """Figure 6.4 of Bos by where its three classes are cut, which the text does not print, in folds in the order of the
+    file. Limits are chosen by the four accuracies of k-NN alone; the other numbers are beside them."""
+    data, prices = _boston(boston), np.asarray(boston.y)
+    printed, square, folds = _printed(data.name), square_of(data, "zscore"), in_order(boston.n)
+    aims = {k: printed["k-NN", "accuracy_percent", (("k", str(k)),)] for k in NEIGHBORS}
+    split = [(np.setdiff1d(np.arange(data.n), test), test) for test in folds]
+    chosen: list[tuple[float, float, Found]] = []
+    steps = np.arange(*LIMITS)
+    tried = 0
+    for low, high in ((a, b) for a in steps for b in steps if a < b):
+        codes = np.digitize(prices, [low, high], right=True).astype(np.int32)
+        if np.bincount(codes, minlength=3).min() < 50:
+            continue
+        tried += 1
+        right = rights(square, codes, folds)
+        if all(abs(right["k-NN", k] - aim) <= WITHIN for k, aim in aims.items()):
+            chosen.append(
+                (low, high, _with(edited(replace(data, y=codes), "zscore", split, 0, False), data.name, right))
+            )
+    each = [found for *_, found in chosen]
+    base = _with(edited(data, "zscore", split, 0, False), data.name, rights(square, data.y, folds))
+    header = ("method", "metric", "which", "published", "ours, same folds", "limits", "least", "largest", "among them",
+              *(f"{low:g} and {high:g}" for low, high, _ in chosen))  # fmt: skip
+    rows = []
+    for (method, metric, which), mean in printed.items():
+        values = [found[data.name, method, metric, which][0] for found in each]
+        rows.append(
+            (method, metric, "; ".join(f"{n}={v}" for n, v in which), f"{mean:g}",
+             f"{base[data.name, method, metric, which][0]:.2f}", f"{len(chosen)} of {tried}", f"{min(values):.2f}",
+             f"{max(values):.2f}", "yes" if min(values) <= mean <= max(values) else "no", *(f"{v:.2f}" for v in values))
+        )  # fmt: skip
+    return ExtraTable("limits", "Figure 6.4 of Bos by the limits of its classes", header, tuple(rows), left=3)
 
 
 # ---- HC-edit (figure 6.4) --------------------------------------------------------------------------------------------
