@@ -82,6 +82,7 @@ class Drawn:
 PAPER, THESIS = "manwani2012", "wickramarachchi2015"
 CELLS: tuple[Drawn, ...] = (
     Drawn("points", f"{PAPER}:II", "checkerboard_2x2", "gdt_trees", "gdt", draws=200),
+    Drawn("points", f"{PAPER}:III", "checkerboard_2x2", "gdt_trees", "gdt", draws=200),
     Drawn("points", f"{PAPER}:II", "checkerboard_4x4", "gdt_trees", "gdt"),
     Drawn("points", f"{PAPER}:II", "synthetic_10d", "gdt_trees", "gdt"),
     Drawn("points", f"{PAPER}:II", "checkerboard_4x4", "gdt_trees", "oc1"),

@@ -183,7 +183,7 @@ def _error_calls(request: StudyRequest) -> Iterator[tuple[tuple[Program, str], C
                 continue
             for seed in range(1, SEEDS[request.profile] + 1):
                 decides = (data.digest, program.java_class, "error", *counted.X.shape)
-                yield (program, name), (step("weka", name, program.name, seed, request.seed, *decides),
+                yield (program, name), (step("weka", name, f"{program.name}, error", seed, request.seed, *decides),
                                         error_step, (counted, program, seed))  # fmt: skip
 
 

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from statistics import fmean, stdev
 
 from oblique_cli.evaluation.published import Published, numbers
 from oblique_cli.ground.nouns import Row
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.runs import Number, Outcome, cells, lines_of, of_lines, outcome, total
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.runs import (
+    Number,
+    Outcome,
+    cells,
+    dataset_names,
+    lines_of,
+    of_lines,
+    outcome,
+    total,
+)
+from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
 
 THESIS = "wickramarachchi2015"
 SINGLE_REPETITIONS = "5.4"
@@ -49,7 +58,25 @@ class Chapter5(Study):
             found += _with_spread_of_folds(table, single)
         found += cells(request, f"{THESIS}:5.9", of_lines(lines_of([hhcrv, oc1])), {})
         cost, code = total([two_stage, shuttle, nested, hhcrv, oc1])
-        return StudyResult(tuple(found), cost=cost, exit_code=code)
+        spread = fold_table({"nested": nested, "two-stage": two_stage})
+        return StudyResult(tuple(found), (spread,) if spread.rows else (), cost, code)
+
+
+def fold_table(runs: Mapping[str, Outcome | None]) -> ExtraTable:
+    """Return between which values all folds of GDT lie, on the sets of which single folds are printed."""
+    names = dataset_names(THESIS)
+    sets = sorted({names[number.dataset] for table in SINGLE_FOLDS for number in numbers(THESIS, table)})
+    rows = []
+    for dataset in sets:
+        for scheme, run in runs.items():
+            mine = [] if run is None else [r for r in run.rows if (r.dataset, r.algorithm) == (dataset, "gdt")]
+            for metric, measure in MEASURES.items():
+                values = [measure(row) for row in mine if row.status == "ok"]
+                if values:
+                    ends = (f"{min(values):.3g}", f"{max(values):.3g}")
+                    rows.append((dataset, scheme, metric, str(len(values)), *ends))
+    header = ("data set", "cv", "metric", "folds", "least", "largest")
+    return ExtraTable("folds", "Single folds of GDT", header, tuple(rows), left=3)
 
 
 def _folds(run: Outcome | None, dataset: str, repeat: int) -> list[Row]:
