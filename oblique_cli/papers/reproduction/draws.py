@@ -147,6 +147,8 @@ def draw_step(job: Job, drawing: Drawing) -> Row:
         raise RuntimeError(failed[0])
     tested = sum(row.n_test for row in rows)
     found = {"n_leaves": fmean(row.n_leaves for row in rows), "depth": fmean(row.depth for row in rows)}
+    if case.dataset.task == "regression":  # whose printed SDs are over folds
+        found["n_leaves sd"] = stdev(row.n_leaves for row in rows)
     if case.dataset.task == "classification":
         found["accuracy_percent"] = 100.0 * sum(row.n_correct for row in rows) / tested
     if repeats > 1 and case.dataset.task == "classification":  # the SD over repetitions, as the verdicts have it
@@ -230,7 +232,8 @@ def _calls(request: StudyRequest) -> Iterator[Keyed]:
         title = case.algorithm.title
         for draw in range(QUICK if request.profile == "quick" else drawn.draws):
             seed = seeds.integer(request.seed, "draws", drawn.dataset, draw)
-            decides = (drawn.kind, drawn.table, data.digest, spec.params, spec.grid, vars(experiment.cv), drawn.chosen)
+            decides = (drawn.kind, drawn.table, data.digest, spec.params, spec.grid, vars(experiment.cv), drawn.chosen,
+                       *(["spread of folds"] if data.task == "regression" else []))  # fmt: skip
             job = step("draws", drawn.dataset, f"{drawn.table} {title}", draw, seed, *map(str, decides))
             yield (drawn.table, drawn.dataset, title), (job, draw_step, (drawing,))
 

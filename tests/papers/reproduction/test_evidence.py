@@ -216,6 +216,18 @@ def test_a_reason_by_single_folds_names_the_range_of_all_of_ours_that_has_the_pr
         assert f"our {row['folds']} folds range from {row['least']} to {row['largest']}" in text
 
 
+def test_a_reason_by_the_draw_of_stage_1_names_the_stored_range_one_end_of_which_agrees_if_print_lies_outside():
+    rows = {(row["data set"], row["method"], row["metric"]): row for row in stored("sensitivity_stage_1")}
+    said = reasons_by("sensitivity_stage_1")
+    assert len(said) >= 6
+    for key, text in said.items():
+        row = rows[key[1:4]]
+        ends = f"20 draws give epsilon {row['epsilon from']} to {row['to']} and {row['least']} to {row['largest']}"
+        assert ends in text and study_report.classes()[key][0] == study_report.SPREAD
+        mean, sd = (float(part) for part in row["published"].split(" ± "))
+        assert float(row["least"]) - 2 * sd <= mean <= float(row["largest"]) + 2 * sd
+
+
 def test_a_reason_by_the_groups_sizes_is_of_a_cell_that_they_meet_and_no_set_of_the_table_is_lost_by_them():
     rows = {(row["table"], row["data set"]): row for row in stored("causes_groups")}
     said = reasons_by("causes_groups")
@@ -454,3 +466,31 @@ def test_what_the_pages_say_of_orders_programs_and_starts_is_counted_again():
         if row["data set"] == "balance_scale" and row["metric"] == "accuracy_percent"
     ]
     assert all(3 < points < 5.5 for points in lost) and "loses 4 points of accuracy" in said
+
+
+def test_what_the_pages_say_of_sizes_machines_and_gdt_is_counted_again():
+    page = (Path(__file__).parents[3] / "docs" / "reproduction_deviations.md").read_text(encoding="utf-8")
+    said = " ".join(page.split())
+    cells = [cell for found in document.studied(RESULTS).values() for cell in found if cell.metric == "n_leaves"]
+    tables = {f"wickramarachchi2015:{table}" for table in ("3.1", "5.2", "5.3", "5.9", "6.1")}
+    sizes = [cell.verdict for cell in cells if cell.table in tables and cell.verdict in (AGREES, "deviates")]
+    (drawn,) = stored("sensitivity_draws")
+    of_5_2 = next(r for r in stored("sensitivity_agreement") if r["reading"] == "this seed (default)")
+    spread = re.fullmatch(r"(\d+) to (\d+), median (\d+)", drawn["sizes agree"])
+    ours = int(of_5_2["sizes agree"])
+    assert f"{spread[1]} to {spread[2]} of 24 sizes agree (median {spread[3]}, ours {ours})" in said
+    luckiest = sizes.count(AGREES) + int(spread[2]) - ours
+    assert (
+        f"{sizes.count(AGREES)} of {len(sizes)} sizes agree; the luckiest of the draws would make it {luckiest}" in said
+    )
+    groups = stored("causes_groups")
+    machines = [row for row in groups if row["verdict"]]
+    alike, by_size = (sum(row[c] == AGREES for row in machines) for c in ("verdict", "verdict at chosen"))
+    assert by_size == len(machines) and f"all {by_size} accuracies agree, for {alike} with costs alike" in said
+    gaps = [f"{float(row['cost chosen']):+.1f}" for row in groups if not row["verdict"]]
+    assert f"{gaps[0]} and {gaps[1]}, and {gaps[2].lstrip('+-')} and {gaps[3]}" in said
+    scale = {share: third_case("wickramarachchi2015:5.2", "balance_scale")[share, "n_leaves"] for share in ("1", "0")}
+    least, largest = (scale[share]["ours"].split(" ")[0] for share in ("0", "1"))
+    assert f"leaves go from {float(least):.1f} to {float(largest):.1f}" in said
+    assert f"least of 100 folds is {scale['1']['least fold']} if it is always seen" in said
+    assert f"the largest {scale['0']['largest fold']} if never" in said
