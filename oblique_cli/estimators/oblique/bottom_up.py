@@ -40,6 +40,7 @@ Ints = NDArray[np.int32]
 Rows = NDArray[np.intp]
 
 SVM_STEPS = 1000  # of liblinear; what it has then is the plane, as it is where it converges
+GROUP_COSTS = ("alike", "by_size")
 
 ROWS: Mapping[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 REMEDY = "fill them, or leave those rows out"
@@ -168,6 +169,12 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         help="Of the support vector machine (Gamma of thesis eq. 6.4.4), for features scaled to variance 1 at the "
         "node.",
     )
+    group_costs: str = parameter(
+        default="alike",
+        allowed=Choice(GROUP_COSTS),
+        help="Of the support vector machine: rows of both groups at a node cost the same, as in thesis eq. 6.4.4, or "
+        'with "by_size" so much more in the smaller group that both cost as much in all (the tables of the thesis).',
+    )
     random_state: Any = parameter(default=None)
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> BottomUpTreeClassifier:
@@ -224,7 +231,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
             return None if split is None else Plane(split.coef, split.threshold, split.gain)
 
         def by_svm(rows: Array, group: Ints, merge: int) -> Plane | None:
-            return svm_plane(rows, group, cost, skeleton.seed)
+            return svm_plane(rows, group, cost, skeleton.seed, self.group_costs)
 
         n_classes = len(self.classes_)
         splitter = by_hhcart if self.splitter == "hhcart" else by_svm
@@ -313,7 +320,7 @@ class HHBUTClassifier(BottomUpTreeClassifier, kw_only=True):
     """
 
     splitter = "hhcart"
-    cost = 1.0
+    cost, group_costs = 1.0, GROUP_COSTS[0]
 
 
 class BUTIFSVMClassifier(BottomUpTreeClassifier, kw_only=True):
@@ -363,7 +370,7 @@ def plane_of(machine: Any, center: Array, spread: Array) -> Plane | None:
     return Plane(w, float(center @ w - machine.intercept_[0] / length), 0.0)
 
 
-def svm_plane(X: Array, group: Ints, cost: float, seed: int) -> Plane | None:
+def svm_plane(X: Array, group: Ints, cost: float, seed: int, group_costs: str = GROUP_COSTS[0]) -> Plane | None:
     """Return the plane of a linear support vector machine between two groups (thesis eq. 6.4.4), or None.
 
     X : (n, p); group : (n,) 0 or 1, both present
@@ -373,7 +380,8 @@ def svm_plane(X: Array, group: Ints, cost: float, seed: int) -> Plane | None:
     from sklearn.svm import LinearSVC
 
     center, spread = scale_of(X)
-    machine = LinearSVC(C=cost, loss="hinge", dual="auto", max_iter=SVM_STEPS, random_state=seed)
+    weights = None if group_costs == GROUP_COSTS[0] else "balanced"
+    machine = LinearSVC(C=cost, loss="hinge", dual="auto", max_iter=SVM_STEPS, random_state=seed, class_weight=weights)
     # The tree has checked rows and parameters. On the few rows of a node such checks take longer than the machine.
     with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from math import exp, log
 from pathlib import Path
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,7 @@ from oblique_cli.estimators.oblique.clusters import Clustering
 from oblique_cli.evaluation import published
 from oblique_cli.experiments.dispatching import Call
 from oblique_cli.ground import seeds
-from oblique_cli.ground.nouns import Experiment, Job, Row
+from oblique_cli.ground.nouns import Job, Row
 from oblique_cli.papers.reproduction.framework.choice_of_reading import halves
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import Outcome, cells, lines_of, outcome, total
@@ -105,36 +105,28 @@ MACHINES = (
 )
 
 
-def machines_step(
-    job: Job, data: Dataset, clustering: Clustering, machines: Sequence[Machine], repeats: int = REPEATS
-) -> Row:
-    """Return accuracies in percent of every machine: at each cost, and at the cost that a cross-validation chooses;
-    and their SDs over repetitions.
+def machines_step(job: Job, data: Dataset, clustering: Clustering, machines: Sequence[Machine]) -> Row:
+    """Return accuracies in percent of every machine: at each cost, and at the cost that a cross-validation chooses.
 
     A cross-validation over all rows chooses the cost once, as in Table 6.1; the clusters of a training set are
     found once for all machines.
     """
     started = time.perf_counter()
-    right = {(machine.name, cost): [0] * repeats for machine in machines for cost in COSTS}
-    tuned = dict.fromkeys(right, 0)
+    right = {(machine.name, cost): 0 for machine in machines for cost in COSTS}
+    tuned = dict(right)
     seed = seeds.integer(job.seed, "causes", data.name)
-    for repeat in range(-1, repeats):  # -1 is the one that chooses
+    for repeat in range(-1, REPEATS):  # -1 is the one that chooses
         cv = KFold(TUNING_FOLDS if repeat < 0 else FOLDS, shuffle=True, random_state=seeds.integer(seed, repeat + 1))
         for train, test in cv.split(data.X):
             counts = _of_fold(data, train, test, clustering, machines, seed)
             for key, count in counts.items():
-                if repeat < 0:
-                    tuned[key] += count
-                else:
-                    right[key][repeat] += count
+                (tuned if repeat < 0 else right)[key] += count
     found: dict[str, float] = {}
     for machine in machines:
         for cost in COSTS:
-            each = [100.0 * count / data.n for count in right[machine.name, cost]]
-            found |= {f"{machine.name} | {cost:g}": fmean(each), f"{machine.name} | {cost:g} sd": stdev(each)}
+            found[f"{machine.name} | {cost:g}"] = 100.0 * right[machine.name, cost] / (REPEATS * data.n)
         chosen = max(COSTS, key=lambda cost: (tuned[machine.name, cost], cost))
-        for end in ("", " sd"):
-            found[f"{machine.name} | {CHOSEN}{end}"] = found[f"{machine.name} | {chosen:g}{end}"]
+        found[f"{machine.name} | {CHOSEN}"] = found[f"{machine.name} | {chosen:g}"]
     return Row.of(job, fit_seconds=time.perf_counter() - started, measures=found)
 
 
@@ -181,8 +173,7 @@ class Causes(Study):
     def run(self, request: StudyRequest) -> StudyResult:
         """Run the machines of Table 6.1 in every reading, and OC1 of Table 3.1 with one start."""
         sets = [spec.name for spec in config.load(CONFIG, []).datasets]
-        by_size = list(_group_calls(request))
-        steps = take(request, self.name, [*_calls(request, sets), *(call for _, call in by_size)])
+        steps = take(request, self.name, list(_calls(request, sets)))
         one = outcome(
             request,
             "reproduce/chapter3",
@@ -203,74 +194,17 @@ class Causes(Study):
         folder = Path(request.results) / "reproduction"
         tables = (
             _machine_table(sets, steps),
-            group_table(request, steps.measures_by(by_size), folder),
             _start_table(sets, ones, stored_leaves(Path(request.results))),
             oc1_table(request, folder, with_one),
         )
         return StudyResult((), tuple(table for table in tables if table.rows), cost, max(code, steps.exit_code))
 
 
-def _settings(experiment: Experiment) -> dict[str, Any]:
-    """How the study clusters the rows of a class."""
-    params = next(spec.params for spec in experiment.algorithms if spec.name == "butif_svm")
-    estimator = ALGORITHMS["butif_svm"].make(**params)
-    return {name: getattr(estimator, name) for name in Clustering.__dataclass_fields__}
-
-
-# Tables of chapter 6, by configuration, under costs by the groups' sizes, in so many repetitions.
-OF_GROUPS = {"reproduce/chapter6_bic": f"{THESIS}:6.1", "reproduce/chapter6_cv": f"{THESIS}:6.2"}
-GROUP_REPEATS = 5
-
-
-def _group_calls(request: StudyRequest) -> Iterator[tuple[tuple[str, str], Call]]:
-    machines = tuple(machine for machine in MACHINES if machine.balanced)
-    for name, table in OF_GROUPS.items():
-        experiment = config.load(name, [])
-        settings = _settings(experiment)
-        for policy in experiment.datasets:
-            if request.wants("dataset", policy.name):
-                data = catalogue.load(policy, request.data_dir, request.offline)
-                decides = (data.digest, settings, COSTS, GROUP_REPEATS, LIBSVM_STEPS)
-                job = step("causes", policy.name, f"groups of {table}", 0, request.seed, *decides)
-                call = (job, machines_step, (data, Clustering(**settings), machines, GROUP_REPEATS))
-                yield (table, policy.name), call
-
-
-def group_table(
-    request: StudyRequest, found: Mapping[tuple[str, str], Sequence[Mapping[str, float]]], folder: Path
-) -> ExtraTable:
-    """Return the accuracies of support vector machines in Tables 6.1 and 6.2 with costs by the groups' sizes beside
-    print and the study's, at every cost.
-
-    folder : where the study's cells are
-    """
-    path = folder / "chapter6.csv"
-    kept = {c.key[:4]: c for c in read_cells(path)} if path.is_file() else {}
-    name = next(machine.name for machine in MACHINES if machine.balanced)
-    columns: dict[str, dict[str, list[Cell]]] = {}
-    for (table, dataset), (measures,) in found.items():
-        cell = kept.get((table, dataset, "SVM", "accuracy_percent"))
-        if cell is not None:
-            costs = (*(f"{cost:g}" for cost in COSTS), CHOSEN)
-            by_cost = [replace(cell, ours=measures[f"{name} | {at}"], ours_sd=measures[f"{name} | {at} sd"])
-                       for at in costs]  # fmt: skip
-            columns.setdefault(table, {})[dataset] = [cell, *by_cost]
-    rows: list[tuple[str, ...]] = []
-    for table, sets in columns.items():
-        for dataset, each in sets.items():
-            ours = (part for cell in each for part in (shown(cell.ours, cell.ours_sd), cell.verdict))
-            rows.append((table, dataset, shown(each[0].published, each[0].published_sd), *ours))
-        for title, half in zip(("half of the sets", "the others"), halves(list(sets)), strict=True):
-            gaps = [fmean(sets[dataset][i].difference or 0.0 for dataset in half) for i in range(len(COSTS) + 2)]
-            rows.append((table, title, "", *(part for gap in gaps for part in (f"{gap:+.2f}", ""))))
-    headers = [part for cost in (*COSTS, CHOSEN) for part in (f"cost {cost}", f"verdict at {cost}")]
-    header = ("table", "data set", "published", "costs alike", "verdict", *headers)
-    return ExtraTable("groups", "Support vector machines with costs by the groups' sizes", header, tuple(rows), left=2)
-
-
 def _calls(request: StudyRequest, sets: Iterable[str]) -> Iterable[Call]:
     experiment = config.load(CONFIG, [])
-    settings = _settings(experiment)
+    params = next(spec.params for spec in experiment.algorithms if spec.name == "butif_svm")
+    estimator = ALGORITHMS["butif_svm"].make(**params)
+    settings = {name: getattr(estimator, name) for name in Clustering.__dataclass_fields__}
     for policy in experiment.datasets:
         if policy.name in sets and request.wants("dataset", policy.name):
             data = catalogue.load(policy, request.data_dir, request.offline)
@@ -281,7 +215,7 @@ def _calls(request: StudyRequest, sets: Iterable[str]) -> Iterable[Call]:
 
 def _machine_table(sets: Sequence[str], steps: Steps) -> ExtraTable:
     """Accuracy of each machine less that in print, Table 6.1, averaged over each half of the sets."""
-    measured = {row.dataset: row.measures for row in steps.rows if row.algorithm == "machines"}
+    measured = {row.dataset: row.measures for row in steps.rows}
     rows = []
     for machine in MACHINES:
         for cost in (CHOSEN, *(f"{cost:g}" for cost in COSTS)):

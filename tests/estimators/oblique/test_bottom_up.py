@@ -14,6 +14,7 @@ from covering import few
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
+from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
@@ -474,6 +475,20 @@ def test_the_table_has_complete_defaults_that_are_allowed(name):
     assert not algorithm.compiled
     with pytest.raises(ConfigError, match=rf"^{name} has no parameter 'splitter'\."):
         make(name, splitter="svm")
+
+
+def test_costs_by_size_are_those_of_doubled_rows_and_move_the_plane_towards_the_larger_group():
+    """Both groups cost n C / 2 in all: where one has three times the rows, 4/6 C and 2 C a row."""
+    rng = np.random.default_rng(1)
+    X = np.vstack([rng.normal(0.0, 1.0, (90, 2)), rng.normal([1.2, 0.0], 1.0, (30, 2))])
+    group = np.repeat([0, 1], [90, 30]).astype(np.int32)
+    alike, by_size = (svm_plane(X, group, 1.0, 0, costs) for costs in ("alike", "by_size"))
+    center, spread = X.mean(axis=0), X.std(axis=0)
+    weighed = LinearSVC(C=1.0, loss="hinge", max_iter=100_000, class_weight={0: 120 / 180, 1: 120 / 60})
+    weighed.fit((X - center) / spread, group)
+    sides = [int((X @ plane.coef > plane.threshold).sum()) for plane in (alike, by_size)]
+    assert sides[1] > sides[0] + 10
+    assert sides[1] == pytest.approx(int((weighed.decision_function((X - center) / spread) > 0).sum()), abs=2)
 
 
 def test_defaults_are_those_of_the_thesis():

@@ -22,6 +22,12 @@ def met(claims: Claims) -> int:
     return sum(holds is True for holds in claims)
 
 
+def side_of(ours: tuple[float, float], theirs: tuple[float, float]) -> int:
+    """Return 1 if ours, mean and SD, is significantly more, -1 if theirs is, 0 if their intervals of one SD overlap."""
+    gap, spread = ours[0] - theirs[0], ours[1] + theirs[1]
+    return 0 if abs(gap) < spread - 1e-9 else 1 if gap > 0 else -1
+
+
 def told(claims: Mapping[str, Claims]) -> str:
     """Return how many claims each reading meets, in words."""
     return ", ".join(f"{reading} meets {met(found)} of {len(found)} claims" for reading, found in claims.items())

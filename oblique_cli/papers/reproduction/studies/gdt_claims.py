@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from statistics import fmean
 
+from oblique_cli.papers.reproduction.framework.choice_of_reading import side_of
+
 # Mean and SD by data set, method as printed, and metric.
 Numbers = Mapping[tuple[str, str, str], tuple[float, float]]
 # What the text says, and whether it holds; None where a number is missing.
@@ -85,7 +87,4 @@ def _gap(found: Numbers, name: str, other: str) -> float | None:
 def _side(found: Numbers, name: str, other: str) -> int | None:
     """Return 1 if GDT is significantly more accurate, -1 if the other is, 0 if their intervals of one SD overlap."""
     ours, theirs = found.get((name, "GDT", ACCURACY)), found.get((name, other, ACCURACY))
-    if ours is None or theirs is None:
-        return None
-    gap, spread = ours[0] - theirs[0], ours[1] + theirs[1]
-    return 0 if abs(gap) < spread - 1e-9 else (1 if gap > 0 else -1)
+    return None if ours is None or theirs is None else side_of(ours, theirs)
