@@ -66,7 +66,7 @@ class Drawn:
     config  below configs/reproduce, and the id of the algorithm in it
     chosen  parameters that the study chose, where choosing them again takes too long; None chooses for every draw
     overrides  of the configuration, as the study has them
-    draws   how many in the full profile, if more than for the others: where one draw in fifty is as printed
+    draws   how many in the full profile, if more than for the others
     """
 
     kind: str
@@ -82,7 +82,6 @@ class Drawn:
 PAPER, THESIS = "manwani2012", "wickramarachchi2015"
 CELLS: tuple[Drawn, ...] = (
     Drawn("points", f"{PAPER}:II", "checkerboard_2x2", "gdt_trees", "gdt", draws=200),
-    Drawn("points", f"{PAPER}:III", "checkerboard_2x2", "gdt_trees", "gdt", draws=200),
     Drawn("points", f"{PAPER}:II", "checkerboard_4x4", "gdt_trees", "gdt"),
     Drawn("points", f"{PAPER}:II", "synthetic_10d", "gdt_trees", "gdt"),
     Drawn("points", f"{PAPER}:II", "checkerboard_4x4", "gdt_trees", "oc1"),

@@ -107,11 +107,24 @@ def test_the_biases_that_cells_hide_are_found(verdicts):
     by_method = {
         (key[0].partition(":")[2], key[1], bias.method): bias for key, v in verdicts.items() for bias in v.biases
     }
-    assert [round(by_method[t, "accuracy_percent", "SVM"].t, 1) for t in ("6.1", "6.2")] == [3.3, 3.9]
     assert [round(by_method[t, "n_leaves", "OC1"].t, 1) for t in ("3.1", "5.9")] == [-2.5, -3.1]
-    assert all(
-        verdicts[f"wickramarachchi2015:{t}", m].is_biased for t, m in (("6.1", "accuracy_percent"), ("5.9", "n_leaves"))
-    )
+    assert verdicts["wickramarachchi2015:5.9", "n_leaves"].is_biased
+
+
+def test_costs_by_the_groups_sizes_take_the_bias_of_chapter_6_away(verdicts):
+    """By the words the support vector machines of Tables 6.1 and 6.2 are 1.9 and 2.0 points above print."""
+    for table, words in (("6.1", 3.3), ("6.2", 3.9)):
+        rows = [row for row in stored("chapter6_by_costs") if row["table"] == f"wickramarachchi2015:{table}"]
+        ts = {}
+        for reading in ("alike", "by_size"):
+            gaps = [mean_of(row[reading]) - mean_of(row["published"]) for row in rows]
+            ts[reading] = np.mean(gaps) / (np.std(gaps, ddof=1) / len(gaps) ** 0.5)
+        assert round(ts["alike"], 1) == words and abs(ts["by_size"]) < 2.2  # Student's, 11 degrees of freedom
+        assert not verdicts[f"wickramarachchi2015:{table}", "accuracy_percent"].is_biased
+
+
+def mean_of(shown: str) -> float:
+    return float(shown.partition(" ")[0])
 
 
 def stored(name: str) -> list[dict[str, str]]:
@@ -122,14 +135,6 @@ def stored(name: str) -> list[dict[str, str]]:
 # Words of a cause -> the row of the stored result that its two numbers are from, half of the sets and the others.
 SAID = {
     "causes_starts": {"20 make": "20, of the study", "one makes": "1"},
-    "causes_machines": {
-        "liblinear as it is": "liblinear, variance 1 at the node (ours)",
-        "at tolerance 0.1": "liblinear, tolerance 0.1",
-        "libsvm": "libsvm, variance 1 at the node",
-        "scaled over the training rows": "libsvm, variance 1 over the training rows",
-        "own units": "libsvm, features' own units",
-        "costs by the groups' sizes": "libsvm, costs by the groups' sizes",
-    },
 }
 
 
@@ -141,8 +146,6 @@ def test_every_cause_is_of_a_biased_table_and_its_numbers_are_stored(verdicts):
     for row in rows:
         result = {next(iter(line.values())): line for line in reversed(stored(row["result"]))}
         chosen = {name: (line["half of the sets"], line["the others"]) for name, line in result.items()}
-        if row["result"] == "causes_machines":
-            assert {line["cost"] for line in result.values()} == {"chosen"}
         told = re.findall(r"[+-]\d[\d.]*(?: %)?", row["cause"])
         if "as in Table" in row["cause"]:
             assert told == []
@@ -211,7 +214,7 @@ def test_the_reading_of_the_limit_of_gdt_is_that_of_more_claims():
     claimed = [row for row in rows if row["table"] == "claim"]
     for reading in gdt.READINGS:
         assert int(last[reading]) == sum(row[reading] == "holds" for row in claimed)
-    assert (last["data set"], last["node"], last["parent"]) == ("41", "25", "29") and len(claimed) == 41
+    assert (last["data set"], last["node"], last["parent"]) == ("41", "24", "29") and len(claimed) == 41
     # The cells of the study are those of the reading that is taken.
     again = gdt_claims.claims(gdt.numbers_of(cells))
     assert [gdt.HOLDS[holds] for _, holds in again] == [row["parent"] for row in claimed]
