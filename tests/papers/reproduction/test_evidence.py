@@ -529,3 +529,9 @@ def test_what_the_pages_say_of_sizes_machines_and_gdt_is_counted_again():
     assert f"leaves go from {float(least):.1f} to {float(largest):.1f}" in said
     assert f"least of 100 folds is {scale['1']['least fold']} if it is always seen" in said
     assert f"the largest {scale['0']['largest fold']} if never" in said
+    (letter,) = [
+        cell for cell in cells if cell.table.endswith("5.2") and cell.dataset == "letter" and cell.method == "GDT"
+    ]
+    page = (Path(__file__).parents[3] / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    numbers = f"{letter.ours:.0f} ± {letter.ours_sd:.0f} leaves for {letter.published} ± {letter.published_sd} printed"
+    assert numbers in " ".join(page.split()) and letter.verdict == AGREES
