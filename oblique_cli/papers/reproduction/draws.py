@@ -18,7 +18,6 @@ from sklearn.model_selection import KFold
 from threadpoolctl import threadpool_limits
 
 from oblique_cli import config, schemes
-from oblique_cli.data import catalogue
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.data.synthetic import SYNTHETIC, balanced
 from oblique_cli.evaluation import published
@@ -29,7 +28,7 @@ from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import DatasetSpec, Fold, Job, Row
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, Cell
 from oblique_cli.papers.reproduction.framework.runs import dataset_names, qualifier
-from oblique_cli.papers.reproduction.framework.steps import step, take
+from oblique_cli.papers.reproduction.framework.steps import at_hand, step, take
 from oblique_cli.papers.reproduction.framework.studies import (
     STUDIES,
     ExtraTable,
@@ -222,11 +221,10 @@ def _calls(request: StudyRequest) -> Iterator[Keyed]:
         experiment = config.load(f"reproduce/{drawn.config}", list(drawn.overrides))
         policy = next(one for one in experiment.datasets if one.name == drawn.dataset)
         spec = next(one for one in experiment.algorithms if one.id == drawn.algorithm)
-        data = catalogue.load(policy, request.data_dir, request.offline)
+        if (data := at_hand(request, "draws", policy)) is None:
+            continue
         case = Case.of(experiment, data, policy, spec)
-        rows = None
-        if drawn.dataset == "magic_balanced":
-            rows = catalogue.load(DatasetSpec("magic"), request.data_dir, request.offline)
+        rows = at_hand(request, "draws", DatasetSpec("magic")) if drawn.dataset == "magic_balanced" else None
         drawing = Drawing(drawn.kind, case, experiment.cv, drawn.chosen, rows)
         title = case.algorithm.title
         for draw in range(QUICK if request.profile == "quick" else drawn.draws):

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from oblique_cli import config, schemes
-from oblique_cli.data import catalogue
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.evaluation import published
 from oblique_cli.experiments.dispatching import Call
@@ -31,7 +30,7 @@ from oblique_cli.ground import seeds
 from oblique_cli.ground.geometry import Standard, clustering_hyperplane
 from oblique_cli.ground.nouns import Job, Row, TuningPair
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.steps import step, take
+from oblique_cli.papers.reproduction.framework.steps import at_hand, step, take
 from oblique_cli.papers.reproduction.framework.studies import (
     STUDIES,
     ExtraTable,
@@ -191,7 +190,8 @@ def _calls(request: StudyRequest) -> Iterator[tuple[Key, Call]]:
         for policy in experiment.datasets:
             if policy.name in LEFT_OUT or not request.wants("dataset", policy.name):
                 continue
-            data = catalogue.load(policy, request.data_dir, request.offline)
+            if (data := at_hand(request, "planes", policy)) is None:
+                continue
             shown_as = [(policy.name, data)]
             if (name, policy.name) == ("gdt_trees", NUMBERED):
                 numbered = np.column_stack([np.arange(1.0, data.n + 1.0), data.X])

@@ -31,7 +31,7 @@ from oblique_cli.experiments.dispatching import Call
 from oblique_cli.ground.nouns import DatasetSpec, Job, Row
 from oblique_cli.papers.reproduction.framework.choice_of_reading import halves
 from oblique_cli.papers.reproduction.framework.runs import dataset_names
-from oblique_cli.papers.reproduction.framework.steps import step, take
+from oblique_cli.papers.reproduction.framework.steps import at_hand, step, take
 from oblique_cli.papers.reproduction.framework.studies import (
     STUDIES,
     ExtraTable,
@@ -148,10 +148,7 @@ def _calls(request: StudyRequest) -> Iterator[tuple[tuple[Program, str], Call]]:
         for name in printed_sizes(program):
             if not request.wants("dataset", name):
                 continue
-            try:
-                data = catalogue.load(DatasetSpec(name, encoding="ordinal"), request.data_dir, request.offline)
-            except DataError as error:
-                request.say(f"weka: {name} is left out, {error}")
+            if (data := at_hand(request, "weka", DatasetSpec(name, encoding="ordinal"))) is None:
                 continue
             draws: Sequence[int | None] = range(DRAWS[request.profile]) if name in SYNTHETIC else (None,)
             for draw in draws:

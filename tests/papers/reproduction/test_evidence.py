@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oblique_cli.data import catalogue
+from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.oblique.bottom_up import GROUP_COSTS
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
@@ -535,3 +536,24 @@ def test_what_the_pages_say_of_sizes_machines_and_gdt_is_counted_again():
     page = (Path(__file__).parents[3] / "docs" / "reproduction.md").read_text(encoding="utf-8")
     numbers = f"{letter.ours:.0f} ± {letter.ours_sd:.0f} leaves for {letter.published} ± {letter.published_sd} printed"
     assert numbers in " ".join(page.split()) and letter.verdict == AGREES
+
+
+def test_a_study_of_steps_says_which_data_are_missing_and_goes_on(tmp_path, monkeypatch):
+    monkeypatch.setattr(catalogue, "load", refusing("banknote", catalogue.load))
+    said = []
+    request = StudyRequest("quick", 1, 1, str(tmp_path), None, {"dataset": ("banknote", "balance_scale")}, said.append)
+    for calls, study in ((planes._calls, "planes"), (draws._calls, "draws")):
+        said.clear()
+        assert {job.dataset for _, (job, *_) in calls(request)} == {"balance_scale"}
+        assert said and all(line == f"{study}: banknote is left out, no such file" for line in said)
+
+
+def refusing(name, load):
+    """Return a loader of data sets that has all but one."""
+
+    def loaded(policy, *args, **kwargs):
+        if policy.name == name:
+            raise DataError("no such file")
+        return load(policy, *args, **kwargs)
+
+    return loaded

@@ -8,14 +8,16 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK
+from oblique_cli.data import catalogue
+from oblique_cli.data.dataset import Dataset
+from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK, DataError
 from oblique_cli.experiments import digests
 from oblique_cli.experiments.dispatching import Call, Crew, Signals
 from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.running import count_workers, failed
 from oblique_cli.experiments.store import Store
-from oblique_cli.ground.nouns import Job, Row
+from oblique_cli.ground.nouns import DatasetSpec, Job, Row
 from oblique_cli.papers.reproduction.framework.runs import DATABASE
 from oblique_cli.papers.reproduction.framework.studies import Cost, StudyRequest
 
@@ -46,6 +48,15 @@ class Steps:
             if job.key in measured:
                 found.setdefault(key, []).append(measured[job.key])
         return found
+
+
+def at_hand(request: StudyRequest, study: str, policy: DatasetSpec) -> Dataset | None:
+    """Return a data set, or say that the study leaves it out, and why, and return None."""
+    try:
+        return catalogue.load(policy, request.data_dir, request.offline)
+    except DataError as error:
+        request.say(f"{study}: {policy.name} is left out, {error}")
+        return None
 
 
 def step(study: str, dataset: str, algorithm: str, repeat: int, seed: int, *decides: Any) -> Job:
