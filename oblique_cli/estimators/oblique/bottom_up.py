@@ -173,7 +173,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         default="alike",
         allowed=Choice(GROUP_COSTS),
         help="Of the support vector machine: rows of both groups at a node cost the same, as in thesis eq. 6.4.4, or "
-        'with "by_size" so much more in the smaller group that both cost as much in all (the tables of the thesis).',
+        'with "by_size" so much more in the smaller group that both cost as much in all, nearer to the thesis.',
     )
     random_state: Any = parameter(default=None)
 

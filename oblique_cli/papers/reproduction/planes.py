@@ -117,7 +117,7 @@ class Reading:
         tree = ObliqueTreeClassifier(gdt, **params)
         by_repeat: dict[int, list[tuple[float, ...]]] = {}
         with threadpool_limits(1):
-            epsilon = self.epsilon or self.chosen(tree, folds[0].tuning, job.seed)
+            epsilon = self.chosen(tree, folds[0].tuning, job.seed) if self.epsilon is None else self.epsilon
             tree.set_params(max_misrate=epsilon)
             for fold in folds:
                 tree.set_params(random_state=seeds.integer(job.seed, "planes", fold.repeat, fold.index))

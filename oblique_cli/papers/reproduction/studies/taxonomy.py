@@ -646,10 +646,8 @@ def _editing_readings(request: StudyRequest) -> Iterator[ExtraTable]:
 
 # ---- folds and class limits of figure 6.4 ----------------------------------------------------------------------------
 
-FOLDINGS, NEAR = (
-    200,
-    64,
-)  # cross-validations of each kind; nearest rows that are looked at, of which 7 must be training rows
+FOLDINGS = 200  # cross-validations of each kind
+NEAR = 64  # nearest rows that are looked at, of which 7 must be training rows
 EDITING_RULES = {"Wilson": "uniform", "WilsonProb": "distance"}
 Folds = list[NDArray[np.intp]]
 
@@ -769,6 +767,8 @@ def limits(boston: Dataset) -> ExtraTable:
                 (low, high, _with(edited(replace(data, y=codes), "zscore", split, 0, False), data.name, right))
             )
     each = [found for *_, found in chosen]
+    if not each:
+        return ExtraTable("limits", "Figure 6.4 of Bos by the limits of its classes", (), ())
     base = _with(edited(data, "zscore", split, 0, False), data.name, rights(square, data.y, folds))
     header = ("method", "metric", "which", "published", "ours, same folds", "limits", "least", "largest", "among them",
               *(f"{low:g} and {high:g}" for low, high, _ in chosen))  # fmt: skip
