@@ -40,7 +40,7 @@ Ints = NDArray[np.int32]
 Rows = NDArray[np.intp]
 
 SVM_STEPS = 1000  # of liblinear; what it has then is the plane, as it is where it converges
-GROUP_COSTS = ("alike", "by_size")
+GROUP_COSTS = {"alike": None, "by_size": "balanced"}  # -> the weights of classes that scikit-learn takes
 
 ROWS: Mapping[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 REMEDY = "fill them, or leave those rows out"
@@ -171,7 +171,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     )
     group_costs: str = parameter(
         default="alike",
-        allowed=Choice(GROUP_COSTS),
+        allowed=Choice(tuple(GROUP_COSTS)),
         help="Of the support vector machine: rows of both groups at a node cost the same, as in thesis eq. 6.4.4, or "
         'with "by_size" so much more in the smaller group that both cost as much in all, nearer to the thesis.',
     )
@@ -320,7 +320,7 @@ class HHBUTClassifier(BottomUpTreeClassifier, kw_only=True):
     """
 
     splitter = "hhcart"
-    cost, group_costs = 1.0, GROUP_COSTS[0]
+    cost, group_costs = 1.0, "alike"
 
 
 class BUTIFSVMClassifier(BottomUpTreeClassifier, kw_only=True):
@@ -370,17 +370,17 @@ def plane_of(machine: Any, center: Array, spread: Array) -> Plane | None:
     return Plane(w, float(center @ w - machine.intercept_[0] / length), 0.0)
 
 
-def svm_plane(X: Array, group: Ints, cost: float, seed: int, group_costs: str = GROUP_COSTS[0]) -> Plane | None:
+def svm_plane(X: Array, group: Ints, cost: float, seed: int, group_costs: str = "alike") -> Plane | None:
     """Return the plane of a linear support vector machine between two groups (thesis eq. 6.4.4), or None.
 
-    X : (n, p); group : (n,) 0 or 1, both present
+    X : (n, p); group : (n,) 0 or 1, both present; group_costs : as in `BUTIFSVMClassifier`
 
     Features are scaled to mean 0 and variance 1 first: the margin depends on units, and the paper names none.
     """
     from sklearn.svm import LinearSVC
 
     center, spread = scale_of(X)
-    weights = None if group_costs == GROUP_COSTS[0] else "balanced"
+    weights = GROUP_COSTS[group_costs]
     machine = LinearSVC(C=cost, loss="hinge", dual="auto", max_iter=SVM_STEPS, random_state=seed, class_weight=weights)
     # The tree has checked rows and parameters. On the few rows of a node such checks take longer than the machine.
     with warnings.catch_warnings(), config_context(assume_finite=True, skip_parameter_validation=True):

@@ -1,4 +1,4 @@
-"""Printed numbers that rest on one draw: twenty draws of ours, and whether the printed number is among them.
+"""Printed numbers that rest on one draw: twenty draws of ours or more, and whether the printed number is among them.
 
 What is drawn is the same for all cells of a kind: the points of a synthetic set, the rows of Magic, 99 % of the
 training rows of Shuttle, the order of the rows where equal distances are settled by it, or the folds and the starts of
@@ -10,22 +10,19 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, stdev
-from typing import Any
 
 import numpy as np
 from sklearn.model_selection import KFold
-from threadpoolctl import threadpool_limits
 
-from oblique_cli import config, schemes
+from oblique_cli import config
 from oblique_cli.data.dataset import Dataset
-from oblique_cli.data.synthetic import SYNTHETIC, balanced
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.experiments.dispatching import Call
-from oblique_cli.experiments.running import Case, run_job, tune
+from oblique_cli.experiments.running import Case
 from oblique_cli.ground import seeds
-from oblique_cli.ground.nouns import DatasetSpec, Fold, Job, Row
+from oblique_cli.ground.nouns import DatasetSpec, Job, Row
+from oblique_cli.papers.reproduction.framework.drawing import CLUSTERS, Drawing, draw_step
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, Cell
 from oblique_cli.papers.reproduction.framework.runs import dataset_names, qualifier
 from oblique_cli.papers.reproduction.framework.steps import at_hand, step, take
@@ -40,7 +37,6 @@ from oblique_cli.papers.reproduction.prints import decimals
 from oblique_cli.papers.reproduction.studies import taxonomy, tprti
 
 QUICK, ORDERS = 2, 20
-SHARE = 0.99  # of the training rows of Shuttle, whose printed numbers are of one tree
 HEADER = (
     "table",
     "data set",
@@ -110,71 +106,6 @@ CELLS += tuple(
         ("friedman", "tprti_a"),
     )
 )
-CLUSTERS = "avg_clusters_per_class"
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """What one draw of a cell needs, ready to be sent to a process."""
-
-    kind: str
-    case: Case
-    cv: Any
-    chosen: Mapping[str, float] | None
-    rows: Dataset | None = None  # what Magic is drawn from
-
-
-def draw_step(job: Job, drawing: Drawing) -> Row:
-    """Return the measures of one draw, by printed metric: over one cross-validation, or all of them for "folds"."""
-    started = time.perf_counter()
-    with threadpool_limits(1):
-        case, cv, chosen = drawing.case, drawing.cv, drawing.chosen
-        if drawing.kind == "points":
-            case = replace(case, dataset=points(drawing, job.seed))
-        repeats = cv.repeats if drawing.kind == "folds" else 1
-        rows: list[Row] = []
-        for repeat in range(repeats):
-            folds = list(schemes.repetition(case.dataset, cv, job.seed, repeat))
-            if drawing.kind == "rows":
-                folds = [part_of(fold, job.seed) for fold in folds]
-            if chosen is None and case.spec.grid:
-                chosen = tune(case, folds[0].tuning, job.seed)[0]
-            rows += [run_job(replace(job, repeat=repeat, fold=fold.index), case, fold, chosen or {}) for fold in folds]
-    failed = [row.message for row in rows if row.status != "ok"]
-    if failed:
-        raise RuntimeError(failed[0])
-    tested = sum(row.n_test for row in rows)
-    found = {"n_leaves": fmean(row.n_leaves for row in rows), "depth": fmean(row.depth for row in rows)}
-    if case.dataset.task == "regression":  # whose printed SDs are over folds
-        found["n_leaves sd"] = stdev(row.n_leaves for row in rows)
-    if case.dataset.task == "classification":
-        found["accuracy_percent"] = 100.0 * sum(row.n_correct for row in rows) / tested
-    if repeats > 1 and case.dataset.task == "classification":  # the SD over repetitions, as the verdicts have it
-        each = [[row for row in rows if row.repeat == repeat] for repeat in range(repeats)]
-        right = [100.0 * sum(row.n_correct for row in some) / sum(row.n_test for row in some) for some in each]
-        found |= {"accuracy_percent sd": stdev(right), "n_leaves sd": stdev(fmean(r.n_leaves for r in s) for s in each)}
-    for i, name in enumerate(rows[0].clusters or {}, 1):
-        found[f"{CLUSTERS}; class_index={i}"] = fmean(row.clusters[name] for row in rows)
-    return Row.of(job, fit_seconds=time.perf_counter() - started, measures=found)
-
-
-def points(drawing: Drawing, seed: int) -> Dataset:
-    """Return the data set with points of another draw."""
-    data = drawing.case.dataset
-    if drawing.rows is not None:
-        some = balanced(drawing.rows.y, seed=seed)
-        return replace(data, X=drawing.rows.X[some], y=drawing.rows.y[some])
-    X, y = SYNTHETIC[data.name](seed)
-    if data.task == "regression":
-        return replace(data, X=np.ascontiguousarray(X, dtype=np.float64), y=y)
-    codes = np.unique(y, return_inverse=True)[1].astype(np.int32)
-    return replace(data, X=np.ascontiguousarray(X, dtype=np.float64), y=codes)
-
-
-def part_of(fold: Fold, seed: int) -> Fold:
-    """Return the fold with SHARE of its training rows, drawn at random."""
-    order = seeds.generator(seed, "draws", "rows").permutation(len(fold.train))
-    return replace(fold, train=np.sort(fold.train[order[: round(SHARE * len(order))]]))
 
 
 def order_step(job: Job, data: Dataset, scaling: str) -> Row:
@@ -224,13 +155,14 @@ def _calls(request: StudyRequest) -> Iterator[Keyed]:
         if (data := at_hand(request, "draws", policy)) is None:
             continue
         case = Case.of(experiment, data, policy, spec)
-        rows = at_hand(request, "draws", DatasetSpec("magic")) if drawn.dataset == "magic_balanced" else None
+        rows = None
+        if drawn.dataset == "magic_balanced" and (rows := at_hand(request, "draws", DatasetSpec("magic"))) is None:
+            continue
         drawing = Drawing(drawn.kind, case, experiment.cv, drawn.chosen, rows)
         title = case.algorithm.title
         for draw in range(QUICK if request.profile == "quick" else drawn.draws):
             seed = seeds.integer(request.seed, "draws", drawn.dataset, draw)
-            decides = (drawn.kind, drawn.table, data.digest, spec.params, spec.grid, vars(experiment.cv), drawn.chosen,
-                       *(["spread of folds"] if data.task == "regression" else []))  # fmt: skip
+            decides = (drawn.kind, drawn.table, data.digest, spec.params, spec.grid, vars(experiment.cv), drawn.chosen)
             job = step("draws", drawn.dataset, f"{drawn.table} {title}", draw, seed, *map(str, decides))
             yield (drawn.table, drawn.dataset, title), (job, draw_step, (drawing,))
 

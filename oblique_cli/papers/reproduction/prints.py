@@ -4,8 +4,6 @@ rows          accuracies of one cross-validation are shares of its rows: figure 
               Table 6.1 counts
 same rows     HC-edit at beta 100 removes nothing, "the edited dataset is identical to the original dataset", and is
               k-NN: figure 6.4 prints two accuracies for one classifier
-best          "multiple values of beta were run for a given k and best results are reported", and beta 100 is k-NN:
-              a printed accuracy of HC-edit is below one that is printed for k-NN or for HC-edit at beta 100
 thresholds    a purity of S_theta is that of a node without a purer one above it, which is extracted: clusterings of two
               thresholds differ (algorithms 2 and 3), and two of iris are said to be the same
 one run       Tables 3.1 and 3.2 of the thesis print one experiment twice, HHCART(A) on simple random folds; by the
@@ -94,28 +92,6 @@ def others_of(number: Published) -> Mapping[str, float]:
     return {one.method: one.mean for one in each if one.mean is not None and one.mean != number.mean}
 
 
-def bound_of(number: Published) -> Published | None:
-    """Return the largest number printed for k-NN, or for HC-edit at beta 100, with the data set and k of a number of
-    figure 6.4."""
-    k = number.qualifiers.get("k", "")
-    same = [
-        n
-        for n in figure()
-        if (n.dataset, n.metric, n.qualifiers.get("k")) == (number.dataset, "accuracy_percent", k)
-        and (n.method == "k-NN" or removes_nothing(n))
-    ]
-    return max(same, key=lambda n: n.mean or 0.0, default=None)
-
-
-def not_best() -> Iterator[tuple[Published, str]]:
-    """Accuracies of HC-edit, the best over beta, that are below what is printed for removing nothing."""
-    for number in figure():
-        if number.metric == "accuracy_percent" and number.method.startswith("HC-edit"):
-            bound = bound_of(number)
-            if bound is not None and number.mean < bound.mean:  # type: ignore[operator]
-                yield number, f"{bound.method} {bound.mean:.2f}, for which nothing is removed"
-
-
 def thresholds() -> Iterator[tuple[Published, str]]:
     """The purity thresholds of iris that are said to give one clustering, and their count."""
     printed = [n for n in published.numbers(*CHAPTER_5) if n.dataset == "Irs" and n.metric == "purity_threshold"]
@@ -160,7 +136,6 @@ def contradictions() -> Iterator[tuple[str, Published, str]]:
         for number in each:
             if others := others_of(number):
                 yield "same rows", number, ", ".join(f"{method} {mean:.2f}" for method, mean in others.items())
-    yield from (("best", number, said) for number, said in not_best())
     yield from (("thresholds", number, said) for number, said in thresholds())
     yield from (("one run", number, said) for number, said in of_another_run())
     yield from (("words", number, said) for number, said in not_outperformed())

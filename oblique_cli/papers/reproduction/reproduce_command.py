@@ -48,10 +48,11 @@ def reproduce(
 ) -> None:
     """Reproduce the published tables of the study NAME; without NAME, list the studies.
 
-    The name all stands for every study but sensitivity, faults, causes, draws, weka and prints. The name report runs
-    nothing: it writes the results of the full profiles into docs/reproduction.md, the pages beside it and README.md of
-    the current folder, with the bias and the power of every table, the cells that deviate into
-    reproduction/deviations.csv of --results, and draws all cells, ours against the published, as docs/reproduction.svg.
+    The name all stands for every study but sensitivity, field, field_10x5, field_tuned, field_regression, faults,
+    causes, prints, draws, planes and weka. The name report runs nothing: it writes the results of the full profiles
+    into docs/reproduction.md, the pages beside it and README.md of the current folder, with the bias and the power of
+    every table, the cells that deviate into reproduction/deviations.csv of --results, and draws all cells, ours against
+    the published, as docs/reproduction.svg.
 
     Every cell is printed as ours, published, difference and verdict. Folds that are stored already are not run again,
     so the same command goes on after an interruption. The quick profile takes the small bundled data sets and two

@@ -126,7 +126,7 @@ def _middle(correct: Sequence[int], leaves: Sequence[int]) -> int:
     return best[(len(best) - 1) // 2]
 
 
-def simplest_largest(correct: Sequence[int], leaves: Sequence[int]) -> int:
+def _simplest_largest(correct: Sequence[int], leaves: Sequence[int]) -> int:
     return max(range(len(correct)), key=lambda i: (correct[i], -leaves[i], i))
 
 
@@ -135,7 +135,7 @@ def _simplest_smallest(correct: Sequence[int], leaves: Sequence[int]) -> int:
 
 
 EPSILON_TIES: Mapping[str, Choice] = {
-    "simplest tree, then the largest (default)": simplest_largest,
+    "simplest tree, then the largest (default)": _simplest_largest,
     "simplest tree, then the smallest": _simplest_smallest,
     "the largest": _largest,
     "the smallest": _smallest,

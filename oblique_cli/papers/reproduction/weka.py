@@ -20,10 +20,8 @@ from statistics import fmean, stdev
 
 import numpy as np
 
-from oblique_cli.data import catalogue
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.data.synthetic import SYNTHETIC
-from oblique_cli.errors import DataError
 from oblique_cli.estimators.outside.weka_classifier import archive, run, write_arff
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
@@ -80,15 +78,21 @@ PROGRAMS = (
 )
 
 
+def _said(program: Program, data: Dataset, X: np.ndarray, y: np.ndarray, options: Sequence[object]) -> str:
+    """Return what a program says of rows. data : whose task and classes they have"""
+    regression = data.task == "regression"
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "rows.arff")
+        codes = y if regression else np.unique(y, return_inverse=True)[1]
+        write_arff(path, np.asarray(X), codes, 0 if regression else len(data.classes))
+        return run(program.java_class, ["-t", path, *options, "-v"])
+
+
 def size_step(job: Job, data: Dataset, program: Program, draw: int | None) -> Row:
     """Return the size of WEKA's model of all rows. draw : of a synthetic set's points; None for the rows as they are"""
     started = time.perf_counter()
     X, y = (data.X, data.y) if draw is None else SYNTHETIC[data.name](draw)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "rows.arff")
-        codes = y if data.task == "regression" else np.unique(y, return_inverse=True)[1]
-        write_arff(path, np.asarray(X), codes, 0 if data.task == "regression" else len(data.classes))
-        said = run(program.java_class, ["-t", path, "-no-cv", "-v"])
+    said = _said(program, data, X, y, ["-no-cv"])
     found = re.search(program.size, said)
     if found is None:
         raise RuntimeError(f"{program.name} of WEKA says no size")
@@ -98,10 +102,7 @@ def size_step(job: Job, data: Dataset, program: Program, draw: int | None) -> Ro
 def error_step(job: Job, data: Dataset, program: Program, seed: int) -> Row:
     """Return the squared RMSE of WEKA's 10-fold cross-validation with a seed of WEKA's."""
     started = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "rows.arff")
-        write_arff(path, np.asarray(data.X), data.y, 0)
-        said = run(program.java_class, ["-t", path, "-x", 10, "-s", seed, "-v"])
+    said = _said(program, data, data.X, data.y, ["-x", 10, "-s", seed])
     found = re.findall(r"Root mean squared error\s+([\d.]+)", said)
     if not found:
         raise RuntimeError(f"{program.name} of WEKA says no error")
@@ -124,7 +125,10 @@ class Weka(Study):
         if missing:
             request.say(f"weka: not run, {missing}")
             return StudyResult(())
-        calls, validated = list(_calls(request)), list(_error_calls(request))
+        names = dict.fromkeys(name for program in PROGRAMS for name in printed_sizes(program))
+        wanted = (DatasetSpec(name, encoding="ordinal") for name in names if request.wants("dataset", name))
+        sets = {policy.name: data for policy in wanted if (data := at_hand(request, self.name, policy)) is not None}
+        calls, validated = list(_calls(request, sets)), list(_error_calls(request, sets))
         steps = take(request, self.name, [call for _, call in [*calls, *validated]])
         found = {key: [each["size"] for each in sizes] for key, sizes in steps.measures_by(calls).items()}
         errors = {key: [each["mse"] for each in of] for key, of in steps.measures_by(validated).items()}
@@ -143,12 +147,13 @@ def printed_sizes(program: Program) -> dict[str, float]:
     }  # fmt: skip
 
 
-def _calls(request: StudyRequest) -> Iterator[tuple[tuple[Program, str], Call]]:
+Sets = Mapping[str, Dataset]
+
+
+def _calls(request: StudyRequest, sets: Sets) -> Iterator[tuple[tuple[Program, str], Call]]:
     for program in PROGRAMS:
         for name in printed_sizes(program):
-            if not request.wants("dataset", name):
-                continue
-            if (data := at_hand(request, "weka", DatasetSpec(name, encoding="ordinal"))) is None:
+            if (data := sets.get(name)) is None:
                 continue
             draws: Sequence[int | None] = range(DRAWS[request.profile]) if name in SYNTHETIC else (None,)
             for draw in draws:
@@ -166,14 +171,10 @@ def printed_errors() -> dict[str, Published]:
     }
 
 
-def _error_calls(request: StudyRequest) -> Iterator[tuple[tuple[Program, str], Call]]:
+def _error_calls(request: StudyRequest, sets: Sets) -> Iterator[tuple[tuple[Program, str], Call]]:
     for name in printed_errors():
-        if not request.wants("dataset", name) or name in TOO_LONG:
+        if (data := sets.get(name)) is None or name in TOO_LONG:
             continue
-        try:
-            data = catalogue.load(DatasetSpec(name, encoding="ordinal"), request.data_dir, request.offline)
-        except DataError:
-            continue  # said with the sizes
         counted = AS_COUNTED[name](data) if name in AS_COUNTED else data
         for program in PROGRAMS:
             if program.method != "M5":

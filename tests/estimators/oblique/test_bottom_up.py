@@ -477,7 +477,7 @@ def test_the_table_has_complete_defaults_that_are_allowed(name):
         make(name, splitter="svm")
 
 
-def test_costs_by_size_are_those_of_doubled_rows_and_move_the_plane_towards_the_larger_group():
+def test_costs_by_size_are_those_of_weighed_rows_and_move_the_plane_towards_the_larger_group():
     """Both groups cost n C / 2 in all: where one has three times the rows, 4/6 C and 2 C a row."""
     rng = np.random.default_rng(1)
     X = np.vstack([rng.normal(0.0, 1.0, (90, 2)), rng.normal([1.2, 0.0], 1.0, (30, 2))])

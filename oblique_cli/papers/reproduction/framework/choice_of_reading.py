@@ -6,10 +6,14 @@ a tie the words; cells are not counted for it. The estimator's default stays wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+
+from oblique_cli.papers.reproduction.framework.printed_cells import Cell
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable
 
 # Whether a claim holds; None if chance decides.
 Claims = Sequence[bool | None]
+HOLDS = {True: "holds", False: "fails", None: "-"}
 
 
 def of_claims(claims: Mapping[str, Claims]) -> str:
@@ -31,6 +35,29 @@ def side_of(ours: tuple[float, float], theirs: tuple[float, float]) -> int:
 def told(claims: Mapping[str, Claims]) -> str:
     """Return how many claims each reading meets, in words."""
     return ", ".join(f"{reading} meets {met(found)} of {len(found)} claims" for reading, found in claims.items())
+
+
+def table_of(
+    name: str,
+    caption: str,
+    found: Mapping[str, Sequence[Cell]],
+    said: Mapping[str, Mapping[str, bool | None]],
+    wanted: Callable[[Cell], bool],
+) -> ExtraTable:
+    """Return every claim and every wanted cell by each reading, and how many claims each meets.
+
+    found, said : by reading, the words first; cells in one order, and claims by what the text says
+    """
+    first = next(iter(said.values()))
+    rows = [("claim", text, "", *(HOLDS[mine[text]] for mine in said.values())) for text in first]
+    rows += [
+        (each[0].table, each[0].dataset, each[0].metric, *(f"{cell.ours:.2f} ({cell.verdict})" for cell in each))
+        for each in zip(*found.values(), strict=True)
+        if wanted(each[0]) and all(cell.ours is not None for cell in each)
+    ]
+    counts = (str(met(list(mine.values()))) for mine in said.values())
+    rows.append(("claims met", str(len(first)), "", *counts))
+    return ExtraTable(name, caption, ("table", "data set", "metric", *found), tuple(rows), left=3)
 
 
 def halves(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

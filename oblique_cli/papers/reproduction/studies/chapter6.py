@@ -7,7 +7,7 @@ from statistics import fmean, stdev
 
 from oblique_cli.estimators.oblique.bottom_up import GROUP_COSTS
 from oblique_cli.evaluation.published import Published
-from oblique_cli.papers.reproduction.framework.choice_of_reading import met, of_claims, side_of
+from oblique_cli.papers.reproduction.framework.choice_of_reading import of_claims, side_of, table_of
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import (
     METRICS,
@@ -20,7 +20,6 @@ from oblique_cli.papers.reproduction.framework.runs import (
     total,
 )
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
-from oblique_cli.papers.reproduction.framework.study_report import shown
 
 THESIS = "wickramarachchi2015"
 # Readings of what a row costs the support vector machine at a node; the configuration has the last one.
@@ -30,7 +29,6 @@ WORDS, READING = GROUP_COSTS
 # good, and "relative performances" are those under BIC.
 SVM_BETTER = ("boston_housing_binary", "pima", "wine", "statlog_heart", "seeds")
 HHBUT_BETTER = ("breast_cancer_wisconsin", "haberman")
-HOLDS = {True: "holds", False: "fails", None: "-"}
 
 
 @STUDIES.register("chapter6")
@@ -71,53 +69,41 @@ class Chapter6(Study):
             )
         taken = READING
         if full and not request.only:
-            taken = of_claims({reading: [holds for _, holds in claims(mine)] for reading, mine in found.items()})
+            taken = of_claims({reading: list(claims(mine).values()) for reading, mine in found.items()})
         cost, code = total([by_bic, by_cv, top_down, *words.values()])
         return StudyResult(found[taken], (by_costs(found, taken),) if full else (), cost, code)
 
 
-def claims(found: Iterable[Cell]) -> list[tuple[str, bool | None]]:
+def claims(found: Iterable[Cell]) -> dict[str, bool | None]:
     """Return what section 6.6 says of SVM against HHBUT, set by set, and whether these accuracies meet it."""
     numbers = {
         (c.table, c.dataset, c.method): (c.ours, c.ours_sd or 0.0)
         for c in found
         if c.metric == "accuracy_percent" and c.ours is not None
     }
-    out: list[tuple[str, bool | None]] = []
+    out: dict[str, bool | None] = {}
     for table in (f"{THESIS}:6.1", f"{THESIS}:6.2"):
         for dataset in dict.fromkeys(dataset for of, dataset, _ in numbers if of == table):
-            pair = [numbers.get((table, dataset, method)) for method in ("SVM", "HHBUT")]
-            ours, theirs = pair
+            ours, theirs = (numbers.get((table, dataset, method)) for method in ("SVM", "HHBUT"))
             side = None if ours is None or theirs is None else side_of(ours, theirs)
+            sides: tuple[int, ...]
             if dataset in SVM_BETTER:
-                words, holds = "SVM is significantly better", side == 1
+                words, sides = "SVM is significantly better", (1,)
             elif table.endswith("6.2"):
-                words, holds = "HHBUT is at least as good", side in (0, -1)
+                words, sides = "HHBUT is at least as good", (0, -1)
             elif dataset in HHBUT_BETTER:
-                words, holds = "HHBUT is significantly better", side == -1
+                words, sides = "HHBUT is significantly better", (-1,)
             else:
-                words, holds = "neither is significantly better", side == 0
-            out.append((f"{table.partition(':')[2]}, {dataset}: {words}", None if side is None else holds))
+                words, sides = "neither is significantly better", (0,)
+            out[f"{table.partition(':')[2]}, {dataset}: {words}"] = None if side is None else side in sides
     return out
 
 
 def by_costs(found: Mapping[str, tuple[Cell, ...]], taken: str) -> ExtraTable:
-    """Return every accuracy of SVM and every claim by both readings, and how many claims each meets."""
-    pairs = zip(*(found[reading] for reading in GROUP_COSTS), strict=True)
-    rows = [
-        (first.table, first.dataset, shown(first.published, first.published_sd),
-         *(part for c in (first, second) for part in (shown(c.ours, c.ours_sd), c.verdict)))
-        for first, second in pairs
-        if first.method == "SVM" and first.metric == "accuracy_percent" and first.ours is not None
-    ]  # fmt: skip
-    said = {reading: claims(found[reading]) for reading in GROUP_COSTS}
-    for text, _ in said[WORDS]:
-        rows.append(("claim", text, "", *(p for r in GROUP_COSTS for p in (HOLDS[dict(said[r])[text]], ""))))
-    counts = [str(met([holds for _, holds in said[reading]])) for reading in GROUP_COSTS]
-    rows.append(("claims met", str(len(said[WORDS])), "", counts[0], "", counts[1], ""))
+    """Return every claim and every accuracy of SVM by both readings, and how many claims each meets."""
+    said = {reading: claims(mine) for reading, mine in found.items()}
     caption = f"Support vector machines of chapter 6 by what a row costs; {taken} is taken"
-    header = ("table", "data set", "published", WORDS, f"verdict of {WORDS}", READING, f"verdict of {READING}")
-    return ExtraTable("by_costs", caption, header, tuple(rows), left=2)
+    return table_of("by_costs", caption, found, said, lambda c: (c.method, c.metric) == ("SVM", "accuracy_percent"))
 
 
 class _of_clusters:

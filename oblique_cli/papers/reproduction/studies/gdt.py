@@ -7,7 +7,7 @@ from dataclasses import replace
 from statistics import fmean, stdev
 
 from oblique_cli.evaluation.published import Published
-from oblique_cli.papers.reproduction.framework.choice_of_reading import met, of_claims
+from oblique_cli.papers.reproduction.framework.choice_of_reading import of_claims, table_of
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, Cell
 from oblique_cli.papers.reproduction.framework.runs import Number, Outcome, cells, lines_of, of_lines, outcome, total
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
@@ -106,24 +106,9 @@ def chosen(found: Mapping[str, Iterable[Cell]]) -> str:
 
 def by_reading(found: Mapping[str, tuple[Cell, ...]], taken: str) -> ExtraTable:
     """Return every claim of section IV and every cell of GDT by both readings, and how many claims each meets."""
-    said = {reading: claims(numbers_of(mine)) for reading, mine in found.items()}
-    rows = [
-        ("claim", text, "", *(HOLDS[dict(said[reading])[text]] for reading in READINGS))
-        for text, _ in said[READINGS[0]]
-    ]
-    pairs = zip(*(found[reading] for reading in READINGS), strict=True)
-    rows += [
-        (cells_of[0].table, cells_of[0].dataset, cells_of[0].metric, *(f"{c.ours:.2f} ({c.verdict})" for c in cells_of))
-        for cells_of in pairs
-        if cells_of[0].method == "GDT" and all(cell.ours is not None for cell in cells_of)
-    ]
-    counts = [str(met([holds for _, holds in said[reading]])) for reading in READINGS]
-    rows.append(("claims met", str(len(said[READINGS[0]])), "", *counts))
+    said = {reading: dict(claims(numbers_of(mine))) for reading, mine in found.items()}
     caption = f"Section IV by what the errors of a node are a share of; the {taken}'s rows are taken"
-    return ExtraTable("by_misrate", caption, ("table", "data set", "metric", *READINGS), tuple(rows), left=3)
-
-
-HOLDS = {True: "holds", False: "fails", None: "-"}
+    return table_of("by_misrate", caption, found, said, lambda cell: cell.method == "GDT")
 
 
 class of_trees:
