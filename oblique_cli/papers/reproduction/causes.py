@@ -33,7 +33,7 @@ from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import Job, Row
 from oblique_cli.papers.reproduction.framework.choice_of_reading import halves
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.runs import Outcome, cells, lines_of, outcome, total
+from oblique_cli.papers.reproduction.framework.runs import Outcome, cells, outcome, total
 from oblique_cli.papers.reproduction.framework.steps import Steps, step, take
 from oblique_cli.papers.reproduction.framework.studies import (
     STUDIES,
@@ -174,29 +174,16 @@ class Causes(Study):
         """Run the machines of Table 6.1 in every reading, and OC1 of Table 3.1 with one start."""
         sets = [spec.name for spec in config.load(CONFIG, []).datasets]
         steps = take(request, self.name, list(_calls(request, sets)))
-        one = outcome(
-            request,
-            "reproduce/chapter3",
-            f"cv.repeats={REPEATS}",
-            "algorithms.2.restarts=1",
-            datasets=sets,
-            algorithms=("oc1",),
-        )
         with_one = {
             "chapter3": outcome(
                 request, "reproduce/chapter3", "algorithms.2.restarts=1", datasets=sets, algorithms=("oc1",)
             ),
             "gdt": outcome(request, "reproduce/gdt_trees", "algorithms.1.restarts=1", algorithms=("oc1",)),
         }
-        cost, code = total([one, *with_one.values()])
+        cost, code = total(with_one.values())
         cost += steps.cost
-        ones = {} if one is None else {name: line.leaves.mean or 0.0 for (name, _), line in lines_of([one]).items()}
         folder = Path(request.results) / "reproduction"
-        tables = (
-            _machine_table(sets, steps),
-            _start_table(sets, ones, stored_leaves(Path(request.results))),
-            oc1_table(request, folder, with_one),
-        )
+        tables = (_machine_table(sets, steps), oc1_table(request, folder, with_one))
         return StudyResult((), tuple(table for table in tables if table.rows), cost, max(code, steps.exit_code))
 
 
@@ -231,23 +218,6 @@ def _machine_table(sets: Sequence[str], steps: Steps) -> ExtraTable:
     caption = "Accuracy of bottom-up trees with support vector machines less that of Table 6.1, in points"
     header = ("machine", "cost", "sets", "half of the sets", "other sets", "the others")
     return ExtraTable("machines", caption, header, tuple(rows) if measured else (), left=2)
-
-
-def _start_table(sets: Sequence[str], ones: Mapping[str, float], stored: Mapping[str, float]) -> ExtraTable:
-    """Leaves of OC1 over those in print, Table 3.1, the geometric mean over each half of the sets.
-
-    ones : with one start; stored : with 20, as the study of chapter 3 left them
-    """
-    rows = []
-    for starts, leaves in (("20, of the study", stored), ("1", ones)):
-        means: list[str] = []
-        for half in halves(sets):
-            known = [name for name in half if name in leaves and name in ones]
-            gaps = [log(leaves[name] / _printed("3.1", name, "OC1", "n_leaves")) for name in known]
-            means += [str(len(gaps)), f"{100 * (exp(fmean(gaps)) - 1):+.0f} %" if gaps else ""]
-        rows.append((starts, *means))
-    header = ("starts", "sets", "half of the sets", "other sets", "the others")
-    return ExtraTable("starts", "Leaves of OC1 over those of Table 3.1", header, tuple(rows) if ones else ())
 
 
 # Tables with OC1, by the study that has its folds and the study that has the cells.
@@ -288,14 +258,6 @@ def _ratio(found: Sequence[Cell]) -> str:
     """Return the geometric mean of ours over print, in percent above or below it."""
     gaps = [log(cell.ours / cell.published) for cell in found if cell.ours and cell.published]
     return f"{100 * (exp(fmean(gaps)) - 1):+.0f} %"
-
-
-def stored_leaves(results: Path) -> dict[str, float]:
-    """Return the mean leaves of OC1 in Table 3.1 by data set, of the study of chapter 3 in full; {} without it."""
-    path = results / "reproduction" / "chapter3.csv"
-    found = read_cells(path) if path.is_file() else ()
-    wanted = (f"{THESIS}:3.1", "OC1", "n_leaves")
-    return {c.dataset: c.ours for c in found if (c.table, c.method, c.metric) == wanted and c.ours is not None}
 
 
 def _printed(table: str, dataset: str, method: str, metric: str) -> float:

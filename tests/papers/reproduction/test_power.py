@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import math
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,12 +11,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from oblique_cli import config
 from oblique_cli.data import load
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.oblique.bottom_up import svm_plane
 from oblique_cli.estimators.oblique.clusters import Clustering
-from oblique_cli.evaluation.published import lookup
 from oblique_cli.ground.nouns import Job
 from oblique_cli.papers.reproduction import causes, faults
 from oblique_cli.papers.reproduction.framework import choice_of_reading, document, power, power_page, study_report
@@ -133,42 +130,81 @@ def stored(name: str) -> list[dict[str, str]]:
         return list(csv.DictReader(handle))
 
 
-# Words of a cause -> the row of the stored result that its two numbers are from, half of the sets and the others.
-SAID = {
-    "causes_starts": {"20 make": "20, of the study", "one makes": "1"},
-}
-
-
-def test_every_cause_is_of_a_biased_table_and_its_numbers_are_stored(verdicts):
+def test_every_cause_is_of_a_biased_table_and_is_counted_again(verdicts):
     with open(power_page.CAUSES, encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
-    assert [(row["table"], row["metric"]) for row in rows] == list(power_page.causes())
-    assert [key for key in power_page.causes() if not verdicts[key].is_biased] == []
+    assert [(row["table"], row["metric"], row["method"]) for row in rows] == list(power_page.causes())
+    assert [key for key in power_page.causes() if not verdicts[key[:2]].is_biased] == []
     for row in rows:
-        result = {next(iter(line.values())): line for line in reversed(stored(row["result"]))}
-        chosen = {name: (line["half of the sets"], line["the others"]) for name, line in result.items()}
-        told = re.findall(r"[+-]\d[\d.]*(?: %)?", row["cause"])
-        if "as in Table" in row["cause"]:
-            assert told == []
-            continue
-        pairs = [chosen[SAID[row["result"]][words]] for words in SAID[row["result"]]]
-        assert len(pairs) == len(chosen)  # no reading that was measured is left out
-        if row["result"] == "causes_starts":
-            pairs = list(zip(*pairs, strict=True))  # both counts of starts stand together
-        assert told == [number for pair in pairs for number in pair]
-        assert [row["cause"].index(words) for words in SAID[row["result"]]] == sorted(
-            row["cause"].index(words) for words in SAID[row["result"]]
-        )
+        key = (row["table"], row["metric"])
+        if row["cause"] == "the same":
+            assert row["method"] and power_page.causes()[*key, ""]
+        else:
+            assert row["cause"] == CAUSES[row["result"]](*key), row
 
 
-def test_stored_starts_are_counted_again_from_table_3_1():
-    sets = [spec.name for spec in config.load(causes.CONFIG, []).datasets]
-    leaves = causes.stored_leaves(RESULTS)
-    row = stored("causes_starts")[0]
-    for half, column in zip(causes.halves(sets), ("half of the sets", "the others"), strict=True):
-        printed = [lookup("wickramarachchi2015", "3.1", name, "OC1", "n_leaves").mean for name in half]
-        ratio = math.prod(leaves[name] / of for name, of in zip(half, printed, strict=True)) ** (1 / len(half))
-        assert row[column] == f"{100 * (ratio - 1):+.0f} %"
+def without_oc1(table: str, metric: str) -> str:
+    """The words on a table that is not biased without OC1."""
+    kept = [c for found in document.studied(RESULTS).values() for c in found if c.method != "OC1"]
+    (verdict,) = power.table_verdicts([c for c in kept if (c.table, c.metric) == (table, metric)])
+    assert not verdict.is_biased
+    (bias,) = (bias for bias in verdict.biases if not bias.method)
+    return f"of OC1: without it {bias.mean:+.0f} %, t {bias.t:.1f}"
+
+
+def by_starts(table: str, metric: str) -> str:
+    """The words on OC1 with 20 starts and with one, from the cells of each half of the sets."""
+    rows = [row for row in stored("causes_oc1") if (row["table"], row["metric"]) == (table, metric)]
+    sets = [row for row in rows if row["published"]]
+    means = []
+    for half, name in ((sets[::2], "half of the sets"), (sets[1::2], "the others")):
+        (kept,) = (row for row in rows if row["data set"] == name)
+        for starts in ("20 starts", "one start"):
+            ratios = [mean_of(row[starts]) / mean_of(row["published"]) for row in half]
+            means.append(100 * (math.prod(ratios) ** (1 / len(ratios)) - 1))
+            assert kept[starts] == f"{means[-1]:+.0f} %"
+    assert abs(means[1]) < abs(means[0]) and abs(means[3]) < abs(means[2])
+    part = "in part " if means[1] * means[0] > 0 and means[3] * means[2] > 0 else ""
+    many, one, others_many, others_one = (f"{mean:+.0f} %" for mean in means)
+    return (f"{part}its starts: 20 make {many} and one makes {one} on half of the sets, "
+            f"{others_many} and {others_one} on the others")  # fmt: skip
+
+
+def by_digits(table: str, metric: str) -> str:
+    """The words on how many of our numbers are those of print, with the digits that print has."""
+    cells = [c for c in verdict_cells("taxonomy", table, metric) if c.ours is not None]
+    cut = sum(math.isclose(math.floor(100 * c.ours) / 100, c.published) for c in cells)
+    rounded = sum(math.isclose(round(c.ours, 2), c.published) for c in cells)
+    first, second = ("cut off there", cut), ("rounded there", rounded)
+    if rounded > cut:
+        first, second = second, first
+    return (f"print has two digits: of {len(cells)} of ours {first[1]} are the printed number if {first[0]}, "
+            f"{second[1]} if {second[0].removesuffix(' there')}")  # fmt: skip
+
+
+def test_what_is_said_of_the_digits_of_table_4_3_is_counted_again():
+    cells = [c for c in document.studied(RESULTS)["taxonomy"] if c.table == "amalaman2015:4.3" and c.ours is not None]
+    distances = [c for c in cells if c.metric.endswith("distance")]
+    cut = [c for c in distances if math.isclose(math.floor(100 * c.ours) / 100, c.published)]
+    rounded = [c for c in distances if math.isclose(round(c.ours, 2), c.published)]
+    told = f"of {len(distances)} numbers of ours {len(cut)} are the printed one if cut off, {len(rounded)} if rounded"
+    explained = [cell for cell in distances if cell.key in study_report.reasons()]
+    assert len(explained) == 3
+    for cell in explained:
+        words = study_report.reasons()[cell.key]
+        assert cell in cut and told in words and ("cuts the others off" in words) == (cell not in rounded)
+
+
+def mean_of(shown: str) -> float:
+    return float(shown.split(" ")[0])
+
+
+def verdict_cells(study: str, table: str, metric: str) -> list[Cell]:
+    return [cell for cell in document.studied(RESULTS)[study] if (cell.table, cell.metric) == (table, metric)]
+
+
+# Stored result -> what its cause says.
+CAUSES = {"cells": without_oc1, "causes_oc1": by_starts, "taxonomy": by_digits}
 
 
 def test_a_machine_of_ours_is_the_estimator_s_own_and_sizes_change_its_plane():

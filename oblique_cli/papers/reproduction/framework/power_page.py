@@ -17,10 +17,10 @@ CAUSES = Path(__file__).with_name("causes.csv")
 
 
 @cache
-def causes() -> dict[tuple[str, str], str]:
-    """Return the measured causes of bias, by table and measure. Callers must not change the dictionary."""
+def causes() -> dict[tuple[str, str, str], str]:
+    """Return the measured causes of bias, by table, measure and method ("": of all). Not to be changed."""
     with open(CAUSES, encoding="utf-8", newline="") as handle:
-        return {(row["table"], row["metric"]): row["cause"] for row in csv.DictReader(handle)}
+        return {(row["table"], row["metric"], row["method"]): row["cause"] for row in csv.DictReader(handle)}
 
 
 def power_block(found: Sequence[TableVerdict]) -> str:
@@ -45,16 +45,11 @@ def bias_block(found: Iterable[TableVerdict]) -> str:
             bias.method or "all",
             _mean(verdict, bias),
             f"{bias.t:.1f}",
-            _cause(verdict),
+            causes().get((verdict.table, verdict.metric, bias.method), ""),
         )
         for verdict in found
         for bias in verdict.biases
         if verdict.is_biased and bias.p < LEVEL
-    ]
-    # A cause is of a measure of a table, so it is said in the first of its rows alone.
-    rows = [
-        (*row[:5], "the same" if row[5] and row[:2] == before[:2] else row[5])
-        for before, row in zip([("",) * 6, *rows], rows, strict=False)
     ]
     return "\n".join(table_lines(("table", "measure", "method", "mean difference", "t", "cause"), rows)) + "\n"
 
@@ -94,10 +89,6 @@ def _mean(verdict: TableVerdict, bias: Bias) -> str:
     if verdict.metric in BY_RATIO:
         return f"{bias.mean:+.0f} %"
     return f"{bias.mean:+.2f}" if abs(bias.mean) >= 0.1 else f"{bias.mean:+.2g}"
-
-
-def _cause(verdict: TableVerdict) -> str:
-    return causes().get((verdict.table, verdict.metric), "")
 
 
 def _of(share: Share) -> str:
