@@ -16,10 +16,10 @@ from oblique_cli.drawing.view import TreeView
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import LogProbabilities, SingleTree, TrainingRows
-from oblique_cli.ground.constraints import Constraint, Integer, Real, check
+from oblique_cli.ground.constraints import Choice, Constraint, Integer, Real, check
 from oblique_cli.ground.nodes import spread_decreases
 from oblique_cli.papers.pathfinder.grid_clusters import CellGrid
-from oblique_cli.papers.pathfinder.regions import RegionTree, export_text, grow, node_texts
+from oblique_cli.papers.pathfinder.regions import IMPURE, OUTSIDE, RegionTree, export_text, grow, node_texts
 from oblique_cli.parameters import Declared, parameter
 
 Array = NDArray[np.float64]
@@ -48,7 +48,8 @@ class PathfinderClassifier(Declared, LogProbabilities, SingleTree, ClassifierMix
     clustered on it into rectangles of high purity. Halfway between opposed rectangles lie boundary points. A row is
     inside a cluster if it lies on the same side as the middle of the rectangle that owns the boundary point nearest to
     it, the line being drawn through that rectangle's two nearest points. The plane and pair whose inside and outside
-    have the largest Gini gain split the node. A row that lies inside no cluster of its leaf's class is rejected.
+    have the largest Gini gain split the node. A row that lies inside no cluster of its leaf's class is rejected; with
+    `rejected="impure"` the rows of leaves that are not pure are.
 
     Attributes
     ----------
@@ -95,6 +96,12 @@ class PathfinderClassifier(Declared, LogProbabilities, SingleTree, ClassifierMix
         default=1.0,
         allowed=Real(0.0, 100.0),
         help="Least Gini gain of a split, in percent of the node's Gini index.",
+    )
+    rejected: str = parameter(
+        default=OUTSIDE,
+        allowed=Choice((OUTSIDE, IMPURE)),
+        help="Rows without a class: outside, those inside no cluster of their leaf's class (section 3.3.3); impure, "
+        "those of leaves whose largest class has less than `theta` percent (figure 3.4).",
     )
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
@@ -207,7 +214,8 @@ class PathfinderClassifier(Declared, LogProbabilities, SingleTree, ClassifierMix
 
     def _grown(self, U: Array, codes: NDArray[np.int32], size: int) -> RegionTree:
         grid = CellGrid(size, self.alpha / 100, self.theta / 100)
-        return grow(U, codes, len(self.classes_), grid, self.min_node / 100 * len(U), self.min_gain / 100)
+        limits = self.min_node / 100 * len(U), self.min_gain / 100
+        return grow(U, codes, len(self.classes_), grid, *limits, self.rejected)
 
     def _labels(self, tree: RegionTree) -> NDArray[np.intp]:
         return np.array([node.label for node in tree.nodes])

@@ -18,6 +18,9 @@ Ints = NDArray[np.int32]
 
 SCHEMA = "oblique-region-tree/1"
 
+# Which rows a leaf rejects.
+OUTSIDE, IMPURE = "outside", "impure"
+
 
 @dataclass(frozen=True, eq=False)
 class RegionNode:
@@ -109,11 +112,15 @@ class RegionTree:
         return {"schema": SCHEMA, "nodes": nodes}
 
 
-def grow(U: Array, y: Ints, n_classes: int, grid: CellGrid, min_node: float, min_gain: float) -> RegionTree:
+def grow(
+    U: Array, y: Ints, n_classes: int, grid: CellGrid, min_node: float, min_gain: float, rejected: str = OUTSIDE
+) -> RegionTree:
     """Return the tree of rows U (n, p), normalized, with class codes y (n,).
 
     min_node   a node of fewer rows is a leaf
     min_gain   least Gini gain of a split, as a share of the node's Gini index
+    rejected   OUTSIDE: rows that lie inside no cluster of their leaf's class; IMPURE: the rows of leaves whose largest
+               class has less than the share `grid.theta`
     """
     nodes: list[RegionNode] = [_node(y, n_classes)]
     parents: list[tuple[GridClusters, bool, NDArray[np.intp]] | None] = [None]
@@ -126,7 +133,10 @@ def grow(U: Array, y: Ints, n_classes: int, grid: CellGrid, min_node: float, min
         if gini > 0 and len(rows) >= min_node:
             found = best_clusters(np.ascontiguousarray(U[rows]), y[rows], n_classes, grid)
         if found is None or found[1] < min_gain * gini:
-            nodes[i] = _leaf(nodes[i], parents[i], U, y, n_classes, grid)
+            if rejected == IMPURE:
+                nodes[i] = RegionNode(counts, rejects=bool(counts.max() < grid.theta * counts.sum() - 1e-9))
+            else:
+                nodes[i] = _leaf(nodes[i], parents[i], U, y, n_classes, grid)
             continue
         split = found[0]
         inside = split.inside(U[rows])

@@ -278,6 +278,29 @@ def test_a_row_between_the_classes_is_rejected_in_a_leaf_of_clusters():
     assert model.predict([[0.5, 0.5], [4.5, 4.5]]).tolist() == ["low", "high"]
 
 
+def test_leaves_that_are_not_pure_reject_all_their_rows_and_pure_ones_none():
+    data = real_set("glass")
+    for theta in (100.0, 70.0):
+        both = {
+            word: PathfinderClassifier(8, alpha=theta, theta=theta, rejected=word).fit(data.X, data.y)
+            for word in ("outside", "impure")
+        }
+        model = both["impure"]
+        assert model.n_leaves_ == both["outside"].n_leaves_  # the trees are the same, their leaves are not
+        np.testing.assert_array_equal(model.predict(data.X), both["outside"].predict(data.X))
+        counts = np.array([node.counts for node in model.tree_.nodes])[model.apply(data.X)]
+        shares = 100 * counts.max(axis=1) / counts.sum(axis=1)
+        np.testing.assert_array_equal(model.reject_, shares < theta)
+        assert 0 < model.reject_.sum() < data.n
+    assert not PathfinderClassifier(8, rejected="impure").fit(data.X, np.zeros(data.n)).reject_.any()
+
+
+def test_leaves_without_clusters_show_whether_they_reject():
+    data = real_set("glass")
+    text = PathfinderClassifier(8, rejected="impure").fit(data.X, data.y).export_text()
+    assert "rejected, " in text and "else rejected" not in text
+
+
 def test_stopping_rules_are_in_percent():
     data = real_set("glass")
     small = PathfinderClassifier(8, min_node=0, min_gain=0).fit(data.X, data.y)

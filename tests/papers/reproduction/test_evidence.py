@@ -19,7 +19,7 @@ from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.oblique.bottom_up import GROUP_COSTS
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.evaluation import published
-from oblique_cli.ground.nouns import DatasetSpec
+from oblique_cli.ground.nouns import DatasetSpec, Job, Row
 from oblique_cli.papers.hierarchy import editors, measures, voting
 from oblique_cli.papers.hierarchy.dissimilarities import pairwise, to_square
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
@@ -31,7 +31,7 @@ from oblique_cli.papers.reproduction.framework import drawing as drawing_
 from oblique_cli.papers.reproduction.framework.choice_of_reading import HOLDS
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, Cell
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest
-from oblique_cli.papers.reproduction.studies import chapter6, mpsvm, odt, taxonomy
+from oblique_cli.papers.reproduction.studies import chapter6, mpsvm, odt, pathfinder, taxonomy
 
 RESULTS = Path(__file__).parents[3] / "results"
 
@@ -267,6 +267,102 @@ def cell_of(row):
     """Cell of a row that has ours as "mean ± SD"."""
     mean, sd = row["ours"].split(" ± ")
     return Cell("", "", "", "", float(mean), float(sd), None, None)
+
+
+def test_pathfinder_s_rejections_are_read_by_the_claims_of_its_section_and_the_words_stay_the_estimator_s():
+    rows = stored("pathfinder_by_reject")
+    said = [row for row in rows if row["table"] == "claim"]
+    (counts,) = [row for row in rows if row["table"] == "claims met"]
+    for reading in pathfinder.READINGS:
+        assert sum(row[reading] == "holds" for row in said) == int(counts[reading])
+    assert len(said) == 21 and int(counts["impure"]) > int(counts["outside"])
+    assert ALGORITHMS["pathfinder"].defaults["rejected"] == "outside"
+    cells = {cell.key[:4]: cell for cell in document.studied(RESULTS)["pathfinder"]}
+    by_cell = [row for row in rows if row["metric"]]
+    for row in by_cell:
+        cell = cells[row["table"], row["data set"], "PATHFINDER", row["metric"]]
+        assert row["impure"] == f"{cell.ours:.2f} ({cell.verdict})"
+    # What needs no row of a fold is said again from the cells.
+    again = pathfinder.claims(cells.values(), {}, {})
+    assert len(again) == len(said)
+    assert all(HOLDS[again[row["data set"]]] in ("-", row["impure"]) for row in said)
+    assert sum(holds is not None for holds in again.values()) == 12
+
+
+def test_what_the_page_says_of_pathfinder_is_counted_again():
+    page = (Path(__file__).parents[3] / "docs" / "pathfinder.md").read_text(encoding="utf-8")
+    said = " ".join(page.split())
+    rows = stored("pathfinder_by_reject")
+    (counts,) = [row for row in rows if row["table"] == "claims met"]
+    assert f"Of 21 claims of section 3.4.3 impure leaves meet {counts['impure']}" in said
+    assert f"rows outside clusters {counts['outside']}:" in said
+    cells = [cell for cell in document.studied(RESULTS)["pathfinder"] if cell.method == "PATHFINDER"]
+    printed = {(cell.dataset, cell.metric): cell.published for cell in cells}
+    below = {}
+    for reading in pathfinder.READINGS:
+        mine = [row for row in rows if (row["table"], row["metric"]) == ("amalaman2015:3.7", "accuracy_percent")]
+        gaps = [printed[row["data set"], "accuracy_percent"] - float(row[reading].split(" ")[0]) for row in mine]
+        below[reading] = sum(gaps) / len(gaps)
+    assert f"{below['outside']:.1f} points below print on average by rows outside" in said
+    assert f"clusters, {below['impure']:.1f} by impure leaves" in said
+    rejections = stored("pathfinder_rejections")
+    for row in rejections:
+        accuracy, rejected = (printed[row["data set"], f"{of}_percent"] for of in ("accuracy", "reject"))
+        line = f"| {row['accuracy as printed %']} | {accuracy:.2f} | {row['rejected %']} | {rejected:.2f} |"
+        assert f"{line} {row['accuracy of accepted %']} | {row['of all rows %']} | {row['leaves']} |" in page
+    gained = [
+        float(row["accuracy of accepted %"]) - float(row["of all rows %"])
+        for row in rejections
+        if row["data set"] in pathfinder.REAL
+    ]
+    assert f"by {min(gained):.1f} to {max(gained):.1f} points" in said
+    lost = [float(row["rejected %"]) for row in rejections if row["data set"] in pathfinder.REAL]
+    short = " ".join((Path(__file__).parents[3] / "docs" / "algorithms" / "pathfinder.md").read_text("utf-8").split())
+    assert f"right {min(gained):.1f} to {max(gained):.1f} points more often than all rows of seven real sets" in short
+    assert len(lost) == 7 and f"at the cost of {min(lost):.1f} to {max(lost):.1f} % without an answer" in short
+    tables = [cell for cell in document.studied(RESULTS)["pathfinder"] if cell.verdict in (AGREES, "deviates")]
+    agree = sum(cell.verdict == AGREES for cell in tables)
+    assert f"{agree} of {len(tables)} numbers of Tables 3.6 and 3.7 agree" in said
+    deviations = (Path(__file__).parents[3] / "docs" / "reproduction_deviations.md").read_text(encoding="utf-8")
+    words = f"has 21: {counts['impure']} hold if leaves that are not pure reject, {counts['outside']} if rows outside"
+    assert words in " ".join(deviations.split())
+
+
+def test_claims_of_pathfinder_by_hand():
+    def cell(dataset, metric, ours, method="PATHFINDER", sd=1.0):
+        table = "3.6" if dataset in pathfinder.ARTIFICIAL else "3.7"
+        return Cell(f"amalaman2015:{table}", dataset, method, metric, ours, sd, ours, sd)
+
+    def row(dataset, wrong, rejected):
+        measures = {"published_accuracy_percent": 100.0 - wrong, "reject_percent": rejected,
+                    "accepted_accuracy_percent": 100.0 - 100.0 * wrong / (100.0 - rejected)}  # fmt: skip
+        job = Job("key", dataset, "pathfinder", 0, 0, 1)
+        return Row.of(job, n_test=100, n_correct=80, measures=measures)
+
+    found = [
+        cell("patches_4", "accuracy_percent", 100.0), cell("patches_4", "reject_percent", 0.0),
+        cell("sine_2d", "accuracy_percent", 100.0), cell("sine_2d", "reject_percent", 0.1),
+        cell("circles_2d", "n_leaves", 3.0), cell("circles_2d", "n_leaves", 15.0, "Simple CART"),
+        cell("bupa", "accuracy_percent", 72.5), cell("pima_532", "accuracy_percent", 77.5),
+        cell("breast_cancer_wisconsin", "accuracy_percent", 95.5), cell("vehicle", "accuracy_percent", 85.5),
+    ]  # fmt: skip
+    high = {(name, "PATHFINDER"): [row(name, 10.0, 30.0)] for name in pathfinder.REAL}
+    low = {(name, "PATHFINDER"): [row(name, 12.0, 20.0)] for name in pathfinder.REAL}
+    said = pathfinder.claims(found, high, low)
+    expected = {
+        "patches_4: 100 % accuracy with no reject": True, "sine_2d: 100 % accuracy with no reject": False,
+        "circles_2d: fewer leaves than Simple CART": True, "patches_4: fewer leaves than Simple CART": None,
+        "bupa: above the best of 22 programs": True, "boston_housing_3class: above the best of 22 programs": None,
+        "pima_532: on a level with the best of 22 programs": True,
+        "breast_cancer_wisconsin: on a level with the best of 22 programs": False,
+        "vehicle: below the best of 22 programs": False,
+        "reject rate falls with purities of 80 %, over real sets": True,
+        "accuracy rate falls with purities of 80 %, over real sets": True,
+        "iris: accepted rows are easier": True,
+    }  # fmt: skip
+    assert {text: said[text] for text in expected} == expected
+    fewer = pathfinder.claims(found, low, {**low, **{key: high[key] for key in list(high)[:1]}})
+    assert fewer["reject rate falls with purities of 80 %, over real sets"] is False
 
 
 def test_the_third_case_decides_the_trees_of_sets_whose_columns_are_counts_or_numbers_of_rows():

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
 
+from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.ground.nouns import Row
+from oblique_cli.papers.pathfinder.regions import IMPURE, OUTSIDE
+from oblique_cli.papers.reproduction.framework.choice_of_reading import of_claims, side_of, table_of
 from oblique_cli.papers.reproduction.framework.fold_scores import Score, fold_score, rows_by_method
-from oblique_cli.papers.reproduction.framework.runs import Number, cells, outcome, total
+from oblique_cli.papers.reproduction.framework.printed_cells import Cell
+from oblique_cli.papers.reproduction.framework.runs import Number, Outcome, cells, outcome, total
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
 
 SOURCE = "amalaman2015"
@@ -41,6 +46,28 @@ SCORES: Mapping[str, Score] = {
 }
 
 
+# Which rows have no class, by the words of section 3.3.3 and by figure 3.4. The configuration has the last one.
+READINGS: Mapping[str, tuple[str, ...]] = {OUTSIDE: (f"algorithms.0.rejected={OUTSIDE}",), IMPURE: ()}
+BEST = "best of 22 (Cline paper)"
+# Section 3.4.3.2 on the best of 22 programs: 1 above, 0 a tie, -1 below.
+BESIDE_BEST = {
+    "bupa": 1,
+    "boston_housing_3class": 1,
+    "breast_cancer_wisconsin": 0,
+    "pima_532": 0,
+    "vehicle": -1,
+    "image_segmentation": -1,
+}
+WORDS = {1: "above", 0: "on a level with", -1: "below"}
+ARTIFICIAL = ("patches_4", "patches_6", "sine_2d", "circles_2d")
+PERFECT = ("patches_4", "sine_2d")
+REAL = tuple(name for name in GRID_SIZES if name not in ARTIFICIAL)
+LOWER = "purities of 80 %"
+LOWER_RUN = ("algorithms.0.alpha=80", "algorithms.0.theta=80", "cv.repeats=2")
+
+Rows = Mapping[tuple[str, str], list[Row]]
+
+
 @STUDIES.register("pathfinder")
 class Pathfinder(Study):
     """Tables 3.6 and 3.7; our axis-parallel tree stands for Weka's Simple CART, whose settings are not given."""
@@ -50,28 +77,112 @@ class Pathfinder(Study):
     tables = (f"{SOURCE}:3.6", f"{SOURCE}:3.7")
 
     def run(self, request: StudyRequest) -> StudyResult:
-        """Run every data set with its grid size of Table 3.4."""
-        outcomes = [
-            outcome(request, "reproduce/pathfinder", f"algorithms.0.grid_size={size}", datasets=[dataset])
-            for dataset, size in GRID_SIZES.items()
-        ]
-        rows = rows_by_method(outcomes, METHODS)
+        """Run every data set with its grid size of Table 3.4, by both readings of which rows have no class.
 
+        A part of the sets has too few claims to choose by and keeps what the configuration says.
+        """
+        trees = ("pathfinder",)
+        runs = {
+            OUTSIDE: _run(request, *READINGS[OUTSIDE], algorithms=trees),
+            IMPURE: _run(request, *READINGS[IMPURE]),
+        }
+        whole = request.profile == "full" and not request.only
+        low = {name: _run(request, *READINGS[name], *LOWER_RUN, names=REAL, algorithms=trees) for name in runs if whole}
+        both = rows_by_method(runs[IMPURE], METHODS)
+        rows: dict[str, Rows] = {OUTSIDE: {**both, **rows_by_method(runs[OUTSIDE], METHODS)}, IMPURE: both}
+        found = {reading: self._cells(request, mine) for reading, mine in rows.items()}
+        taken, tables = IMPURE, [rejections(rows[IMPURE])]
+        if whole:
+            said = {
+                reading: claims(mine, rows[reading], rows_by_method(low[reading], METHODS))
+                for reading, mine in found.items()
+            }
+            taken = of_claims({reading: list(mine.values()) for reading, mine in said.items()})
+            caption = f"Section 3.4.3 by which rows leaves reject; {taken} is taken"
+            tables = [rejections(rows[taken]), table_of("by_reject", caption, found, said, _is_pathfinder)]
+        cost, code = total([run for each in (*runs.values(), *low.values()) for run in each])
+        return StudyResult(found[taken], tuple(tables), cost, code)
+
+    def _cells(self, request: StudyRequest, rows: Rows) -> tuple[Cell, ...]:
         def ours(number: Published, dataset: str) -> Number | None:
             found = fold_score(rows.get((dataset, number.method), ()), SCORES[number.metric])
             return found.number() if found else None
 
-        not_run = {"best of 22 (Cline paper)": "the best of 22 programmes in another paper"}
-        cost, code = total(outcomes)
-        return StudyResult(
-            tuple(cell for table in self.tables for cell in cells(request, table, ours, not_run)),
-            (rejections(rows),),
-            cost,
-            code,
+        not_run = {BEST: "the best of 22 programmes in another paper"}
+        return tuple(cell for table in self.tables for cell in cells(request, table, ours, not_run))
+
+
+def _run(
+    request: StudyRequest,
+    *overrides: str,
+    names: Iterable[str] = GRID_SIZES,
+    algorithms: Iterable[str] | None = None,
+) -> list[Outcome | None]:
+    return [
+        outcome(
+            request,
+            "reproduce/pathfinder",
+            f"algorithms.0.grid_size={GRID_SIZES[name]}",
+            *overrides,
+            datasets=[name],
+            algorithms=algorithms,
         )
+        for name in names
+    ]
 
 
-def rejections(rows: Mapping[tuple[str, str], list[Row]]) -> ExtraTable:
+def _is_pathfinder(cell: Cell) -> bool:
+    return cell.method == "PATHFINDER"
+
+
+def claims(found: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | None]:
+    """Return what section 3.4.3 says of PATHFINDER, and whether ours meet it.
+
+    rows : of the cells in `found`; lower : with purity thresholds of 80 %
+    """
+    numbers = {(c.dataset, c.method, c.metric): (c.ours, c.ours_sd or 0.0) for c in found if c.ours is not None}
+    out: dict[str, bool | None] = {}
+    for name in PERFECT:
+        accuracy, rejected = (numbers.get((name, "PATHFINDER", f"{of}_percent")) for of in ("accuracy", "reject"))
+        out[f"{name}: 100 % accuracy with no reject"] = (
+            None if accuracy is None or rejected is None else accuracy[0] >= 100.0 and rejected[0] == 0.0
+        )
+    for name in ARTIFICIAL:
+        ours, theirs = (numbers.get((name, method, "n_leaves")) for method in METHODS.values())
+        out[f"{name}: fewer leaves than Simple CART"] = None if ours is None or theirs is None else ours[0] < theirs[0]
+    for name, side in BESIDE_BEST.items():
+        best = published.lookup(SOURCE, "3.7", name, BEST, "accuracy_percent")
+        ours = numbers.get((name, "PATHFINDER", "accuracy_percent"))
+        assert best is not None and best.mean is not None
+        words = f"{name}: {WORDS[side]} the best of 22 programs"
+        if ours is None:
+            out[words] = None
+        else:
+            out[words] = (ours[0] - best.mean) * side > 0 if side else side_of(ours, (best.mean, 0.0)) == 0
+    for of in ("reject", "accuracy"):
+        score = SCORES[f"{of}_percent"]
+        high, low = (_mean(mine, REAL, score) for mine in (rows, lower))
+        out[f"{of} rate falls with {LOWER}, over real sets"] = None if high is None or low is None else low < high
+    for name in REAL:
+        accepted, whole = (_mean(rows, [name], score) for score in (_accepted, _right))
+        out[f"{name}: accepted rows are easier"] = None if accepted is None or whole is None else accepted > whole
+    return out
+
+
+def _mean(rows: Rows, names: Sequence[str], score: Score) -> float | None:
+    found = [fold_score(rows.get((name, "PATHFINDER"), ()), score) for name in names]
+    return fmean(one.mean for one in found if one) if all(found) else None
+
+
+def _accepted(row: Row) -> float:
+    return float(row.measures["accepted_accuracy_percent"])
+
+
+def _right(row: Row) -> float:
+    return 100 * row.n_correct / row.n_test
+
+
+def rejections(rows: Rows) -> ExtraTable:
     """Return what the reject option costs and gains: accuracy as printed, among accepted rows, and of all rows."""
     lines = []
     for (dataset, method), found in rows.items():
@@ -80,8 +191,8 @@ def rejections(rows: Mapping[tuple[str, str], list[Row]]) -> ExtraTable:
         scores = [
             fold_score(found, SCORES["reject_percent"]),
             fold_score(found, _published_accuracy),
-            fold_score(found, lambda row: row.measures["accepted_accuracy_percent"]),
-            fold_score(found, lambda row: 100 * row.n_correct / row.n_test),
+            fold_score(found, _accepted),
+            fold_score(found, _right),
             fold_score(found, SCORES["n_leaves"]),
         ]
         lines.append((dataset, *(f"{score.mean:.1f}" if score else "" for score in scores)))
