@@ -61,6 +61,7 @@ class Drawn:
     config  below configs/reproduce, and the id of the algorithm in it
     chosen  parameters that the study chose, where choosing them again takes too long; None chooses for every draw
     overrides  of the configuration, as the study has them
+    method     its printed name, where it is not the algorithm's title
     draws   how many in the full profile, if more than for the others
     """
 
@@ -71,6 +72,7 @@ class Drawn:
     algorithm: str
     chosen: Mapping[str, float] | None = None
     overrides: tuple[str, ...] = ()
+    method: str = ""
     draws: int = 20
 
 
@@ -97,9 +99,16 @@ CELLS += tuple(
 )
 TREES = "amalaman2015:2.7"
 CELLS += tuple(
-    Drawn("points", TREES, name, "tprti", algorithm, overrides=tprti.TABLE_2_5[name].overrides())
+    Drawn(
+        "points",
+        TREES,
+        name,
+        "tprti",
+        algorithm,
+        overrides=tprti.TABLE_2_5[name].overrides(),
+        method=tprti.METHODS[algorithm],
+    )
     for name, algorithm in (
-        ("breiman_levels", "retis"),
         ("sine_product", "retis"),
         ("sine_product", "tprti_a"),
         ("friedman", "retis"),
@@ -159,7 +168,7 @@ def _calls(request: StudyRequest) -> Iterator[Keyed]:
         if drawn.dataset == "magic_balanced" and (rows := at_hand(request, "draws", DatasetSpec("magic"))) is None:
             continue
         drawing = Drawing(drawn.kind, case, experiment.cv, drawn.chosen, rows)
-        title = case.algorithm.title
+        title = drawn.method or case.algorithm.title
         for draw in range(QUICK if request.profile == "quick" else drawn.draws):
             seed = seeds.integer(request.seed, "draws", drawn.dataset, draw)
             decides = (drawn.kind, drawn.table, data.digest, spec.params, spec.grid, vars(experiment.cv), drawn.chosen)

@@ -31,7 +31,7 @@ from oblique_cli.papers.reproduction.framework import drawing as drawing_
 from oblique_cli.papers.reproduction.framework.choice_of_reading import HOLDS
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, Cell
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest
-from oblique_cli.papers.reproduction.studies import chapter6, mpsvm, odt, pathfinder, taxonomy
+from oblique_cli.papers.reproduction.studies import chapter6, mpsvm, odt, pathfinder, taxonomy, tprti
 
 RESULTS = Path(__file__).parents[3] / "results"
 
@@ -326,6 +326,38 @@ def test_what_the_page_says_of_pathfinder_is_counted_again():
     deviations = (Path(__file__).parents[3] / "docs" / "reproduction_deviations.md").read_text(encoding="utf-8")
     words = f"has 21: {counts['impure']} hold if leaves that are not pure reject, {counts['outside']} if rows outside"
     assert words in " ".join(deviations.split())
+
+
+def test_what_the_page_says_of_model_trees_is_counted_again():
+    page = (Path(__file__).parents[3] / "docs" / "model_trees.md").read_text(encoding="utf-8")
+    said = " ".join(page.split())
+    rows = {(row["reading"], row["method"]): row for row in stored("tprti_by_cut")}
+    assert {reading for reading, _ in rows} == set(tprti.READINGS)
+    words, study = "weighted RSS, avoided", "RSS, a leaf"
+    for method in ("TPRTI-A", "TPRTI-B", "RETIS"):
+        told = [rows[reading, method][name] for reading in (words, study) for name in ("leaves", "sizes", "errors")]
+        assert f"| {method} | {' | '.join(told)} |" in page
+    alone = [rows[reading, method]["leaves"] for method in ("TPRTI-A", "RETIS")
+             for reading in ("RSS, avoided", "weighted RSS, a leaf")]  # fmt: skip
+    assert "TPRTI-A {} and {}, RETIS {} and {})".format(*alone) in said
+    # The study takes for each method the reading that is nearer to print.
+    for method, taken in (("TPRTI-A", study), ("TPRTI-B", words), ("RETIS", study)):
+        assert float(rows[taken, method]["leaves"]) == min(float(rows[r, method]["leaves"]) for r in tprti.READINGS)
+    errors = {(row["data set"], row["method"]): row for row in stored("tprti_errors")}
+    for name, title in (("kin8nm", "Kin8nm"), ("abalone", "Abalone")):
+        for method in ("TPRTI-B", "TPRTI-A", "RETIS"):
+            row = errors[name, method]
+            told = re.search(rf"\| {title} \| {method} \| ([\d.]+) ± ([\d.]+) \| [^|]+ \| {row['leaves']} \|", page)
+            for shown, key in zip(told.groups(), ("MSE", "SD over folds"), strict=True):
+                unit = 10.0 ** -len(shown.partition(".")[2])
+                assert abs(float(shown) - float(row[key])) <= 0.51 * unit, (name, method, key)
+    cells = [cell for cell in document.studied(RESULTS)["tprti"] if cell.verdict in (AGREES, "deviates")]
+    agree = {of: sum(cell.verdict == AGREES for cell in cells if of in (cell.table, (cell.table, cell.metric)))
+             for of in ("amalaman2015:2.6", "amalaman2015:2.8",
+                        ("amalaman2015:2.7", "mse"), ("amalaman2015:2.7", "n_leaves"))}  # fmt: skip
+    counts, best, mse, sizes = agree.values()
+    assert f"{mse} of 46 errors of Table 2.7 and {sizes} of 46 tree sizes agree" in said
+    assert best == 0 and f"{counts} of the 30 counts of Table 2.6 and none of Table 2.8" in said
 
 
 def test_claims_of_pathfinder_by_hand():

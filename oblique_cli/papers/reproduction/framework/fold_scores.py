@@ -51,14 +51,13 @@ def fold_score(rows: Iterable[Row], score: Score) -> FoldScore | None:
 
 
 def rows_by_method(outcomes: Iterable[Outcome | None], names: dict[str, str]) -> dict[tuple[str, str], list[Row]]:
-    """Return rows by data set and printed method. names : algorithm name -> printed method."""
+    """Return rows by data set and printed method. names : id in the configuration -> printed method."""
     found: dict[tuple[str, str], list[Row]] = {}
     for each in outcomes:
         if each is None:
             continue
-        printed = {spec.id: names.get(spec.name, "") for spec in each.experiment.algorithms}
         for row in each.rows:
-            found.setdefault((row.dataset, printed[row.algorithm]), []).append(row)
+            found.setdefault((row.dataset, names.get(row.algorithm, "")), []).append(row)
     return found
 
 
