@@ -262,6 +262,14 @@ def method_titles() -> dict[str, str]:
     return {name: ALGORITHMS[name].title for name in (*ALGORITHMS, *ALGORITHMS.former)}
 
 
+def method_of(algorithm: AlgorithmSpec, titles: Mapping[str, str]) -> str:
+    """Return the title of the method that an algorithm of an experiment stands for, the class of another library's.
+
+    An id that is the name of a method stands for that method: RETIS run as TPRTI-A with other parameters.
+    """
+    return titles.get(algorithm.id) or titles.get(algorithm.name, algorithm.name.rpartition(".")[2])
+
+
 def table_of(
     experiment: Experiment, rows: Iterable[Row], metrics: Sequence[str] = (), remarks: Sequence[str] = ()
 ) -> ResultTable:
@@ -355,7 +363,7 @@ def _line(
     shown: list[published.PublishedTable],
     names: Sequence[str],
 ) -> Line:
-    title = titles.get(algorithm.name, algorithm.name.rpartition(".")[2])  # of another library: its class
+    title = method_of(algorithm, titles)
     failed = [done[place] for place in places if place in done and done[place].status != "ok"]
     scheme = schemes.SCHEMES[experiment.cv.scheme]
     apparent = sorted(scheme.apparent(experiment.cv))
@@ -393,7 +401,7 @@ def _line(
     return Line(
         dataset=dataset,
         algorithm=algorithm.id,
-        label=title if algorithm.id == algorithm.name else algorithm.id,
+        label=title if algorithm.id == algorithm.name or algorithm.id in titles else algorithm.id,
         values=values,
         repeats=len(complete),
         repeats_expected=len({repeat for repeat, _ in places}),

@@ -228,6 +228,15 @@ def test_an_algorithm_with_an_id_of_its_own_keeps_it_and_the_published_number_of
     assert line.accuracy.published.mean == 67.9
 
 
+def test_an_id_that_names_a_method_stands_for_it():
+    # As RETIS, which the dissertation runs as TPRTI-A with all features discrete.
+    one = AlgorithmSpec("tprti_a", "retis", {"discrete": "all"})
+    exp = experiment(["auto_mpg"], [one, AlgorithmSpec("tprti_a", "tprti_a", {})], published=["amalaman2015:2.7"])
+    retis, tprti = tables.summarize([], exp, titles=tables.method_titles()).lines
+    assert (retis.label, tprti.label) == ("RETIS", "TPRTI-A")
+    assert (retis.leaves.published.mean, tprti.leaves.published.mean) == (3.1, 5.0)
+
+
 # -- notes and order ---------------------------------------------------------------------------------------------------
 
 

@@ -171,7 +171,7 @@ class Causes(Study):
     selects = ("dataset",)
 
     def run(self, request: StudyRequest) -> StudyResult:
-        """Run the machines of Table 6.1 in every reading, and OC1 of Table 3.1 with one start."""
+        """Run the machines of Table 6.1 in every reading, and OC1 of Tables 3.1, 5.9 and II with one start."""
         sets = [spec.name for spec in config.load(CONFIG, []).datasets]
         steps = take(request, self.name, list(_calls(request, sets)))
         with_one = {

@@ -18,6 +18,7 @@ from oblique_cli import config
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
+from oblique_cli.evaluation.tables import method_of, method_titles
 from oblique_cli.experiments.dispatching import Call
 from oblique_cli.experiments.running import Case
 from oblique_cli.ground import seeds
@@ -61,7 +62,6 @@ class Drawn:
     config  below configs/reproduce, and the id of the algorithm in it
     chosen  parameters that the study chose, where choosing them again takes too long; None chooses for every draw
     overrides  of the configuration, as the study has them
-    method     its printed name, where it is not the algorithm's title
     draws   how many in the full profile, if more than for the others
     """
 
@@ -72,7 +72,6 @@ class Drawn:
     algorithm: str
     chosen: Mapping[str, float] | None = None
     overrides: tuple[str, ...] = ()
-    method: str = ""
     draws: int = 20
 
 
@@ -99,15 +98,7 @@ CELLS += tuple(
 )
 TREES = "amalaman2015:2.7"
 CELLS += tuple(
-    Drawn(
-        "points",
-        TREES,
-        name,
-        "tprti",
-        algorithm,
-        overrides=tprti.TABLE_2_5[name].overrides(),
-        method=tprti.METHODS[algorithm],
-    )
+    Drawn("points", TREES, name, "tprti", algorithm, overrides=tprti.TABLE_2_5[name].overrides())
     for name, algorithm in (
         ("sine_product", "retis"),
         ("sine_product", "tprti_a"),
@@ -168,7 +159,7 @@ def _calls(request: StudyRequest) -> Iterator[Keyed]:
         if drawn.dataset == "magic_balanced" and (rows := at_hand(request, "draws", DatasetSpec("magic"))) is None:
             continue
         drawing = Drawing(drawn.kind, case, experiment.cv, drawn.chosen, rows)
-        title = drawn.method or case.algorithm.title
+        title = method_of(spec, method_titles())
         for draw in range(QUICK if request.profile == "quick" else drawn.draws):
             seed = seeds.integer(request.seed, "draws", drawn.dataset, draw)
             decides = (drawn.kind, drawn.table, data.digest, spec.params, spec.grid, vars(experiment.cv), drawn.chosen)

@@ -455,11 +455,23 @@ def test_a_bad_parameter_is_refused_in_one_sentence(parameters, message):
         TPRTIRegressor(**parameters).fit(*bent(50))
 
 
-def test_tprti_with_every_feature_discrete_is_retis():
+def test_tprti_with_every_feature_discrete_is_retis_where_values_are_distinct():
     X, y = bent(120, noise=2.0)
     X[:, 1] = np.random.default_rng(4).normal(size=120)
     tprti, retis = TPRTIRegressor("A", discrete="all").fit(X, y), RETISRegressor().fit(X, y)
     assert tprti.tree_.to_dict() == retis.tree_.to_dict()
+
+
+def test_a_repeated_value_goes_to_one_child_of_tprti_with_the_mean_of_its_rows():
+    # The first cut parts x1; each value of x2 has rows on both sides, but its mean of x1 is on one of them.
+    rng = np.random.default_rng(5)
+    X = np.column_stack([np.repeat([-1.0, 1.0], 150), rng.integers(0, 5, 300)])
+    y = 3 * X[:, 0] * X[:, 1] + (X[:, 1] - 2) ** 2 + rng.normal(scale=0.05, size=300)
+    settings_ = {"min_node_percent": 5, "weighting": "sum", "min_improvement_percent": 5}
+    tprti = TPRTIRegressor("A", discrete="all", **settings_).fit(X, y)
+    retis = RETISRegressor(**settings_).fit(X, y)
+    assert all(model.tree_.coef_[0].tolist() == [1.0, 0.0] for model in (tprti, retis))
+    assert tprti.n_leaves_ < retis.n_leaves_
 
 
 def test_cart_says_how_large_it_is():

@@ -171,22 +171,23 @@ def by_starts(table: str, metric: str) -> str:
 
 
 def by_digits(table: str, metric: str) -> str:
-    """The words on how many of our numbers are those of print, with the digits that print has."""
-    cells = [c for c in verdict_cells("taxonomy", table, metric) if c.ours is not None]
-    cut = sum(math.isclose(math.floor(100 * c.ours) / 100, c.published) for c in cells)
-    rounded = sum(math.isclose(round(c.ours, 2), c.published) for c in cells)
-    first, second = ("cut off there", cut), ("rounded there", rounded)
-    if rounded > cut:
-        first, second = second, first
-    return (f"print has two digits: of {len(cells)} of ours {first[1]} are the printed number if {first[0]}, "
-            f"{second[1]} if {second[0].removesuffix(' there')}")  # fmt: skip
+    """The words on how many of our distances are those of print, with the digits that print has."""
+    distances, cut, rounded = digits_of_table_4_3()
+    assert metric in {cell.metric for cell in distances}
+    return (f"print has two digits: of {len(distances)} distances of ours {len(cut)} are the printed number if cut off "
+            f"there, {len(rounded)} if rounded")  # fmt: skip
 
 
-def test_what_is_said_of_the_digits_of_table_4_3_is_counted_again():
+def digits_of_table_4_3() -> tuple[list[Cell], list[Cell], list[Cell]]:
+    """Our distances of Table 4.3, those that are print if cut off after two digits, and those that are if rounded."""
     cells = [c for c in document.studied(RESULTS)["taxonomy"] if c.table == "amalaman2015:4.3" and c.ours is not None]
     distances = [c for c in cells if c.metric.endswith("distance")]
     cut = [c for c in distances if math.isclose(math.floor(100 * c.ours) / 100, c.published)]
-    rounded = [c for c in distances if math.isclose(round(c.ours, 2), c.published)]
+    return distances, cut, [c for c in distances if math.isclose(round(c.ours, 2), c.published)]
+
+
+def test_what_is_said_of_the_digits_of_table_4_3_is_counted_again():
+    distances, cut, rounded = digits_of_table_4_3()
     told = f"of {len(distances)} numbers of ours {len(cut)} are the printed one if cut off, {len(rounded)} if rounded"
     explained = [cell for cell in distances if cell.key in study_report.reasons()]
     assert len(explained) == 3
@@ -197,10 +198,6 @@ def test_what_is_said_of_the_digits_of_table_4_3_is_counted_again():
 
 def mean_of(shown: str) -> float:
     return float(shown.split(" ")[0])
-
-
-def verdict_cells(study: str, table: str, metric: str) -> list[Cell]:
-    return [cell for cell in document.studied(RESULTS)[study] if (cell.table, cell.metric) == (table, metric)]
 
 
 # Stored result -> what its cause says.

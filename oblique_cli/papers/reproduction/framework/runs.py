@@ -9,10 +9,9 @@ from dataclasses import dataclass, replace
 
 from oblique_cli import config
 from oblique_cli.data import catalogue
-from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
-from oblique_cli.evaluation.tables import Line, ResultTable, method_titles, summarize
+from oblique_cli.evaluation.tables import Line, ResultTable, method_of, method_titles, summarize
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
@@ -38,7 +37,8 @@ class Outcome:
 
     def lines(self) -> dict[tuple[str, str], Line]:
         """Lines by data set and title of the method."""
-        named = {spec.id: ALGORITHMS[spec.name].title for spec in self.experiment.algorithms}
+        titles = method_titles()
+        named = {spec.id: method_of(spec, titles) for spec in self.experiment.algorithms}
         return {(line.dataset, named[line.algorithm]): line for line in self.table.lines}
 
 

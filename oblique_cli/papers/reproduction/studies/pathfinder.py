@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from statistics import fmean
+from collections.abc import Iterable, Mapping
+from statistics import fmean, stdev
 
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
@@ -81,25 +81,23 @@ class Pathfinder(Study):
 
         A part of the sets has too few claims to choose by and keeps what the configuration says.
         """
-        trees = ("pathfinder",)
-        runs = {
-            OUTSIDE: _run(request, *READINGS[OUTSIDE], algorithms=trees),
-            IMPURE: _run(request, *READINGS[IMPURE]),
-        }
         whole = request.profile == "full" and not request.only
-        low = {name: _run(request, *READINGS[name], *LOWER_RUN, names=REAL, algorithms=trees) for name in runs if whole}
-        both = rows_by_method(runs[IMPURE], METHODS)
-        rows: dict[str, Rows] = {OUTSIDE: {**both, **rows_by_method(runs[OUTSIDE], METHODS)}, IMPURE: both}
-        found = {reading: self._cells(request, mine) for reading, mine in rows.items()}
-        taken, tables = IMPURE, [rejections(rows[IMPURE])]
+        trees = ("pathfinder",)
+        runs = {IMPURE: _run(request, *READINGS[IMPURE])}
+        low: dict[str, list[Outcome | None]] = {}
         if whole:
-            said = {
-                reading: claims(mine, rows[reading], rows_by_method(low[reading], METHODS))
-                for reading, mine in found.items()
-            }
-            taken = of_claims({reading: list(mine.values()) for reading, mine in said.items()})
+            runs = {OUTSIDE: _run(request, *READINGS[OUTSIDE], algorithms=trees), **runs}
+            low = {name: _run(request, *READINGS[name], *LOWER_RUN, names=REAL, algorithms=trees) for name in runs}
+        both = rows_by_method(runs[IMPURE], METHODS)
+        rows: dict[str, Rows] = {name: {**both, **rows_by_method(each, METHODS)} for name, each in runs.items()}
+        lower = {name: rows_by_method(each, METHODS) for name, each in low.items()}
+        found = {name: self._cells(request, mine) for name, mine in rows.items()}
+        taken, tables = IMPURE, [rejections(rows)]
+        if whole:
+            said = {name: claims(mine, rows[name], lower[name]) for name, mine in found.items()}
+            taken = of_claims({name: list(mine.values()) for name, mine in said.items()})
             caption = f"Section 3.4.3 by which rows leaves reject; {taken} is taken"
-            tables = [rejections(rows[taken]), table_of("by_reject", caption, found, said, _is_pathfinder)]
+            tables += [table_of("by_reject", caption, found, said, _is_pathfinder), by_purity(rows, lower)]
         cost, code = total([run for each in (*runs.values(), *low.values()) for run in each])
         return StudyResult(found[taken], tuple(tables), cost, code)
 
@@ -136,7 +134,7 @@ def _is_pathfinder(cell: Cell) -> bool:
 
 
 def claims(found: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | None]:
-    """Return what section 3.4.3 says of PATHFINDER, and whether ours meet it.
+    """Return what section 3.4.3 says of PATHFINDER, and whether ours meet it; None if chance decides.
 
     rows : of the cells in `found`; lower : with purity thresholds of 80 %
     """
@@ -154,24 +152,23 @@ def claims(found: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | N
         best = published.lookup(SOURCE, "3.7", name, BEST, "accuracy_percent")
         ours = numbers.get((name, "PATHFINDER", "accuracy_percent"))
         assert best is not None and best.mean is not None
-        words = f"{name}: {WORDS[side]} the best of 22 programs"
-        if ours is None:
-            out[words] = None
-        else:
-            out[words] = (ours[0] - best.mean) * side > 0 if side else side_of(ours, (best.mean, 0.0)) == 0
+        mine = None if ours is None else side_of(ours, (best.mean, 0.0))
+        # Within one SD of the best, above and below are chance.
+        out[f"{name}: {WORDS[side]} the best of 22 programs"] = (
+            None if mine is None or (side and mine == 0) else mine == side
+        )
     for of in ("reject", "accuracy"):
         score = SCORES[f"{of}_percent"]
-        high, low = (_mean(mine, REAL, score) for mine in (rows, lower))
-        out[f"{of} rate falls with {LOWER}, over real sets"] = None if high is None or low is None else low < high
-    for name in REAL:
-        accepted, whole = (_mean(rows, [name], score) for score in (_accepted, _right))
-        out[f"{name}: accepted rows are easier"] = None if accepted is None or whole is None else accepted > whole
+        pairs = [(_mean(rows, name, score), _mean(lower, name, score)) for name in REAL]
+        falls = [high - low for high, low in pairs if high is not None and low is not None]
+        side = side_of((fmean(falls), stdev(falls) / len(falls) ** 0.5), (0.0, 0.0)) if len(falls) > 1 else 0
+        out[f"{of} rate falls with {LOWER}, over real sets"] = None if side == 0 else side > 0
     return out
 
 
-def _mean(rows: Rows, names: Sequence[str], score: Score) -> float | None:
-    found = [fold_score(rows.get((name, "PATHFINDER"), ()), score) for name in names]
-    return fmean(one.mean for one in found if one) if all(found) else None
+def _mean(rows: Rows, name: str, score: Score) -> float | None:
+    found = fold_score(rows.get((name, "PATHFINDER"), ()), score)
+    return None if found is None else found.mean
 
 
 def _accepted(row: Row) -> float:
@@ -182,20 +179,30 @@ def _right(row: Row) -> float:
     return 100 * row.n_correct / row.n_test
 
 
-def rejections(rows: Rows) -> ExtraTable:
-    """Return what the reject option costs and gains: accuracy as printed, among accepted rows, and of all rows."""
+def rejections(rows: Mapping[str, Rows]) -> ExtraTable:
+    """Return what the reject option costs and gains: accuracy as printed, among accepted rows, and of all rows.
+
+    rows : by reading
+    """
+    scores = (SCORES["reject_percent"], _published_accuracy, _accepted, _right, SCORES["n_leaves"])
     lines = []
-    for (dataset, method), found in rows.items():
-        if method != "PATHFINDER":
-            continue
-        scores = [
-            fold_score(found, SCORES["reject_percent"]),
-            fold_score(found, _published_accuracy),
-            fold_score(found, _accepted),
-            fold_score(found, _right),
-            fold_score(found, SCORES["n_leaves"]),
-        ]
-        lines.append((dataset, *(f"{score.mean:.1f}" if score else "" for score in scores)))
-    header = ("data set", "rejected %", "accuracy as printed %", "accuracy of accepted %", "of all rows %", "leaves")
+    for reading, found in rows.items():
+        for name in GRID_SIZES:
+            means = [_mean(found, name, score) for score in scores]
+            if means[0] is not None:
+                lines.append((reading, name, *(f"{mean:.1f}" for mean in means)))
+    columns = ("rejected %", "accuracy as printed %", "accuracy of accepted %", "of all rows %", "leaves")
     caption = "Rejected rows count as right in the dissertation; beside that, accepted rows alone and all rows by class"
-    return ExtraTable("rejections", caption, header, tuple(lines))
+    return ExtraTable("rejections", caption, ("rejected are rows", "data set", *columns), tuple(lines), left=2)
+
+
+def by_purity(rows: Mapping[str, Rows], lower: Mapping[str, Rows]) -> ExtraTable:
+    """Return accuracy as printed and rejected rows, means over the real sets, by reading and purity thresholds."""
+    lines = []
+    for purity, each in (("100", rows), ("80", lower)):
+        for reading, found in each.items():
+            scores = (SCORES["accuracy_percent"], SCORES["reject_percent"])
+            means = [[_mean(found, name, score) or 0.0 for name in REAL] for score in scores]
+            lines.append((reading, purity, *(f"{fmean(values):.1f}" for values in means)))
+    header = ("rejected are rows", "purity %", "accuracy as printed %", "rejected %")
+    return ExtraTable("by_purity", "Means over the real sets by purity thresholds", header, tuple(lines), left=1)
