@@ -265,9 +265,11 @@ def method_titles() -> dict[str, str]:
 def method_of(algorithm: AlgorithmSpec, titles: Mapping[str, str]) -> str:
     """Return the title of the method that an algorithm of an experiment stands for, the class of another library's.
 
-    An id that is the name of a method stands for that method: RETIS run as TPRTI-A with other parameters.
+    One of ours whose id is the name of another method stands for that: RETIS run as TPRTI-A with other parameters.
     """
-    return titles.get(algorithm.id) or titles.get(algorithm.name, algorithm.name.rpartition(".")[2])
+    if algorithm.name not in titles:
+        return algorithm.name.rpartition(".")[2]
+    return titles.get(algorithm.id, titles[algorithm.name])
 
 
 def table_of(
@@ -401,7 +403,7 @@ def _line(
     return Line(
         dataset=dataset,
         algorithm=algorithm.id,
-        label=title if algorithm.id == algorithm.name or algorithm.id in titles else algorithm.id,
+        label=title if algorithm.id == algorithm.name or title == titles.get(algorithm.id) else algorithm.id,
         values=values,
         repeats=len(complete),
         repeats_expected=len({repeat for repeat, _ in places}),

@@ -237,6 +237,13 @@ def test_an_id_that_names_a_method_stands_for_it():
     assert (retis.leaves.published.mean, tprti.leaves.published.mean) == (3.1, 5.0)
 
 
+def test_another_library_s_estimator_has_no_printed_numbers_whatever_its_id():
+    other = AlgorithmSpec("sklearn.tree.DecisionTreeClassifier", "hhgdt", {})
+    exp = experiment(algorithms=[other], published=["wickramarachchi2015:5.2"])
+    line = only_line([], exp, titles=tables.method_titles())
+    assert line.label == "hhgdt" and line.accuracy.published is None
+
+
 # -- notes and order ---------------------------------------------------------------------------------------------------
 
 

@@ -417,7 +417,7 @@ def test_claims_of_pathfinder_by_hand():
     assert mixed["reject rate falls with purities of 80 %, over real sets"] is None  # within one standard error
 
 
-def test_the_third_case_decides_the_trees_of_sets_whose_columns_are_counts_or_numbers_of_rows():
+def test_the_third_case_decides_the_trees_of_sets_with_columns_of_few_values_or_numbered_rows():
     """Balance scale is a grid, glass has columns that are mostly zero, and Boston housing has columns of counts."""
     moved = set()
     for row in stored("planes_cells"):
