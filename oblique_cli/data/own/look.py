@@ -97,11 +97,12 @@ class _Look:
         if reading.header == "none" and self.kind != "csv":
             raise ConfigError(f"{self.where}: --header none is for text with a delimiter; this is {self.kind}.")
         with own_rows.opened(source, self.kind, self.delimiter, self.charset, reading.header) as table:
-            self.header, self.declared, self.typed = table.header, table.declared, table.typed
+            self.header, self.kinds, self.typed, self.likely = table.header, table.kinds, table.typed, table.target
             self.written = table.written
             most = TABLE_CELLS.value
             limit = most // len(self.header)  # rows, the header among them
             rows = own_rows.taken(table.rows, limit)
+            self.notes += table.notes
         lists: dict[str, Any] = {key: own_roles.listed(getattr(reading, key), self.header) for key in LISTS}
         self.reading = replace(reading, **lists)
         if len(rows) == limit:
@@ -124,7 +125,7 @@ class _Look:
     def _target(self) -> str:
         target = self.reading.target
         if target is None:
-            suggested = own_roles.suggested_target(self.header)
+            suggested = self.likely or own_roles.suggested_target(self.header)
             beside = ", or name a second file with the labels, as in --target y.npy" if self.kind == "npy" else ""
             raise ConfigError(
                 f"{self.where}: which column is to be predicted? Its columns are {_few(self.header)}; say it with "
@@ -266,10 +267,14 @@ class _Look:
         r = self.reading
         if r.task:
             return r.task
+        if not r.algorithms and self.kinds.get(self.target) == "levels":
+            return "classification"
         labels = Counter({cell: count for cell, count in counts.items() if not self._is_missing_label(cell, counts)})
         if not labels:
             raise DataError(f"{self.where}: the target {quoted(self.target)} is missing in every row")
         numbers = None
+        if self.kinds.get(self.target) == "number" and len(labels) > 2 and not r.algorithms:
+            return "regression"
         if self.target_form is not None:
             labels = Counter({cell: count for cell, count in labels.items() if cell.lower() not in self.known})
             numbers = [self.target_form.value(cell) for cell in labels]
@@ -319,7 +324,9 @@ class _Look:
     def _column(self, j: int, counts: Counter[str], values: Sequence[str]) -> Column:
         name, r = self.header[j], self.reading
         kept = name in r.keep or name in r.features or "*" in r.keep
-        if name not in r.qualitative and name not in self.declared:
+        if not kept and self.kinds.get(name) in ("identifier", "ignored"):
+            return Column(name, {"ignored": "dropped"}.get(self.kinds[name], "identifier"))
+        if name not in r.qualitative and self.kinds.get(name) != "levels":
             form = own_numbers.form_of(values, self.forms) if values else None
             if form is not None:
                 different = sorted(set(own_numbers.numbers_of(values, form)))
@@ -340,7 +347,7 @@ class _Look:
             if len(words) == 1 and self._says_nothing(counts, words):
                 return Column(name, "constant")
             why = own_roles.words_identify(Counter({cell: counts[cell] for cell in words}))
-            if why and name not in self.declared:
+            if why and (why == "identifier" or self.kinds.get(name) != "levels"):
                 return Column(name, why)
         return Column(name, "levels", levels=tuple(sorted(words, key=label_order)))
 
@@ -494,7 +501,7 @@ class _Look:
         columns = self.columns.columns
         j = next(j for j in kept if columns[j].treatment == "levels")
         word = next((k for k, cell in enumerate(self.cells[j]) if cell and not Form().holds(cell)), 0)
-        said = self.header[j] in self.reading.qualitative or self.header[j] in self.declared
+        said = self.header[j] in self.reading.qualitative or self.kinds.get(self.header[j]) == "levels"
         why = "qualitative" if said else f"not numeric (first such value {quoted(self.cells[j][word])} at line "
         why += "" if said else f"{self.lines[word]})"
         return DataError(

@@ -10,7 +10,7 @@ import io
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -33,6 +33,9 @@ SAMPLE = 200  # lines that the delimiter is told from
 MAX_LINE = 1 << 24  # characters
 MAX_COLUMNS = 100_000
 
+# What a file may declare of a column; "ignored" is no feature.
+KINDS = ("number", "levels", "text", "date", "identifier", "ignored")
+
 Row = tuple[int, list[str]]  # line in the file, from 1, and cells without blanks around them
 
 
@@ -41,16 +44,25 @@ class Opened(NamedTuple):
 
     header : names of the columns, no two alike
     written : the names as they are in the file, of which some may be alike or empty
-    declared : columns whose levels the file itself declares (ARFF)
-    typed : whether numbers are numbers in the file, so that no spelling has to be found out
     rows : the rows below the header, each with as many cells as the header has
+    typed : whether numbers are numbers in the file, so that no spelling has to be found out
+    kinds : column -> one of KINDS, for the columns whose kind the file itself declares
+    target : the column that the file itself declares to be predicted, "" without
+    notes : lines of the file that are no rows, sentences for the user; complete when the last row is read
     """
 
     header: tuple[str, ...]
     rows: Iterator[Row]
     written: tuple[str, ...]
-    declared: frozenset[str] = frozenset()
     typed: bool = False
+    kinds: Mapping[str, str] = {}
+    target: str = ""
+    notes: Sequence[str] = ()
+
+    @property
+    def declared(self) -> frozenset[str]:
+        """The columns whose levels the file itself declares."""
+        return frozenset(name for name, kind in self.kinds.items() if kind == "levels")
 
 
 @contextmanager
@@ -259,7 +271,7 @@ def _arff_cells(text: str) -> list[str] | None:
 def _arff(lines: Iterator[str], where: str) -> Opened:
     """The table of an ARFF file (https://waikato.github.io/weka-wiki/formats_and_processing/arff_stable/)."""
     names: list[str] = []
-    declared: list[str] = []
+    kinds: list[str] = []
     number = 0
     for number, line in enumerate(lines, 1):
         text = line.strip()
@@ -273,8 +285,8 @@ def _arff(lines: Iterator[str], where: str) -> Opened:
             raise DataError(f"{where}: line {number} is no attribute of an ARFF file that can be read: {quoted(text)}")
         name = re.sub(r"\\(.)", r"\1", found[1][1:-1]) if found[1][0] in "'\"" else found[1]
         names.append(name)
-        if kind.startswith("{"):
-            declared.append(name)
+        first = kind.split()[0]
+        kinds.append("levels" if first.startswith("{") else {"string": "text", "date": "date"}.get(first, "number"))
     header = _header(names, where) if names else ()
     if not header:
         raise DataError(f"{where}: there is no attribute before @data")
@@ -291,7 +303,8 @@ def _arff(lines: Iterator[str], where: str) -> Opened:
                 raise DataError(f"{where}: line {at} cannot be read as ARFF (a quote is not closed, or ends in a cell)")
             yield at, cells
 
-    return Opened(header, _even(rows(), header, where), tuple(names), frozenset(declared), typed=True)
+    declared = dict(zip(header, kinds, strict=True))
+    return Opened(header, _even(rows(), header, where), tuple(names), typed=True, kinds=declared)
 
 
 # ---- Parquet ---------------------------------------------------------------------------------------------------------
