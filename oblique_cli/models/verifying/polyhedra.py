@@ -378,6 +378,10 @@ class Program:
         """The v of least objective, None if there is no v at all; Undecided where the solver does not say."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
+        if not len(objective):  # the model takes no column, and the solver no program without variables
+            return np.zeros(0) if (b >= 0.0).all() else None
+        if not np.isfinite(objective).all():
+            raise Undecided
         more = len(low)
         constraints = [LinearConstraint(A, -np.inf, b)] if len(b) else []
         if len(self.E):
@@ -387,6 +391,8 @@ class Program:
             integrality=np.append(self.whole, np.zeros(more)).astype(np.int64),
             bounds=Bounds(np.append(self.low, low), np.append(self.high, high)),
             constraints=constraints,
+            # With presolve, HiGHS prints a line to standard output for some programs with whole numbers.
+            options={"presolve": not self.whole.any()},
         )
         if ended.status == 2 or (self.low > self.high).any():
             return None
