@@ -18,6 +18,7 @@ from oblique_cli.estimators.encoding import ColumnEncoder
 from oblique_cli.models import file_format
 from oblique_cli.models.codecs import Arrays, Many, Name, Scope, Text
 from oblique_cli.models.encoder import ENCODER
+from oblique_cli.models.facts import FACTS
 from oblique_cli.models.predicting import Predictor
 from oblique_cli.models.taken_apart import EstimatorPredictor, Fitted
 
@@ -391,8 +392,6 @@ def _model(document: Mapping[str, Any], arrays: Arrays) -> Model:
     texts = {key: Name().value(own[key], _scope(key, arrays, True)) for key in ("kind", "estimator", "algorithm")}
     if own["task"] not in ("classification", "regression"):
         raise DataError(f"task must be 'classification' or 'regression'. Got {quoted(own['task'])}")
-    if not isinstance(own["facts"], dict):
-        raise DataError(f"facts must be an object. Got {quoted(own['facts'])}")
     names = Many(Text(), kind=tuple)
     encoder, columns = own["encoder"], own["columns"]
     return Model(
@@ -403,7 +402,7 @@ def _model(document: Mapping[str, Any], arrays: Arrays) -> Model:
         names.value(own["feature_names"], _scope("feature_names", arrays, True)),
         None if encoder is None else ENCODER.value(encoder, _scope("encoder", arrays, True)),
         None if columns is None else _columns(columns),
-        own["facts"],
+        FACTS.value(own["facts"], _scope("facts", arrays, True)),
         _threshold(own[THRESHOLD]) if THRESHOLD in own else None,
         Guarantee.from_plain(own[GUARANTEE], len(own["classes"])) if GUARANTEE in own else None,
     )

@@ -71,7 +71,7 @@ def model_card(
                 break
             whole = card.page(left_out)
         return whole
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
         raise DataError(f"the facts of the model cannot be used ({error!r}); fit the model again.") from None
 
 

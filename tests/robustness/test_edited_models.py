@@ -111,6 +111,31 @@ def documents(tmp_path_factory) -> dict[str, dict[str, Any]]:
     return found
 
 
+def test_every_fact_of_another_type_is_refused_by_its_place_or_serves(documents, call):  # noqa: F811
+    whole, path, rng = documents[OF_A_FIT], call.folder / "model.json", random.Random("facts")
+    write_table(call.folder)
+    refused = 0
+    for place in places(whole["facts"]):
+        changed = copy.deepcopy(whole)
+        parent = changed["facts"]
+        for key in place[:-1]:
+            parent = parent[key]
+        old = parent[place[-1]]
+        parent[place[-1]] = rng.choice([one for one in (*OTHERS, *NUMBERS) if type(one) is not type(old)])
+        changed["digest"] = digest(changed)
+        path.write_text(json.dumps(changed))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for command in (("tree", "model.json", "--sparse"), ("report", "model.json", "--output", "card.html")):
+                ended = call(*command)
+                said = f"{place} = {parent[place[-1]]!r}: {ended.err}"
+                assert ended.code in (0, 4) and "Traceback" not in ended.err, said
+                if ended.code:
+                    assert ended.err.count("\n") == 1 and "facts" in ended.err, said
+        refused += ended.code == 4
+    assert refused > 100
+
+
 @pytest.mark.long
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("name", [*MODELS, OF_A_FIT])
