@@ -399,6 +399,25 @@ class Procedure:
         return frozenset(cell for cell, _ in self.taken())
 
     @cached_property
+    def farthest(self) -> float:
+        """A power of ten: numbers up to it make no sum overflow. Beyond it, formats differ from the compiled core."""
+        heaviest = 1.0
+        for tree in self.trees:
+            of_rotated = [sum(abs(term.coef) for term in lane) for lane in tree.rotated]
+
+            def weight(terms: Iterable[Term], rotated: Sequence[float] = of_rotated) -> float:
+                n = len(self.columns)
+                return sum(
+                    abs(term.coef) * (1.0 if term.cell < n else max(1.0, rotated[term.cell - n])) for term in terms
+                )
+
+            sums = [split.terms for split in tree.splits if split is not None]
+            equations = [own.terms for leaf in tree.leaves if leaf is not None for own in leaf.each]
+            most = max(map(weight, equations), default=0.0)
+            heaviest = max(heaviest, *of_rotated, *map(weight, sums), most * len(self.trees))
+        return 10.0 ** math.floor(math.log10(sys.float_info.max / 4.0) - math.log10(heaviest))
+
+    @cached_property
     def needed(self) -> tuple[int, ...]:
         """Numbers without which a row has no prediction: a term takes them and nothing says what to do without."""
         bare = {cell for cell, level in self.taken(without_a_side=True) if level == NUMBER}

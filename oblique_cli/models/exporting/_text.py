@@ -163,7 +163,9 @@ def heading(procedure: Procedure, coded: bool = True) -> Iterator[str]:
         yield f"A row that lacks one of these numbers has no prediction: {few}."
     else:
         yield "Every row has a prediction, whatever is missing."
-    yield "A level that is not listed counts as one that training did not show. Numbers are finite."
+    yield "A level that is not listed counts as one that training did not show."
+    farthest = f"{procedure.farthest:.0e}".replace("+", "")
+    yield f"Numbers lie within -{farthest} and {farthest}: beyond, sums may overflow, and answers differ."
 
 
 def level_name(procedure: Procedure, cell: int, level: int) -> str:

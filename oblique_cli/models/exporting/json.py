@@ -60,6 +60,7 @@ def as_plain(procedure: Procedure) -> dict[str, Any]:
             for cell in procedure.cells
         ],
         "needed": [procedure.cells[j].name for j in procedure.needed],
+        "farthest": procedure.farthest,
         **further,
         "trees": [_tree(tree, procedure) for tree in procedure.trees],
     }

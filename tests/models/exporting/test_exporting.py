@@ -12,7 +12,7 @@ from export_support import Policy
 
 from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.algorithms import make
+from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.models import Model
 from oblique_cli.models.exporting import FORMATS, export, kind_of
 from oblique_cli.models.exporting._exporter import (
@@ -142,6 +142,49 @@ def test_an_exported_model_says_what_predict_says(name, format, n, tmp_path):
         np.testing.assert_allclose(said_shares, shares, rtol=0, atol=1e-12)
     else:
         np.testing.assert_array_equal(said_shares, shares)
+
+
+UNITS = np.array([1e-80, 1e-30, 1.0, 1e5, 1e15])
+FAR = ("mprof_t", "mprof_n", "mprrof_p", "rof", "logistic_forest", "hhcart_a", "logistic_tree", "hhcart_regression")
+
+
+@cache
+def far_case(name: str) -> support.Case:
+    """A model of columns in very different units."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(150, 5))
+    number = X[:, 0] + X[:, 1]
+    y = number if name.endswith("regression") else np.digitize(number, [-0.5, 0.5])
+    known = ALGORITHMS[name].parameters
+    small = {key: value for key, value in {"n_estimators": 3, "max_depth": 3}.items() if key in known}
+    model = Model.of(make(name, random_state=1, **small).fit(X * UNITS, y), algorithm=name)
+    return support.Case(model, procedure_of(model), X * UNITS)
+
+
+@pytest.mark.parametrize("format", [name for name in support.SAY if name not in ("rules", "pmml")])
+@pytest.mark.parametrize("name", FAR)
+def test_formats_agree_with_the_core_up_to_the_range_that_the_file_states(name, format, tmp_path):
+    case = far_case(name)
+    farthest = case.procedure.farthest
+    if kind_of(case.procedure) not in FORMATS[format].kinds:
+        return  # another test says so
+    rng = np.random.default_rng(2)
+    n, p = 120, len(UNITS)
+    rows = rng.uniform(-1.0, 1.0, size=(n, p)) * farthest ** rng.choice((0.0, 0.5, 0.9, 1.0), size=(n, p))
+    rows[:40] = rng.choice((-farthest, farthest), size=(40, p))
+    text = export(case.model, format)
+    stated = f"{farthest:.0e}".replace("+", "").encode()
+    assert (text if isinstance(text, bytes) else text.encode()).count(stated) >= 1 or format == "json"
+    said, _ = support.SAY[format](text, case, rows, tmp_path)
+    if case.procedure.is_regression:
+        np.testing.assert_allclose(said, case.model.predict(rows), rtol=1e-9)
+    else:
+        assert said == support.expected(case, rows)[0]
+
+
+def test_the_range_is_narrower_where_coefficients_are_large():
+    """Rotated features of a column in units of 1e-80 have coefficients up to 1e80."""
+    assert far_case("mprrof_p").procedure.farthest < 1e250 < case_of("rotated forest").procedure.farthest
 
 
 def test_labels_are_those_of_the_counts_where_another_class_is_more_probable():
