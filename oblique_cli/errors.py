@@ -9,6 +9,7 @@ Exit codes: 0 all done, 1 internal error, 2 usage or configuration, 3 finished b
 from __future__ import annotations
 
 import errno
+from collections.abc import Sequence
 from typing import Any
 
 EXIT_OK = 0
@@ -66,6 +67,25 @@ class DataError(ObliqueError, ValueError):
     """A data set that is missing, damaged, or not what its description says."""
 
     exit_code = EXIT_DATA
+
+
+class ColumnError(DataError):
+    """Numbers of columns that an algorithm cannot take.
+
+    text     the sentence, with a pair of braces for each column
+    columns  their numbers in the rows that the algorithm saw
+    """
+
+    def __init__(self, text: str, *columns: int) -> None:
+        super().__init__(text.format(*(f"column {j} of X" for j in columns)))
+        self.text, self.columns = text, columns
+
+    def __reduce__(self) -> tuple[type[ColumnError], tuple[str | int, ...]]:
+        return type(self), (self.text, *self.columns)
+
+    def named(self, names: Sequence[str]) -> DataError:
+        """Return the error with the names of the columns."""
+        return DataError(self.text.format(*(f"column {str(names[j])!r}" for j in self.columns)))
 
 
 class StoreError(ObliqueError):

@@ -133,7 +133,7 @@ def _fitted(
     random_state = seeds.integer(seed, dataset.name if csv is None else seeds.OWN, "tree")
     estimator = ALGORITHMS[spec.name].make(random_state=random_state, **spec.params)
     progress.doing("growing the tree")
-    with own_labels(dataset):
+    with own_labels(dataset, encoder):
         fitted = prepared(estimator, dataset, policy).fit(X, dataset.y)
     return Fitted(dataset, spec, encoder, X, fitted, columns, tuple(notes))
 

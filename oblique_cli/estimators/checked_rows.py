@@ -38,7 +38,8 @@ def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
         return X
     refuse_times(X, type(estimator).__name__)
     try:
-        return validate_data(estimator, X, *y, **options)
+        with np.errstate(invalid="ignore", over="ignore"):  # scikit-learn adds up all numbers to find what is none
+            return validate_data(estimator, X, *y, **options)
     except ValueError as error:
         if "could not convert string to float" in str(error) and (found := _first_word(X)):
             levels = "qualitative" in estimator.get_params(deep=False)

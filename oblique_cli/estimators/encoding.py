@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.errors import ConfigError, NotConverged
+from oblique_cli.errors import ColumnError, ConfigError, NotConverged
 from oblique_cli.estimators.missing_values import medians
 from oblique_cli.ground.nodes import Indicator
 from oblique_cli.ground.registry import close_matches
@@ -234,12 +234,17 @@ def placed_signs(signs: Mapping[str, int], dataset: Dataset, policy: Policy) -> 
 
 
 @contextmanager
-def own_labels(dataset: Dataset) -> Iterator[None]:
-    """Let an error about a class, which estimators know by its code, name the label that `dataset` has for it."""
+def own_labels(dataset: Dataset, encoder: ColumnEncoder | None = None) -> Iterator[None]:
+    """Let an error name the label of a class and the column, which estimators know by their numbers.
+
+    encoder : that made the columns, None for those of `dataset`
+    """
     try:
         yield
     except NotConverged as error:
         raise NotConverged(error.reason, dataset.classes[int(error.label)]) from error
+    except ColumnError as error:
+        raise error.named(encoded_names(dataset, encoder)) from error
 
 
 def encoded_levels(dataset: Dataset, estimator: Any) -> dict[int, tuple[str, ...]]:

@@ -380,7 +380,7 @@ def fit_on(
     own |= weights_of(case, estimator, train)
     if limits and not is_outside(case.spec.name):
         estimator = LimitedEstimator(estimator, limits, plugins.imported())
-    with own_labels(case.dataset):
+    with own_labels(case.dataset, encoder):
         estimator.fit(X, case.dataset.y[train], **own)
     return estimator, encoder
 

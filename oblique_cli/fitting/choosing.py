@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError, ObliqueError
-from oblique_cli.estimators.encoding import fold_encoder, prepared
+from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
 from oblique_cli.evaluation import metrics
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
@@ -335,7 +335,9 @@ def fit_to_all(case: Case, folds: int, seed: int, goal: Goal) -> tuple[Any, Any,
     encoder = fold_encoder(dataset, case.policy, dataset.X)
     X = dataset.X if encoder is None else encoder.transform(dataset.X)
     estimator = prepared(case.algorithm.make(own, **{**params, **cut}), dataset, case.policy)
-    return estimator.fit(X, dataset.y, **running.weights_of(case, estimator)), encoder, chosen
+    with own_labels(dataset, encoder):
+        estimator.fit(X, dataset.y, **running.weights_of(case, estimator))
+    return estimator, encoder, chosen
 
 
 def estimated(

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ColumnError, ConfigError
 
 Array = NDArray[np.float64]
 Exponents = NDArray[np.int64]
@@ -51,19 +51,33 @@ def measured(X: Array, powers: int | Exponents) -> Array:
 
 
 def refuse_extreme(X: Array, owner: str, low: float = 2.0**-EXPONENT, high: float = 2.0**EXPONENT) -> None:
-    """Raise DataError if a column has numbers above `high` in size, or none that reaches `low` (but for all 0)."""
+    """Raise ColumnError if a column has numbers above `high` in size, or none that reaches `low` (but for all 0)."""
     sizes = np.fmax.reduce(np.abs(X), axis=0, initial=0.0)
     wrong = np.flatnonzero((sizes > high) | ((sizes > 0.0) & (sizes < low)))
     if len(wrong):
         j = int(wrong[0])
-        raise DataError(
-            f"column {j} of X holds numbers up to {sizes[j]:.3g} in size, and {owner} takes columns whose largest is "
-            f"from {low:.0e} to {high:.0e}; divide the column by a unit."
+        raise ColumnError(
+            f"{{}} holds numbers up to {sizes[j]:.3g} in size, and {owner} takes columns whose largest is from "
+            f"{low:.0e} to {high:.0e}; divide the column by a unit.",
+            j,
+        )
+
+
+def refuse_wide(X: Array, owner: str) -> None:
+    """Raise ColumnError if the difference of two numbers of a column is beyond all numbers; NaN count with none."""
+    with np.errstate(over="ignore"):
+        width = np.fmax.reduce(X, axis=0, initial=-np.inf) - np.fmin.reduce(X, axis=0, initial=np.inf)
+    if len(wide := np.flatnonzero(width == np.inf)):
+        j = int(wide[0])
+        raise ColumnError(
+            f"{{}} holds numbers from {np.nanmin(X[:, j]):.3g} to {np.nanmax(X[:, j]):.3g}, whose difference {owner} "
+            "cannot hold; divide the column by 10.",
+            j,
         )
 
 
 def refuse_apart(X: Array, owner: str, levels: Sequence[int] = ()) -> None:
-    """Raise DataError if the units of two columns are so far apart that a sum of both is one of them alone.
+    """Raise ColumnError if the units of two columns are so far apart that a sum of both is one of them alone.
 
     A column is as large as its largest number; columns of 0 or NaN count with none, nor do `levels`, columns of codes.
     """
@@ -76,10 +90,11 @@ def refuse_apart(X: Array, owner: str, levels: Sequence[int] = ()) -> None:
         return
     least, most = int(there[sizes[there].argmin()]), int(sizes.argmax())
     if sizes[least] < sizes[most] / APART:
-        raise DataError(
-            f"column {least} of X holds numbers up to {sizes[least]:.3g} in size and column {most} up to "
-            f"{sizes[most]:.3g}; {owner} adds up columns, and takes ratios of at most {APART:.0e}: divide one by a "
-            "unit, or take an axis-parallel tree."
+        raise ColumnError(
+            f"{{}} holds numbers up to {sizes[least]:.3g} in size and {{}} up to {sizes[most]:.3g}; {owner} adds up "
+            f"columns, and takes ratios of at most {APART:.0e}: divide one by a unit, or take an axis-parallel tree.",
+            least,
+            most,
         )
 
 

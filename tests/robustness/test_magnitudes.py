@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from robustness_support import DISCRETE, NAMES, NUMERIC, REGRESSION, WEIGHTED, learned, many, rows
 
 from oblique_cli import ObliqueTreeClassifier
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import ColumnError, ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.ground.magnitudes import RATIO, comparable, measured, product
 from oblique_cli.tree.splitting import PROPOSERS
@@ -78,7 +78,9 @@ def test_columns_whose_ratio_is_beyond_the_number_line_are_refused_by_name_unles
     units = np.array([1.0, 1e-150, 1e150])
     model = ObliqueTreeClassifier(name, engine=engine)
     if PROPOSERS[name].combines:
-        with pytest.raises(ValueError, match=r"column 1 of X holds numbers up to .*e-150 .* column 2 up to .*e\+150; "):
+        with pytest.raises(
+            ValueError, match=r"column 1 of X holds numbers up to .*e-150 .* column 2 of X up to .*e\+150; "
+        ):
             model.fit(X * units, y)
     else:
         assert model.fit(X * units, y).tree_.counts[0].sum() == 30
@@ -102,6 +104,23 @@ def test_without_scaling_of_features_an_extreme_column_is_named(name):
     raw = {"knn": {"scaling": "none"}}.get(name, {"standardize": False})
     with pytest.raises(ValueError, match=r"column 1 of X holds numbers up to .*e\+160 in size.* divide the column"):
         make(name, **raw).fit(X * np.array([1.0, 1e160, 1.0]), y)
+
+
+@pytest.mark.parametrize("far", [8e307, 1e308, 1.7e308])
+@pytest.mark.parametrize("name", [*NATIVE_NAMES, "tao", "hhgdt_forest", "raf", "logistic_tree", "knn"])
+def test_a_column_as_wide_as_the_number_line_splits_or_is_named(name, far):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    X = np.column_stack([rng.normal(size=60), np.where(y, far, -far)])
+    try:
+        model = make(name, random_state=1).fit(X, y)
+    except ColumnError as error:
+        assert "column 1 of X holds numbers" in str(error) or "column 1 of X up to" in str(error)
+        assert str(error.named(("near", "far"))) == str(error).replace("column 0 of X", "column 'near'").replace(
+            "column 1 of X", "column 'far'"
+        )
+    else:
+        assert (model.predict(X) == y).all()
 
 
 # Weights

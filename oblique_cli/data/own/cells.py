@@ -93,9 +93,9 @@ def _respelled(others: Collection[str], columns: Columns, column: Column) -> dic
     form = Form(column.decimal, column.thousands, column.unit)
     if not others or not all(map(form.holds, columns.classes)):
         return {}
-    code = {form.value(label): k for k, label in enumerate(columns.classes)}
+    code = {form.exact(label): k for k, label in enumerate(columns.classes)}
     known = (cell for cell in others if cell.lower() not in columns.missing and form.holds(cell))
-    return {cell: code[value] for cell in known if (value := form.value(cell)) in code}
+    return {cell: code[value] for cell in known if (value := form.exact(cell)) in code}
 
 
 # ---- other rows of the same kind -------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import operator
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -306,9 +307,9 @@ class _Look:
             return ()
         labels = [cell for cell in counts if not self._is_missing_label(cell, counts)]
         if self.target_form is not None:
-            shortest: dict[float, str] = {}
+            shortest: dict[Decimal, str] = {}
             for cell in sorted(labels, key=lambda cell: (len(cell), cell)):
-                shortest.setdefault(self.target_form.value(cell), cell)
+                shortest.setdefault(self.target_form.exact(cell), cell)
             self.respelled = sorted(set(labels) - set(shortest.values()))
             labels = list(shortest.values())
         found = tuple(sorted(labels, key=label_order))

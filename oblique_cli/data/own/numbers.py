@@ -7,6 +7,7 @@ import functools
 import math
 import re
 from collections.abc import Collection, Iterable
+from decimal import Decimal
 from typing import NamedTuple
 
 # Marks of a missing value, in lower case. Those of WORDS are words of their own in columns of words.
@@ -52,16 +53,22 @@ class Form(NamedTuple):
 
     def value(self, cell: str) -> float:
         """Return the number that a cell holds; ValueError if it holds none."""
-        if self.unit:
-            cell = without_unit(cell, self.unit)
-        if _pattern(self).fullmatch(cell) and math.isfinite(number := self._float(cell)):
+        if _pattern(self).fullmatch(self._number(cell)) and math.isfinite(number := float(self._digits(cell))):
             return number
         raise ValueError(cell)
 
-    def _float(self, cell: str) -> float:
+    def exact(self, cell: str) -> Decimal:
+        """Return the number of a cell that holds one, with all its digits: labels may differ beyond a float's."""
+        return Decimal(self._digits(cell))
+
+    def _number(self, cell: str) -> str:
+        return without_unit(cell, self.unit) if self.unit else cell
+
+    def _digits(self, cell: str) -> str:
+        cell = self._number(cell)
         if self.thousands:
             cell = cell.replace(self.thousands, "")
-        return float(cell.replace(self.decimal, ".").replace(MINUS, "-"))
+        return cell.replace(self.decimal, ".").replace(MINUS, "-")
 
 
 @functools.cache

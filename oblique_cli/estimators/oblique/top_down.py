@@ -46,7 +46,7 @@ from oblique_cli.estimators.parts import Grouped, refuse_unknown
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Choice, check
-from oblique_cli.ground.magnitudes import comparable, product, refuse_apart
+from oblique_cli.ground.magnitudes import comparable, product, refuse_apart, refuse_wide
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.growing import best_first, grow_top_down
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
@@ -218,6 +218,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         proposer = self._checked_proposer()
         rows, labels = self._training_rows(X, y, proposer)
         self._refuse_levels(proposer)
+        refuse_wide(rows, type(self).__name__)
         if proposer.combines:
             refuse_apart(rows, type(self).__name__, list(self.levels_))
         growing, kept, draws = self._divided(rows, labels, sample_weight, pruning_rows)

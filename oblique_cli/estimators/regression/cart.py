@@ -69,6 +69,7 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         refuse_times(X, type(self).__name__)
         if check_input:
             sample_weight = self._checked_ends(X, sample_weight)
+        X, y, sample_weight = _equal_rows(X, y, sample_weight)
         given: Any = self.get_params(deep=False)["monotonic_cst"]
         columns = 1
         if given is not None and (shape := np.shape(np.asarray(y)))[1:]:
@@ -140,6 +141,16 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
     def depth_(self) -> int:  # type: ignore[override]
         """Longest path from the root."""
         return int(self.get_depth())
+
+
+def _equal_rows(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """Return the rows that have a weight, and no weights, if those are equal: scikit-learn's sums would round them."""
+    if not (isinstance(weights, np.ndarray) and weights.ndim == 1 and len(weights) == len(y) == np.shape(X)[0]):
+        return X, y, weights
+    counted = weights > 0
+    if not counted.any() or np.ptp(weights[counted]) > 0:
+        return X, y, weights
+    return (X, y, None) if counted.all() else (X[counted], np.asarray(y)[counted], None)
 
 
 def tree_of_cart(tree: Any) -> Tree:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Sequence
-from xml.etree import ElementTree
+from collections.abc import Iterator, Sequence
 from xml.etree.ElementTree import Element, SubElement
+from xml.sax.saxutils import escape
 
 from oblique_cli import __version__
 from oblique_cli.errors import ConfigError, quoted
@@ -31,6 +31,8 @@ from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 # What XML 1.0 cannot hold, not even as a reference.
+QUOTED = {'"': "&quot;", "\r": "&#13;", "\n": "&#10;", "\t": "&#09;"}  # in attributes
+MOST_INDENTED = 100  # levels; further ones would make a deep tree's file long by its spaces alone
 ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -49,14 +51,32 @@ def write(source: Source) -> str:
             "threshold; export python, c or sql, or fit it without --threshold."
         )
     root = _Document(source.procedure, source.name or "oblique").root()
-    ElementTree.indent(root)
     for element in root.iter():
         for text in (element.text or "", *element.attrib.values()):
             if found := ILLEGAL.search(text):
                 raise ConfigError(
                     f"XML, and so PMML, holds no character U+{ord(found[0]):04X}, which {quoted(text)} has; rename it."
                 )
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+    return "\n".join(('<?xml version="1.0" encoding="UTF-8"?>', *_lines(root), ""))
+
+
+def _lines(root: Element) -> Iterator[str]:
+    """Yield the lines of an element, two spaces a level. The standard library's writer calls itself for each level, and
+    Python stops it on a tree of some 950 levels."""
+    todo = [(root, 0, False)]
+    while todo:
+        element, level, ends = todo.pop()
+        indent = "  " * min(level, MOST_INDENTED)
+        if ends:
+            yield f"{indent}</{element.tag}>"
+            continue
+        start = "".join([f"{indent}<{element.tag}", *(f' {k}="{escape(v, QUOTED)}"' for k, v in element.items())])
+        if len(element):
+            yield f"{start}>"
+            todo.append((element, level, True))
+            todo.extend((child, level + 1, False) for child in reversed(element))
+        else:
+            yield f"{start}>{escape(element.text)}</{element.tag}>" if element.text else f"{start} />"
 
 
 class _Document:

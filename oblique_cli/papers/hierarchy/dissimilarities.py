@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from oblique_cli.errors import DataError
 from oblique_cli.ground.later import Later
-from oblique_cli.ground.magnitudes import exponents, measured, refuse_extreme
+from oblique_cli.ground.magnitudes import exponents, measured, refuse_extreme, refuse_wide
 
 distance: Any = Later("scipy.spatial.distance")
 
@@ -101,6 +101,7 @@ def spread_of(X: Array, scaling: str, metric: str) -> tuple[Array, Array]:
         if metric != "hamming":
             refuse_extreme(X, "scaling none")
         return np.zeros(X.shape[1]), np.ones(X.shape[1])
+    refuse_wide(X, "the distance of two rows")
     powers = exponents(X)
     Z = measured(X, powers)
     shift, scale = Z.mean(axis=0), Z.std(axis=0)

@@ -194,6 +194,14 @@ def test_a_fraction_with_three_digits_is_no_thousands(delimiter):
         assert read(table(*columns, delimiter=delimiter))[0].X[:2, 0].tolist() == [0.125, 0.126]
 
 
+def test_labels_beyond_the_digits_of_a_float_stay_apart():
+    low, high = "9007199254740992", "9007199254740993"  # one float
+    dataset, columns, _ = read(table(("x", NUMBERS), ("y", [low, high, f"{high}.0", f"+{low}"] * 10)))
+    assert dataset.classes == (low, high) and dataset.y.tolist() == [0, 1, 1, 0] * 10
+    (part,) = chunks(source(f"x,y\n1,{high}\n2,{low}.00\n"), columns)
+    assert part.y.tolist() == [1, 0]
+
+
 @pytest.mark.parametrize("cell", ["1_000", "0x10", "١٢", "inf", "1e400", "1.2.3", "--5"])
 def test_what_python_takes_for_a_number_and_nobody_else_is_none(cell):
     assert not Form().holds(cell)

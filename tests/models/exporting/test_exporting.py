@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
+from xml.etree import ElementTree
 
 import export_support as support
 import numpy as np
@@ -332,3 +333,22 @@ def test_a_split_by_one_level_is_a_sentence():
     assert condition(empty, procedure, 6, True) == '"is it" is missing'
     always = Split(((Term(1.0, 1, 0),), (), (), ()), 1.5)
     assert condition(always, procedure, 6, True) == '"is it"[1 if "red", else 0] <= 1.5'
+
+
+def test_a_pmml_document_is_as_the_standard_library_writes_it_at_any_depth():
+    def model_of(n: int) -> Model:
+        X, y = np.arange(n, dtype=float)[:, None], np.arange(n) % 2  # each split takes one row off
+        fitted = make("axis_parallel", random_state=1, pruning="none").fit(X, y)
+        assert fitted.depth_ > 0.9 * n
+        name, target, classes = "<a & 'b'>", 'c\n"d"', ("u\tv", "w")
+        columns = Columns((Column(name, "number"), Column(target, "target")), target, "classification", classes)
+        how = {"algorithm": "axis_parallel", "classes": classes, "feature_names": (name,), "columns": columns}
+        return Model.of(fitted, **how)
+
+    written = str(export(model_of(40), "pmml"))
+    root = ElementTree.fromstring(written)
+    ElementTree.register_namespace("", "http://www.dmg.org/PMML-4_4")
+    ElementTree.indent(root)
+    assert written.split("\n", 1)[1] == ElementTree.tostring(root, encoding="unicode") + "\n"
+    deep = str(export(model_of(1500), "pmml"))
+    assert deep.count("</Node>") > 2900 and len(deep) < 4_000_000
