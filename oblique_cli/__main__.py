@@ -2,6 +2,11 @@
 
 import sys
 
+# Python puts the current folder first on the path: a json.py there must not be taken for the module of that name.
+# A checkout that is not installed is imported from the current folder, which therefore stays.
+if not sys.flags.safe_path and not (__file__ or "").startswith(sys.path[0] + "/oblique_cli/"):
+    del sys.path[0]
+
 from oblique_cli.cli import main
 
 sys.exit(main())

@@ -83,22 +83,22 @@ def load() -> tuple[str, ...]:
 def import_file(path: Path) -> str:
     """Import a file of Python and return its SHA-256; ConfigError if it cannot be imported.
 
-    Its folder becomes a place for imports, so that worker processes find the module under the same name.
+    Its folder becomes the last place for imports, so that worker processes find the module under the same name, and
+    no file of the folder replaces a module of Python or of a package.
     """
     content = digest(path)
     name = path.stem
     if path.suffix != ".py" or not name.isidentifier():
         raise ConfigError(f"{path.name} cannot be imported: its name must be that of a module, as in my_heuristics.py.")
-    loaded = sys.modules.get(name)
-    if loaded is not None:
-        if Path(getattr(loaded, "__file__", None) or "").resolve() != path:
-            raise ConfigError(f"{path.name} cannot be imported: there is another module {name!r} already; rename it.")
-        return content
-    if importlib.util.find_spec(name) is not None and str(path.parent) not in sys.path:
-        raise ConfigError(f"{path.name} cannot be imported: there is another module {name!r} already; rename it.")
     if str(path.parent) not in sys.path:
-        sys.path.insert(0, str(path.parent))
+        sys.path.append(str(path.parent))
     importlib.invalidate_caches()
+    loaded = sys.modules.get(name)
+    home = getattr(loaded, "__file__", None) if loaded else getattr(importlib.util.find_spec(name), "origin", None)
+    if Path(home or "").resolve() != path:
+        raise ConfigError(f"{path.name} cannot be imported: there is another module {name!r} already; rename it.")
+    if loaded:
+        return content
     own(name, path.name)
     try:
         importlib.import_module(name)

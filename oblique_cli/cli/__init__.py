@@ -176,6 +176,9 @@ def main() -> int:
     if not sys.warnoptions:
         # Warnings of libraries speak to programmers. `python -W default -m oblique_cli` shows them.
         warnings.simplefilter("ignore")
+    # Of all processes that this one starts, those of joblib and multiprocessing included: none imports a json.py of the
+    # current folder.
+    os.environ.setdefault("PYTHONSAFEPATH", "1")
     _open_streams()
     code = call(sys.argv[1:])
     dummy = sys.modules.get("multiprocessing.dummy")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import signal
 import socket
@@ -20,7 +19,8 @@ from oblique_cli.errors import ObliqueError
 # Seconds for what is no model's own work: the process starts and imports the library.
 START = 300.0
 
-_SCRIPT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from {module} import serve; serve({fd}, {parent})"
+CHILD = "oblique_cli.estimators.outside.child"
+_SCRIPT = "import sys; sys.path[:] = {path}; from {module} import serve; serve({fd}, {parent})"
 
 
 class OutsideError(ObliqueError):
@@ -99,11 +99,11 @@ class Process:
 
     def _start(self) -> Connection:
         ours, theirs = socket.socketpair()
-        script = _SCRIPT.format(module="oblique_cli.estimators.outside.child", fd=theirs.fileno(), parent=os.getpid())
+        script = _SCRIPT.format(path=sys.path, module=CHILD, fd=theirs.fileno(), parent=os.getpid())
         with theirs:
             # A group of its own: Ctrl-C is the parent's to answer, and a kill reaches the children of the process too.
             self._started = subprocess.Popen(
-                [sys.executable, "-c", script, json.dumps(sys.path)],
+                [sys.executable, "-P", "-c", script],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
