@@ -480,20 +480,27 @@ class Game:
         thresholds: Doubles,
         split_start: NDArray[np.int64],
         split_feature: Codes,
-        split_lane: Codes,
         leaf_start: NDArray[np.int64],
         leaf_feature: Codes,
         intercepts: Doubles,
+        sum_start: NDArray[np.int64],
+        term_coef: Doubles,
+        term_source: Codes,
+        term_lane: Codes,
+        slot_feature: Codes,
+        missing_left: Codes,
         n_features: int,
     ) -> None: ...
     def shapley(
         self,
         splits: Doubles,
         leaves: Doubles,
+        slots: Doubles,
         background_splits: Doubles,
         background_leaves: Doubles,
+        background_slots: Doubles,
         interactions: bool = False,
         limit: int = ...,
         n_threads: int = 1,
     ) -> Doubles: ...
-    def values(self, splits: Doubles, leaves: Doubles) -> Doubles: ...
+    def values(self, splits: Doubles, leaves: Doubles, slots: Doubles) -> Doubles: ...

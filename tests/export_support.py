@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -418,7 +419,7 @@ def say_c(
 def say_sql(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
     """What SQLite says: predictions, and the share of each, (n,)."""
     names = ['"' + (cell.name.replace('"', '""')) + '"' for cell in case.procedure.cells]
-    with sqlite3.connect(":memory:") as base:
+    with closing(sqlite3.connect(":memory:")) as base:
         columns = ", ".join(
             f"{n} {'TEXT' if c.levels else 'REAL'}" for n, c in zip(names, case.procedure.cells, strict=True)
         )

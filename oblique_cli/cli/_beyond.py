@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from oblique_cli.cli._common import OptionType
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ FEATURES_OF_A_FOREST = {"max_features": None, "max_features_per_tree": 0.5}
 UNREAD = (".xls", ".xlsx", ".xlsm", ".ods", ".xz", ".zip")  # what `oblique convert` cannot open
 
 
-class Size(click.ParamType[int]):
+class Size(OptionType):
     """A size in bytes, such as 512MB or 1GiB."""
 
     name = "SIZE"

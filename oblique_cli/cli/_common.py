@@ -152,6 +152,14 @@ def off_terminal(output: str | None, name: str) -> str | None:
     return writable(click.get_current_context(), None, name)
 
 
+# click's types take type arguments only from version 8.4 on.
+if TYPE_CHECKING:
+    OptionType = click.ParamType[Any]
+    TextChoice = click.Choice[str]
+else:
+    OptionType, TextChoice = click.ParamType, click.Choice
+
+
 class NumberRange(click.FloatRange):
     """A range of numbers. click's own range accepts "nan", which is neither below nor above any limit."""
 
@@ -162,7 +170,7 @@ class NumberRange(click.FloatRange):
         return float(number)
 
 
-class KnownName(click.Choice[str]):
+class KnownName(TextChoice):
     """One of the names that the help lists, or one that a plugin has added. registry : "module:NAME" of the registry"""
 
     def __init__(self, choices: Sequence[str], registry: str) -> None:
@@ -185,7 +193,7 @@ class KnownName(click.Choice[str]):
         return names
 
 
-class Jobs(click.ParamType[Any]):
+class Jobs(OptionType):
     """A number of processors, or "auto"."""
 
     name = "jobs"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.cli._common import (
+    OptionType,
     Runner,
     database,
     metric_option,
@@ -58,7 +59,7 @@ def _names(ctx: click.Context, param: click.Parameter, text: str | None) -> list
     return [name for name in names if name]
 
 
-class SchemeName(click.ParamType[str]):
+class SchemeName(OptionType):
     """A scheme whose repetitions have an SD to compare by, and that needs no key of its own."""
 
     name = "scheme"

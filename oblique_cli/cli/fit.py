@@ -14,6 +14,7 @@ import click
 
 from oblique_cli.cli._beyond import Size, at_work, is_beyond, refuse_one_tree
 from oblique_cli.cli._common import (
+    OptionType,
     called,
     command_line,
     data_dir_option,
@@ -39,7 +40,7 @@ CLASS_WEIGHT = "algorithm.class_weight"
 ORDER = "algorithm.monotonic_cst"
 
 
-class Seconds(click.ParamType[float]):
+class Seconds(OptionType):
     """A time, such as 30s, 2m or 1h."""
 
     name = "TIME"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.cli._common import (
+    OptionType,
     Runner,
     allow_code_option,
     metric_option,
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from oblique_cli.ground.nouns import Experiment
 
 
-class Part(click.ParamType[Any]):
+class Part(OptionType):
     """Part I of N, as "2/8"."""
 
     name = "part"

@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -78,7 +79,7 @@ def test_the_module_and_the_statement_say_what_predict_says(algorithm, call, fit
     assert done.stdout.splitlines() == labels, done.stderr
 
     statement = call("export", str(fitted), "--format", "sql", "--name", 'pa"tients').out
-    with sqlite3.connect(":memory:") as base:
+    with closing(sqlite3.connect(":memory:")) as base:
         header = '"Größe (cm)" REAL, "Gewicht (kg)" REAL, "Glukose (mg/dl)" REAL, "Thrombozyten (10²/µl)" REAL'
         base.execute(f'CREATE TABLE "pa""tients" ({header}, "Station" TEXT, "Raucher" TEXT)')
         base.execute("INSERT INTO \"pa\"\"tients\" VALUES (174.2, 98.3, 75.7, 2546.2, 'Innere', 'ja')")

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -135,7 +136,7 @@ def test_depth_shows_the_top_of_trees_of_every_kind(call):
 def test_the_tree_of_a_stored_fold_is_grown_again(run):
     ended = run("tree", "small", "--fold", "2", "--repeat", "1", "--dataset", "bupa", "--algorithm", "hhgdt")
     assert (ended.code, ended.err) == (0, "")
-    with sqlite3.connect(run.folder / "results" / "oblique.sqlite") as db:
+    with closing(sqlite3.connect(run.folder / "results" / "oblique.sqlite")) as db:
         row = db.execute(
             "SELECT n_leaves, depth, n_correct, n_test, chosen FROM rows "
             "WHERE dataset = 'bupa' AND algorithm = 'hhgdt' AND repeat = 1 AND fold = 2"

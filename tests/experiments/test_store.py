@@ -7,6 +7,7 @@ import multiprocessing
 import sqlite3
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import fields, replace
 
 import pytest
@@ -84,7 +85,7 @@ def test_a_tuning_comes_back_as_it_was_stored(store):
 
 
 def test_the_tables_have_a_column_for_every_field(store, path):
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db:
         for table, kind in (("rows", Row), ("tunings", Tuning)):
             columns = [column[1] for column in db.execute(f"PRAGMA table_info({table})")]
             besides = {"packed": "predictions"}
@@ -269,9 +270,8 @@ def test_a_truncated_file_is_damaged(path):
 def test_a_cell_that_is_not_json_is_damage(store, path):
     store.begin("chapter3", CONTENT, 100)
     store.append("chapter3", ROW)
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         db.execute("UPDATE rows SET chosen = '{'")
-    db.close()
     assert message_of(store.rows, "chapter3") == (
         f"{path} is damaged: bupa/gdt r1 f2 of run 'chapter3' is not what was stored. "
         "oblique repair chapter3 runs just that again."
@@ -286,7 +286,7 @@ def test_clusters_stay_in_the_order_of_the_classes(store):
 
 def test_a_newer_layout_is_not_touched(path):
     Store(path).close()
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db:
         db.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     db.close()
     assert message_of(Store, path) == (
@@ -297,9 +297,8 @@ def test_a_newer_layout_is_not_touched(path):
 
 def test_an_older_layout_is_not_touched(path):
     Store(path).close()
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         db.execute("PRAGMA user_version = 1")
-    db.close()
     assert message_of(Store, path) == (
         f"{path} was written by an older version of oblique (layout 1, this one writes "
         f"{SCHEMA_VERSION}): move it aside, or give another path for the results."
@@ -322,9 +321,8 @@ def test_a_run_adopts_good_rows_of_others_by_their_keys_and_keeps_its_own(store)
 
 def test_another_programs_database_is_not_touched(path):
     path.parent.mkdir()
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path)) as db, db:
         db.execute("CREATE TABLE rows (photo BLOB)")
-    db.close()
     assert message_of(Store, path) == f"{path} is another program's database: give another path for the results."
 
 

@@ -17,19 +17,22 @@ using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::d
 // A tree of sums with its arrays kept alive.
 class Game {
  public:
-  Game(Codes left, Codes right, Doubles thresholds, Offsets split_start, Codes split_feature, Codes split_lane,
-       Offsets leaf_start, Codes leaf_feature, Matrix intercepts, std::size_t n_features)
+  Game(Codes left, Codes right, Doubles thresholds, Offsets split_start, Codes split_feature, Offsets leaf_start,
+       Codes leaf_feature, Matrix intercepts, Offsets sum_start, Doubles term_coef, Codes term_source, Codes term_lane,
+       Codes slot_feature, Codes missing_left, std::size_t n_features)
       : left_(std::move(left)), right_(std::move(right)), split_feature_(std::move(split_feature)),
-        split_lane_(std::move(split_lane)), leaf_feature_(std::move(leaf_feature)), thresholds_(std::move(thresholds)),
-        split_start_(std::move(split_start)), leaf_start_(std::move(leaf_start)), intercepts_(std::move(intercepts)) {
+        leaf_feature_(std::move(leaf_feature)), term_source_(std::move(term_source)), term_lane_(std::move(term_lane)),
+        slot_feature_(std::move(slot_feature)), missing_left_(std::move(missing_left)),
+        thresholds_(std::move(thresholds)), term_coef_(std::move(term_coef)), split_start_(std::move(split_start)),
+        leaf_start_(std::move(leaf_start)), sum_start_(std::move(sum_start)), intercepts_(std::move(intercepts)) {
     const std::size_t n = left_.shape(0);
-    require(n >= 1 && right_.shape(0) == n && thresholds_.shape(0) == n && intercepts_.shape(0) == n,
+    require(n >= 1 && right_.shape(0) == n && thresholds_.shape(0) == n && intercepts_.shape(0) == n &&
+                missing_left_.shape(0) == n,
             "the arrays of a tree must all have one entry per node");
     check_offsets(split_start_, n, split_feature_.shape(0));
     check_offsets(leaf_start_, n, leaf_feature_.shape(0));
-    require(split_lane_.shape(0) == split_feature_.shape(0), "every entry of a split must have a lane");
-    for (std::size_t e = 0; e < split_lane_.shape(0); ++e)
-      require(split_lane_(e) >= 0 && split_lane_(e) < 4, "lanes must be from 0 to 3");
+    check_sums(n);
+    check_codes(slot_feature_, n_features);
     check_codes(split_feature_, n_features);
     check_codes(leaf_feature_, n_features);
     for (std::size_t node = 0; node < n; ++node) {
@@ -46,15 +49,23 @@ class Game {
              thresholds_.data(),
              split_start_.data(),
              split_feature_.data(),
-             split_lane_.data(),
              leaf_start_.data(),
              leaf_feature_.data(),
-             intercepts_.data()};
+             intercepts_.data(),
+             sum_start_.data(),
+             term_coef_.data(),
+             term_source_.data(),
+             term_lane_.data(),
+             slot_feature_.data(),
+             missing_left_.data(),
+             slot_feature_.shape(0)};
   }
 
-  nb::object shapley(const Matrix& splits, const Matrix& leaves, const Matrix& background_splits,
-                     const Matrix& background_leaves, bool interactions, std::size_t limit, int n_threads) const {
-    const SumRows rows = rows_of(splits, leaves), background = rows_of(background_splits, background_leaves);
+  nb::object shapley(const Matrix& splits, const Matrix& leaves, const Matrix& slots, const Matrix& background_splits,
+                     const Matrix& background_leaves, const Matrix& background_slots, bool interactions,
+                     std::size_t limit, int n_threads) const {
+    const SumRows rows = rows_of(splits, leaves, slots),
+                  background = rows_of(background_splits, background_leaves, background_slots);
     const std::size_t n = rows.n, p = tree_.n_features, k = tree_.n_outputs;
     std::vector<double> out(n * p * (interactions ? p : 1) * k, 0.0);
     try {
@@ -68,8 +79,8 @@ class Game {
     return array(std::move(out), {n, p, k});
   }
 
-  nb::object values(const Matrix& splits, const Matrix& leaves) const {
-    const SumRows rows = rows_of(splits, leaves);
+  nb::object values(const Matrix& splits, const Matrix& leaves, const Matrix& slots) const {
+    const SumRows rows = rows_of(splits, leaves, slots);
     std::vector<double> out(rows.n * tree_.n_outputs, 0.0);
     {
       const Released released;
@@ -85,16 +96,35 @@ class Game {
     for (std::size_t i = 0; i < n; ++i) require(start(i) <= start(i + 1), "offsets must rise");
   }
 
-  SumRows rows_of(const Matrix& splits, const Matrix& leaves) const {
-    require(splits.shape(1) == split_feature_.shape(0) &&
-                leaves.shape(1) == leaf_feature_.shape(0) * intercepts_.shape(1) && leaves.shape(0) == splits.shape(0),
-            "rows must have a summand for every entry of the tree");
-    return {splits.shape(0), splits.data(), leaves.data()};
+  // Sums of nodes and of rotated features, which take no rotated features themselves.
+  void check_sums(std::size_t n_nodes) const {
+    require(sum_start_.shape(0) > n_nodes, "every node must have a sum");
+    const std::size_t n_sums = sum_start_.shape(0) - 1, n_terms = term_coef_.shape(0);
+    check_offsets(sum_start_, n_sums, n_terms);
+    require(term_source_.shape(0) == n_terms && term_lane_.shape(0) == n_terms,
+            "every term must have a source and a lane");
+    for (std::size_t t = 0; t < n_terms; ++t) {
+      require(term_lane_(t) >= 0 && term_lane_(t) < 4, "lanes must be from 0 to 3");
+      const std::int64_t source = term_source_(t);
+      const bool in_a_node = static_cast<std::int64_t>(t) < sum_start_(n_nodes);
+      require(source >= 0 ? source < static_cast<std::int64_t>(slot_feature_.shape(0))
+                          : in_a_node && -1 - source < static_cast<std::int64_t>(n_sums - n_nodes),
+              "the source of a term must be a slot or, for that of a node, a rotated feature");
+    }
   }
 
-  Codes left_, right_, split_feature_, split_lane_, leaf_feature_;
-  Doubles thresholds_;
-  Offsets split_start_, leaf_start_;
+  SumRows rows_of(const Matrix& splits, const Matrix& leaves, const Matrix& slots) const {
+    require(splits.shape(1) == split_feature_.shape(0) &&
+                leaves.shape(1) == leaf_feature_.shape(0) * intercepts_.shape(1) &&
+                slots.shape(1) == slot_feature_.shape(0) && leaves.shape(0) == splits.shape(0) &&
+                slots.shape(0) == splits.shape(0),
+            "rows must have a summand for every entry of the tree, and a value for every slot");
+    return {splits.shape(0), splits.data(), leaves.data(), slots.data()};
+  }
+
+  Codes left_, right_, split_feature_, leaf_feature_, term_source_, term_lane_, slot_feature_, missing_left_;
+  Doubles thresholds_, term_coef_;
+  Offsets split_start_, leaf_start_, sum_start_;
   Matrix intercepts_;
   SumTree tree_;
 };
@@ -103,15 +133,19 @@ class Game {
 
 void bind_shapley(nb::module_& m) {
   nb::class_<Game>(m, "Game", "A tree whose splits and leaves are sums over features (core/shapley/cubes.hpp).")
-      .def(nb::init<Codes, Codes, Doubles, Offsets, Codes, Codes, Offsets, Codes, Matrix, std::size_t>(),
+      .def(nb::init<Codes, Codes, Doubles, Offsets, Codes, Offsets, Codes, Matrix, Offsets, Doubles, Codes, Codes,
+                    Codes, Codes, std::size_t>(),
            "left"_a.noconvert(), "right"_a.noconvert(), "thresholds"_a.noconvert(), "split_start"_a.noconvert(),
-           "split_feature"_a.noconvert(), "split_lane"_a.noconvert(), "leaf_start"_a.noconvert(),
-           "leaf_feature"_a.noconvert(), "intercepts"_a.noconvert(), "n_features"_a)
-      .def("shapley", &Game::shapley, "splits"_a.noconvert(), "leaves"_a.noconvert(), "background_splits"_a.noconvert(),
-           "background_leaves"_a.noconvert(), "interactions"_a = false, "limit"_a = SIZE_MAX, "n_threads"_a = 1,
+           "split_feature"_a.noconvert(), "leaf_start"_a.noconvert(), "leaf_feature"_a.noconvert(),
+           "intercepts"_a.noconvert(), "sum_start"_a.noconvert(), "term_coef"_a.noconvert(),
+           "term_source"_a.noconvert(), "term_lane"_a.noconvert(), "slot_feature"_a.noconvert(),
+           "missing_left"_a.noconvert(), "n_features"_a)
+      .def("shapley", &Game::shapley, "splits"_a.noconvert(), "leaves"_a.noconvert(), "slots"_a.noconvert(),
+           "background_splits"_a.noconvert(), "background_leaves"_a.noconvert(), "background_slots"_a.noconvert(),
+           "interactions"_a = false, "limit"_a = SIZE_MAX, "n_threads"_a = 1,
            "Shapley values added up over the background rows, (n, p, K), or interaction indices, (n, p, p, K), with "
            "Shapley values on the diagonal; OverflowError where a row takes more steps than the limit.")
-      .def("values", &Game::values, "splits"_a.noconvert(), "leaves"_a.noconvert(),
+      .def("values", &Game::values, "splits"_a.noconvert(), "leaves"_a.noconvert(), "slots"_a.noconvert(),
            "What the tree says of each row, (n, K).");
 }
 

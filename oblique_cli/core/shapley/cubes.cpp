@@ -35,13 +35,29 @@ class Weights {
 
 double size_of(double summand) { return std::isinf(summand) ? 0.0 : std::abs(summand); }
 
-// The sum of a split in the order of growth: lanes from their first summand on, then (0 + 1) + (2 + 3).
-template <class Summand>
-bool goes_left(const SumTree& tree, std::size_t node, const Summand& summand) {
+// A sum in the order of growth: lanes from their first term on, then (0 + 1) + (2 + 3). slot : number of a slot ->
+// value
+template <class Slot>
+double sum_of(const SumTree& tree, std::size_t s, const Slot& slot) {
   std::array<double, 4> lanes{};
-  for (std::int64_t e = tree.split_start[node]; e < tree.split_start[node + 1]; ++e)
-    lanes[static_cast<std::size_t>(tree.split_lane[e])] += summand(e);
-  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]) <= tree.thresholds[node];
+  for (std::int64_t t = tree.sum_start[s]; t < tree.sum_start[s + 1]; ++t) {
+    const std::int32_t source = tree.term_source[t];
+    const double value = source >= 0 ? slot(static_cast<std::size_t>(source))
+                                     : sum_of(tree, tree.n_nodes + static_cast<std::size_t>(~source), slot);
+    lanes[static_cast<std::size_t>(tree.term_lane[t])] += tree.term_coef[t] * value;
+  }
+  return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+}
+
+// Whether a row goes left at a split, by its sum in any order and the size of its summands; by the sum in the order of
+// growth where the row lies so near to the plane that rounding decides.
+template <class Slot>
+bool goes_left(const SumTree& tree, std::size_t node, double sum, double size, const Slot& slot) {
+  const double threshold = tree.thresholds[node], room = kRounding * size;
+  if (sum <= threshold - room) return true;
+  if (sum > threshold + room) return false;
+  const double exact = sum_of(tree, node, slot);
+  return tree.missing_left[node] ? !(exact > threshold) : exact <= threshold;
 }
 
 // The cubes of one row x and one background row z after another. K : outputs at once
@@ -59,8 +75,13 @@ class Cubes {
   }
 
   // Adds the values of one pair to out.
-  void add(const double* x, const double* z, const double* x_leaves, const double* z_leaves, double* out) {
-    x_ = x, z_ = z, x_leaves_ = x_leaves, z_leaves_ = z_leaves, out_ = out;
+  void add(const SumRows& rows, std::size_t i, const SumRows& background, std::size_t j, double* out) {
+    const auto splits = static_cast<std::size_t>(tree_.split_start[tree_.n_nodes]);
+    const std::size_t leaves = static_cast<std::size_t>(tree_.leaf_start[tree_.n_nodes]) * tree_.n_outputs;
+    x_ = rows.splits + i * splits, z_ = background.splits + j * splits;
+    x_leaves_ = rows.leaves + i * leaves, z_leaves_ = background.leaves + j * leaves;
+    x_slots_ = rows.slots + i * tree_.n_slots, z_slots_ = background.slots + j * tree_.n_slots;
+    out_ = out;
     ++pair_;
     down(0);
   }
@@ -82,8 +103,10 @@ class Cubes {
     while (tree_.left[node] >= 0) {
       const std::int64_t begin = tree_.split_start[node], end = tree_.split_start[node + 1];
       if (end - begin == 1) {
-        const double threshold = tree_.thresholds[node];
-        const bool x_left = x_[begin] <= threshold, z_left = z_[begin] <= threshold;
+        const bool x_left =
+            goes_left(tree_, node, x_[begin], size_of(x_[begin]), [&](std::size_t k) { return x_slots_[k]; });
+        const bool z_left =
+            goes_left(tree_, node, z_[begin], size_of(z_[begin]), [&](std::size_t k) { return z_slots_[k]; });
         const char state = state_[static_cast<std::size_t>(tree_.split_feature[begin])];
         if (x_left != z_left && state == kFree) {
           count_step();
@@ -100,7 +123,7 @@ class Cubes {
         open_.resize(bottom);
         return found;
       }
-      node = child(node, exact(node));
+      node = child(node, decided(node, sum, size));
     }
     return leaf(node);
   }
@@ -146,7 +169,7 @@ class Cubes {
 
   // n entries from `at` on are still undecided; sum and size are those of all others.
   Both decide(std::size_t node, std::size_t at, std::size_t n, double sum, double size) {
-    if (n == 0) return down(child(node, exact(node)));
+    if (n == 0) return down(child(node, decided(node, sum, size)));
     const Open here = open_[at];
     const double threshold = tree_.thresholds[node], room = kRounding * (size + here.size);
     if (sum + here.high <= threshold - room) return down(tree_.left[node]);
@@ -252,9 +275,10 @@ class Cubes {
     return out_[place * tree_.n_outputs + first_ + k];
   }
 
-  bool exact(std::size_t node) const {
-    return goes_left(tree_, node, [&](std::int64_t e) {
-      return state_[static_cast<std::size_t>(tree_.split_feature[e])] == kOut ? z_[e] : x_[e];
+  // The side of a coalition that all entries of a split have joined or left.
+  bool decided(std::size_t node, double sum, double size) const {
+    return goes_left(tree_, node, sum, size, [&](std::size_t k) {
+      return state_[static_cast<std::size_t>(tree_.slot_feature[k])] == kOut ? z_slots_[k] : x_slots_[k];
     });
   }
 
@@ -279,21 +303,18 @@ class Cubes {
   std::size_t n_in_ = 0, n_out_ = 0, steps_ = 0;
   bool interactions_ = false;
   const double *x_ = nullptr, *z_ = nullptr, *x_leaves_ = nullptr, *z_leaves_ = nullptr;
+  const double *x_slots_ = nullptr, *z_slots_ = nullptr;
   double* out_ = nullptr;
 };
 
 template <std::size_t K>
 void some_outputs(const SumTree& tree, const Weights& weights, const SumRows& rows, const SumRows& background,
                   bool interactions, std::size_t first, std::size_t limit, int n_threads, double* out) {
-  const auto splits = static_cast<std::size_t>(tree.split_start[tree.n_nodes]);
-  const std::size_t leaves = static_cast<std::size_t>(tree.leaf_start[tree.n_nodes]) * tree.n_outputs;
   const std::size_t width = tree.n_features * (interactions ? tree.n_features : 1) * tree.n_outputs;
   on_threads(rows.n, n_threads, [&]() {
     return [&, cubes = Cubes<K>(tree, weights, first, limit)](std::size_t i) mutable {
       cubes.begin_row(interactions);
-      for (std::size_t j = 0; j < background.n; ++j)
-        cubes.add(rows.splits + i * splits, background.splits + j * splits, rows.leaves + i * leaves,
-                  background.leaves + j * leaves, out + i * width);
+      for (std::size_t j = 0; j < background.n; ++j) cubes.add(rows, i, background, j, out + i * width);
       checkpoint(background.n * tree.n_nodes);
     };
   });
@@ -318,7 +339,11 @@ void sum_values(const SumTree& tree, const SumRows& rows, double* out) {
     const double* x = rows.splits + i * splits;
     std::size_t node = 0;
     while (tree.left[node] >= 0) {
-      const bool left = goes_left(tree, node, [&](std::int64_t e) { return x[e]; });
+      double sum = 0.0, size = 0.0;
+      for (std::int64_t e = tree.split_start[node]; e < tree.split_start[node + 1]; ++e)
+        sum += x[e], size += size_of(x[e]);
+      const bool left =
+          goes_left(tree, node, sum, size, [&](std::size_t k) { return rows.slots[i * tree.n_slots + k]; });
       node = static_cast<std::size_t>(left ? tree.left[node] : tree.right[node]);
     }
     for (std::size_t k = 0; k < tree.n_outputs; ++k) {

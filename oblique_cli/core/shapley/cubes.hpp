@@ -16,13 +16,22 @@ namespace oblique {
 // A tree whose splits are sums over entries, each of one feature. Node 0 is the root.
 struct SumTree {
   std::size_t n_nodes, n_features, n_outputs;
-  const std::int32_t *left, *right;                // -1 at leaves
-  const double* thresholds;                        // a row goes left if its sum is at most the threshold
-  const std::int64_t* split_start;                 // n_nodes + 1 offsets into the next two
-  const std::int32_t *split_feature, *split_lane;  // each feature once a node; lanes 0 to 3, as sums are added up
-  const std::int64_t* leaf_start;                  // n_nodes + 1 offsets into the next
+  const std::int32_t *left, *right;   // -1 at leaves
+  const double* thresholds;           // a row goes left if its sum is at most the threshold
+  const std::int64_t* split_start;    // n_nodes + 1 offsets into the next
+  const std::int32_t* split_feature;  // each feature once a node
+  const std::int64_t* leaf_start;     // n_nodes + 1 offsets into the next
   const std::int32_t* leaf_feature;
   const double* intercepts;  // n_nodes * n_outputs
+  // The same splits as growth adds them up, which decide where rounding could. Sum s < n_nodes is that of a node, and
+  // the sums behind those are rotated features, which terms name by ~(s - n_nodes); any other source is a slot of a
+  // row.
+  const std::int64_t* sum_start;  // offsets into the next three
+  const double* term_coef;
+  const std::int32_t *term_source, *term_lane;  // lanes 0 to 3
+  const std::int32_t* slot_feature;
+  const std::int32_t* missing_left;  // whether a row without a number of the sum goes left
+  std::size_t n_slots;
 };
 
 // What the entries of a tree add for each row. An infinite summand sends the row to a side whatever the others are.
@@ -30,6 +39,7 @@ struct SumRows {
   std::size_t n;
   const double* splits;  // n * number of entries of splits
   const double* leaves;  // n * number of entries of leaves * n_outputs
+  const double* slots;   // n * n_slots: numbers, NaN if missing, and 1 or 0 for a level
 };
 
 // Thrown where the cubes of one row are more than the limit.

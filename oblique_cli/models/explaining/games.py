@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli import _core
-from oblique_cli.models.procedure import MAJORITY, MISSING, NUMBER, Leaf, Procedure, Scores, Split, Steps, Term
+from oblique_cli.models.procedure import MAJORITY, MISSING, NUMBER, Lane, Leaf, Procedure, Scores, Split, Steps, Term
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 Array = NDArray[np.float64]
@@ -53,24 +53,61 @@ class Summands:
         return added
 
 
+class _Sums:
+    """The sums of a tree as growth adds them up: those of its nodes, then those of rotated features.
+
+    A term takes a slot, which is the number of a column or whether the column has a level, or a rotated feature.
+    """
+
+    def __init__(self, n_columns: int) -> None:
+        self.n_columns = n_columns
+        self.slots: dict[tuple[int, int], int] = {}  # column and level -> slot
+        self.starts, self.coefs, self.sources, self.lanes = [0], list[float](), list[int](), list[int]()
+
+    def add(self, lanes: Sequence[Lane]) -> None:
+        """Append a sum."""
+        for number, lane in enumerate(lanes):
+            for term in lane:
+                rotated = term.cell - self.n_columns
+                slot = ~rotated if rotated >= 0 else self.slots.setdefault((term.cell, term.level), len(self.slots))
+                self.coefs.append(term.coef)
+                self.sources.append(slot)
+                self.lanes.append(number)
+        self.starts.append(len(self.coefs))
+
+    def arrays(self) -> tuple[NDArray[np.int64], Array, NDArray[np.int32], NDArray[np.int32]]:
+        """Return offsets, coefficients, sources and lanes of the terms as the core takes them."""
+        return (
+            np.array(self.starts, np.int64),
+            np.array(self.coefs, np.float64),
+            np.array(self.sources, np.int32),
+            np.array(self.lanes, np.int32),
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class TreeGame:
     """One tree as the core takes it, and how rows become summands.
 
     parts : of the models in leaves, in the order of their entries: cell, then what it adds to the outputs
+    slots : column and level of each value that splits add up in the order of growth
     """
 
     core: Any
     splits: Summands
+    slots: tuple[tuple[int, int], ...]
     parts: tuple[_Part, ...]
     n_outputs: int
 
-    def summands(self, X: Array) -> tuple[Array, Array]:
-        """Return what rows add to splits, (n, entries), and to leaves, (n, entries * outputs)."""
+    def summands(self, X: Array) -> tuple[Array, Array, Array]:
+        """Return what rows add to splits, (n, entries), what they add to leaves, (n, entries * outputs), and slots."""
         leaves = np.empty((len(X), len(self.parts), self.n_outputs))
         for e, part in enumerate(self.parts):
             leaves[:, e] = part.of(X)
-        return self.splits.of(X), leaves.reshape(len(X), len(self.parts) * self.n_outputs)
+        slots = np.empty((len(X), len(self.slots)))
+        for k, (column, level) in enumerate(self.slots):
+            slots[:, k] = _holds(X[:, column], level)
+        return self.splits.of(X), leaves.reshape(len(X), len(self.parts) * self.n_outputs), slots
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +150,8 @@ def game_of(procedure: Procedure, tree: Steps, output: str) -> TreeGame:
     players, n_outputs = players_of(procedure), n_told(procedure, output)
     terms: list[tuple[float, int, int, bool, int]] = []
     features: list[int] = []
-    lanes: list[int] = []
+    sums = _Sums(len(players))
+    missing_left = np.zeros(tree.n_nodes, np.int32)
     starts, leaf_starts = [0], [0]
     parts: list[_Part] = []
     intercepts = np.zeros((tree.n_nodes, n_outputs))
@@ -121,42 +159,47 @@ def game_of(procedure: Procedure, tree: Steps, output: str) -> TreeGame:
     for node in range(tree.n_nodes):
         if tree.left[node] >= 0:
             split = tree.split(node)
-            thresholds[node] = split.threshold
-            for cell, (lane, own) in _entries(split, tree, players).items():
-                terms += [(term.coef, term.cell, term.level, bool(split.missing_left), len(features)) for term in own]
+            thresholds[node], missing_left[node] = split.threshold, bool(split.missing_left)
+            sums.add(split.lanes)
+            for cell, of_cell in _entries(split, tree, players).items():
+                terms += [
+                    (term.coef, term.cell, term.level, bool(split.missing_left), len(features)) for term in of_cell
+                ]
                 features.append(cell)
-                lanes.append(lane)
         else:
+            sums.add(())
             intercepts[node], own_parts = _leaf(procedure, tree.leaf(node), output, n_outputs)
             parts += own_parts
         starts.append(len(features))
         leaf_starts.append(len(parts))
-    coef, column, level, missing_left, entry = zip(*terms, strict=True) if terms else ((),) * 5
+    for lane in tree.rotated:
+        sums.add((lane,))
+    coef, column, level, sides, entry = zip(*terms, strict=True) if terms else ((),) * 5
     core = _core.Game(
         np.array(tree.left, np.int32), np.array(tree.right, np.int32), thresholds,
-        np.array(starts, np.int64), np.array(features, np.int32), np.array(lanes, np.int32),
-        np.array(leaf_starts, np.int64), np.array([part.cell for part in parts], np.int32),
-        intercepts, len(procedure.cells),
+        np.array(starts, np.int64), np.array(features, np.int32),
+        np.array(leaf_starts, np.int64), np.array([part.cell for part in parts], np.int32), intercepts,
+        *sums.arrays(), np.array([players[column] for column, _ in sums.slots], np.int32), missing_left,
+        len(procedure.cells),
     )  # fmt: skip
     summands = Summands(
         np.array(coef, np.float64),
         np.array(column, np.int64),
         np.array(level, np.int64),
-        np.array(missing_left, np.bool_),
+        np.array(sides, np.bool_),
         np.array(entry, np.int64),
         len(features),
     )
-    return TreeGame(core, summands, tuple(parts), n_outputs)
+    return TreeGame(core, summands, tuple(sums.slots), tuple(parts), n_outputs)
 
 
-def _entries(split: Split, tree: Steps, players: Sequence[int]) -> dict[int, tuple[int, list[Term]]]:
-    """Cell -> its lane and its terms, in the order of addition; rotated features are written out."""
-    found: dict[int, tuple[int, list[Term]]] = {}
-    for number, lane in enumerate(split.lanes):
-        for term in lane:
-            for plain in unrotated(term, tree, len(players)):
-                found.setdefault(players[plain.cell], (number, []))[1].append(plain)
-    return found
+def _entries(split: Split, tree: Steps, players: Sequence[int]) -> dict[int, list[Term]]:
+    """Cell -> its terms; rotated features are written out."""
+    entries: dict[int, list[Term]] = {}
+    for term in split.terms:
+        for plain in unrotated(term, tree, len(players)):
+            entries.setdefault(players[plain.cell], []).append(plain)
+    return entries
 
 
 def unrotated(term: Term, tree: Steps, n_columns: int) -> list[Term]:

@@ -87,9 +87,12 @@ def _shares_of(scores):
     """Return the probability of each class, in the order of CLASSES."""
     top = max(scores)
     powers = [exp(score - top) for score in scores]
+    total = 0.0
+    for power in powers:  # `sum` rounds otherwise from Python 3.12 on
+        total += power
     shares = [0.0] * len(CLASSES)
     for code, power in zip(SCORED, powers):
-        shares[code] = power / sum(powers)
+        shares[code] = power / total
     return tuple(shares)
 '''
 
@@ -279,7 +282,10 @@ def predict_proba(row):
     if votes is None:
         return None
     votes = [max(vote, 0.0) for vote in votes]
-    return tuple(vote / sum(votes) for vote in votes) if any(votes) else EVEN
+    total = 0.0
+    for vote in votes:  # `sum` rounds otherwise from Python 3.12 on
+        total += vote
+    return tuple(vote / total for vote in votes) if any(votes) else EVEN
 
 
 def predict(row):

@@ -8,8 +8,10 @@ least the average gain less 0.001, and a subtree is replaced if the estimate of 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
 from statistics import NormalDist
 
 import numpy as np
@@ -153,7 +155,7 @@ class C45(Growth, BaseEstimator):
     def _collapse(self, root: _Node) -> None:
         """Make leaves of nodes whose subtree makes no fewer errors on its own rows."""
         for node in _postorder(root):
-            if node.children and node.errors <= sum(leaf.errors for leaf in node.leaves()) + 1e-3:
+            if node.children and node.errors <= _total(leaf.errors for leaf in node.leaves()) + 1e-3:
                 node.close()
 
     def _prune(self, root: _Node, rows: Rows) -> _Node:
@@ -164,7 +166,7 @@ class C45(Growth, BaseEstimator):
             if not node.children:
                 continue
             as_leaf = self._estimate(node.counts)
-            as_tree = sum(self._estimate(leaf.counts) for leaf in node.leaves())
+            as_tree = _total(self._estimate(leaf.counts) for leaf in node.leaves())
             largest = max(node.children, key=lambda child: float(child.counts.sum()))
             as_branch = self._raised_estimate(largest, node.rows, rows) if self.subtree_raising else math.inf
             if as_leaf <= as_tree + SLACK and as_leaf <= as_branch + SLACK:
@@ -193,6 +195,11 @@ class C45(Growth, BaseEstimator):
         total = float(counts.sum())
         errors = total - float(counts.max())
         return errors + added_errors(total, errors, self.confidence) if total > 0 else 0.0
+
+
+def _total(numbers: Iterable[float]) -> float:
+    """Return the sum from the first number on: `sum` rounds otherwise from Python 3.12 on."""
+    return reduce(add, numbers, 0.0)
 
 
 def added_errors(total: float, errors: float, confidence: float) -> float:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from functools import cache
+from functools import cache, reduce
 from itertools import combinations, product
+from operator import add
 
 import export_support as support
 import numpy as np
@@ -86,11 +87,14 @@ def said(model: Model, procedure: Procedure, rows: np.ndarray) -> np.ndarray:
                 if np.isnan(row[numbers]).any():
                     left = bool(split.missing_left)
                 else:
-                    lanes = [
-                        math.fsum(t.coef * (row[t.cell] if t.level == -1 else t.holds(row[t.cell])) for t in lane)
+                    products = [
+                        [t.coef * (row[t.cell] if t.level == -1 else t.holds(row[t.cell])) for t in lane]
                         for lane in split.lanes
                     ]
-                    left = sum(lanes) <= split.threshold
+                    # From the first term on, as the core adds: `sum` of Python 3.12 and later corrects its rounding.
+                    lanes = [reduce(add, lane, 0.0) for lane in products]
+                    total = lanes[0] if len(lanes) == 1 else (lanes[0] + lanes[1]) + (lanes[2] + lanes[3])
+                    left = total <= split.threshold
                 node = tree.left[node] if left else tree.right[node]
             own = np.array(tree.leaf(node).scores.of(row.tolist()))
             scores.append(own - own.mean())

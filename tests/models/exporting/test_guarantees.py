@@ -7,6 +7,7 @@ import json
 import shutil
 import sqlite3
 import subprocess
+from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -102,7 +103,7 @@ def in_c(model: Model, rows: np.ndarray, folder: Path) -> list[list]:
 
 
 def in_sql(model: Model, rows: np.ndarray, folder: Path) -> list[list]:
-    with sqlite3.connect(":memory:") as base:
+    with closing(sqlite3.connect(":memory:")) as base:
         base.execute("CREATE TABLE data (x1 REAL, x2 REAL, x3 REAL)")
         base.executemany("INSERT INTO data VALUES (?, ?, ?)", rows.tolist())
         answer = base.execute(export(model, "sql"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sqlite3
+from contextlib import closing
 
 import export_support as support
 import numpy as np
@@ -19,7 +20,7 @@ from oblique_cli.models.procedure import procedure_of
 def test_sqlite_reads_every_literal_as_the_number_it_stands_for():
     rng = np.random.default_rng(3)
     values = [*(rng.normal(size=20_000) * 10.0 ** rng.uniform(-8, 8, 20_000)).tolist(), 0.1, 0.0, 2.0**-1074, 1e300]
-    with sqlite3.connect(":memory:") as base:
+    with closing(sqlite3.connect(":memory:")) as base:
         for first in range(0, len(values), 500):
             part = values[first : first + 500]
             (row,) = base.execute("SELECT " + ", ".join(number(value) for value in part))
@@ -41,7 +42,7 @@ def test_columns_of_the_table_are_kept_and_none_is_covered():
     case = support.iris("axis_parallel")
     names = ("leaf", "prediction", "share", "Leaf_2")
     model = Model(**{**vars(case.model), "feature_names": names})
-    with sqlite3.connect(":memory:") as base:
+    with closing(sqlite3.connect(":memory:")) as base:
         base.execute(f"CREATE TABLE data ({', '.join(f'{chr(34)}{name}{chr(34)} REAL' for name in names)}, id TEXT)")
         base.execute("INSERT INTO data VALUES (5.1, 3.5, 1.4, 0.2, 'first')")
         found = base.execute(str(export(model, "sql")))
@@ -53,7 +54,7 @@ def test_columns_of_the_table_are_kept_and_none_is_covered():
 def test_numbers_in_columns_of_text_are_numbers():
     case = support.iris("axis_parallel")
     names = [cell.name for cell in case.procedure.cells]
-    with sqlite3.connect(":memory:") as base:
+    with closing(sqlite3.connect(":memory:")) as base:
         base.execute(f"CREATE TABLE data ({', '.join(f'{name} TEXT' for name in names)})")
         base.executemany("INSERT INTO data VALUES (?, ?, ?, ?)", [[str(x) for x in row] for row in case.X.tolist()])
         said = [row[-2] for row in base.execute(str(export(case.model, "sql")))]
