@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -117,6 +117,7 @@ class Seconds(OptionType):
     type=click.Choice(("cross", "split")),
     help="With --coverage: limits by cross-validation, or by a quarter of the rows, kept for it.  [default: cross]",
 )
+@click.option("--readable", is_flag=True, help="auto: the smallest tree with a split within one standard error.")
 @click.option("--tune", is_flag=True, help="Choose parameters by cross-validation, from a usual grid without --set.")
 @click.option("--folds", type=click.IntRange(2, 100), help="Of cross-validation.  [default: 10, of auto 5]")
 @click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
@@ -171,6 +172,7 @@ def fit(
     coverage: float | None,
     guarantee: str,
     calibration: str | None,
+    readable: bool,
     tune: bool,
     folds: int | None,
     seed: int,
@@ -256,6 +258,10 @@ def fit(
         raise click.UsageError("--scratch is for a file that takes more than --memory; this table does not")
     if coverage is None and (guarantee or calibration):
         raise click.UsageError("--guarantee and --calibration say how --coverage is kept; give --coverage, as in 0.9")
+    if readable and algorithm != AUTO:
+        raise click.UsageError(
+            f"--readable chooses among the algorithms of auto; leave out it or --algorithm {algorithm}"
+        )
     form = picture_form(path_figure)
     load_scikit_learn()
     if scheduler:
@@ -271,9 +277,12 @@ def fit(
     from oblique_cli.models.model import save
 
     with working(f"reading {called(data)}"):
-        dataset, policy, specs, columns = _asked(data, own, weights, algorithm, overrides, monotone, data_dir, offline)
+        dataset, policy, specs, columns = _asked(
+            data, own, weights, algorithm, overrides, monotone, readable, data_dir, offline
+        )
     rows_of = np.bincount(dataset.y, minlength=len(dataset.classes)) if dataset.classes else np.zeros(0, int)
     goal = goal_of(metric, threshold, dataset.task, dataset.classes, rows_of, "oblique fit")
+    goal = replace(goal, readable=readable)
     promise = None if coverage is None else Promise(coverage, guarantee, calibration or "cross")
     with working("fitting") as progress, at_work(scheduler, workers or (1 if scheduler else count_workers("auto"))):
         progress.begin("", fitting.steps(len(specs), folds, promise), unit="fits")
@@ -437,6 +446,7 @@ def _asked(
     algorithm: str,
     overrides: tuple[str, ...],
     monotone: tuple[str, ...],
+    readable: bool,
     data_dir: str | None,
     offline: bool,
 ) -> Any:
@@ -484,6 +494,8 @@ def _asked(
         experiment = parsed({"name": algorithm}, keyed)
         return dataset, experiment.datasets[0], experiment.algorithms, columns
     listed = candidates(dataset.task)
+    if readable:
+        listed += candidates(f"{dataset.task}_readable")
     if any(text.startswith(f"{CLASS_WEIGHT}=") for text in keyed):
         if dataset.task == "regression":
             raise ConfigError("--class-weight is for classes, and this target is of numbers; leave it out.")

@@ -15,7 +15,7 @@ FILE = Path(__file__).with_name("candidates.yaml")
 def candidates(task: str, path: Path = FILE) -> tuple[dict[str, Any], ...]:
     """Return the algorithms that auto compares for a task, as a configuration writes them, each with name and id.
 
-    task : "classification" or "regression"
+    task : "classification" or "regression"; with "_readable" behind it what is compared besides for a tree to read
     ConfigError for a file that lists no algorithms for it, or two of one id
     """
     listed = _lists(path).get(task)

@@ -72,6 +72,7 @@ class Candidate:
     """An algorithm in the comparison, by its id.
 
     estimate  None where there is none; size : of the models of the folds, the middle one
+    written   size of the model that is fitted to all rows, None where none is
     failure   why it has no estimate, or none on more rows
     rows      that it was compared on; dropped : whether others went on to more rows without it
     is_tree   whether its model is a single tree
@@ -84,6 +85,12 @@ class Candidate:
     rows: int = 0
     dropped: bool = False
     is_tree: bool = True
+    written: Size | None = None
+
+    @property
+    def shown(self) -> Size:
+        """The size of the model that is written, or of those of the folds."""
+        return self.written or self.size
 
 
 @dataclass(frozen=True)
@@ -132,13 +139,19 @@ class Choice:
         trees = [c for c in self.last if c.is_tree]
         return _smallest(trees) if trees else None
 
+    def with_written(self, algorithm: str, estimator: Any) -> Choice:
+        """Return the choice with the size of a model that is fitted to all rows."""
+        size = Size.of(estimator)
+        candidates = (replace(c, written=size) if c.algorithm == algorithm else c for c in self.candidates)
+        return replace(self, candidates=tuple(candidates))
+
     def plain(self) -> list[dict[str, Any]]:
         """Return the table for a model file and JSON."""
         return [
             {
                 "algorithm": c.algorithm,
-                "leaves": c.size.leaves,
-                "n_terms": c.size.n_terms,
+                "leaves": c.shown.leaves,
+                "n_terms": c.shown.n_terms,
                 **({"failure": c.failure} if c.estimate is None else c.estimate.plain()),
                 "compared_on": c.rows,
                 "dropped": c.dropped,
@@ -163,6 +176,20 @@ def _smallest(candidates: Sequence[Candidate]) -> Candidate:
     limit = _limit(candidates)
     within = [(c.size.key, _loss(c), i) for i, c in enumerate(candidates) if _loss(c) <= limit]
     return candidates[min(within)[2]]
+
+
+def ranked(candidates: Sequence[Candidate], goal: Goal) -> list[Candidate]:
+    """Return candidates in the order in which they are taken: the smallest within one standard error of the least loss.
+
+    For a model to read, the single trees that split first, by size within the limit of all, then by loss.
+    """
+    if not goal.readable:
+        return [_smallest(candidates)]
+    limit = _limit(candidates)
+    trees = [c for c in candidates if c.is_tree and c.size.leaves > 1]
+    within = sorted((c for c in trees if _loss(c) <= limit), key=lambda c: (c.size.key, _loss(c)))
+    beyond = sorted((c for c in trees if _loss(c) > limit), key=_loss)
+    return [*within, *beyond] or [_smallest(candidates)]
 
 
 def planned(own: Mapping[str, Case], n: int, folds: int, budget: Budget) -> Plan:
@@ -248,7 +275,7 @@ def choose(
     last_ones = [c for c in listed if c.estimate and not c.dropped]
     if not last_ones:
         raise ConfigError(f"none of {', '.join(own)} could be fitted ({found[alive[0]].failure}).")
-    chosen = _smallest(last_ones).algorithm
+    chosen = ranked(last_ones, goal)[0].algorithm
     return Choice(listed, chosen, goal.decided(answers[chosen].answers)[1])
 
 

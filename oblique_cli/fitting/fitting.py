@@ -24,7 +24,7 @@ from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.budget import Budget, cost_of
 from oblique_cli.fitting.calibrating import Promise, guaranteed, training_rows
-from oblique_cli.fitting.choosing import Choice, Plan, choose, estimated, fit_to_all, part, planned
+from oblique_cli.fitting.choosing import Choice, Plan, Size, choose, estimated, fit_to_all, part, planned, ranked
 from oblique_cli.fitting.cutting import Cut, cuts, is_cut
 from oblique_cli.fitting.default_pruning import pruned_spec
 from oblique_cli.fitting.estimating import Estimate, Step, Validated, cross_validated, details, unseen
@@ -142,12 +142,15 @@ def fit(
     with own_labels(task.dataset):
         found = task.estimated()
         rows = training_rows(task.dataset, promise, seed)
-        own = found.case if len(rows) == dataset.n else task.cases(part(task.dataset, rows))[found.case.spec.id]
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", FlatResponse)
-            fitted = task.fitted(own)
-    estimate = found.validated.estimate(goal)
-    about = _About(task, columns, policy, estimate, found.choice, found.threshold)
+            found, fitted = task.fitted_choice(found, rows)
+        about = _About(task, columns, policy, found.validated.estimate(goal), found.choice, found.threshold)
+        beside = None
+        if (best := about.best_case) is not None and about.choice is not None and best is not found.case:
+            beside = task.fitted(best)
+            about = replace(about, choice=about.choice.with_written(best.spec.id, beside.estimator))
+    estimate = about.estimate
     warned = warnings_of(task.dataset, goal, found.validated.answers, estimate)
     names = encoded_names(task.dataset, fitted.encoder)
     flat = [one.message for one in caught if isinstance(one.message, FlatResponse)]
@@ -155,7 +158,7 @@ def fit(
     model = about.model(found.case, fitted, task.told(found.validated.answers, warned))
     if promise is not None:
         model = _guaranteed(task, about, found.case, model, promise)
-    tree, tree_X = _tree_beside(task, about, found.case)
+    tree, tree_X = (None, None) if beside is None else (_tree_beside(about, beside), beside.X)
     curve: tuple[Cut, ...] = ()
     steps: tuple[Sized, ...] = ()
     if path:
@@ -274,6 +277,18 @@ class _Task:
         compared = choice if len(self.own) > 1 else None
         return _Found(validated, self.own[choice.chosen], compared, choice.threshold)
 
+    def fitted_choice(self, found: _Found, rows: np.ndarray) -> tuple[_Found, _Fitted]:
+        """Fit what was chosen to some rows; where a tree that splits is wanted and this one does not, the next one."""
+        cases = self.own if len(rows) == self.dataset.n else self.cases(part(self.dataset, rows))
+        if found.choice is None:
+            return found, self.fitted(cases[found.case.spec.id])
+        for candidate in ranked(found.choice.last, self.goal):
+            fitted = self.fitted(cases[candidate.algorithm])
+            if not self.goal.readable or Size.of(fitted.estimator).leaves > 1:
+                break
+        choice = replace(found.choice, chosen=candidate.algorithm).with_written(candidate.algorithm, fitted.estimator)
+        return replace(found, case=self.own[candidate.algorithm], choice=choice), fitted
+
     def fitted(self, case: Case) -> _Fitted:
         """Fit an algorithm to all rows."""
         estimator, encoder, chosen = fit_to_all(case, self.usual, self.seed, self.goal)
@@ -288,17 +303,12 @@ class _Task:
         return {"on_new_rows": details(answers, self.dataset.classes), "warnings": list(warned)}
 
 
-def _tree_beside(task: _Task, about: _About, case: Case) -> tuple[Model | None, np.ndarray | None]:
-    """Return the best single tree and its rows, where the model of `case` is none."""
-    best = about.best_case
-    if best is None or best is case:
-        return None, None
-    assert about.choice is not None and about.choice.best_tree is not None
+def _tree_beside(about: _About, fitted: _Fitted) -> Model:
+    """Return the best single tree, where the model that is chosen is none."""
+    assert about.choice is not None and about.choice.best_tree is not None and about.best_case is not None
     estimate = about.choice.best_tree.estimate
     assert estimate is not None
-    with own_labels(task.dataset):
-        fitted = task.fitted(best)
-    return replace(about, estimate=estimate).model(best, fitted, {}), fitted.X
+    return replace(about, estimate=estimate).model(about.best_case, fitted, {})
 
 
 def _path(task: _Task, about: _About, models: Mapping[int, Model]) -> tuple[Sized, ...]:

@@ -71,11 +71,13 @@ class Goal:
     metric     of predictions or probabilities
     threshold  share from which on `positive` is said; AUTO to choose it in training rows; None for the largest share
     positive   code of the class that the threshold is for
+    readable   whether the model is to be a tree with a split
     """
 
     metric: Metric
     threshold: float | str | None = None
     positive: int = 0
+    readable: bool = False
 
     @classmethod
     def usual(cls, task: str) -> Goal:

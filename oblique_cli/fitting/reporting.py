@@ -13,7 +13,7 @@ from oblique_cli.drawing.charts import Axis, Curve, Panel, curves
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.fitting.budget import Budget
-from oblique_cli.fitting.choosing import Choice
+from oblique_cli.fitting.choosing import Candidate, Choice
 from oblique_cli.fitting.cutting import AT_A_COMPLEXITY, is_cut_cart
 from oblique_cli.fitting.default_pruning import divides_rows, how_pruned
 from oblique_cli.fitting.estimating import Estimate
@@ -97,7 +97,9 @@ def remarks(outcome: Outcome, dataset: Dataset, card: bool = False) -> tuple[str
             f"The clock cut the work short, at {outcome.budget.cut}: another run may give another model; --time gives "
             "it longer."
         )
-    if outcome.tree is not None:
+    if outcome.choice is not None and outcome.goal.readable:
+        said.append(price_to_read(outcome))
+    elif outcome.tree is not None:
         said.append(price(outcome))
     return tuple(said)
 
@@ -150,24 +152,48 @@ def matrix_lines(
     yield from _aligned(rows, left={0})
 
 
-def price(outcome: Outcome) -> str:
-    """Return what the tree beside a model that is none costs, in a sentence."""
-    assert outcome.choice is not None and outcome.tree is not None and outcome.choice.best_tree is not None
-    tree, goal = outcome.choice.best_tree, outcome.goal
-    best = next(c for c in outcome.choice.candidates if c.algorithm == outcome.choice.chosen)
+def _worse_by(goal: Goal, tree: Candidate, best: Candidate) -> str:
+    """How much worse a tree is than another model on the same rows."""
     assert tree.estimate is not None and best.estimate is not None
     lost = abs(best.estimate.score - tree.estimate.score)
     if goal.metric.name == "accuracy":
-        told = f"{100 * lost:.1f} points of accuracy"
-    else:
-        told = (
-            f"{lost:.1f} points of {goal.metric.title}"
-            if goal.metric.unit == "%"
-            else f"{goal.metric.title} by {lost:.3g}"
-        )
+        return f"{100 * lost:.1f} points of accuracy"
+    return (
+        f"{lost:.1f} points of {goal.metric.title}" if goal.metric.unit == "%" else f"{goal.metric.title} by {lost:.3g}"
+    )
+
+
+def price(outcome: Outcome) -> str:
+    """Return what the tree beside a model that is none costs, in a sentence."""
+    choice = outcome.choice
+    assert choice is not None and outcome.tree is not None and choice.best_tree is not None
+    tree = choice.best_tree
+    best = next(c for c in choice.candidates if c.algorithm == choice.chosen)
     return (
         f"A tree that can be read, {tree.algorithm} of {outcome.tree.facts['leaves']} leaves and "
-        f"{outcome.tree.facts['n_terms']} terms, is kept beside it; on the same rows it is worse by {told}."
+        f"{outcome.tree.facts['n_terms']} terms, is kept beside it; on the same rows it is worse by "
+        f"{_worse_by(outcome.goal, tree, best)}."
+    )
+
+
+def price_to_read(outcome: Outcome) -> str:
+    """Return what a tree with a split costs beside the most accurate model compared, in a sentence."""
+    choice = outcome.choice
+    assert choice is not None
+    tree = next(c for c in choice.candidates if c.algorithm == choice.chosen)
+    best = min((c for c in choice.last if c.estimate), key=lambda c: c.estimate.loss if c.estimate else 0.0)
+    if tree.shown.leaves < 2 or not tree.is_tree:
+        return "--readable: no tree that was compared has a split."
+    assert tree.estimate is not None
+    which = "smallest" if tree.estimate.loss <= choice.limit else "best"
+    within = (
+        "within one standard error of the best model" if which == "smallest" else "though none is as good as the best"
+    )
+    if best is tree:
+        return f"--readable: {tree.algorithm} is the {which} tree with a split {within}, and no model is more accurate."
+    return (
+        f"--readable: {tree.algorithm} is the {which} tree with a split {within}; on the same rows it is worse than "
+        f"{best.algorithm}, the most accurate, by {_worse_by(outcome.goal, tree, best)}."
     )
 
 
@@ -177,8 +203,8 @@ def size_curve(outcome: Outcome) -> list[str]:
     sign = 1 if goal.metric.larger_is_better else -1
     found = []
     if outcome.choice is not None:
-        ranked = sorted(outcome.choice.last, key=lambda c: c.size.key)
-        found += [(c.size.n_terms, c.estimate.score, c.algorithm) for c in ranked if c.estimate]
+        ranked = sorted(outcome.choice.last, key=lambda c: c.shown.key)
+        found += [(c.shown.n_terms, c.estimate.score, c.algorithm) for c in ranked if c.estimate]
     front: list[tuple[int, float, str]] = []
     for one in found:
         if not front or sign * one[1] > sign * front[-1][1]:
@@ -294,7 +320,7 @@ def comparison(choice: Choice, goal: Goal, budget: Budget, n: int) -> list[str]:
             if c.algorithm == choice.chosen
             else c.failure or (f"dropped at {c.rows:,} rows" if c.dropped else good)
         )
-        rows.append((c.algorithm, *shown, str(c.size.leaves), str(c.size.n_terms), f"{c.rows:,}", mark))
+        rows.append((c.algorithm, *shown, str(c.shown.leaves), str(c.shown.n_terms), f"{c.rows:,}", mark))
     kept = [i for i in range(6) if i != 5 or halved]
     widths = [max(len(row[i]) for row in rows) for i in range(6)]
     table = [
@@ -302,8 +328,10 @@ def comparison(choice: Choice, goal: Goal, budget: Budget, n: int) -> list[str]:
         for row in rows
     ]
     rule = (
-        "Chosen: fewest terms of all with an error within one standard error of the least. Terms are leaves, "
-        "coefficients of planes and coefficients of models in leaves, added up. "
+        f"Chosen: {'tree with a split of ' if goal.readable else ''}fewest terms of all with an error within one "
+        "standard error of the least, by the middle size of the models of the folds; of a model that is written the "
+        "table has its own size. Terms are leaves, coefficients of planes and coefficients of models in leaves, added "
+        "up. "
         "The figures of the table flatter what is chosen from it; the nested estimate below does not."
     )
     if halved:

@@ -101,6 +101,24 @@ def test_equal_sizes_go_to_the_lesser_loss_and_then_to_the_first(monkeypatch):
     assert chosen_of(monkeypatch, {"a": (0.10, 5), "b": (0.10, 5)}) == "a"
 
 
+def test_a_tree_to_read_is_the_smallest_with_a_split_within_one_standard_error_or_else_the_best(monkeypatch):
+    names = ("axis_parallel", "hhgdt", "fdt", "hhgdt_forest")
+
+    def order(*losses_and_leaves: tuple[float, int]) -> list[str]:
+        scripted(
+            monkeypatch,
+            {name: loss for name, (loss, _) in zip(names, losses_and_leaves, strict=True)},
+            {name: Size(leaves, 3 * leaves) for name, (_, leaves) in zip(names, losses_and_leaves, strict=True)},
+        )
+        found = choose(table(), cases_of(*names), 5, 1, replace(GOAL, readable=True), Budget(None), np.inf, names)
+        assert found.chosen == choosing.ranked(found.last, replace(GOAL, readable=True))[0].algorithm
+        return [c.algorithm for c in choosing.ranked(found.last, replace(GOAL, readable=True))]
+
+    assert order((0.11, 1), (0.115, 4), (0.10, 6), (0.10, 90)) == ["hhgdt", "fdt"], "one leaf is no split"
+    assert order((0.3, 2), (0.2, 9), (0.25, 3), (0.10, 90)) == ["hhgdt", "fdt", "axis_parallel"], "none is as good"
+    assert order((0.3, 1), (0.2, 1), (0.25, 1), (0.10, 90)) == ["hhgdt_forest"]
+
+
 def test_an_algorithm_that_fails_is_left_out_with_its_reason(monkeypatch):
     compared = choosing.cross_validated
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from oblique_cli.evaluation.metrics import n_terms
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting import candidates as candidates_module
-from oblique_cli.fitting import estimating, fitting
+from oblique_cli.fitting import estimating, fitting, reporting
 from oblique_cli.fitting.candidates import candidates
 from oblique_cli.fitting.choosing import Size, part
 from oblique_cli.fitting.default_pruning import FRACTION, MANY_ROWS, divides_rows, how_pruned, pruned_spec
@@ -28,6 +29,10 @@ POLICY = DatasetSpec("t", missing="impute", encoding="onehot")
 
 def spec(name: str, grid: dict | None = None, **params: object) -> AlgorithmSpec:
     return AlgorithmSpec(name, name, params, grid or {})
+
+
+def specs(*names: str) -> list[AlgorithmSpec]:
+    return [spec(name) for name in names]
 
 
 def noise(n: int = 60, classes: int = 2, task: str = "classification") -> Dataset:
@@ -379,3 +384,40 @@ def test_terms_are_counted_alike_in_models_of_every_kind():
     assert n_terms(forest) == sum(one.n_leaves + np.count_nonzero(one.coef_) for one in forest.trees())
     assert n_terms(make("c45", random_state=0).fit(X, two)) >= 2
     assert n_terms(make("svm").fit(X, two)) == 0
+
+
+def noise_with_a_weak_split(n: int = 90) -> Dataset:
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(n, 3))
+    return Dataset(
+        "t", X, (rng.uniform(size=n) < 0.35 + 0.1 * (X[:, 0] > 0)).astype(np.int32), ("u", "v"), ("a", "b", "c")
+    )
+
+
+def test_a_model_to_read_has_a_split_where_the_smallest_has_none_and_its_price_is_printed():
+    dataset, names = noise_with_a_weak_split(), ("axis_parallel", "hhgdt", "hhgdt_forest")
+    plain = fitting.fit(dataset, POLICY, specs(*names))
+    assert plain.model.facts["leaves"] == 1
+    goal = replace(Goal.usual("classification"), readable=True)
+    stump = spec("axis_parallel", max_depth=1, pruning="none")
+    found = fitting.fit(dataset, POLICY, [*specs(*names), replace(stump, id="one_split")], goal=goal)
+    assert found.model.facts["leaves"] > 1 and found.case.spec.id == found.choice.chosen
+    printed = " ".join(reporting.remarks(found, dataset))
+    assert re.search(
+        rf"--readable: {found.choice.chosen} is the (smallest|best) tree with a split .* points of", printed
+    )
+    stumps = fitting.fit(dataset, POLICY, [*specs("fdt"), spec("hhgdt", max_depth=0)], goal=goal)
+    assert stumps.model.facts["leaves"] == 1
+    assert "--readable: no tree that was compared has a split." in reporting.remarks(stumps, dataset)
+
+
+def test_the_comparison_has_the_size_of_every_model_that_is_written():
+    dataset = noise_with_a_weak_split(200)
+    found = fitting.fit(dataset, POLICY, specs("hhgdt_forest", "axis_parallel"))
+    written = {model.algorithm: model.facts for model in (found.model, found.tree) if model is not None}
+    rows = {row["algorithm"]: row for row in found.model.facts["compared"]}
+    for name, facts in written.items():
+        assert (rows[name]["leaves"], rows[name]["n_terms"]) == (facts["leaves"], facts["n_terms"])
+    shown = "\n".join(reporting.comparison(found.choice, found.goal, found.budget, dataset.n))
+    facts = found.model.facts
+    assert re.search(rf"^{found.model.algorithm} .* {facts['leaves']} +{facts['n_terms']} +chosen$", shown, re.M)
