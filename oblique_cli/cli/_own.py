@@ -46,6 +46,7 @@ class OwnOptions:
     thousands: str | None = None
     charset: str | None = None
     missing_marks: tuple[str, ...] = ()
+    only_marks: bool = False
     dates: str | None = None
     header: str | None = None
 
@@ -62,7 +63,7 @@ class OwnOptions:
 
 
 def _option(name: str) -> str:
-    return "--na" if name == "missing_marks" else f"--{name.replace('_', '-')}"
+    return {"missing_marks": "--na", "only_marks": "--only-na"}.get(name) or f"--{name.replace('_', '-')}"
 
 
 def own_data_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -108,7 +109,11 @@ def own_data_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "missing_marks",
             metavar="MARK",
             multiple=True,
-            help="Own data: a mark of missing values, in place of the usual ones (NA, ?, -, n/a, ...).",
+            help="Own data: a mark of missing values beside the usual ones (NA, ?, -, n/a, ...); may be repeated. "
+            "'nonnumeric' stands for every cell of a column of numbers that is no number.",
+        ),
+        click.option(
+            "--only-na", "only_marks", is_flag=True, help="Own data: the marks of --na replace the usual ones."
         ),
         click.option(
             "--dates",

@@ -8,9 +8,10 @@ from typing import Any
 
 from oblique_cli.config.composing import PLURAL
 from oblique_cli.data.handed import FURTHER
-from oblique_cli.data.own.numbers import DATES, NAMED_MARKS, NAMED_SIGNS
+from oblique_cli.data.own.dates import DATES
+from oblique_cli.data.own.numbers import NAMED_MARKS, NAMED_SIGNS
 from oblique_cli.data.own.rows import HEADERS
-from oblique_cli.ground.constraints import Choice, Constraint, Integer, Real, Text
+from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Real, Text
 from oblique_cli.ground.registry import Registry
 from oblique_cli.schemes import SCHEMES
 
@@ -54,6 +55,7 @@ READING: dict[str, Constraint] = {
     "charset": Text(),
     "dates": Choice(("leave_out", "days", *DATES)),
     "header": Choice(HEADERS),
+    "only_marks": Boolean(),
 }
 LISTS = ("qualitative",)  # of columns, and those that go with a file of the user's own
 READING_LISTS = ("drop", "keep", "features", "missing_marks")

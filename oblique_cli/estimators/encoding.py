@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.errors import ColumnError, ConfigError, NotConverged
 from oblique_cli.estimators.missing_values import medians
+from oblique_cli.ground.labels import OTHER
 from oblique_cli.ground.nodes import Indicator
 from oblique_cli.ground.registry import close_matches
 
@@ -77,6 +78,18 @@ class ColumnEncoder:
             usual,
             tuple(np.unique(column) for column in codes.T) if indicators else None,
         )
+
+    @classmethod
+    def of(
+        cls, dataset: Dataset, X: Array, *, fill: bool, indicators: bool, weights: Array | None = None
+    ) -> ColumnEncoder:
+        """Return what rows X (n, p) of a data set say, as `learned`; the level of all rare levels has no indicator."""
+        encoder = cls.learned(X, dataset.qualitative, fill=fill, indicators=indicators, weights=weights)
+        if encoder.levels is None:
+            return encoder
+        known = [dataset.levels.get(j, ()) for j in encoder.qualitative.tolist()]
+        others = [len(names) - 1 if names[-1:] == (OTHER,) else -1 for names in known]
+        return replace(encoder, levels=tuple(c[c != k] for c, k in zip(encoder.levels, others, strict=True)))
 
     @property
     def n_encoded(self) -> int:
@@ -169,7 +182,7 @@ def fold_encoder(dataset: Dataset, policy: Policy, X: Array) -> ColumnEncoder | 
     fill, indicators = encoded_by(dataset, policy)
     if not fill and not indicators:
         return None
-    return ColumnEncoder.learned(X, dataset.qualitative, fill=fill, indicators=indicators)
+    return ColumnEncoder.of(dataset, X, fill=fill, indicators=indicators)
 
 
 def n_columns(dataset: Dataset, policy: Policy) -> int:

@@ -505,7 +505,7 @@ def filling(dataset: Dataset, policy: DatasetSpec, encoder: ColumnEncoder | None
     if policy.missing != "impute" or (encoder is None and dataset.qualitative):
         return encoder
     indicators = encoder is not None and encoder.levels is not None
-    return ColumnEncoder.learned(dataset.X, dataset.qualitative, fill=True, indicators=indicators)
+    return ColumnEncoder.of(dataset, dataset.X, fill=True, indicators=indicators)
 
 
 def columns_of(dataset: Dataset) -> Columns:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+OTHER = "(other)"  # the last level of a column whose rare levels are one, and which levels of new rows belong to
+
 
 def is_number(text: str) -> bool:
     """Whether the text is a finite decimal number, in ASCII and without underscores."""

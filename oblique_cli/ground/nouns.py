@@ -40,7 +40,8 @@ class DatasetSpec:
     decimal: str = ""
     thousands: str = ""
     charset: str = ""
-    missing_marks: tuple[str, ...] | None = None
+    missing_marks: tuple[str, ...] = ()
+    only_marks: bool = False
     dates: str = "leave_out"
     header: str = ""
     source: str = ""  # "openml:31" or "sklearn:iris" for a set that comes from there
@@ -55,7 +56,7 @@ class DatasetSpec:
 # Fields of a `DatasetSpec` that only say how to read a file: the digest of what was read decides, not they.
 READING = (
     "csv", "task", "drop", "keep", "features", "delimiter", "decimal", "thousands", "charset", "missing_marks", "dates",
-    "header",
+    "header", "only_marks",
 )  # fmt: skip
 
 

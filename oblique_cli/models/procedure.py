@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from oblique_cli.data.own.cell_forms import IN_MINUTES
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nodes import depths_of
 from oblique_cli.models.codecs import resolved
@@ -24,6 +25,7 @@ from oblique_cli.models.kinds import KINDS
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED, LEVEL, SQUARE
 
 if TYPE_CHECKING:
+    from oblique_cli.data.own.columns import Column
     from oblique_cli.models.model import Model
 
 NUMBER = -1  # the `level` of a term that takes the number in its cell
@@ -565,13 +567,19 @@ class Classes:
 # ---- columns ---------------------------------------------------------------------------------------------------------
 
 
+def _unit(column: Column) -> str:
+    """What the numbers of a column are in, where the table that the model was fitted to says it."""
+    if column.date:
+        return f"days since 1970-01-01, dates as {column.date}"
+    if column.of:
+        return f"1 where {column.of} is a bound, else 0"
+    return "minutes" if set(column.written) & set(IN_MINUTES) else column.unit
+
+
 def _cells(model: Model) -> list[Cell]:
     """The columns of a row as the user has them."""
     if model.columns is not None:
-        return [
-            Cell(one.name, tuple(one.levels), unit=f"days since 1970-01-01, dates as {one.date}" if one.date else "")
-            for one in model.columns.features
-        ]
+        return [Cell(one.name, tuple(one.levels), unit=_unit(one)) for one in model.columns.features]
     levels = {} if model.encoder else (model.fitted.state.get("levels_") or {})
     return [Cell(name, tuple(map(str, levels.get(j, ())))) for j, name in enumerate(model.feature_names)]
 

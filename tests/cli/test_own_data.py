@@ -79,7 +79,7 @@ def test_drop_takes_a_list_and_notes_say_what_was_done_to_units(call):
     lines = ["a,b,cost,y", *(f'{i % 7}.5,{i % 3}.5,"${i},{i % 10}00.50",{"yn"[i % 2]}' for i in range(10, 60))]
     (call.folder / "cost.csv").write_text("\n".join(lines) + "\n")
     ended = call("tree", "cost.csv", "--target", "y", "--drop", "a,b", "--set", "pruning=none")
-    assert ended.code == 0 and "# Signs of units are passed over: 'cost' ($).\n" in ended.out
+    assert ended.code == 0 and "converted to numbers: 'cost' ('$10,000.50' is 10000.5)" in ended.out
     assert "if cost <= " in ended.out and " a " not in ended.out.partition("\nif ")[2]
 
 

@@ -13,12 +13,16 @@ from pathlib import Path
 import numpy as np
 
 from oblique_cli.data.own import numbers as own_numbers
+from oblique_cli.data.own import roles as own_roles
 from oblique_cli.data.own import rows as own_rows
+from oblique_cli.data.own.cell_forms import is_censored
 from oblique_cli.data.own.columns import Chunk, Column, Columns
+from oblique_cli.data.own.dates import days
 from oblique_cli.data.own.numbers import Form
 from oblique_cli.data.own.rows import Opened
 from oblique_cli.data.own.source import Source, source_of
 from oblique_cli.errors import MOST_QUOTED, DataError, quoted
+from oblique_cli.ground.labels import OTHER
 from oblique_cli.ground.registry import close_matches
 
 
@@ -31,20 +35,9 @@ def feature_values(
     """
     marks = frozenset(missing)
     if column.treatment == "levels":
-        code = {level: float(k) for k, level in enumerate(column.levels)}
-        found = np.empty(len(cells))
-        unseen: dict[str, None] = {}
-        for k, cell in enumerate(cells):
-            at = code.get(cell)
-            if at is None:
-                absent = not cell or cell.lower() in marks
-                at = math.nan if absent else float(len(code))
-                if not absent:
-                    unseen[cell] = None
-            found[k] = at
-        return found, list(unseen)
-    form = Form(column.decimal, column.thousands, column.unit)
-    if column.treatment == "number":
+        return _codes(column, cells, marks)
+    form = Form(column.decimal, column.thousands, column.unit, column.written)
+    if column.treatment in ("number", "censored") and not form.written:
         with contextlib.suppress(ValueError):  # a mark, or an error with its place
             return _without(np.array(own_numbers.numbers_of(cells, form)), marks, form), []
     memo: dict[str, float] = {}
@@ -56,17 +49,42 @@ def feature_values(
                 if not cell or cell.lower() in marks:
                     value = math.nan
                 else:
-                    value = form.value(cell) if column.treatment != "days" else own_numbers.days(cell, column.date)
+                    value = days(cell, column.date) if column.treatment == "days" else form.value(cell)
             except ValueError:
-                what = f"a date as {column.date}" if column.treatment == "days" else "a number"
-                raise DataError(
-                    f"{where}: column {quoted(column.name)} holds {quoted(cell)} at line {lines[k]}, not "
-                    f"{what}; mend the cell, or leave it empty if the value is missing"
-                ) from None
+                if column.treatment == "days" or own_numbers.NONNUMERIC not in marks:
+                    raise _odd(column, cell, f"{where}: column {quoted(column.source)}", lines[k]) from None
+                value = math.nan
+            if column.treatment == "censored" and not math.isnan(value):
+                value = float(is_censored(cell))
             if len(memo) < 10_000:
                 memo[cell] = value
         found[k] = value
-    return (found if column.treatment == "days" else _without(found, marks, form)), []
+    return (_without(found, marks, form) if column.treatment == "number" else found), []
+
+
+def _odd(column: Column, cell: str, where: str, line: int) -> DataError:
+    what = f"a date as {column.date}" if column.treatment == "days" else "a number"
+    unit = f" in {column.unit}" if column.unit else ""
+    return DataError(
+        f"{where} holds {quoted(cell)} at line {line}, not {what}{unit}; mend the cell, or leave it empty if the value "
+        "is missing"
+    )
+
+
+def _codes(column: Column, cells: Sequence[str], marks: Collection[str]) -> tuple[np.ndarray, list[str]]:
+    """Codes of levels, NaN where a cell is missing, and the levels that are not known."""
+    code = {level: float(k) for k, level in enumerate(column.levels)}
+    other = column.levels[-1:] == (OTHER,)
+    unknown = float(len(code) - other)
+    spelled = own_roles.spelled(column.levels)
+    unseen: dict[str, None] = {}
+    for cell in set(cells) - code.keys():
+        known = spelled.get(own_roles.spelling(cell)) if cell and cell.lower() not in marks else ""
+        code[cell] = math.nan if known == "" else unknown if known is None else code[known]
+    for cell in dict.fromkeys(cells):
+        if code[cell] == unknown and cell not in column.levels and not other:
+            unseen[cell] = None
+    return np.fromiter(map(code.__getitem__, cells), np.float64, len(cells)), list(unseen)
 
 
 def _without(values: np.ndarray, marks: Collection[str], form: Form) -> np.ndarray:
@@ -89,13 +107,16 @@ def target_values(
 
 
 def _respelled(others: Collection[str], columns: Columns, column: Column) -> dict[str, int]:
-    """Codes of cells that are the number of a class in another spelling, as 1.0 is of 1, if all classes are numbers."""
+    """Codes of cells that are a class in another spelling: 1.0 of 1, TRUE of True."""
+    code = {label: k for k, label in enumerate(columns.classes)}
     form = Form(column.decimal, column.thousands, column.unit)
-    if not others or not all(map(form.holds, columns.classes)):
-        return {}
-    code = {form.exact(label): k for k, label in enumerate(columns.classes)}
-    known = (cell for cell in others if cell.lower() not in columns.missing and form.holds(cell))
-    return {cell: code[value] for cell in known if (value := form.exact(cell)) in code}
+    if all(map(form.holds, columns.classes)) and not own_roles.are_padded(columns.classes):
+        value = {form.exact(label): k for label, k in code.items()}
+        known = (cell for cell in others if cell.lower() not in columns.missing and form.holds(cell))
+        return {cell: value[number] for cell in known if (number := form.exact(cell)) in value}
+    spelled = own_roles.spelled(columns.classes)
+    known = (cell for cell in others if cell and own_roles.spelling(cell) in spelled)
+    return {cell: code[spelled[own_roles.spelling(cell)]] for cell in known}
 
 
 # ---- other rows of the same kind -------------------------------------------------------------------------------------
@@ -114,7 +135,7 @@ def _opened(source: str | Path | Source, columns: Columns) -> Iterator[tuple[Ope
     delimiter = columns.delimiter
     if kind == "csv":
         with own_rows.opened(source, kind, delimiter, charset, columns.header) as table:
-            whole = set(columns.feature_names) <= set(table.header)
+            whole = {column.source for column in columns.features} <= set(table.header)
         delimiter = delimiter if whole else own_rows.sniffed(source, charset)
     with own_rows.opened(source, kind, delimiter, charset, columns.header) as table:
         yield table, source.where
@@ -136,8 +157,9 @@ def chunks(
     """
     with _opened(source, columns) as (table, where):
         at = {name: i for i, name in enumerate(table.header)}
-        wanted = {**dict.fromkeys(keep, "to be kept"), **dict.fromkeys(columns.feature_names, "one of the features")}
-        if lost := [name for name in (*columns.feature_names, *keep) if name not in at]:
+        sources = dict.fromkeys((column.source for column in columns.features), "one of the features")
+        wanted = {**dict.fromkeys(keep, "to be kept"), **sources}
+        if lost := [name for name in (*sources, *keep) if name not in at]:
             short = [name for name in table.header if len(name) <= MOST_QUOTED]
             hint = close_matches(lost[0], short) or f" Columns: {', '.join(map(quoted, table.header[:10]))}."
             raise DataError(f"{where}: there is no column {quoted(lost[0])}, which is {wanted[lost[0]]}.{hint}")
@@ -153,7 +175,7 @@ def chunks(
             X = np.empty((len(features), len(block)))
             unseen = {}
             for j, column in enumerate(features):
-                X[j], unknown = feature_values(column, cells[at[column.name]], columns.missing, lines, where)
+                X[j], unknown = feature_values(column, cells[at[column.source]], columns.missing, lines, where)
                 if unknown:
                     unseen[j] = unknown
             y = None

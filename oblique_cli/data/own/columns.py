@@ -7,7 +7,8 @@ from dataclasses import MISSING, asdict, dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from oblique_cli.data.own.numbers import MARKS, UNITS
+from oblique_cli.data.own.cell_forms import CELL_FORMS, MOST_UNIT
+from oblique_cli.data.own.numbers import MARKS
 from oblique_cli.data.own.rows import MAX_COLUMNS
 from oblique_cli.data.own.source import charset_of
 from oblique_cli.errors import DataError, quoted
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 # What becomes of a column. Those of FEATURES are features; the others are left out, or play another part.
-FEATURES = ("number", "levels", "days")
+FEATURES = ("number", "levels", "days", "censored")
 LEFT_OUT = ("dropped", "identifier", "text", "date", "constant", "empty")
 TREATMENTS = (*FEATURES, *LEFT_OUT, "target", "groups")
 
@@ -29,16 +30,19 @@ MAX_LEVELS = 1_000_000  # of all columns together
 
 @dataclass(frozen=True)
 class Column:
-    """One column of a file.
+    """One column of a file, or an indicator that is made of one.
 
     name        as in the header
     treatment   one of TREATMENTS: "number" and "levels" are features as they are, "days" is a date as the number of
                 days since 1970-01-01; "identifier" tells rows apart, "text" has too many different words for levels,
-                "date" is a date that is left out, "dropped" was not asked for, "constant" and "empty" say nothing
+                "date" is a date that is left out, "dropped" was not asked for, "constant" and "empty" say nothing;
+                "censored" is 1 where the column `of` holds a bound such as <0.4, else 0
     decimal     decimal mark of numbers; `thousands` is the sign between thousands, "" if there is none
-    unit        sign of a unit that numbers may have at either end, such as "%"; "" if there is none
-    levels      of "levels": its levels in the order of their codes 0, 1, ...
+    unit        unit that numbers may have at either end, such as "%" or "kg"; "" if there is none
+    written     names of the `CELL_FORMS` that are converted into numbers
+    levels      of "levels": its levels in the order of their codes 0, 1, ...; OTHER may be the last
     date        of "days" and "date": the form of the dates, such as "yyyy-mm-dd"
+    of          of "censored": the name of the column in the header
     """
 
     name: str
@@ -48,6 +52,13 @@ class Column:
     levels: tuple[str, ...] = ()
     date: str = ""
     unit: str = ""
+    written: tuple[str, ...] = ()
+    of: str = ""
+
+    @property
+    def source(self) -> str:
+        """The name of the column of the file that holds the cells."""
+        return self.of or self.name
 
 
 @dataclass(frozen=True)
@@ -144,8 +155,15 @@ class Columns:
                 )
             if column.decimal not in (".", ",") or len(column.thousands) > 1 or column.decimal == column.thousands:
                 raise DataError(f"{where}: column {quoted(column.name)} has no usable form of numbers")
-            if column.unit not in ("", *UNITS):
-                raise DataError(f"{where}: {quoted(column.unit)} is no sign of a unit (column {quoted(column.name)})")
+            if len(column.unit) > 2 * MOST_UNIT + 1 or any(map(str.isdecimal, column.unit[:1])):
+                raise DataError(f"{where}: {quoted(column.unit)} is no unit (column {quoted(column.name)})")
+            if strange := [name for name in column.written if name not in CELL_FORMS]:
+                raise DataError(
+                    f"{where}: {quoted(strange[0])} is no form of cells (column {quoted(column.name)}); they are "
+                    f"{', '.join(CELL_FORMS)}"
+                )
+            if (column.treatment == "censored") != (column.of in names and column.of != column.name):
+                raise DataError(f"{where}: column {quoted(column.name)} says whether no other column is censored")
         if len(set(names)) < len(names):
             raise DataError(f"{where}: two columns have one name")
         if any(len(set(some)) < len(some) for some in [found.classes, *(column.levels for column in columns)]):

@@ -7,7 +7,6 @@ import operator
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +17,23 @@ from oblique_cli.data.own import numbers as own_numbers
 from oblique_cli.data.own import roles as own_roles
 from oblique_cli.data.own import rows as own_rows
 from oblique_cli.data.own.cells import feature_values, target_values
+from oblique_cli.data.own.column_type import ColumnTypes, Marks
 from oblique_cli.data.own.columns import FEATURES, Column, Columns
+from oblique_cli.data.own.notes import (
+    WHY,
+    as_typed,
+    conversions,
+    cut_list,
+    few,
+    named_sign,
+    row_count,
+    short,
+)
 from oblique_cli.data.own.numbers import Form
 from oblique_cli.data.own.source import STDIN, Source, charset_of, source_of, stem
-from oblique_cli.errors import MOST_QUOTED, ConfigError, DataError, quoted
+from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.ground.bounds import TABLE_CELLS
-from oblique_cli.ground.labels import label_order
+from oblique_cli.ground.labels import OTHER, label_order
 from oblique_cli.ground.registry import close_matches
 
 LISTS = ("drop", "keep", "features", "qualitative")  # of names of columns; a list with commas counts as its parts
@@ -41,8 +51,8 @@ class Reading:
     qualitative  columns of levels, whatever they look like
     missing      "error", "drop", "impute" or "keep", encoding "error" or anything else, as in `from_table`
     decimal      "point" or "comma"; thousands is a key of `own_numbers.NAMED_SIGNS`
-    marks        marks of missing values, in place of `own_numbers.MARKS`
-    dates        "leave_out", "days", or the form of the dates (a key of `own_numbers.DATES`), which means days
+    marks        marks of missing values beside the usual ones (`own_numbers.MARKS`), or in their place (only_marks)
+    dates        "leave_out", "days", or the form of the dates (one of `own_dates.DATES`), which means days
     header       "first" if the first row has the names of the columns, "none" if there are none
     groups       column whose equal cells belong together; it is no feature
     weights      column of the weights of rows, numbers from 0 up; it is no feature, and rows of weight 0 leave
@@ -61,7 +71,8 @@ class Reading:
     decimal: str = ""
     thousands: str = ""
     charset: str = ""
-    marks: tuple[str, ...] | None = None
+    marks: tuple[str, ...] = ()
+    only_marks: bool = False
     dates: str = "leave_out"
     header: str = ""
     groups: str = ""
@@ -112,8 +123,7 @@ class _Look:
             raise DataError(f"{self.where}: there are no rows below the header")
         self.lines = [line for line, _ in rows]
         self.cells = list(zip(*(cells for _, cells in rows), strict=True))
-        self.marks = tuple(mark.strip().lower() for mark in reading.marks) if reading.marks is not None else None
-        self.known = own_numbers.MARKS if self.marks is None else self.marks  # of missing values among numbers
+        self.marks = Marks(reading.marks, reading.only_marks)
         self.counts = [Counter(cells) for cells in self.cells]
         self._check_header()
         self.target = self._target()
@@ -129,8 +139,8 @@ class _Look:
             suggested = self.likely or own_roles.suggested_target(self.header)
             beside = ", or name a second file with the labels, as in --target y.npy" if self.kind == "npy" else ""
             raise ConfigError(
-                f"{self.where}: which column is to be predicted? Its columns are {_few(self.header)}; say it with "
-                f"--target, as in --target {_as_typed(suggested)}{beside}."
+                f"{self.where}: which column is to be predicted? Its columns are {few(self.header)}; say it with "
+                f"--target, as in --target {as_typed(suggested)}{beside}."
             )
         return target
 
@@ -143,7 +153,7 @@ class _Look:
         for names, role in roles:
             for name in names:
                 if name not in self.header and not (name == "*" and names is r.keep):
-                    hint = close_matches(name, _short(self.header)) or f" Columns: {_few(self.header)}."
+                    hint = close_matches(name, short(self.header)) or f" Columns: {few(self.header)}."
                     raise DataError(f"{self.where}: there is no column {quoted(name)} to use as {role}.{hint}")
         clash = own_roles.clash_of_roles(
             self.target,
@@ -167,7 +177,7 @@ class _Look:
                 if written == self.target and name not in self.reading.drop and not self.reading.features:
                     raise ConfigError(
                         f"{self.where}: columns {first} and {i} are both named {quoted(written)}, the target; leave "
-                        f"the other one out, as in --drop {_as_typed(name)}, or say --target {_as_typed(name)}."
+                        f"the other one out, as in --drop {as_typed(name)}, or say --target {as_typed(name)}."
                     )
                 self.notes.append(
                     f"columns {first} and {i} are both named {quoted(written)}; the second is {quoted(name)} here."
@@ -176,18 +186,18 @@ class _Look:
     # What the table says
 
     def _decide(self) -> None:
-        counts = self.counts
-        values = [[cell for cell in count if cell and cell.lower() not in self.known] for count in counts]
-        r = self.reading
+        counts, r = self.counts, self.reading
+        values = [[cell for cell in count if not self.marks.in_numbers(cell)] for count in counts]
         if self.typed:
-            self.forms = [Form()]
+            forms = [Form()]
         else:
             decimal = own_numbers.NAMED_MARKS.get(r.decimal) or own_numbers.decimal_mark(values, self.delimiter)
-            self.forms = own_numbers.forms(decimal, r.thousands, only=bool(r.decimal))
+            forms = own_numbers.forms(decimal, r.thousands, only=bool(r.decimal))
+        self.types = ColumnTypes(self.where, r, self.marks, forms, self.kinds, self.lines)
         i = self.header.index(self.target)
-        self.target_form = own_numbers.form_of(values[i], self.forms) if values[i] else None
+        self.target_form = self._target_form(i)
         self.task = self._task(i, counts[i])
-        self.respelled: list[str] = []  # labels that are numbers of a class that has another spelling
+        self.respelled: list[str] = []  # labels that are a class in another spelling
         self.labels = self._labels(counts[i])
         listed = []
         for j, name in enumerate(self.header):
@@ -199,10 +209,11 @@ class _Look:
             elif name in (*r.drop, r.weights) or (r.features and name not in r.features):
                 listed.append(Column(name, "dropped"))
             else:
-                listed.append(self._column(j, counts[j], values[j]))
+                listed.append(self.types.column(j, name, self.cells[j], counts[j]))
         listed = self._ranks_kept(listed)
         if not any(column.treatment in FEATURES for column in listed):
             listed = [self._used_all_the_same(column) for column in listed]
+        listed += self._indicators(listed)
         self.columns = Columns(
             columns=tuple(listed),
             target=self.target,
@@ -212,10 +223,10 @@ class _Look:
             delimiter=self.delimiter,
             charset=self.charset,
             header="none" if r.header == "none" else "",
-            missing=self.known,
+            missing=self.marks.known,
         )
         if not self.columns.features:
-            left = ", ".join(f"{quoted(name)} ({_WHY[why]})" for name, why in self.columns.left_out.items())
+            left = ", ".join(f"{quoted(name)} ({WHY[why]})" for name, why in self.columns.left_out.items())
             advice = f": {left}; --keep brings a column back" if left else ""
             raise DataError(f"{self.where}: there is no column to predict {quoted(self.target)} from{advice}")
 
@@ -238,15 +249,14 @@ class _Look:
         forms: dict[int, Form] = {}
         for j, column in enumerate(listed):
             if column.treatment == "identifier" and not own_roles.is_named_identifier(column.name):
-                form = own_numbers.form_of(
-                    {cell for cell in self.cells[j] if cell.lower() not in self.known}, self.forms
-                )
+                form = own_numbers.form_of(self.types.values(self.counts[j]), self.types.forms)
                 forms |= {} if form is None else {j: form}
         if len(forms) < 2:
             return listed
         used = {j: replace(listed[j], treatment="number", **f._asdict()) for j, f in forms.items()}
         numbers = {
-            j: feature_values(c, self.cells[j], self.known, self.lines, self.where)[0].tolist() for j, c in used.items()
+            j: feature_values(c, self.cells[j], self.marks.known, self.lines, self.where)[0].tolist()
+            for j, c in used.items()
         }
         for j in own_roles.ranks(numbers):
             listed[j] = used[j]
@@ -257,11 +267,37 @@ class _Look:
         if column.treatment != "identifier" or column.name in self.reading.drop:
             return column
         cells = {cell for cell in self.cells[self.header.index(column.name)] if cell}
-        form = own_numbers.form_of(cells, self.forms)
+        form = own_numbers.form_of(cells, self.types.forms)
         if form is None:
             return column
         self.notes.append(f"{quoted(column.name)} may be row numbers; it is used, as no other column is left.")
         return replace(column, treatment="number", **form._asdict())
+
+    def _indicators(self, listed: Sequence[Column]) -> list[Column]:
+        """An indicator beside each feature that has bounds such as <0.4."""
+        found: list[Column] = []
+        for column in listed:
+            if column.treatment == "number" and "censored" in column.written:
+                name = f"{column.name} censored"
+                while name in self.header:
+                    name += "_"
+                found.append(replace(column, name=name, treatment="censored", of=column.name))
+        return found
+
+    def _target_form(self, i: int) -> Form | None:
+        """How numbers of the target are written, None if it holds classes in words or codes."""
+        counts = self.counts[i]
+        values = self.types.values(counts)
+        form = self.types.number_form(values, self.reading.task == "regression")
+        if form is not None or not values or self.reading.task == "classification":
+            return form
+        mostly = own_numbers.mostly_numbers(values, self.types.forms)
+        is_number = self.reading.task == "regression" or own_numbers.NONNUMERIC in self.marks.given
+        if mostly is not None and (is_number or not mostly.odd):
+            few = len(mostly.numbers) <= own_roles.FEW_CLASSES
+            if self.reading.task or not (mostly.form.written and few):
+                return mostly.form
+        return None
 
     def _task(self, i: int, counts: Counter[str]) -> str:
         """The task that was said, or that the target asks for."""
@@ -277,10 +313,11 @@ class _Look:
         if self.kinds.get(self.target) == "number" and len(labels) > 2 and not r.algorithms:
             return "regression"
         if self.target_form is not None:
-            labels = Counter({cell: count for cell, count in labels.items() if cell.lower() not in self.known})
+            labels = Counter({cell: count for cell, count in labels.items() if not self.marks.in_numbers(cell)})
+            labels = Counter({cell: count for cell, count in labels.items() if self.target_form.holds(cell)})
             numbers = [self.target_form.value(cell) for cell in labels]
-        elif fault := self._bad_cell(i, counts):
-            raise DataError(fault)
+        elif not own_roles.are_padded(labels):
+            self.types.check_numbers(i, self.target, self.cells[i], counts)
         try:
             guess = own_roles.guess_task(self.target, labels, numbers)
         except ConfigError as error:
@@ -298,20 +335,22 @@ class _Look:
 
     def _is_missing_label(self, cell: str, counts: Mapping[str, int]) -> bool:
         """Whether a cell of the target stands for a missing label; among numbers every mark does."""
-        if not cell or self.marks is not None or self.target_form is None:
-            return not cell or self._is_missing_word(cell, counts)
-        return cell.lower() in self.known
+        if self.marks.given or self.target_form is None:
+            return self.marks.in_words(cell, counts)
+        return self.marks.in_numbers(cell)
 
     def _labels(self, counts: Counter[str]) -> tuple[str, ...]:
         if self.task == "regression":
             return ()
         labels = [cell for cell in counts if not self._is_missing_label(cell, counts)]
+        shortest: dict[Any, str] = {}
         if self.target_form is not None:
-            shortest: dict[Decimal, str] = {}
             for cell in sorted(labels, key=lambda cell: (len(cell), cell)):
                 shortest.setdefault(self.target_form.exact(cell), cell)
-            self.respelled = sorted(set(labels) - set(shortest.values()))
-            labels = list(shortest.values())
+        else:
+            shortest = own_roles.merged({cell: counts[cell] for cell in labels})
+        self.respelled = sorted(set(labels) - set(shortest.values()))
+        labels = list(set(shortest.values()))
         found = tuple(sorted(labels, key=label_order))
         if len(found) < 2:
             only = (
@@ -321,87 +360,6 @@ class _Look:
             )
             raise DataError(f"{self.where}: the target {quoted(self.target)} {only}; at least two are needed")
         return found
-
-    def _column(self, j: int, counts: Counter[str], values: Sequence[str]) -> Column:
-        name, r = self.header[j], self.reading
-        kept = name in r.keep or name in r.features or "*" in r.keep
-        if not kept and self.kinds.get(name) in ("identifier", "ignored"):
-            return Column(name, {"ignored": "dropped"}.get(self.kinds[name], "identifier"))
-        if name not in r.qualitative and self.kinds.get(name) != "levels":
-            form = own_numbers.form_of(values, self.forms) if values else None
-            if form is not None:
-                different = sorted(set(own_numbers.numbers_of(values, form)))
-                if not kept and len(different) == 1 and self._says_nothing(counts, values):
-                    return Column(name, "constant")
-                if not kept and own_roles.numbers_identify(different, sum(counts[cell] for cell in values), name):
-                    return Column(name, "identifier")
-                return Column(name, "number", **form._asdict())
-            dates = own_numbers.date_forms(values)
-            if dates:
-                return self._date(name, dates, kept)
-            if fault := self._bad_cell(j, counts):
-                raise DataError(fault)
-        words = [cell for cell in counts if cell and not self._is_missing_word(cell, counts)]
-        if not words:
-            return Column(name, "empty")
-        if not kept and name not in r.qualitative:
-            if len(words) == 1 and self._says_nothing(counts, words):
-                return Column(name, "constant")
-            why = own_roles.words_identify(Counter({cell: counts[cell] for cell in words}))
-            if why and (why == "identifier" or self.kinds.get(name) != "levels"):
-                return Column(name, why)
-        return Column(name, "levels", levels=tuple(sorted(words, key=label_order)))
-
-    def _says_nothing(self, counts: Mapping[str, int], values: Sequence[str]) -> bool:
-        """Whether a column of one value is the same in every row: its gaps may say something if they are kept."""
-        return self.reading.missing != "keep" or len(counts) == len(values)
-
-    def _is_missing_word(self, cell: str, counts: Mapping[str, int]) -> bool:
-        if self.marks is not None:
-            return cell.lower() in self.marks
-        return cell.lower() in self.known and not _is_word(cell, counts)
-
-    def _date(self, name: str, dates: list[str], kept: bool) -> Column:
-        wanted = self.reading.dates
-        if wanted == "leave_out" and not kept:
-            return Column(name, "date", date=dates[0] if len(dates) == 1 else "")
-        if wanted in own_numbers.DATES:
-            if wanted not in dates:
-                raise DataError(
-                    f"{self.where}: column {quoted(name)} holds dates, {_or(dates)}, and dates says {wanted}"
-                )
-            return Column(name, "days", date=wanted)
-        if len(dates) > 1:
-            raise ConfigError(
-                f"{self.where}: the dates of column {quoted(name)} can be {_or(dates)}: say which with --dates, as in "
-                f"--dates {dates[0]}."
-            )
-        return Column(name, "days", date=dates[0])
-
-    def _bad_cell(self, j: int, counts: Counter[str]) -> str:
-        """One sentence for the first cell that is no number in a column of numbers, "" if the column is none.
-
-        Such a column has nine numbers for each other cell, or three and one other cell.
-        """
-        n = sum(count for cell, count in counts.items() if cell and cell.lower() not in self.known)
-        best: list[str] = []
-        n_bad = n
-        unit = own_numbers.unit_of(counts)
-        for form in [*self.forms, *(form._replace(unit=unit) for form in self.forms if unit)]:
-            bad = [cell for cell in counts if cell and cell.lower() not in self.known and not form.holds(cell)]
-            if (found := sum(counts[cell] for cell in bad)) < n_bad:
-                best, n_bad = bad, found
-        if not best or n_bad > (1 if n >= 4 and n < 20 else n // 10):
-            return ""
-        wrong = set(best)
-        row = next(k for k, cell in enumerate(self.cells[j]) if cell in wrong)
-        more = f" ({n_bad} such cells)" if n_bad > 1 else ""
-        name = self.header[j]
-        return (
-            f"{self.where}: column {j + 1} ({quoted(name)}) holds numbers, but {quoted(self.cells[j][row])} in row "
-            f"{row + 1} (line {self.lines[row]}){more}: mend the cell, or leave it empty if the value is missing. If "
-            f"these are codes, say --qualitative {_as_typed(name)}"
-        )
 
     # The arrays
 
@@ -413,7 +371,8 @@ class _Look:
         kept = [j for j, column in enumerate(columns.columns) if column.treatment in FEATURES]
         X = np.empty((len(kept), len(self.lines)))
         for i, j in enumerate(kept):
-            X[i], _ = feature_values(columns.columns[j], self.cells[j], columns.missing, self.lines, self.where)
+            cells = self.cells[self.header.index(columns.columns[j].source)]
+            X[i], _ = feature_values(columns.columns[j], cells, columns.missing, self.lines, self.where)
         stays = self._with_target(np.array(labels_there))
         gaps = np.isnan(X)
         if r.missing == "error":
@@ -432,7 +391,7 @@ class _Look:
         X, y = np.ascontiguousarray(X.T[stays]), y[stays]
         X.flags.writeable = y.flags.writeable = False
         if lost := [quoted(label) for code, label in enumerate(columns.classes) if not (y == code).any()]:
-            self.notes.append(f"no row is left of {_cut(lost)}.")
+            self.notes.append(f"no row is left of {cut_list(lost)}.")
         self._report(X, y)
         return Dataset(
             name=name,
@@ -457,7 +416,7 @@ class _Look:
                 raise DataError(
                     f"{self.where}: the target {quoted(self.target)} is missing at line {self.lines[first]}"
                 )
-            self.notes.append(f"{_rows(int((~stays).sum()))} without a value of {quoted(self.target)} left out.")
+            self.notes.append(f"{row_count(int((~stays).sum()))} without a value of {quoted(self.target)} left out.")
         return stays
 
     def _refuse_gaps(self, gaps: np.ndarray, kept: Sequence[int]) -> None:
@@ -465,10 +424,10 @@ class _Look:
         some = np.flatnonzero(gaps.any(axis=1))
         if not len(some):
             return
-        count = int(gaps[some[0]].sum())
+        count, name = int(gaps[some[0]].sum()), quoted(self.columns.columns[kept[some[0]]].name)
         more = f" ({len(some)} columns have some)" if len(some) > 1 else ""
         raise DataError(
-            f"{self.where}: column {kept[some[0]] + 1} ({quoted(self.header[kept[some[0]]])}) has {count} missing "
+            f"{self.where}: column {kept[some[0]] + 1} ({name}) has {count} missing "
             f"value{'' if count == 1 else 's'}{more}; set missing: impute or drop"
         )
 
@@ -482,7 +441,7 @@ class _Look:
             raise DataError(
                 f"{self.where}: every weight in column {quoted(self.reading.weights)} is 0; at least one must not be"
             )
-        self.notes.append(f"{_rows(count)} of weight 0 left out.")
+        self.notes.append(f"{row_count(count)} of weight 0 left out.")
         return stays
 
     def _whole(self, stays: np.ndarray, lacking: np.ndarray) -> np.ndarray:
@@ -494,7 +453,7 @@ class _Look:
             raise DataError(
                 f"{self.where}: every row has a missing value, so drop would leave none; set missing: impute"
             )
-        self.notes.append(f"{_rows(int((stays & ~whole).sum()))} with a missing value left out (missing: drop).")
+        self.notes.append(f"{row_count(int((stays & ~whole).sum()))} with a missing value left out (missing: drop).")
         return whole
 
     def _fault_of_levels(self, kept: Sequence[int]) -> DataError:
@@ -514,8 +473,9 @@ class _Look:
         """The weight of every row. DataError, with its row, for a cell that is no number from 0 up."""
         name = self.reading.weights
         cells = self.cells[self.header.index(name)]
-        given = [cell for cell in dict.fromkeys(cells) if own_numbers.form_of([cell], self.forms) is not None]
-        form = (own_numbers.form_of(given, self.forms) if given else None) or Form()
+        forms = self.types.forms
+        given = [cell for cell in dict.fromkeys(cells) if own_numbers.form_of([cell], forms) is not None]
+        form = (own_numbers.form_of(given, forms) if given else None) or Form()
         value = {cell: form.value(cell) if form.holds(cell) else math.nan for cell in dict.fromkeys(cells)}
         wrong = {cell for cell, w in value.items() if not (math.isfinite(w) and w >= 0)}
         if wrong:
@@ -531,7 +491,7 @@ class _Look:
         name = self.reading.groups
         cells = self.cells[self.header.index(name)]
         counts = Counter(cells)
-        known = [cell for cell in counts if cell and not self._is_missing_word(cell, counts)]
+        known = [cell for cell in counts if not self.marks.in_words(cell, counts)]
         code = {cell: k for k, cell in enumerate(sorted(known, key=label_order))}
         groups = np.array([code.get(cell, -1) for cell in cells], dtype=np.int64)
         without = np.flatnonzero(stays & (groups < 0))
@@ -556,7 +516,7 @@ class _Look:
             marks = {column.decimal for column in columns.columns if column.treatment in ("number", "target")}
             signs = {column.thousands for column in columns.columns} - {""}
             form += ["decimal comma"] * ("," in marks)
-            form += [f"{_named_sign(sign)} between thousands" for sign in sorted(signs)]
+            form += [f"{named_sign(sign)} between thousands" for sign in sorted(signs)]
             form += [self.charset] * (self.charset != "utf-8")
             if form:
                 out.append(f"read with {', '.join(form)}.")
@@ -564,23 +524,21 @@ class _Look:
         guessed = "" if r.task or r.algorithms else " (--task changes that)" * bool(self.target_form)
         out.append(f"{self.task}: {predicted} {quoted(self.target)} in {len(y)} rows{guessed}.")
         if self.respelled:
-            out.append(f"spellings of one number are one class: {_few(self.respelled)} among {_few(columns.classes)}.")
-        units = [f"{quoted(column.name)} ({column.unit})" for column in columns.columns if column.unit]
-        if units:
-            out.append(f"signs of units are passed over: {_cut(units)}.")
+            out.append(f"spellings of one label are one class: {few(self.respelled)} among {few(columns.classes)}.")
+        out += self._conversions()
         left = {name: why for name, why in columns.left_out.items() if why != "dropped"}
         if left:
-            named = [f"{quoted(name)} ({_WHY[why]})" for name, why in left.items()]
-            out.append(f"left out: {_cut(named)}; --keep brings a column back.")
+            named = [f"{quoted(name)} ({WHY[why]})" for name, why in left.items()]
+            out.append(f"left out: {cut_list(named)}; --keep brings a column back.")
         levels = [
             f"{quoted(name)} ({len(some)})"
             for name, some in zip(self._level_names(), columns.levels.values(), strict=True)
         ]
         if levels:
-            out.append(f"words are levels: {_cut(levels)}.")
+            out.append(f"words are levels: {cut_list(levels)}.")
         dates = [quoted(column.name) for column in columns.columns if column.treatment == "days"]
         if dates:
-            out.append(f"dates are days since 1970-01-01: {_cut(dates)}.")
+            out.append(f"dates are days since 1970-01-01: {cut_list(dates)}.")
         gaps = np.isnan(X)
         if gaps.any():
             seen = self._marks_seen()
@@ -594,32 +552,41 @@ class _Look:
             )
         self.notes[:0] = out
 
+    def _conversions(self) -> list[str]:
+        """What was done to cells, a sentence for each kind."""
+        columns, types = self.columns.columns, self.types
+        used = [column for column in columns if column.treatment in ("number", "target")]
+        done = [conversions(column, self.cells[self.header.index(column.name)]) for column in used]
+        bounds = [quoted(column.name) for column in columns if column.of]
+        odd: list[str] = []
+        for column in used if own_numbers.NONNUMERIC in self.marks.given else ():
+            form = Form(column.decimal, column.thousands, column.unit, column.written)
+            cells = types.values(self.counts[self.header.index(column.name)])
+            wrong = [cell for cell in cells if not form.holds(cell)]
+            if wrong and (column.treatment == "number" or self.task == "regression"):
+                odd.append(f"{quoted(column.name)} ({few(wrong)})")
+        listed = [
+            ("cells are converted to numbers", [text for text in done if text], "--qualitative COLUMN takes levels"),
+            ("1 where a cell is a bound, else 0", bounds, ""),
+            ("cells that are no numbers are missing", odd, ""),
+            ("whole numbers with a leading zero are codes", types.padded, ""),
+            ("numbers among other codes are codes", types.codes, ""),
+            ("spellings of one level are one", types.spellings, ""),
+            (f"rare levels are one, {OTHER}", types.grouped, "--keep COLUMN takes all levels"),
+        ]
+        return [f"{what}: {cut_list(some)}{'; ' * bool(how)}{how}." for what, some, how in listed if some]
+
     def _level_names(self) -> list[str]:
         return [self.columns.feature_names[j] for j in self.columns.levels]
 
     def _marks_seen(self) -> list[str]:
         """Marks of missing values in the features, as they are written; the empty cell needs no mention."""
         seen: dict[str, None] = {}
-        for column, cells in zip(self.columns.columns, self.cells, strict=True):
+        for column, cells in zip(self.columns.columns, self.cells, strict=False):  # without the indicators
             if column.treatment in FEATURES:
                 known = set(column.levels)
                 seen |= dict.fromkeys(sorted(c for c in set(cells) - known if c.lower() in self.columns.missing))
         return list(seen)
-
-
-_WHY = {
-    "identifier": "tells rows apart",
-    "text": "free text",
-    "date": "dates",
-    "constant": "one value",
-    "empty": "empty",
-    "dropped": "dropped",
-}
-
-
-def _is_word(cell: str, counts: Mapping[str, int]) -> bool:
-    """Whether a mark of a missing value is a word of its own in a column of words."""
-    return cell.lower() in own_numbers.WORDS or (cell == "-" and "+" in counts)
 
 
 def _charset(given: str) -> str:
@@ -629,33 +596,3 @@ def _charset(given: str) -> str:
         return charset_of(given)
     except LookupError:
         raise ConfigError(f"there is no character set {quoted(given)}: say utf-8, utf-16, cp1252 or latin-1.") from None
-
-
-def _named_sign(sign: str) -> str:
-    return {".": "points", ",": "commas"}.get(sign, "spaces" if sign in own_numbers.SPACES else "apostrophes")
-
-
-def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count} rows"
-
-
-def _few(names: Sequence[str]) -> str:
-    return _cut([quoted(name) for name in names])
-
-
-def _cut(texts: Sequence[str], most: int = 10) -> str:
-    return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
-
-
-def _or(texts: Sequence[str]) -> str:
-    return " or ".join(texts)
-
-
-def _short(names: Sequence[str]) -> list[str]:
-    return [name for name in names if len(name) <= MOST_QUOTED]
-
-
-def _as_typed(name: str) -> str:
-    if len(name) > MOST_QUOTED:
-        return quoted(name)
-    return name if name.replace("_", "").replace("-", "").isalnum() else f'"{name}"'

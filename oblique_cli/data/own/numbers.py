@@ -1,24 +1,36 @@
-"""What cells of a user's own table mean: numbers in their several spellings, dates, and marks of missing values."""
+"""What cells of a user's own table mean: numbers in their several spellings, and marks of missing values."""
 
 from __future__ import annotations
 
-import datetime
+import contextlib
 import functools
+import itertools
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
-# Marks of a missing value, in lower case. Those of WORDS are words of their own in columns of words.
-MARKS = ("?", "na", "n/a", "#n/a", "nan", "null", "-", "--", "none", "missing", ".")
-WORDS = ("none", "missing", ".", "--")
+from oblique_cli.data.own import cell_forms
+from oblique_cli.data.own.cell_forms import CELL_FORMS, MINUS, SPACES, bare, without_unit
 
-SPACES = " \u00a0\u202f"  # a space, one that does not break, a narrow one
-SIGNS = (*SPACES, "'", "\u2019")  # between thousands, whatever the decimal mark is
-MINUS = "\u2212"
+# Marks of a missing value, in lower case. Those of WORDS are words of their own in columns of words.
+MARKS = (
+    "?", "na", "n/a", "#n/a", "nan", "null", "-", "--", "none", "missing", ".", "..", "\\n", "n.d.", "n.a.", "k.a.",
+    "<na>", "nat", "#nv", "#div/0!", "#value!", "#ref!", "#name?", "#num!", "#null!", "#wert!", "#bezug!", "#zahl!",
+)  # fmt: skip
+WORDS = ("none", "missing", ".", "--")
+# Marks in columns of numbers alone.
+NUMBER_MARKS = (
+    "*", ":", "nil", "undefined", "unknown", "unk", "nd", "n/d", "n. d.", "k. a.", "not available", "not applicable",
+    "not reported", "not recorded", "keine angabe", "tbd", "blank", "(null)", "(blank)", "---", "\u2013", "\u2014",
+)  # fmt: skip
+NONNUMERIC = "nonnumeric"  # the mark that stands for every cell of a column of numbers that is none
+
 POINT, COMMA = ".", ","
 NAMED_MARKS = {"point": POINT, "comma": COMMA}
+SIGNS = (*SPACES, "'", "\u2019")  # between thousands, whatever the decimal mark is
 NAMED_SIGNS = {
     "none": ("",),
     "point": (POINT,),
@@ -28,20 +40,18 @@ NAMED_SIGNS = {
 }
 OTHER = {POINT: COMMA, COMMA: POINT}
 
-# Signs of units that may stand at either end of a number.
-UNITS = ("%", "\u2030", "\u20ac", "$", "\u00a3", "\u00a5", "\u20b9", "EUR", "USD", "GBP", "CHF", "JPY")
-_UNIT = re.compile("[%\u2030\u20ac$\u00a3\u00a5\u20b9]|(?<![A-Za-z])(?:EUR|USD|GBP|CHF|JPY)(?![A-Za-z])")
-
 
 class Form(NamedTuple):
-    """How numbers are written: the decimal mark, the sign between thousands, "" if there is none, and that of a unit.
+    """How numbers are written: the decimal mark, the sign between thousands, "" if there is none, and what else.
 
-    The sign of a unit, "" for none, may stand at either end of a number or be left out: $5, -$5, 5 $ and 5.
+    unit : "" for none; it may stand at either end of a number or be left out: $5, -$5, 5 $ and 5 (`cell_forms.units`)
+    written : the names of the `CELL_FORMS` that cells may have beside plain numbers
     """
 
     decimal: str = POINT
     thousands: str = ""
     unit: str = ""
+    written: tuple[str, ...] = ()
 
     def holds(self, cell: str) -> bool:
         """Whether a cell is a finite number in this form."""
@@ -53,51 +63,55 @@ class Form(NamedTuple):
 
     def value(self, cell: str) -> float:
         """Return the number that a cell holds; ValueError if it holds none."""
-        if _pattern(self).fullmatch(self._number(cell)) and math.isfinite(number := float(self._digits(cell))):
-            return number
+        return self.parsed(cell)[0]
+
+    def parsed(self, cell: str) -> tuple[float, frozenset[str]]:
+        """Return the number that a cell holds, and the names of the forms that it has; ValueError if it holds none."""
+        if _pattern(self.decimal, self.thousands).fullmatch(cell):
+            if math.isfinite(number := float(self._digits(cell))):
+                return number, frozenset()
+            raise ValueError(cell)
+        for name in self.written:
+            if match := CELL_FORMS[name].pattern.fullmatch(cell):
+                inner = self._replace(written=tuple(other for other in self.written if other != name))
+                used: set[str] = {name}
+
+                def read(part: str, inner: Form = inner, used: set[str] = used) -> float:
+                    number, names = inner.parsed(part.strip(SPACES))
+                    used.update(names)
+                    return number
+
+                with contextlib.suppress(ValueError):
+                    if math.isfinite(number := CELL_FORMS[name].value(match.groups(), read)):
+                        return number, frozenset(used)
+        if self.unit and (rest := without_unit(cell, self.unit)) != cell:
+            return self._replace(unit="").parsed(rest)
         raise ValueError(cell)
 
     def exact(self, cell: str) -> Decimal:
         """Return the number of a cell that holds one, with all its digits: labels may differ beyond a float's."""
-        return Decimal(self._digits(cell))
-
-    def _number(self, cell: str) -> str:
-        return without_unit(cell, self.unit) if self.unit else cell
+        number = without_unit(cell, self.unit) if self.unit else cell
+        is_plain = _pattern(self.decimal, self.thousands).fullmatch(number)
+        return Decimal(self._digits(number)) if is_plain else Decimal(self.value(cell))
 
     def _digits(self, cell: str) -> str:
-        cell = self._number(cell)
         if self.thousands:
             cell = cell.replace(self.thousands, "")
         return cell.replace(self.decimal, ".").replace(MINUS, "-")
 
 
 @functools.cache
-def _pattern(form: Form) -> re.Pattern[str]:
-    """The pattern of numbers in a form, without the sign of a unit."""
-    d, t = re.escape(form.decimal), re.escape(form.thousands)
+def _pattern(decimal: str, thousands: str) -> re.Pattern[str]:
+    """The pattern of plain numbers."""
+    d, t = re.escape(decimal), re.escape(thousands)
     # No number begins with 0 before a sign between thousands: 0,125 is an eighth.
-    whole = rf"[0-9]+|[1-9][0-9]{{0,2}}(?:{t}[0-9]{{3}})+" if form.thousands else "[0-9]+"
+    whole = rf"[0-9]+|[1-9][0-9]{{0,2}}(?:{t}[0-9]{{3}})+" if thousands else "[0-9]+"
     return re.compile(rf"[-+{MINUS}]?(?:(?:{whole})(?:{d}[0-9]*)?|{d}[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
 @functools.cache
 def _grouped(sign: str) -> re.Pattern[str]:
     return re.compile(rf"[-+{MINUS}]?[1-9][0-9]{{0,2}}(?:{re.escape(sign)}[0-9]{{3}})+")
-
-
-def unit_of(values: Collection[str]) -> str:
-    """Return the sign of the unit that some of the values have and no other, "" if there is none or more than one."""
-    found = set(_UNIT.findall("\n".join(values)))
-    return found.pop() if len(found) == 1 else ""
-
-
-def without_unit(cell: str, unit: str) -> str:
-    """Return a cell without the sign of a unit at one of its ends; the sign of the number may stand before it."""
-    if cell.endswith(unit):
-        return cell.removesuffix(unit).rstrip(SPACES)
-    sign = cell[:1] if cell[:1] in ("-", "+", MINUS) else ""
-    rest = cell.removeprefix(sign)
-    return sign + rest.removeprefix(unit).lstrip(SPACES) if rest.startswith(unit) else cell
 
 
 def forms(decimal: str, thousands: str = "", only: bool = False) -> list[Form]:
@@ -113,12 +127,8 @@ def forms(decimal: str, thousands: str = "", only: bool = False) -> list[Form]:
 
 
 def form_of(values: Collection[str], candidates: Iterable[Form]) -> Form | None:
-    """Return the first form in which every value is a number, with the sign of a unit if need be; None for none."""
-    plain = list(candidates)
-    found = next((form for form in plain if _all_hold(values, form)), None)
-    if found is None and (unit := unit_of(values)):
-        found = next((form for form in (f._replace(unit=unit) for f in plain) if _all_hold(values, form)), None)
-    return found
+    """Return the first form in which every value is a number; None for none."""
+    return next((form for form in candidates if _all_hold(values, form)), None)
 
 
 def plain_numbers(cells: Collection[str]) -> list[float] | None:
@@ -139,8 +149,9 @@ def plain_numbers(cells: Collection[str]) -> list[float] | None:
 def numbers_of(cells: Collection[str], form: Form) -> list[float]:
     """Return cells as numbers in a form; ValueError, with the cell, for one that is none."""
     numbers = None
-    if form.unit:
-        cells, form = [without_unit(cell, form.unit) for cell in cells], form._replace(unit="")
+    if form.unit or form.written:
+        value = {cell: form.value(cell) for cell in dict.fromkeys(cells)}
+        return [value[cell] for cell in cells]
     if form.decimal == POINT and not form.thousands:
         numbers = plain_numbers(cells)
     elif not form.thousands and not any(POINT in cell for cell in cells):
@@ -156,6 +167,9 @@ def _all_hold(values: Collection[str], form: Form) -> bool:
     return True
 
 
+_MORE = re.compile(rf"[^-0-9.,'eE+{MINUS}\u2019{SPACES}\n]")  # than a number
+
+
 def decimal_mark(columns: Iterable[Collection[str]], delimiter: str) -> str:
     """Return the decimal mark of a table, by the columns that allow one reading only.
 
@@ -166,8 +180,9 @@ def decimal_mark(columns: Iterable[Collection[str]], delimiter: str) -> str:
     needs = {POINT: 0, COMMA: 0}
     could_be = 0
     for values in columns:
-        if unit := unit_of(values):
-            values = [without_unit(value, unit) for value in values]
+        if _MORE.search("\n".join(values)):
+            numbers = [number for number in map(bare, values) if number]
+            values = numbers if 2 * len(numbers) >= len(values) else values
         for mark in needs:
             if not any(mark in value for value in values):
                 continue
@@ -180,63 +195,96 @@ def decimal_mark(columns: Iterable[Collection[str]], delimiter: str) -> str:
     return COMMA if could_be and delimiter == ";" else POINT
 
 
-# ---- dates -----------------------------------------------------------------------------------------------------------
-
-TIME = r"(?:[T ]([0-9]{1,2}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?(?:Z|[-+][0-9]{2}:?[0-9]{2})?)?"
-# Form -> its pattern and where year, month and day stand in it.
-DATES = {
-    "yyyy-mm-dd": ("([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})", (1, 2, 3)),
-    "yyyy/mm/dd": ("([0-9]{4})/([0-9]{1,2})/([0-9]{1,2})", (1, 2, 3)),
-    "dd.mm.yyyy": (r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})", (3, 2, 1)),
-    "dd/mm/yyyy": ("([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})", (3, 2, 1)),
-    "mm/dd/yyyy": ("([0-9]{1,2})/([0-9]{1,2})/([0-9]{4})", (3, 1, 2)),
-    "dd-mm-yyyy": ("([0-9]{1,2})-([0-9]{1,2})-([0-9]{4})", (3, 2, 1)),
-    "dd mon yyyy": (r"([0-9]{1,2})[ -]([A-Za-z]{3,9})\.?[ -]([0-9]{4})", (3, 2, 1)),
-    "mon dd yyyy": (r"([A-Za-z]{3,9})\.? ([0-9]{1,2}),? ([0-9]{4})", (3, 1, 2)),
-}
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-EPOCH = datetime.date(1970, 1, 1).toordinal()
+# ---- columns of numbers and something else ---------------------------------------------------------------------------
 
 
-@functools.cache
-def _date_pattern(form: str) -> re.Pattern[str]:
-    return re.compile(DATES[form][0] + TIME)
+class Mostly(NamedTuple):
+    """A column most of whose cells are numbers.
 
-
-def days(cell: str, form: str) -> float:
-    """Return a date as days since 1970-01-01, with the time of day as a fraction; ValueError if it is none.
-
-    A time zone is passed over: the local time counts.
+    form : of the numbers; odd : the other cells, with their rows; numbers : the different numbers
+    units : the units in the column, where there are several
     """
-    found = _date_pattern(form).fullmatch(cell)
-    if not found:
-        raise ValueError(cell)
-    year, month, day = (_whole(found[i]) for i in DATES[form][1])
-    hours, minutes, seconds = (float(part or 0) for part in found.groups()[3:])
-    if hours > 24 or minutes > 59 or seconds > 60:
-        raise ValueError(cell)
-    return datetime.date(year, month, day).toordinal() - EPOCH + (hours * 3600 + minutes * 60 + seconds) / 86400
+
+    form: Form
+    odd: Mapping[str, int]
+    numbers: frozenset[float]
+    units: tuple[str, ...] = ()
 
 
-def _whole(text: str) -> int:
-    """A number of a date, or the month that an English name or its first three letters mean; ValueError for neither."""
-    if text.isdigit():
-        return int(text)
-    name = text.lower()
-    return next((k for k, month in enumerate(MONTHS, 1) if name in (month, month[:3])), 0) or int(text)
+SAMPLE = 300  # different cells that the likeliest forms are told from
+FEW_RANGES = 20  # different ranges alone are levels
+MOSTLY = 0.5  # share of the rows with a value that are numbers, from which on a column is one of numbers
 
 
-def date_forms(values: Collection[str]) -> list[str]:
-    """Return every form in which all values are dates: none, one, or two that days up to the 12th leave open."""
-    return [form for form in DATES if values and all(_is_date(value, form) for value in values)]
+def mostly_numbers(counts: Mapping[str, int], candidates: Sequence[Form]) -> Mostly | None:
+    """Return how the numbers of a column are written, None if fewer than half of its rows have one.
+
+    counts : the cells that are not missing -> rows
+    A form of `CELL_FORMS` counts where it makes sense: bounds beside as many numbers, negative numbers in brackets
+    beside others, ranges beside numbers (or so many ranges that levels would say less).
+    """
+    n = sum(counts.values())
+    if 2 * sum(rows for cell, rows in counts.items() if _DIGIT.search(cell)) < n:
+        return None
+    names = cell_forms.candidates(counts)
+    found_units = cell_forms.units(counts, "scale" in names)[:3]
+    best = _best(counts, [form._replace(unit=u, written=names) for form in candidates for u in found_units or [""]])
+    form, parsed = best
+    while True:
+        dropped = _senseless(counts, parsed)
+        if not dropped:
+            break
+        form = form._replace(written=tuple(name for name in form.written if name not in dropped))
+        parsed = _parsed(counts, form)
+    odd = {cell: rows for cell, rows in counts.items() if cell not in parsed}
+    if not parsed or sum(odd.values()) > MOSTLY * n:
+        return None
+    used = frozenset().union(*(names for _, names in parsed.values()))
+    form = form._replace(written=tuple(name for name in form.written if name in used))
+    if form.unit and all(form._replace(unit="").holds(cell) for cell in parsed):
+        form = form._replace(unit="")
+    return Mostly(form, odd, frozenset(number for number, _ in parsed.values()), tuple(found_units))
 
 
-def _is_date(cell: str, form: str) -> bool:
-    try:
-        days(cell, form)
-    except ValueError:
-        return False
-    return True
+_DIGIT = re.compile("[0-9]")
+Parsed = Mapping[str, tuple[float, frozenset[str]]]
+
+
+def _best(counts: Mapping[str, int], tried: Sequence[Form]) -> tuple[Form, Parsed]:
+    """The first of the forms in which most rows are numbers, and those."""
+    sample = dict(itertools.islice(counts.items(), SAMPLE))
+    rows = [sum(sample[cell] for cell in _parsed(sample, form)) for form in tried]
+    found = [(form, _parsed(counts, form)) for form, count in zip(tried, rows, strict=True) if count == max(rows)]
+    return max(found, key=lambda item: sum(counts[cell] for cell in item[1]))
+
+
+def _parsed(counts: Mapping[str, int], form: Form) -> Parsed:
+    found = {}
+    for cell in counts:
+        with contextlib.suppress(ValueError):
+            found[cell] = form.parsed(cell)
+    return found
+
+
+def _senseless(counts: Mapping[str, int], parsed: Parsed) -> set[str]:
+    """The forms that some cells have, and that would not be numbers in this column."""
+    n = sum(counts[cell] for cell in parsed)
+    rows = Counter[str]()
+    for cell, (_, names) in parsed.items():
+        rows.update(dict.fromkeys(names, counts[cell]))
+    dropped = {"censored"} if 2 * rows["censored"] > n else set()
+    dropped |= {"accounting"} if rows["accounting"] == n else set()
+    ranges = [cell for cell, (_, names) in parsed.items() if "range" in names]
+    exact = sum(counts[cell] for cell, (_, names) in parsed.items() if not names & {"range", "plus", "censored"})
+    if (
+        ranges
+        and exact < 0.1 * n
+        and (len(ranges) <= FEW_RANGES or len({_DIGIT.sub("0", cell) for cell in ranges}) == 1)
+    ):
+        dropped.add("range")
+    falling = (cell for cell in counts if cell not in parsed and CELL_FORMS["range"].pattern.fullmatch(cell))
+    if rows["range"] and any(bare(part) for cell in falling for part in cell.rpartition("-")[2:]):
+        dropped.add("range")  # parts of codes
+    if len({number for number, _ in parsed.values()}) <= 2:
+        dropped.update(rows)
+    return dropped & set(rows)

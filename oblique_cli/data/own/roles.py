@@ -7,9 +7,11 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from decimal import Decimal
 
 from oblique_cli.errors import ConfigError, quoted
+from oblique_cli.ground.labels import is_number, label_order
 
 NEARLY_ALL = 0.9  # share of rows in which whole numbers differ, from which on they may identify,
 LEAST_CHANCE = 0.01  # and chance of as few ties in a measured column, from which on they do not
@@ -186,3 +188,44 @@ def suggested_target(header: Sequence[str]) -> str:
     """Return the column that is most likely the target: one that is called so, else the last one."""
     named = {column.casefold(): column for column in header}
     return next((named[name] for name in TARGET_NAMES if name in named), header[-1])
+
+
+# ---- levels ----------------------------------------------------------------------------------------------------------
+
+MOST_LEVELS = 60  # of a column, above which the FREQUENT most frequent ones stay, and the others are one
+FREQUENT = 49
+ENOUGH = 30  # rows of a level that stays
+
+
+def are_padded(cells: Collection[str]) -> bool:
+    """Whether whole numbers are codes, as 02139 says, or 01 beside 1."""
+    padded = any(cell[0] == "0" and len(cell) > 1 for cell in cells if cell)
+    return padded and all(cell.isascii() and cell.isdigit() for cell in cells)
+
+
+def spelling(level: str) -> str:
+    """Return what all spellings of a level have alike: 1 and 1.0, True and TRUE. A single letter has one spelling."""
+    if is_number(level) and not are_padded([level]):
+        return str(Decimal(level)) if len(level) > 15 else repr(float(level) + 0.0)  # all digits of long ones
+    return " ".join(level.casefold().split()) if len(level) > 1 else level
+
+
+def spelled(levels: Collection[str]) -> dict[str, str]:
+    """Return the level that a spelling stands for, where it stands for one."""
+    count = Counter(map(spelling, levels))
+    return {key: level for level in levels if count[key := spelling(level)] == 1}
+
+
+def merged(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return the level that each word stands for: of several spellings the most frequent. counts : word -> rows"""
+    best: dict[str, str] = {}
+    for word in sorted(counts, key=lambda word: (-counts[word], len(word), word)):
+        best.setdefault(spelling(word), word)
+    return {word: best[spelling(word)] for word in counts}
+
+
+def frequent(counts: Mapping[str, int]) -> tuple[str, ...]:
+    """Return the levels that stay where there are many: the most frequent ones, of ENOUGH rows or of one row in 200."""
+    least = min(ENOUGH, max(2.0, sum(counts.values()) / 200))
+    often = sorted((word for word in counts if counts[word] >= least), key=lambda w: (-counts[w], label_order(w)))
+    return tuple(often[:FREQUENT])

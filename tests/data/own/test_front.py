@@ -24,8 +24,9 @@ from oblique_cli.data import csv_file
 from oblique_cli.data.dataset import from_table
 from oblique_cli.data.own import rows as own_rows
 from oblique_cli.data.own import source as own_source
+from oblique_cli.data.own.dates import days
 from oblique_cli.data.own.front import Columns, Reading, chunks, read_own
-from oblique_cli.data.own.numbers import Form, days, decimal_mark
+from oblique_cli.data.own.numbers import Form, decimal_mark
 from oblique_cli.data.own.roles import (
     chance_of_few_ties,
     guess_task,
@@ -152,7 +153,8 @@ def test_signs_of_units_are_passed_over_and_said(cells, delimiter, values, unit)
     text = table(("cost", cells * 8), ("y", CLASSES), delimiter=delimiter)
     dataset, columns, notes = read(text)
     assert dataset.X[:5, 0].tolist() == values and columns.features[0].unit == unit
-    assert f"signs of units are passed over: 'cost' ({unit})." in notes
+    said = next(note for note in notes if note.startswith("cells are converted to numbers: 'cost'"))
+    assert unit in said
     again = Columns.from_plain(json.loads(json.dumps(columns.to_plain())))
     assert np.array_equal(next(chunks(source(text), again)).X, dataset.X)
     numbers = read(table(("cost", cells * 8), ("y", CLASSES), delimiter=delimiter), target="cost", task="regression")[0]
@@ -172,7 +174,7 @@ def test_spellings_of_one_number_are_one_class():
     text = table(("x", NUMBERS), ("y", ["1", "1.0", "2", "02"] * 10))
     dataset, columns, notes = read(text)
     assert dataset.classes == ("1", "2") and dataset.y[:4].tolist() == [0, 0, 1, 1]
-    assert "spellings of one number are one class: '02', '1.0' among '1', '2'." in notes
+    assert "spellings of one label are one class: '02', '1.0' among '1', '2'." in notes
     (part,) = chunks(source("x,y\n1,1.00\n2,2\n3,3\n4,\n"), columns)
     assert part.y.tolist() == [0, 1, -1, -1]
     comma = table(("x", range(40, 80)), ("y", ["1", "1,0", "2", "2"] * 10), delimiter=";")

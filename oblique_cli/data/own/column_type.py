@@ -1,0 +1,213 @@
+"""What one column of a user's own table holds: numbers, levels, dates, or something that is left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from oblique_cli.data.own import cell_forms
+from oblique_cli.data.own import dates as own_dates
+from oblique_cli.data.own import numbers as own_numbers
+from oblique_cli.data.own import roles as own_roles
+from oblique_cli.data.own.columns import Column
+from oblique_cli.data.own.notes import as_typed, cut_list, either
+from oblique_cli.data.own.numbers import Form, Mostly
+from oblique_cli.errors import ConfigError, DataError, quoted
+from oblique_cli.ground.labels import OTHER, label_order
+
+if TYPE_CHECKING:
+    from oblique_cli.data.own.look import Reading
+
+SEVERAL = 3  # different numbers from which on a column can be one of numbers with other cells in it
+
+
+class Marks:
+    """The marks of missing values. given : what the user says beside the usual ones, or in their place (`only`)"""
+
+    def __init__(self, given: Sequence[str], only: bool) -> None:
+        self.given = tuple(mark.strip().lower() for mark in given)
+        self.only = only
+        usual = () if only else (*own_numbers.MARKS, *own_numbers.NUMBER_MARKS)
+        self.known = tuple(dict.fromkeys((*usual, *self.given)))  # among numbers
+
+    def in_numbers(self, cell: str) -> bool:
+        """Whether a cell of a column of numbers is missing."""
+        return not cell or cell.lower() in self.known
+
+    def in_words(self, cell: str, counts: Mapping[str, int]) -> bool:
+        """Whether a cell of a column of words is missing: some marks are words of their own there."""
+        text = cell.lower()
+        if not cell or text in self.given or self.only:
+            return not cell or text in self.given
+        is_word = text in own_numbers.WORDS or (cell == "-" and "+" in counts)
+        return text in own_numbers.MARKS and not is_word
+
+
+@dataclass
+class ColumnTypes:
+    """Decides column by column; `notes` says what was done to cells, in groups of columns.
+
+    forms : of numbers, the likeliest first; kinds : what the file itself declares (`rows.KINDS`)
+    """
+
+    where: str
+    reading: Reading
+    marks: Marks
+    forms: Sequence[Form]
+    kinds: Mapping[str, str]
+    lines: Sequence[int]
+    padded: list[str] = field(default_factory=list)
+    codes: list[str] = field(default_factory=list)
+    spellings: list[str] = field(default_factory=list)
+    grouped: list[str] = field(default_factory=list)
+
+    def column(self, j: int, name: str, cells: Sequence[str], counts: Counter[str]) -> Column:
+        """Return what column j holds; DataError for a cell that is no number among numbers. counts : cell -> rows"""
+        r, kind = self.reading, self.kinds.get(name)
+        kept = name in r.keep or name in r.features or "*" in r.keep
+        if not kept and kind in ("identifier", "ignored"):
+            return Column(name, {"ignored": "dropped"}.get(kind, "identifier"))
+        if name not in r.qualitative and kind != "levels":
+            values = self.values(counts)
+            if values and (found := self._quantity(j, name, cells, values, kept, counts)) is not None:
+                return found
+        words = Counter({cell: rows for cell, rows in counts.items() if not self.marks.in_words(cell, counts)})
+        if not words:
+            return Column(name, "empty")
+        level_of = own_roles.merged(words)
+        levels = Counter[str]()
+        for word, level in level_of.items():
+            levels[level] += words[word]
+        if not kept and name not in r.qualitative:
+            if len(levels) == 1 and self._says_nothing(counts, words):
+                return Column(name, "constant")
+            why = own_roles.words_identify(levels)
+            if why and (why == "identifier" or kind != "levels"):
+                return Column(name, why)
+        return self._levels(name, levels, level_of, kept)
+
+    def values(self, counts: Counter[str]) -> Counter[str]:
+        """Return the cells that are not missing if the column is one of numbers."""
+        return Counter({cell: rows for cell, rows in counts.items() if not self.marks.in_numbers(cell)})
+
+    def number_form(self, values: Mapping[str, int], declared: bool = False) -> Form | None:
+        """Return the form in which all cells are plain numbers; None where they are codes such as 02139."""
+        if not values or (not declared and own_roles.are_padded(values)):
+            return None
+        return own_numbers.form_of(values, self.forms)
+
+    def _quantity(
+        self, j: int, name: str, cells: Sequence[str], values: Counter[str], kept: bool, counts: Mapping[str, int]
+    ) -> Column | None:
+        """The column if it holds numbers or dates."""
+        declared = self.kinds.get(name) == "number"
+        if not declared and own_dates.whole_number_dates(values):
+            return self._date(name, ["yyyymmdd"], kept)
+        form = self.number_form(values, declared)
+        if form is not None:
+            different = sorted(set(own_numbers.numbers_of(values, form)))
+            if not kept and len(different) == 1 and self._says_nothing(counts, values):
+                return Column(name, "constant")
+            if not kept and own_roles.numbers_identify(different, values.total(), name):
+                return Column(name, "identifier")
+            return Column(name, "number", **form._asdict())
+        if not declared and own_roles.are_padded(values):
+            self.padded.append(quoted(name))
+            return None
+        if dates := own_dates.date_forms(values):
+            return self._date(name, dates, kept)
+        mostly = own_numbers.mostly_numbers(values, self.forms)
+        if mostly is None or self._are_codes(name, values, mostly, declared):
+            return None
+        if mostly.odd and own_numbers.NONNUMERIC not in self.marks.given:
+            raise DataError(self.odd_cell(j, name, cells, mostly))
+        if not kept and len(mostly.numbers) == 1 and self._says_nothing(counts, values):
+            return Column(name, "constant")
+        return Column(name, "number", **mostly.form._asdict())
+
+    def check_numbers(self, j: int, name: str, cells: Sequence[str], counts: Counter[str]) -> None:
+        """Raise DataError for a cell that is no number in a target of numbers."""
+        values = self.values(counts)
+        mostly = own_numbers.mostly_numbers(values, self.forms)
+        if mostly is not None and mostly.odd and not self._are_codes(name, values, mostly, declared=False):
+            raise DataError(self.odd_cell(j, name, cells, mostly))
+
+    def _are_codes(self, name: str, values: Collection[str], mostly: Mostly, declared: bool) -> bool:
+        """Whether a column of numbers and other cells holds codes: A/5 21171 beside 113803, K beside 1, 2 and 3.
+
+        Its numbers are whole and plain. Either most of the other cells have digits too, or there are about as many
+        different words as numbers, and few of both.
+        """
+        numbers, odd, form = mostly.numbers, mostly.odd, mostly.form
+        if not odd or declared:
+            return False
+        if len(numbers) < SEVERAL:
+            return True
+        if form.unit or form.written or mostly.units or any(number % 1 for number in numbers):
+            return False
+        if own_roles.are_padded([cell for cell in values if cell not in odd]):
+            self.padded.append(quoted(name))
+            return True
+        with_digits = sum(rows for cell, rows in odd.items() if any(map(str.isdigit, cell)))
+        few = len(numbers) <= own_roles.FEW_CLASSES and 2 * len(odd) >= len(numbers)
+        if few or 2 * with_digits > sum(odd.values()):
+            self.codes.append(f"{quoted(name)} ({quoted(next(iter(odd)))})")
+            return True
+        return False
+
+    def odd_cell(self, j: int, name: str, cells: Sequence[str], mostly: Mostly) -> str:
+        """Return one sentence for the first cell that is no number in a column of numbers."""
+        row = next(k for k, cell in enumerate(cells) if cell in mostly.odd)
+        n_odd = sum(mostly.odd.values())
+        more = f" ({n_odd} such cells)" if n_odd > 1 else ""
+        at = f"in row {row + 1} (line {self.lines[row]}){more}"
+        has = [unit for unit in mostly.units if cell_forms.same_unit(cells[row], unit)]
+        if has and len(mostly.units) > 1:
+            return (
+                f"{self.where}: column {j + 1} ({quoted(name)}) holds numbers in several units, "
+                f"{cut_list(list(map(quoted, mostly.units)))}: {quoted(cells[row])} {at} is not in "
+                f"{quoted(mostly.units[0])}. Convert the cells to one unit, say --na nonnumeric to take those in other "
+                f"units as missing, or --qualitative {as_typed(name)} for levels"
+            )
+        return (
+            f"{self.where}: column {j + 1} ({quoted(name)}) holds numbers, but {quoted(cells[row])} {at}: mend the "
+            f"cell, or say --na {as_typed(cells[row])} if it stands for a missing value (--na nonnumeric for every "
+            f"cell that is no number). If these are codes, say --qualitative {as_typed(name)}"
+        )
+
+    def _says_nothing(self, counts: Mapping[str, int], values: Collection[str]) -> bool:
+        """Whether a column of one value is the same in every row: its gaps may say something if they are kept."""
+        return self.reading.missing != "keep" or len(counts) == len(values)
+
+    def _levels(self, name: str, levels: Counter[str], level_of: Mapping[str, str], kept: bool) -> Column:
+        if others := [word for word, level in level_of.items() if word != level]:
+            first = others[0]
+            more = f" and {len(others) - 1} more" if len(others) > 1 else ""
+            self.spellings.append(f"{quoted(first)} as {quoted(level_of[first])}{more} in {quoted(name)}")
+        found = sorted(levels, key=label_order)
+        if len(found) > own_roles.MOST_LEVELS and not kept and self.reading.encoding == "onehot":
+            often = own_roles.frequent(levels)
+            if not often:
+                return Column(name, "text")
+            self.grouped.append(f"{quoted(name)} ({len(found) - len(often)} of {len(found)})")
+            found = [*sorted(often, key=label_order), OTHER]
+        return Column(name, "levels", levels=tuple(found))
+
+    def _date(self, name: str, dates: Sequence[str], kept: bool) -> Column:
+        wanted = self.reading.dates
+        if wanted == "leave_out" and not kept:
+            return Column(name, "date", date=dates[0] if len(dates) == 1 else "")
+        if wanted in own_dates.DATES:
+            if wanted not in dates:
+                raise DataError(
+                    f"{self.where}: column {quoted(name)} holds dates, {either(dates)}, and dates says {wanted}"
+                )
+            return Column(name, "days", date=wanted)
+        if len(dates) > 1:
+            raise ConfigError(
+                f"{self.where}: the dates of column {quoted(name)} can be {either(dates)}: say which with --dates, as "
+                f"in --dates {dates[0]}."
+            )
+        return Column(name, "days", date=dates[0])

@@ -1,0 +1,76 @@
+"""Words for the user about columns of a table: lists of names, names as they are typed, and conversions of cells."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Sequence
+
+from oblique_cli.data.own.cell_forms import IN_MINUTES, SPACES
+from oblique_cli.data.own.columns import Column
+from oblique_cli.data.own.numbers import Form
+from oblique_cli.errors import MOST_QUOTED, quoted
+
+WHY = {
+    "identifier": "tells rows apart",
+    "text": "free text",
+    "date": "dates",
+    "constant": "one value",
+    "empty": "empty",
+    "dropped": "dropped",
+}
+
+
+def conversions(column: Column, cells: Iterable[str]) -> str:
+    """Return how cells of a column became numbers, by a cell of each form, "" if none had to be converted."""
+    wanted = {*column.written, *(["unit"] if column.unit else [])}
+    form = Form(column.decimal, column.thousands, column.unit, column.written)
+    plain = form._replace(unit="")
+    said: list[str] = []
+    for cell in dict.fromkeys(cells):
+        if not wanted:
+            break
+        with contextlib.suppress(ValueError):
+            value, names = form.parsed(cell)
+            used = {*names, *(["unit"] if column.unit and not plain.holds(cell) else [])}
+            if used & wanted:
+                wanted -= used
+                minutes = " minutes" if used & set(IN_MINUTES) else " inches" if "feet" in used else ""
+                said.append(f"{quoted(cell)} is {value:.12g}{minutes}")
+    return f"{quoted(column.name)} ({', '.join(said)})" if said else ""
+
+
+def named_sign(sign: str) -> str:
+    """Return what a sign between thousands is called."""
+    return {".": "points", ",": "commas"}.get(sign, "spaces" if sign in SPACES else "apostrophes")
+
+
+def row_count(count: int) -> str:
+    """Return "1 row" or "7 rows"."""
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+def few(names: Sequence[str]) -> str:
+    """Return the first names, quoted."""
+    return cut_list([quoted(name) for name in names])
+
+
+def cut_list(texts: Sequence[str], most: int = 10) -> str:
+    """Return the first texts, and how many there are beside them."""
+    return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
+
+
+def either(texts: Sequence[str]) -> str:
+    """Return "a or b"."""
+    return " or ".join(texts)
+
+
+def short(names: Sequence[str]) -> list[str]:
+    """Return the names that are short enough to be shown."""
+    return [name for name in names if len(name) <= MOST_QUOTED]
+
+
+def as_typed(name: str) -> str:
+    """Return a name as it is typed in a shell."""
+    if len(name) > MOST_QUOTED:
+        return quoted(name)
+    return name if name.replace("_", "").replace("-", "").isalnum() else f'"{name}"'

@@ -1,0 +1,296 @@
+"""Strange tables: columns whose cells are written as people write them, with the numbers that they stand for.
+
+Every table is drawn from a seed. `FAULTS` has what can be strange about a column, alone (`singles`), with a mark of
+missing values in the same column, and beside another strange column (`pairs`), in tables of few and many rows, with a
+decimal point or comma, and with few or all cells affected.
+"""
+
+from __future__ import annotations
+
+import csv
+import datetime
+import io
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from oblique_cli.ground import seeds
+
+SIZES = (10, 60, 1000)
+MARKS = (
+    "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!", "..", ":", "\\N", "n.d.", "k.A.", "nil", "undefined",
+    "*", "-", "NA", "", "Unknown",
+)  # fmt: skip
+
+Draw = np.random.Generator
+# The text of a number and the number, as an affected cell has them: the cell, and the number that it stands for.
+Write = Callable[[str, float, Draw], tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is strange about a column.
+
+    write : an affected cell; number : draws numbers; every : whether all cells are affected, else a share of them is
+    kind : what the column has to be: "number", "levels" or "date"; odd : whether a refusal is right
+    """
+
+    write: Write
+    number: Callable[[Draw], float] = lambda rng: round(float(rng.uniform(20, 95)), 1)
+    every: bool = False
+    kind: str = "number"
+    odd: bool = False
+    bounds: bool = False
+
+
+@dataclass(frozen=True)
+class Strange:
+    """A table, and the right reading of its columns.
+
+    numbers : column -> numbers, NaN where one is missing; levels : column -> which rows have one level (codes)
+    dates : column -> days since 1970-01-01; bounds : column -> 1 where a cell is a bound; refusable : whether an error
+    with its option is right
+    """
+
+    name: str
+    content: bytes
+    numbers: Mapping[str, Sequence[float]]
+    levels: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    dates: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    bounds: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    refusable: bool = False
+
+
+def whole(low: int, high: int) -> Callable[[Draw], float]:
+    """Draws whole numbers from low to high."""
+    return lambda rng: float(rng.integers(low, high + 1))
+
+
+def around(before: str = "", behind: str = "") -> Write:
+    """A number between two texts."""
+    return lambda text, x, rng: (f"{before}{text}{behind}", x)
+
+
+def one_of(*ways: Write) -> Write:
+    """One of several forms in each cell."""
+    return lambda text, x, rng: ways[rng.integers(len(ways))](text, x, rng)
+
+
+def _range(text: str, x: float, rng: Draw) -> tuple[str, float]:
+    low, high = int(x), int(x) + int(rng.integers(1, 900))
+    return f"{low}{(' - ', '-', '–')[rng.integers(3)]}{high}", (low + high) / 2
+
+
+def _clock(text: str, x: float, rng: Draw) -> tuple[str, float]:
+    minutes = int(rng.integers(0, 1440))
+    return f"{minutes // 60}:{minutes % 60:02d}", minutes
+
+
+def _seconds(text: str, x: float, rng: Draw) -> tuple[str, float]:
+    seconds = int(rng.integers(0, 86400))
+    return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}", seconds / 60
+
+
+def _race(text: str, x: float, rng: Draw) -> tuple[str, float]:
+    seconds = int(rng.integers(1500, 9000))
+    rest = f"{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    return (f"{seconds // 3600}:{rest}" if seconds >= 3600 else rest), seconds / 60
+
+
+def _noon(text: str, x: float, rng: Draw) -> tuple[str, float]:
+    minutes = int(rng.integers(0, 1440))
+    hours = minutes // 60
+    return f"{hours % 12 or 12}:{minutes % 60:02d} {'AM' if hours < 12 else 'PM'}", minutes
+
+
+def _hours(text: str, x: float, rng: Draw) -> tuple[str, float]:
+    minutes = int(rng.integers(61, 600))
+    return f"{minutes // 60}h {minutes % 60}m", minutes
+
+
+def _feet(text: str, x: float, rng: Draw) -> tuple[str, float]:
+    inches = int(rng.integers(55, 82))
+    return f"{inches // 12}'{inches % 12}\"", inches
+
+
+def _day(form: Callable[[datetime.date], str], first: bool = False) -> Write:
+    def write(text: str, x: float, rng: Draw) -> tuple[str, float]:
+        date = datetime.date(1990, 1, 1) + datetime.timedelta(int(rng.integers(0, 10_000)))
+        written = form(date)
+        counted = date.replace(day=1) if first else date
+        return written, counted.toordinal() - datetime.date(1970, 1, 1).toordinal()
+
+    return write
+
+
+def _thousands(text: str, x: float, rng: Draw) -> tuple[str, float]:
+    english = f"{x:,.1f}+"
+    return (english.translate(str.maketrans(",.", ".,")) if "," in text else english), x
+
+
+def _code(width: int) -> Write:
+    return lambda text, x, rng: (f"{int(x):0{width}d}", float(int(x)))
+
+
+def _padded_beside_plain(text: str, x: float, rng: Draw) -> tuple[str, float]:
+    padded = rng.integers(2) and x < 10
+    return (f"{int(x):02d}", 100 + x) if padded else (str(int(x)), x)
+
+
+def _respelled(text: str, x: float, rng: Draw) -> tuple[str, float]:
+    return (str(int(x)), f"{int(x)}.0")[rng.integers(2)], x
+
+
+def _truth(text: str, x: float, rng: Draw) -> tuple[str, float]:
+    yes = x > 50
+    return (("True", "TRUE", "true") if yes else ("False", "FALSE", "false"))[rng.integers(3)], float(yes)
+
+
+BIG = whole(1000, 900_000)
+FAULTS: dict[str, Fault] = {
+    "unit spaced": Fault(around(behind=" kg"), every=True),
+    "unit glued": Fault(around(behind="kg"), every=True),
+    "unit in part": Fault(around(behind=" kg")),
+    "unit in several cases": Fault(one_of(around(behind=" KG"), around(behind="kg"), around(behind=" Kg")), every=True),
+    "unit behind a hard space": Fault(around(behind="\u00a0CC"), whole(600, 4000), every=True),
+    "years": Fault(one_of(around(behind=" years"), around(behind=" year")), whole(2, 90), every=True),
+    "speed": Fault(around(behind=" km/h"), every=True),
+    "area": Fault(around(behind=" m²"), every=True),
+    "percent": Fault(around(behind=" %"), every=True),
+    "reais": Fault(around("R$ "), whole(20, 990), every=True),
+    "rupees": Fault(around("Rs."), whole(20, 990), every=True),
+    "dollars": Fault(around("$"), every=True),
+    "euros": Fault(around(behind=" €"), every=True),
+    "dollars an hour": Fault(around("$", "/h"), every=True),
+    "millions": Fault(lambda text, x, rng: (f"{text}M", float(f"{x!r}e6")), every=True),
+    "millions and thousands": Fault(
+        one_of(
+            lambda text, x, rng: (f"{text}M", float(f"{x!r}e6")), lambda text, x, rng: (f"{text}k", float(f"{x!r}e3"))
+        ),
+        every=True,
+    ),
+    "euros in millions": Fault(lambda text, x, rng: (f"€{text}M", float(f"{x!r}e6"))),
+    "and more": Fault(_thousands, lambda rng: BIG(rng) + 0.5, every=True),
+    "in brackets": Fault(lambda text, x, rng: (f"({text})", -x)),
+    "sign behind": Fault(lambda text, x, rng: (f"{text}-", -x)),
+    "below": Fault(around("<"), bounds=True),
+    "above": Fault(around("> "), bounds=True),
+    "at most": Fault(around("≤"), bounds=True),
+    "flag": Fault(around(behind="*")),
+    "several flags": Fault(one_of(around(behind="**"), around(behind=" †"))),
+    "footnote": Fault(around(behind="[1]")),
+    "about": Fault(around("~")),
+    "range": Fault(_range, BIG),
+    "clock": Fault(_clock, every=True),
+    "clock with seconds": Fault(_seconds, every=True),
+    "race": Fault(_race, every=True),
+    "noon": Fault(_noon, every=True),
+    "hours and minutes": Fault(_hours, every=True),
+    "feet": Fault(_feet, every=True),
+    "padded code": Fault(_code(5), whole(100, 120), every=True, kind="levels"),
+    "padded beside plain": Fault(_padded_beside_plain, whole(1, 4), every=True, kind="levels"),
+    "two digits of a year": Fault(_day(lambda d: f"{d.month}/{d.day}/{d:%y}"), every=True, kind="date"),
+    "month in letters": Fault(_day(lambda d: f"{d.day}-{d:%b-%y}"), every=True, kind="date"),
+    "month and year": Fault(_day(lambda d: f"{d:%B-%Y}", first=True), every=True, kind="date"),
+    "year and month": Fault(_day(lambda d: f"{d:%Y-%m}", first=True), every=True, kind="date"),
+    "date without signs": Fault(_day(lambda d: f"{d:%Y%m%d}"), every=True, kind="date"),
+    "odd words": Fault(lambda text, x, rng: ("see notes", math.nan), odd=True),
+    "two units": Fault(
+        one_of(around(behind=" kg"), around(behind=" kg"), lambda text, x, rng: (f"{text} lb", math.nan)),
+        every=True,
+        odd=True,
+    ),
+    **{f"mark {mark}": Fault(lambda text, x, rng, mark=mark: (mark, math.nan)) for mark in MARKS},  # type: ignore[misc]
+}
+LEVELS = {"true and TRUE": Fault(_truth, every=True, kind="levels")}
+MARKED = [name for name, fault in FAULTS.items() if fault.kind == "number" and not fault.odd and "mark" not in name]
+
+
+@dataclass
+class Drawn:
+    """A strange column: its cells, what each stands for, and which cells are affected."""
+
+    cells: list[str]
+    values: list[float]
+    affected: list[bool]
+
+
+def drawn(fault: Fault, n: int, share: float, comma: bool, rng: Draw, mark: str | None = None) -> Drawn:
+    """A column of n cells. mark : a mark of missing values that some of them have"""
+    column = Drawn([], [], [])
+    for i in range(n):
+        x = fault.number(rng)
+        text = f"{x:g}" if x == int(x) else repr(x)
+        text = text.replace(".", ",") if comma else text
+        hit = fault.every or i == 1 or rng.random() < share
+        cell, value = fault.write(text, x, rng) if hit else (text, x)
+        if mark is not None and (i == 2 or rng.random() < 0.08):
+            cell, value, hit = mark, math.nan, False
+        column.cells.append(cell)
+        column.values.append(value)
+        column.affected.append(hit)
+    return column
+
+
+def made(name: str, faults: Sequence[tuple[str, str | None]], n: int, share: float, comma: bool) -> Strange:
+    """A table of strange columns v, w, ... beside a plain one. faults : their names, and a mark of missing values
+
+    Stochasticity: one stream, named after the table.
+    """
+    rng = seeds.generator(1, "strange table", name)
+    plain = [round(float(rng.normal()), 3) for _ in range(n)]
+    columns = {
+        letter: drawn(_fault(key), n, share, comma, rng, mark)
+        for letter, (key, mark) in zip("vw", faults, strict=False)
+    }
+    kinds = {letter: _fault(key) for letter, (key, _) in zip("vw", faults, strict=False)}
+    stream = io.StringIO()
+    writer = csv.writer(stream, delimiter=";" if comma else ",", lineterminator="\n")
+    writer.writerow(["x", *columns, "y"])
+    texts = [str(x).replace(".", ",") if comma else str(x) for x in plain]
+    writer.writerows(
+        zip(texts, *(column.cells for column in columns.values()), ["ab"[i % 2] for i in range(n)], strict=True)
+    )
+    of = {
+        kind: {letter: columns[letter] for letter, fault in kinds.items() if fault.kind == kind}
+        for kind in ("number", "levels", "date")
+    }
+    return Strange(
+        name,
+        stream.getvalue().encode(),
+        {"x": plain, **{letter: column.values for letter, column in of["number"].items()}},
+        {letter: column.values for letter, column in of["levels"].items()},
+        {letter: column.values for letter, column in of["date"].items()},
+        {
+            letter: [math.nan if math.isnan(x) else float(hit) for x, hit in zip(c.values, c.affected, strict=True)]
+            for letter, c in columns.items()
+            if kinds[letter].bounds
+        },
+        any(fault.odd for fault in kinds.values()),
+    )  # fmt: skip
+
+
+def _fault(name: str) -> Fault:
+    return FAULTS.get(name) or LEVELS[name]
+
+
+def tables() -> list[Strange]:
+    """All strange tables, the same every time."""
+    found = []
+    rng = seeds.generator(1, "strange tables")
+    for k, name in enumerate([*FAULTS, *LEVELS]):
+        n, share, comma = SIZES[k % 3], (0.1, 0.3, 0.12)[k // 3 % 3], bool(k % 2)
+        found.append(made(f"{name} {n}", [(name, None)], n, share, comma))
+    for k, name in enumerate(MARKED):  # with a mark of missing values
+        mark = MARKS[int(rng.integers(len(MARKS)))]
+        found.append(made(f"{name} and {mark}", [(name, mark)], SIZES[1 + k % 2], 0.2, not k % 2))
+    kinds = [name for name, fault in {**FAULTS, **LEVELS}.items() if not fault.odd]
+    for k in range(40):  # beside another strange column
+        first, second = (kinds[int(i)] for i in rng.choice(len(kinds), 2, replace=False))
+        found.append(
+            made(f"{first} beside {second} {k}", [(first, None), (second, None)], SIZES[1 + k % 2], 0.15, bool(k % 2))
+        )
+    return found

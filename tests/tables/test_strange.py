@@ -1,0 +1,74 @@
+"""Strange tables are read as they are meant, or refused with the option that helps: none is misread in silence."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+
+import numpy as np
+import pytest
+
+from oblique_cli.data.own.front import FEATURES, Columns, Reading, chunks, read_own
+from oblique_cli.data.own.source import Source
+from oblique_cli.errors import DataError
+from tables import strange
+
+TABLES = {table.name: table for table in strange.tables()}
+MOST_REFUSED = 0.03
+OPTION = re.compile(r"--na (nonnumeric)\b")
+
+
+@functools.cache
+def refusal(name: str) -> str:
+    """The error of a table, "" if it is read."""
+    try:
+        read(name)
+    except DataError as error:
+        return str(error)
+    return ""
+
+
+def read(name: str, **how):
+    source = Source("strange.csv", content=TABLES[name].content)
+    return source, *read_own(source, Reading(target="y", missing="impute", encoding="onehot", **how), "strange")
+
+
+def test_there_are_enough_and_few_are_refused():
+    assert len(TABLES) == len(strange.tables()) >= 120
+    refused = [name for name in TABLES if refusal(name)]
+    assert len(refused) <= MOST_REFUSED * len(TABLES)
+    assert all(TABLES[name].refusable for name in refused)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_strange_table_is_read_as_it_is_meant(name):
+    table, how = TABLES[name], {}
+    if error := refusal(name):
+        assert re.search(r"column \d+ \('[vw]'\).* in row \d+ \(line \d+\)", error)
+        how["marks"] = (OPTION.search(error)[1],)
+    source, dataset, columns, notes = read(name, **how)
+    treatments = {column.name: column.treatment for column in columns.columns}
+    column_of = dict(zip(columns.feature_names, dataset.X.T, strict=True))
+    for column, values in table.numbers.items():
+        assert treatments[column] == "number", "lost, or taken for levels"
+        np.testing.assert_allclose(column_of[column], values, rtol=1e-12, equal_nan=True)
+        if column != "x" and not error and "mark" not in name:
+            assert any(repr(column) in note or "missing" in note for note in notes)
+    for column, values in table.bounds.items():
+        np.testing.assert_array_equal(column_of[f"{column} censored"], values)
+    for column, values in table.levels.items():
+        assert treatments[column] == "levels"
+        pairs = set(zip(column_of[column].tolist(), values, strict=True))
+        assert len(pairs) == len(set(values)) == len(columns.levels[columns.feature_names.index(column)])
+    for column in table.dates:
+        assert treatments[column] == "date"
+    again = Columns.from_plain(json.loads(json.dumps(columns.to_plain())))
+    X = np.concatenate([part.X for part in chunks(source, again)])
+    np.testing.assert_array_equal(X, dataset.X)
+    if table.dates:
+        _, dataset, columns, _ = read(name, dates="days", **how)
+        column_of = dict(zip(columns.feature_names, dataset.X.T, strict=True))
+        for column, values in table.dates.items():
+            np.testing.assert_array_equal(column_of[column], values)
+    assert all(column.treatment in (*FEATURES, "target", "date") for column in columns.columns)
