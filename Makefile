@@ -28,7 +28,7 @@ DECLARED = tools/stubs.py $(wildcard oblique_cli/proposers/*.py oblique_cli/tree
   $(wildcard oblique_cli/estimators/oblique/groups.py oblique_cli/estimators/oblique/top_down.py)
 CPP = $(shell find oblique_cli/core -name '*.cpp' -o -name '*.hpp')
 
-.PHONY: bytecode run test test-long soak sanitize lint format generated wheels bench figures docs screenshots reproduce help clean
+.PHONY: bytecode run test test-long test-versions soak sanitize lint format generated wheels bench figures docs screenshots reproduce help clean
 
 run: $(INSTALLED)  ## the main job: HHGDT on BUPA beside the published numbers
 	$(BIN)/oblique run configs/bupa_hhgdt.yaml
@@ -38,6 +38,9 @@ test: $(INSTALLED) $(STUB) bytecode  ## all tests but the long ones
 
 test-long: $(INSTALLED) $(STUB) bytecode  ## the tests that `make test` leaves out: long attacks, builds, whole products of cases
 	$(BIN)/python -m pytest -n auto --dist worksteal -m long
+
+test-versions: $(VENV)/.versions  ## the tests with every Python here, newest and lowest packages (docs/versions.md); PYTHON=python3.13 for one
+	$(BIN)/python -m tools.versions --store $(if $(filter-out file,$(origin PYTHON)),--python $(PYTHON))
 
 soak: $(INSTALLED)  ## the attack of tests/robustness at full length (docs/reliability.md): hours; SHARE=0.1 for a tenth
 	OBLIQUE_SOAK=$(SHARE) $(BIN)/python -m pytest -n auto --dist load tests/robustness $(STORED)
@@ -116,7 +119,7 @@ $(STUB): $(DECLARED) | $(BIN)/python
 	$(BIN)/python tools/stubs.py
 
 # The tools of an extra of pyproject.toml, without the package itself
-$(VENV)/.lint $(VENV)/.docs $(VENV)/.wheels $(VENV)/.browser $(VENV)/.tables: $(VENV)/.%: pyproject.toml | $(BIN)/python
+$(VENV)/.lint $(VENV)/.docs $(VENV)/.wheels $(VENV)/.browser $(VENV)/.tables $(VENV)/.versions: $(VENV)/.%: pyproject.toml | $(BIN)/python
 	$(BIN)/python tools/requirements.py $* > $@.txt
 	$(PIP) install --requirement $@.txt
 	touch $@

@@ -7,6 +7,6 @@ import sys
 if not sys.flags.safe_path and not (__file__ or "").startswith(sys.path[0] + "/oblique_cli/"):
     del sys.path[0]
 
-from oblique_cli.cli import main
+from oblique_cli._start import main
 
 sys.exit(main())

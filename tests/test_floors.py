@@ -38,6 +38,7 @@ FLOORS = {
     "report": 7,
     "api": 8,  # names what is below it, and loads it on first use
     "cli": 8,
+    "_start": 9,  # the entry point: looks at versions, then loads `cli`
     "papers": 9,  # comes in as a plugin does, through the doors of `ground/doors.py`
     "__main__": 10,  # `python -m oblique_cli`
 }

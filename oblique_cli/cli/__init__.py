@@ -35,7 +35,7 @@ from oblique_cli.errors import (
     ObliqueError,
 )
 from oblique_cli.foreign import blamed
-from oblique_cli.ground import doors
+from oblique_cli.ground import doors, versions
 from oblique_cli.ground.registry import close_matches
 
 # Section of the help -> name -> module and function, and what it is for. (A module `list` would hide Python's own in
@@ -228,7 +228,10 @@ def call(arguments: Sequence[str]) -> int:
         _show_traceback()
         log = _log(given)
         where = f"please report it with the file {log}" if log else "please report it"
-        click.echo(f"error: a bug in oblique ({type(error).__name__}): {where}.", err=True)
+        click.echo(
+            f"error: a bug in oblique {__version__} ({type(error).__name__}; {versions.described()}): {where}.",
+            err=True,
+        )
         return EXIT_INTERNAL
     return EXIT_OK
 
@@ -311,7 +314,9 @@ def _log(arguments: Sequence[str]) -> str:
         with tempfile.NamedTemporaryFile(
             "w", prefix="oblique-", suffix=".log", delete=False, encoding="utf-8", errors="replace"
         ) as file:
-            file.write(f"oblique {__version__}, arguments {arguments}\n\n{traceback.format_exc()}")
+            file.write(
+                f"oblique {__version__}, {versions.described()}, arguments {arguments}\n\n{traceback.format_exc()}"
+            )
         return file.name
     except OSError:
         return ""

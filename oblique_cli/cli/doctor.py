@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-from importlib import metadata
 
 import click
 
 from oblique_cli import __version__
 from oblique_cli.cli._common import data_dir_option, database, facts, json_option, results_option
 from oblique_cli.errors import EXIT_OK, DataError, ObliqueError
+from oblique_cli.ground import versions
 
 
 @click.command()
@@ -31,6 +30,7 @@ def doctor(results: str, data_dir: str | None, as_json: bool) -> None:
     for part in (
         _core,
         _environment,
+        _versions,
         _extras,
         _plugins,
         lambda: _data(data_dir),
@@ -71,54 +71,31 @@ def _environment() -> dict[str, str]:
     }
 
 
-PACKAGE = "oblique-trees"
-REQUIREMENT = re.compile(
-    r"(?P<name>[\w.-]+)(?:\[(?P<extras>[\w,-]+)\])?\s*(?P<wanted>[^;]*?)\s*(?:;.*extra == ['\"](?P<of>[\w-]+).*)?"
-)
+def _versions() -> dict[str, str]:
+    """Return versions outside the range that the tests passed with."""
+    return {f"untested {i}": sentence for i, sentence in enumerate(versions.untested(), 1)}
 
 
 def _extras() -> dict[str, str]:
     """Return of every extra whether its packages are there, and what to install if not."""
-    try:
-        lines = metadata.requires(PACKAGE) or []
-    except metadata.PackageNotFoundError:
-        return {"extras": f"unknown: {PACKAGE} is not installed, only found"}
-    asked: dict[str, list[re.Match[str]]] = {}
-    for line in lines:
-        if (found := REQUIREMENT.fullmatch(line)) and found["of"]:
-            asked.setdefault(found["of"], []).append(found)
-    return {f"extra {name}": _missing(name, asked) for name in asked}
+    if not versions.requirements():
+        return {"extras": f"unknown: {versions.PACKAGE} is not installed, its files alone are there"}
+    extras = dict.fromkeys(requirement.extra for requirement in versions.requirements() if requirement.extra)
+    return {f"extra {name}": _missing(name) for name in extras}
 
 
-def _missing(extra: str, asked: dict[str, list[re.Match[str]]]) -> str:
+def _missing(extra: str) -> str:
     """Return what an extra lacks and how to get it, "there" if nothing; one that names others has what these have."""
-    wanted = list(asked.get(extra, ()))
-    for line in wanted:  # grows while it is read
-        if line["name"] == PACKAGE:
-            wanted += [one for name in line["extras"].split(",") for one in asked.get(name, ())]
-    lacking = dict.fromkeys(
-        f"{line['name']}{line['wanted']}" for line in wanted if line["name"] != PACKAGE and _lacks(line)
-    )
-    return f"lacks {', '.join(lacking)}: pip install '{PACKAGE}[{extra}]'" if lacking else "there"
-
-
-def _lacks(line: re.Match[str]) -> bool:
-    """Whether a package is not there, or older than what is asked for."""
-    try:
-        there = metadata.version(line["name"])
-    except metadata.PackageNotFoundError:
-        return True
-    least = re.search(r">= ?([\d.]+)", line["wanted"])
-    return least is not None and _numbers(there) < _numbers(least[1])
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers that a version begins with, without zeros at the end, so that versions can be compared."""
-    start = re.match(r"\d+(?:\.\d+)*", version)
-    numbers = [int(part) for part in start[0].split(".")] if start else []
-    while numbers[-1:] == [0]:
-        del numbers[-1]
-    return tuple(numbers)
+    extras, lacking = [extra], dict[str, None]()
+    for name in extras:  # grows while it is read
+        for requirement in versions.requirements():
+            if requirement.extra != name:
+                continue
+            if requirement.name == versions.PACKAGE:
+                extras += requirement.extras
+            elif not versions.fits(requirement):
+                lacking[f"{requirement.name}{requirement.bound}"] = None
+    return f"lacks {', '.join(lacking)}: pip install '{versions.PACKAGE}[{extra}]'" if lacking else "there"
 
 
 def _plugins() -> dict[str, str]:

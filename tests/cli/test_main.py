@@ -17,10 +17,11 @@ import oblique_cli.cli
 from oblique_cli import errors
 from oblique_cli.cli import COMMANDS, cli, main
 from oblique_cli.config import composing
-from oblique_cli.ground import doors
+from oblique_cli.ground import doors, versions
 
 __all__ = ["call"]
 
+BUG = f"a bug in oblique {oblique_cli.__version__} (ZeroDivisionError; {versions.described()})"
 HEAVY = {"numpy", "scipy", "sklearn", "pandas", "joblib", "yaml", "sqlite3", "multiprocessing"}
 
 
@@ -174,7 +175,7 @@ def test_an_unexpected_exception_is_a_sentence_and_a_log_with_the_traceback(call
     ended = call("list", "configs")
     (log,) = call.folder.glob("oblique-*.log")
     assert (ended.code, ended.out) == (1, "")
-    assert ended.err == f"error: a bug in oblique (ZeroDivisionError): please report it with the file {log}.\n"
+    assert ended.err == f"error: {BUG}: please report it with the file {log}.\n"
     text = log.read_text()
     assert "'list', 'configs'" in text and "Traceback" in text and "ZeroDivisionError: in the middle" in text
 
@@ -182,7 +183,7 @@ def test_an_unexpected_exception_is_a_sentence_and_a_log_with_the_traceback(call
 def test_a_log_that_cannot_be_written_is_left_out(call, monkeypatch):
     monkeypatch.setattr(composing, "bundled", lambda: 1 / 0)
     monkeypatch.setattr("tempfile.tempdir", str(call.folder / "nowhere"))
-    assert call("list", "configs").err == "error: a bug in oblique (ZeroDivisionError): please report it.\n"
+    assert call("list", "configs").err == f"error: {BUG}: please report it.\n"
 
 
 def test_ctrl_c_outside_a_run_ends_with_130(call, monkeypatch):
