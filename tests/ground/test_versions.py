@@ -43,7 +43,7 @@ def test_requirements_are_read_with_their_extras(packages):
         ("click", ("",), ">=8.1.7", ""),
         ("numpy", ("",), ">=1.26", ""),
         ("pytest", ("",), ">=8", "test"),
-        ("oblique-trees", ("onnx", "dask"), "", "test"),
+        ("oblique-trees", ("figures", "onnx"), "", "test"),
     )
 
 
