@@ -15,8 +15,8 @@ from benchmarks.inputs import grow, letter, tree_of
 from benchmarks.measuring import Ratio, Report, Sample, alternate, main
 from oblique_cli import data
 from oblique_cli.estimators.algorithms import make
+from oblique_cli.estimators.default_pruning import KEPT, PRUNED
 from oblique_cli.estimators.encoding import fold_encoder
-from oblique_cli.fitting.default_pruning import KEPT, PRUNED
 from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.tree.pruning import TIE, cost_complexity_path
 from oblique_cli.tree.structure import Tree

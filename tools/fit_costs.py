@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.estimators.default_pruning import pruned_spec
 from oblique_cli.fitting.candidates import candidates
-from oblique_cli.fitting.default_pruning import pruned_spec
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import AlgorithmSpec
 

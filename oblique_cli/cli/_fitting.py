@@ -96,8 +96,8 @@ def _fitted(
     from oblique_cli import config
     from oblique_cli.data import catalogue
     from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.estimators.default_pruning import how_pruned, pruned_spec, whole_tree
     from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
-    from oblique_cli.fitting.default_pruning import how_pruned, pruned_spec
     from oblique_cli.ground import seeds
 
     columns = None
@@ -129,7 +129,7 @@ def _fitted(
                 f"columns of {len(X)} rows for long; --algorithm {ONE_TREE[task]} grows that."
             )
         if how := how_pruned(spec):
-            notes.append(f"{how}; --set pruning=none leaves it whole.")
+            notes.append(f"{how}; --set {whole_tree(spec)} leaves it whole.")
     random_state = seeds.integer(seed, dataset.name if csv is None else seeds.OWN, "tree")
     estimator = ALGORITHMS[spec.name].make(random_state=random_state, **spec.params)
     progress.doing("growing the tree")
@@ -141,7 +141,7 @@ def _fitted(
 def _work(spec: AlgorithmSpec, X: Any, dataset: Dataset) -> int:
     """Return how often HHCART(A) would project a row at the roots of all trees that it grows: (n, p) rows X have for
     each of C classes p directions of every reflection, one an eigenvector, of which there are no more than rows."""
-    from oblique_cli.fitting.default_pruning import PRUNED
+    from oblique_cli.estimators.default_pruning import PRUNED
 
     folds, repeats = spec.params.get("pruning_folds", 10), spec.params.get("pruning_repeats", 1)
     trees = 1 + folds * repeats if PRUNED.items() <= spec.params.items() else 1

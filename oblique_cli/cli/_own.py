@@ -242,7 +242,7 @@ def looked_at(
 def pruned(algorithm: str) -> str | dict[str, Any]:
     """Return the key `algorithm` of a configuration: pruned by cross-validation if it is a tree grown top-down."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.fitting.default_pruning import pruned_spec
+    from oblique_cli.estimators.default_pruning import pruned_spec
     from oblique_cli.ground.nouns import AlgorithmSpec
 
     params = pruned_spec(AlgorithmSpec(algorithm, algorithm)).params if algorithm in ALGORITHMS else {}
@@ -273,9 +273,9 @@ def experiment_of(
     from oblique_cli import config
     from oblique_cli.data.own.source import stem
     from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.estimators.default_pruning import how_pruned
     from oblique_cli.evaluation.metrics import to_measure
     from oblique_cli.experiments.digests import digest
-    from oblique_cli.fitting.default_pruning import how_pruned
 
     looks = [looked_at(path, own, overrides, where) for path in paths]
     tasks = [columns.task for _, _, columns in looks]
@@ -310,7 +310,7 @@ def experiment_of(
 
 def _tunable(spec: AlgorithmSpec) -> AlgorithmSpec:
     """Leave pruning that nobody asked for to the parameter that a grid is over, if it cuts the tree itself."""
-    from oblique_cli.fitting.default_pruning import PRUNED, pruned_spec
+    from oblique_cli.estimators.default_pruning import PRUNED, pruned_spec
 
     if any(spec.params.get(key) != value for key, value in PRUNED.items()):
         return spec

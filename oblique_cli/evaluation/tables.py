@@ -33,6 +33,7 @@ from oblique_cli.evaluation import published
 from oblique_cli.evaluation.metrics import METRICS, READ, SHOWN, NotMeasured, Undefined, check_scheme
 from oblique_cli.evaluation.metrics import chosen as checked
 from oblique_cli.evaluation.published import Published
+from oblique_cli.evaluation.tree_notes import edge_notes, pruning_notes
 from oblique_cli.ground.nouns import NO_INFORMATION_ERROR, AlgorithmSpec, Experiment, Row
 from oblique_cli.ground.registry import Registry, fault_of_function
 
@@ -279,9 +280,9 @@ def table_of(
 
     remarks : further notes below the table, see `Store.remarks`
     """
-    notes = {spec.name: catalogue.remark(spec) for spec in experiment.datasets}
+    notes, rows = {spec.name: catalogue.remark(spec) for spec in experiment.datasets}, list(rows)
     table = summarize(rows, experiment, titles=method_titles(), dataset_notes=notes, metrics=metrics)
-    return replace(table, notes=(*table.notes, *remarks))
+    return replace(table, notes=(*table.notes, *pruning_notes(experiment), *edge_notes(experiment, rows), *remarks))
 
 
 def summarize(

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.default_pruning import KEPT
 from oblique_cli.experiments.running import Case
-from oblique_cli.fitting.default_pruning import KEPT
 from oblique_cli.ground.strict_yaml import Problems, parse, read
 
 if TYPE_CHECKING:

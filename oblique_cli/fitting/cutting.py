@@ -13,15 +13,14 @@ from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
-from oblique_cli.estimators.encoding import fold_encoder, prepared
+from oblique_cli.estimators.default_pruning import PRUNED
 from oblique_cli.estimators.oblique.top_down import shuffled_folds
 from oblique_cli.evaluation.metrics import Undefined
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
-from oblique_cli.fitting.default_pruning import PRUNED
 from oblique_cli.fitting.goals import Answers, Goal
 from oblique_cli.ground import seeds
-from oblique_cli.tree.pruning import chosen_alpha, cost_complexity_path
+from oblique_cli.tree.pruning import cost_complexity_path
 from oblique_cli.tree.structure import Tree
 
 FOLDS = 5
@@ -49,55 +48,15 @@ def is_cut(case: Case, params: Mapping[str, Any]) -> bool:
     return ALGORITHMS[case.spec.name].family is TOP_DOWN and params.get("pruning") == PRUNED["pruning"]
 
 
-CART = "cart_regression"
-CART_FOLDS = 10
-LIMITS = ("ccp_alpha", "max_leaf_nodes", "max_depth")  # of CART: whoever sets one has cut the tree
-
-
-def is_cut_cart(case: Case, params: Mapping[str, Any]) -> bool:
-    """Whether CART regression is cut by cross-validation, which scikit-learn leaves to its caller."""
-    return case.spec.name == CART and not any(name in params or name in case.spec.grid for name in LIMITS)
-
-
-def _cart_alpha(case: Case, train: NDArray[np.intp], params: Mapping[str, Any], seed: int) -> float:
-    """The `ccp_alpha` of the smallest tree within one standard error of the least squared error (Breiman et al. 1984,
-    section 8.5)."""
-    plain = _plain(case, params)
-    X, y = case.dataset.X[train], np.asarray(case.dataset.y[train], dtype=np.float64)
-    if (encoder := fold_encoder(case.dataset, case.policy, X)) is not None:
-        # By all training rows, as rules that prune inside an estimator see them: a part may lack a level.
-        X = encoder.transform(X)
-
-    # scikit-learn's trees take as long to load as all else.
-    from oblique_cli.estimators.regression.cart import tree_of_cart
-
-    def grown(rows: NDArray[np.intp]) -> Any:
-        made = plain.algorithm.make(random_state=seeds.integer(seed, "cart cuts"), **plain.spec.params)
-        estimator = prepared(made, case.dataset, case.policy)
-        return estimator.fit(X[rows], y[rows], **running.weights_of(case, estimator, train[rows])).tree_
-
-    whole = grown(np.arange(len(train)))
-    folds = min(CART_FOLDS, len(train))
-    parts = [out for _, out in shuffled_folds(len(train), folds, seeds.integer(seed, "cut folds"))] if folds > 1 else []
-    single = X.astype(np.float32).astype(np.float64)  # as scikit-learn's trees see rows
-    alpha = chosen_alpha(tree_of_cart(whole), single, y, parts, lambda rows: tree_of_cart(grown(rows)), 1.0)
-    # Ours is a share of the variance. The sums of both differ in their last digits.
-    return float(max(alpha, 0.0) * whole.impurity[0] * (1 + 1e-9))
-
-
 def cut_to_goal(
     case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
     """Return parameters that cut the tree of an algorithm by a metric; {} where wrong answers cut it, or nothing does.
 
-    CART regression, which does not cut itself, is cut by the squared error.
-
     train : rows to fit to
     The smallest tree whose loss is within `standard_errors` of the least. A metric without a value on the rows of the
     folds leaves the tree to wrong answers.
     """
-    if is_cut_cart(case, params):
-        return {"ccp_alpha": _cart_alpha(case, train, params, seed)}
     if (goal.is_usual and goal.threshold is None) or not is_cut(case, params):
         return {}
     try:

@@ -16,6 +16,7 @@ from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError, DataError, ObliqueError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.conformal_limits import CROSS
+from oblique_cli.estimators.default_pruning import pruned_spec
 from oblique_cli.estimators.encoding import ColumnEncoder, encoded_names, own_labels
 from oblique_cli.estimators.monotonic import FlatResponse
 from oblique_cli.estimators.oblique.heuristics import LIMIT
@@ -26,7 +27,6 @@ from oblique_cli.fitting.budget import Budget, cost_of
 from oblique_cli.fitting.calibrating import Promise, guaranteed, training_rows
 from oblique_cli.fitting.choosing import Choice, Plan, Size, choose, estimated, fit_to_all, part, planned, ranked
 from oblique_cli.fitting.cutting import Cut, cuts, is_cut
-from oblique_cli.fitting.default_pruning import pruned_spec
 from oblique_cli.fitting.estimating import Estimate, Step, Validated, cross_validated, details, unseen
 from oblique_cli.fitting.frontier import Sized, frontier, has_frontier, refuse_without
 from oblique_cli.fitting.goals import AUTO, Answers, Goal

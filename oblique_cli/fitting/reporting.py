@@ -12,10 +12,10 @@ import numpy as np
 from oblique_cli.drawing.charts import Axis, Curve, Panel, curves
 from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS
+from oblique_cli.estimators.default_pruning import divides_rows, how_pruned, whole_tree
 from oblique_cli.fitting.budget import Budget
 from oblique_cli.fitting.choosing import Candidate, Choice
-from oblique_cli.fitting.cutting import AT_A_COMPLEXITY, is_cut_cart
-from oblique_cli.fitting.default_pruning import divides_rows, how_pruned
+from oblique_cli.fitting.cutting import AT_A_COMPLEXITY
 from oblique_cli.fitting.estimating import Estimate
 from oblique_cli.fitting.fitting import Outcome, rare_classes
 from oblique_cli.fitting.goals import AUTO, Goal
@@ -79,11 +79,7 @@ def remarks(outcome: Outcome, dataset: Dataset, card: bool = False) -> tuple[str
     if how := how_pruned(outcome.case.spec):
         if AT_A_COMPLEXITY.items() <= outcome.model.parameters.items():
             how = how.replace("of the best", f"of the best by {outcome.goal.pruning.metric.title}")
-        said.append(f"{how[0].upper()}{how[1:]}; --set pruning=none leaves it whole.")
-    if is_cut_cart(outcome.case, outcome.case.spec.params):
-        said.append(
-            "Pruned by cross-validation (smallest tree within 1 SE of the best); --set ccp_alpha=0 leaves it whole."
-        )
+        said.append(f"{how[0].upper()}{how[1:]}; --set {whole_tree(outcome.case.spec)} leaves it whole.")
     if outcome.model.parameters.get("class_weight") is not None:
         said.append("Counts at the nodes are weights of rows, as --class-weight makes them.")
     if outcome.chosen:

@@ -12,8 +12,8 @@ from tree_support import tree_of
 
 from oblique_cli import data, make
 from oblique_cli.cli import _common, _fitting
+from oblique_cli.estimators import default_pruning
 from oblique_cli.experiments import progress as progress_module
-from oblique_cli.fitting import default_pruning
 from oblique_cli.ground import seeds
 from oblique_cli.models import load, save, showing
 

@@ -12,6 +12,7 @@ from oblique_cli import data, schemes
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.estimators.default_pruning import FRACTION, MANY_ROWS, divides_rows, how_pruned, pruned_spec
 from oblique_cli.evaluation.metrics import n_terms
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
@@ -19,7 +20,6 @@ from oblique_cli.fitting import candidates as candidates_module
 from oblique_cli.fitting import estimating, fitting, reporting
 from oblique_cli.fitting.candidates import candidates
 from oblique_cli.fitting.choosing import Size, part
-from oblique_cli.fitting.default_pruning import FRACTION, MANY_ROWS, divides_rows, how_pruned, pruned_spec
 from oblique_cli.fitting.estimating import Estimate, Validated, cross_validated, division, folds_of
 from oblique_cli.fitting.goals import Answers, Goal
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec

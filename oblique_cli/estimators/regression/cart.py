@@ -7,25 +7,27 @@ to load as all that a command needs otherwise.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.checked_rows import refuse_negative, refuse_times
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.monotonic import signs_by_column
-from oblique_cli.estimators.regression.tree_regressor import ShownRegression
-from oblique_cli.ground.constraints import Constraint, Integer, Optional, Real, SignsOfColumns
+from oblique_cli.estimators.regression.tree_regressor import ShownRegression, left_out
+from oblique_cli.ground.constraints import Choice, Constraint, Either, Integer, Optional, Real, SignsOfColumns
 from oblique_cli.ground.magnitudes import comparable, refuse_extreme
 from oblique_cli.tree.payloads import Equations
+from oblique_cli.tree.pruning import chosen_alpha
 from oblique_cli.tree.structure import Tree
 
-if TYPE_CHECKING:
-    pass
+CV = "cv"
+FOLDS = 10
 
 
 class CARTRegressor(DecisionTreeRegressor, ShownRegression):
@@ -45,19 +47,22 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         Longest path from the root to a leaf; None for no limit.
     max_leaf_nodes : int or None, default None
         Most leaves, those of largest gain first; None for no limit.
-    ccp_alpha : float, default 0
-        Complexity at which the tree is cut back, in units of the mean squared error.
+    ccp_alpha : float or "cv", default 0
+        Complexity at which the tree is cut back, in units of the mean squared error; "cv" for that of the smallest tree
+        within one standard error of the least squared error of 10 folds (Breiman et al. 1984, section 8.5).
     monotonic_cst : 1, -1 or 0 for each column, or None, default None
         With which columns the number predicted never falls (1), or never rises (-1).
     """
 
+    ccp_alpha: Any
+    random_state: Any
     needs_pruning_rows: ClassVar[bool] = False
     constraints: ClassVar[Mapping[str, Constraint]] = {
         "min_samples_leaf": Integer(1),
         "min_samples_split": Integer(2),
         "max_depth": Optional(Integer(1)),
         "max_leaf_nodes": Optional(Integer(2)),
-        "ccp_alpha": Real(0.0),
+        "ccp_alpha": Either(Choice((CV,)), Real(0.0)),
         "monotonic_cst": Optional(SignsOfColumns()),
     }
 
@@ -82,11 +87,34 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         if isinstance(given, Mapping):
             names = list(getattr(X, "columns", ()))
             self.monotonic_cst = signs_by_column(given, names, np.shape(X)[1], type(self).__name__).tolist()
+        alpha: Any = self.ccp_alpha
         try:
+            if isinstance(alpha, str) and alpha == CV:
+                self.ccp_alpha = self._chosen_alpha(X, y, sample_weight)
             super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
         finally:
-            self.monotonic_cst = given
+            self.monotonic_cst, self.ccp_alpha = given, alpha
         return self
+
+    def _chosen_alpha(self, X: Any, y: Any, weights: Any) -> float:
+        """The complexity that cross-validation chooses. Rows of weight 0 have no part in it."""
+        rows, numbers = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
+        if weights is not None:
+            counted = np.asarray(weights) > 0
+            rows, numbers, weights = rows[counted], numbers[counted], np.asarray(weights)[counted]
+        seed = int(check_random_state(self.random_state).randint(2**31))
+        params = {**self.get_params(deep=False), "ccp_alpha": 0.0, "random_state": seed}
+
+        def grown(some: NDArray[np.intp]) -> Any:
+            tree = DecisionTreeRegressor(**params)
+            return tree.fit(rows[some], numbers[some], None if weights is None else weights[some]).tree_
+
+        whole = grown(np.arange(len(rows)))
+        parts = left_out(len(rows), FOLDS, seed, "folds of a CART") if len(rows) > 1 else []
+        single = rows.astype(np.float32).astype(np.float64)  # as scikit-learn's trees see rows
+        alpha = chosen_alpha(tree_of_cart(whole), single, numbers, parts, lambda some: tree_of_cart(grown(some)), 1.0)
+        # Ours is a share of the variance. The sums of both differ in their last digits.
+        return float(max(alpha, 0.0) * whole.impurity[0] * (1 + 1e-9))
 
     def predict(self, X: ArrayLike, check_input: bool = True) -> NDArray[np.float64]:
         """Return the numbers predicted for rows X (n, p): (n,), of k outputs (n, k).

@@ -86,3 +86,18 @@ def test_equal_weights_of_cart_are_no_weights_and_weight_0_is_no_row(weight):
         weights = np.full(70, weight)
         assert said(slice(None), sample_weight=weights, parameters=parameters) == plain[0]
         assert said(slice(None), sample_weight=weights * there, parameters=parameters) == plain[1]
+
+
+def test_cart_cut_by_cross_validation_is_the_tree_of_the_complexity_that_it_chose():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(120, 3))
+    y = np.where(X[:, 0] > 0, 2.0, 0.0) + rng.normal(size=120) / 2
+    cut = CARTRegressor(ccp_alpha="cv", random_state=3).fit(X, y)
+    assert cut.n_leaves_ == 2 and cut.ccp_alpha == "cv" and CARTRegressor(random_state=3).fit(X, y).n_leaves_ > 90
+    weights = np.arange(120) % 5 > 0
+    part = CARTRegressor(ccp_alpha="cv", random_state=3).fit(X[weights], y[weights])
+    whole = CARTRegressor(ccp_alpha="cv", random_state=3).fit(X, y, sample_weight=weights * 2.5)
+    assert np.array_equal(whole.predict(X), part.predict(X))
+    assert CARTRegressor(ccp_alpha="cv", random_state=3).fit(X, rng.normal(size=120)).n_leaves_ == 1
+    assert CARTRegressor(ccp_alpha="cv").fit(X[:1], y[:1]).n_leaves_ == 1
+    assert CARTRegressor(ccp_alpha="cv", random_state=1).fit(X, np.column_stack([y, -y])).n_leaves_ == 2
