@@ -55,7 +55,7 @@ def repair(run: str | None, check: bool, drop: bool, runner: Runner, format_: st
         click.echo(
             f"{name}: {len(damage)} damaged{'' if check else ', dropped'}: {_listed([one.name for one in damage])}"
         )
-    if not found:
+    if not found and not saved:
         click.echo("nothing is damaged")
     if check and found:
         raise StoreError("stored folds are damaged: oblique repair runs them again.")

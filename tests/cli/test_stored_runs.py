@@ -495,31 +495,6 @@ def test_a_run_on_an_own_file_is_repaired_from_the_place_of_the_file(call):
     assert call("repair", "--quiet").code == 4
 
 
-# ---- old files -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["small", "stages", "fails"])
-def test_a_file_of_the_layout_before_prints_the_tables_that_it_printed(call, name):
-    (call.folder / "results").mkdir()
-    shutil.copyfile(OLD / "layout2.sqlite", call.folder / DATABASE)
-    assert call("table", name, "--format", "csv").out == (OLD / f"layout2_{name}.csv").read_text()
-    assert call("status").code == 0
-    if name == "small":
-        refused(call("predictions", "small"), 2, "which an older version of oblique ran", "--fresh")
-        refused(call("rescore", "small", "--metric", "mcc"), 2, "which an older version of oblique ran")
-
-
-def test_a_run_of_the_layout_before_goes_on_and_its_table_says_who_made_what(small):
-    (small.folder / "results").mkdir()
-    shutil.copyfile(OLD / "layout2.sqlite", small.folder / DATABASE)
-    (small.folder / "small.yaml").write_text(SMALL + "metrics: [accuracy, leaves, f1_macro]\n")
-    ended = small("run", "small.yaml", "--set", "cv.repeats=3")
-    assert ended.code == 0 and "resumed: 24 done" in ended.err
-    assert "24 stored folds were made by another environment (" in ended.err
-    assert "The folds were made by 2 environments: 24 with " in ended.out and "code not recorded" in ended.out
-    refused(small("run", "small.yaml", "--set", "cv.repeats=4", "--strict-environment"), 2, "--fresh to start over")
-
-
 def test_help_starts_without_numbers(tmp_path):
     assert oblique(tmp_path, "repair", "--help").code == 0
     assert set(NEW_COMMANDS) <= set(cli.COMMANDS)

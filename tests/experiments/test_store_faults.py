@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import random
 import resource
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -25,7 +24,6 @@ from oblique_cli.errors import StoreError
 from oblique_cli.experiments.store import Store, _runs
 from oblique_cli.ground.nouns import Tuning
 
-OLD = Path(__file__).parent.parent / "files" / "layout2.sqlite"
 SOAK = 20 if os.environ.get("OBLIQUE_SOAK") else 1
 SEED = 18
 
@@ -108,85 +106,6 @@ def test_a_kill_at_any_moment_leaves_whole_rows_with_their_predictions(path):
             ]
             assert store.damage("one") == []
             assert all(store.packed("one", one) == b"some bytes" for one in rows)
-
-
-def test_a_kill_in_the_middle_of_a_migration_leaves_the_old_file_or_the_new_one(path):
-    chance = random.Random(SEED)
-    outcomes = set()
-    for i in range(12 * SOAK):
-        shutil.copyfile(OLD, path)
-        for beside in path.parent.glob("oblique.sqlite-*"):
-            beside.unlink()
-
-        def migrate() -> int:
-            Store(path).close()
-            return 0
-
-        child = os.fork()
-        if child == 0:
-            os._exit(migrate())
-        time.sleep(chance.uniform(0, 0.02) if i else 0)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        with closing(sqlite3.connect(path)) as db:
-            outcomes.add(db.execute("PRAGMA user_version").fetchone()[0])
-        with Store(path) as store:
-            assert [len(store.rows(name)) for name in ("small", "stages", "fails")] == [24, 6, 6]
-            assert len(store.tunings("stages")) == 1
-            assert [one for name in store.names() for one in store.damage(name)] == []
-    assert outcomes <= {2, 3}
-
-
-def test_a_migration_that_fails_at_any_statement_changes_nothing(path):
-    before = OLD.read_bytes()
-    with closing(sqlite3.connect(OLD)) as db:
-        rows = db.execute("SELECT * FROM rows ORDER BY rowid").fetchall()
-    for n in (3, 10, 25, 40, 80, 120, 160, 200):
-        shutil.copyfile(OLD, path)
-        for beside in path.parent.glob("oblique.sqlite-*"):
-            beside.unlink()
-
-        def migrate(n: int = n) -> int:
-            count = iter(range(n))
-            connect = sqlite3.connect
-
-            class Failing(sqlite3.Connection):
-                def execute(self, *arguments):
-                    if next(count, None) is None and arguments[0].startswith(("INSERT", "CREATE", "DROP", "ALTER")):
-                        raise sqlite3.OperationalError("disk I/O error")
-                    return super().execute(*arguments)
-
-            sqlite3.connect = lambda *a, **k: connect(*a, **{**k, "factory": Failing})
-            try:
-                Store(path)
-            except StoreError:
-                return 7
-            return 0
-
-        code = in_a_child(migrate)
-        with closing(sqlite3.connect(path)) as db:
-            version = db.execute("PRAGMA user_version").fetchone()[0]
-            if code == 7:
-                assert version == 2 and db.execute("SELECT * FROM rows ORDER BY rowid").fetchall() == rows
-            else:
-                assert version == 3
-    assert OLD.read_bytes() == before
-
-
-def test_two_rows_at_one_place_of_an_old_file_are_both_kept(path):
-    shutil.copyfile(OLD, path)
-    with closing(sqlite3.connect(path)) as db, db:
-        columns = [one[1] for one in db.execute("PRAGMA table_info(rows)")]
-        stranger = list(db.execute("SELECT * FROM rows WHERE run = 'small' LIMIT 1").fetchone())
-        stranger[columns.index("key")] = "of another experiment"
-        stranger[columns.index("n_leaves")] = 999
-        db.execute(f"INSERT INTO rows VALUES ({', '.join('?' * len(stranger))})", stranger)
-    with Store(path) as store:
-        rows = store.rows("small")
-        assert len(rows) == 24 and all(one.n_leaves != 999 for one in rows), "the one that was asked for stays"
-    with closing(sqlite3.connect(path)) as db:
-        (displaced,) = db.execute("SELECT record FROM displaced WHERE run = 'small'").fetchone()
-        assert "of another experiment" in displaced and "999" in displaced
 
 
 # ---- clock -----------------------------------------------------------------------------------------------------------
@@ -284,13 +203,13 @@ def test_starting_over_while_another_process_runs_never_mixes_two_experiments(tm
 
 def test_a_status_names_the_process_that_is_writing(tmp_path):
     (tmp_path / "slow.yaml").write_text(
-        "version: 1\ndataset: letter\nalgorithm: {name: hhcart_a, engine: reference}\ncv: {repeats: 1}\n".replace(
+        "version: 1\ndataset: letter\nalgorithm: {name: hhcart_a, engine: reference}\ncv: {repeats: 20}\n".replace(
             "letter", "image_segmentation"
         )
     )
     options = {"start_new_session": True, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with start(tmp_path, "run", "slow.yaml", "-j", "1", **options) as process:
-        assert process.stderr.readline().startswith("slow: 10 folds")
+        assert process.stderr.readline().startswith("slow: 200 folds")
         out = forked(tmp_path, "status").out
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()

@@ -28,7 +28,6 @@ cv: {scheme: two_stage, folds: 2, repeats: 2, tune: {folds: 2}}
 """
 RUN = ("run", "small.yaml", "-j", "1", "--quiet", "--format", "csv")
 TABLE = ("table", "small", "--format", "csv")
-OLD = Path(__file__).parent.parent / "files" / "layout2.sqlite"
 KILLS = ("kill", "torn")
 
 
@@ -93,9 +92,6 @@ def works(disk, tmp_path_factory) -> dict[str, Work]:
         db.execute("UPDATE rows SET n_correct = n_correct - 1 WHERE fold = 0")
     torn = folder("torn", whole)
     tear(torn / "results" / "oblique.sqlite")
-    older = folder("older")
-    (older / "results").mkdir()
-    shutil.copyfile(OLD, older / "results" / "oblique.sqlite")
     return {
         "a new run": Work(new, RUN),
         "a run that grows": Work(half, RUN),
@@ -105,7 +101,6 @@ def works(disk, tmp_path_factory) -> dict[str, Work]:
         # What repair has dropped when it fails is run by the run's own command.
         "folds that are repaired": Work(flipped, ("repair", "--quiet"), RUN, loses=True),
         "a file that is saved": Work(torn, ("repair", "--quiet"), RUN, loses=True),
-        "a file of an older layout": Work(older, TABLE),
     }
 
 
@@ -127,7 +122,6 @@ NAMES = (
     "metrics that are added",
     "folds that are repaired",
     "a file that is saved",
-    "a file of an older layout",
 )
 
 
@@ -158,7 +152,7 @@ def rights(disk, works, tmp_path_factory) -> Callable[[str], Right]:
             work, folder = works[name], tmp_path_factory.mktemp("right") / "w"
             shutil.copytree(work.start, folder)
             readable = name not in ("a file that is saved", "folds that are repaired")
-            before = stored(folder) if readable and name != "a file of an older layout" else {}
+            before = stored(folder) if readable else {}
             ended, changes = disk.changes(folder, *work.command)
             assert ended.code == 0, ended.err
             table = disk.oblique(folder, *work.table)

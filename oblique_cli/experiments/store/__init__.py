@@ -23,7 +23,6 @@ it is.
     _records.py     a row as columns with a digest, and back
     _runs.py        what is said of a run, its sessions, and the processes that write
     _changes.py     which changed configurations a run may go on with
-    _migration.py   files of older layouts
     _salvage.py     what can be read of a damaged file, in a new one
     _store.py       `Store`
 """

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli.errors import StoreError
-from oblique_cli.experiments.store import _migration
 from oblique_cli.experiments.store._schema import APPLICATION_ID, INDEXES, SCHEMA_VERSION, TABLES
 
 # What SQLite answers where it may not make the two files that stand beside one with a write-ahead log.
@@ -77,7 +76,7 @@ class Database:
         # its tables.
         self.execute("BEGIN")
         try:
-            version, tables = self._version()
+            tables = self._tables()
         finally:
             if self._db.in_transaction:
                 self.execute("COMMIT")
@@ -90,12 +89,10 @@ class Database:
                         self.execute(statement)
                     self.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                     self.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-        elif version < SCHEMA_VERSION:
-            self._migrate()
         self.execute("PRAGMA synchronous = NORMAL")
 
-    def _version(self) -> tuple[int, int]:
-        """Return the layout of the file and how many tables it has. StoreError if it cannot be used."""
+    def _tables(self) -> int:
+        """Return how many tables the file has. StoreError if its layout cannot be used."""
         (application,) = self.execute("PRAGMA application_id").fetchone()
         (version,) = self.execute("PRAGMA user_version").fetchone()
         (tables,) = self.execute("SELECT count(*) FROM sqlite_master").fetchone()
@@ -106,25 +103,17 @@ class Database:
                 f"{self.path} was written by a newer version of oblique (layout {version}, this one reads "
                 f"{SCHEMA_VERSION}): update oblique, or give another path for the results."
             )
-        if tables and version not in (SCHEMA_VERSION, *_migration.FROM):
+        if tables and version < SCHEMA_VERSION:
             raise StoreError(
                 f"{self.path} was written by an older version of oblique (layout {version}, this one writes "
                 f"{SCHEMA_VERSION}): move it aside, or give another path for the results."
             )
-        return version, tables
-
-    def _migrate(self) -> None:
-        with self.transaction():
-            version, _ = self._version()
-            if version < SCHEMA_VERSION:  # another process may have been faster
-                _migration.migrate(self._db, version)
-                self.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        return int(tables)
 
     def _open_as_it_is(self) -> None:
         """Open a file that cannot be written, or stands where nothing can.
 
-        A log beside it holds folds that are not in the file yet; both are then read from a copy. An older layout is
-        brought up to date in memory.
+        A log beside it holds folds that are not in the file yet; both are then read from a copy.
         """
         log = self.path.with_name(self.path.name + "-wal")
         source = self.path
@@ -136,15 +125,8 @@ class Database:
             self._connect(str(source))
         else:
             self._connect(f"{source.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
-        version, tables = self._version()
-        if not tables:
+        if not self._tables():
             raise StoreError(f"there are no results at {self.path} yet: start with oblique run.")
-        if version < SCHEMA_VERSION:
-            old = self._db
-            self._connect(":memory:")
-            old.backup(self._db)
-            old.close()
-            self._migrate()
         self.read_only = True
 
     def _keep_a_log(self, wait_seconds: float) -> None:

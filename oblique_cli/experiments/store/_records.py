@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
+from oblique_cli.experiments import environment as environments
 from oblique_cli.ground.nouns import Row, Tuning
 
 # Columns that hold JSON.
@@ -75,6 +76,21 @@ def seal(table: str, *values: Any) -> str:
     """Return the digest of a record: 32 letters that depend on every bit of `values` and on their types."""
     text = json.dumps([table, *values], default=_bytes)
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
+
+
+def is_intact(table: str, record: Sequence[Any]) -> bool:
+    """Whether a record, all its columns in their order, is what was stored. Who reads a record asks this.
+
+    The id of an environment is the digest of its facts, and the number of a session is not sealed. Leases and displaced
+    records have no digest: they decide no result.
+    """
+    if table == "environments":
+        try:
+            return bool(environments.digest(json.loads(record[1])) == record[0])
+        except (ValueError, TypeError):
+            return False
+    first = 1 if table == "sessions" else 0
+    return table in ("leases", "displaced") or bool(seal(table, *record[first:-1]) == record[-1])
 
 
 def _bytes(value: Any) -> str:

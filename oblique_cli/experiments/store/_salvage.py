@@ -12,7 +12,7 @@ from pathlib import Path
 
 from oblique_cli.errors import StoreError
 from oblique_cli.experiments.store._database import free_name
-from oblique_cli.experiments.store._records import ROWS, seal
+from oblique_cli.experiments.store._records import ROWS, is_intact
 from oblique_cli.experiments.store._schema import APPLICATION_ID, INDEXES, SCHEMA_VERSION, TABLES
 
 # More records than a page has room for.
@@ -99,7 +99,7 @@ def _copied(path: Path, saved: Path) -> tuple[int, int, tuple[str, ...]]:
                 for rowid, record in _readable(old, table, listed):
                     marks = ", ".join("?" * len(record))
                     # What a page of another table gives must not take the place of what was stored.
-                    how = "REPLACE" if _is_sealed(table, record) else "IGNORE"
+                    how = "REPLACE" if is_intact(table, record) else "IGNORE"
                     try:
                         new.execute(f"INSERT OR {how} INTO {table} VALUES ({marks})", record)
                         if new.execute("SELECT changes()").fetchone()[0]:  # not of another table, and not there yet
@@ -122,11 +122,6 @@ def _copied(path: Path, saved: Path) -> tuple[int, int, tuple[str, ...]]:
             ) from error
         n = sum(new.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in TABLES)
         return n, lost, tuple(sorted(folds))
-
-
-def _is_sealed(table: str, record: Sequence[object]) -> bool:
-    """Whether a record has the digest of its other columns; the number of a session is none of these."""
-    return seal(table, *record[table == "sessions" : -1]) == record[-1]
 
 
 _PLACE = ("run", *ROWS.identity)

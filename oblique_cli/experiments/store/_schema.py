@@ -9,7 +9,7 @@ rows            one finished fold; `predictions` is the digest of its record the
 tunings         one choice of parameters that folds share
 predictions     test rows, predicted codes and perhaps probabilities of a fold, packed
 labels          the true labels of a data set, packed, under the digest of the data
-displaced       records of a run that another one has taken the place of: nothing is thrown away in a migration
+displaced       records of a run that had lost its description, where the run has other jobs now
 
 `digest` is that of a record's other columns.
 """

@@ -15,7 +15,17 @@ from oblique_cli.errors import ConfigError, StoreError, UnknownName
 from oblique_cli.experiments import environment as environments
 from oblique_cli.experiments.store._changes import larger, refuse_changes, refuse_other_data
 from oblique_cli.experiments.store._database import Damage, Database
-from oblique_cli.experiments.store._records import ROWS, TUNINGS, Kind, Record, contradiction, plain, seal, text
+from oblique_cli.experiments.store._records import (
+    ROWS,
+    TUNINGS,
+    Kind,
+    Record,
+    contradiction,
+    is_intact,
+    plain,
+    seal,
+    text,
+)
 from oblique_cli.experiments.store._runs import (
     PLAIN,
     SESSION,
@@ -140,8 +150,15 @@ class Store:
 
     def _add_environment(self, deciding: Mapping[str, Any]) -> str:
         id_ = environments.digest(deciding)
-        self._db.execute("INSERT OR IGNORE INTO environments VALUES (?, ?)", (id_, text(deciding)))
+        self._restore("environments", "id", (id_, text(deciding)))
         return id_
+
+    def _restore(self, table: str, key: str, record: Sequence[Any]) -> None:
+        """Store a record that whoever stores it knows whole, unless it is there and is what was stored."""
+        known = self._db.execute(f"SELECT * FROM {table} WHERE {key} = ?", (record[0],)).fetchone()
+        if known is None or not is_intact(table, known):
+            marks = ", ".join("?" * len(record))
+            self._db.execute(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", record)
 
     def end(self, run: str) -> None:
         """Say that this process will store nothing more of `run`."""
@@ -199,11 +216,11 @@ class Store:
         counts: Counter[str] = Counter()
         query = f"SELECT {ROWS.sealed}, digest FROM rows WHERE run = ?"
         repeat, status = (1 + ROWS.columns.index(name) for name in ("repeat", "status"))
-        for *values, digest in self._db.execute(query, (name,)):
-            if seal("rows", *values) != digest:
+        for record in self._db.execute(query, (name,)):
+            if not is_intact("rows", record):
                 counts["damaged"] += 1
-            elif repeats is None or values[repeat] < repeats:
-                counts[values[status]] += 1
+            elif repeats is None or record[repeat] < repeats:
+                counts[record[status]] += 1
         return Run(
             name=name,
             content=latest["content"],
@@ -225,22 +242,24 @@ class Store:
         found = self._db.execute(query, (name,)).fetchone()
         if found is None:
             return None
-        *values, digest = found
-        if seal("runs", *values) != digest:
+        if not is_intact("runs", found):
             raise self._damaged_run(name)
-        return values[1], values[2]
+        return found[1], found[2]
 
-    def _sessions(self, run: str, damaged: bool = False) -> list[dict[str, Any]]:
-        """Return the sessions of a run, first to last. damaged : those that are, instead of StoreError if any is"""
-        columns = ", ".join(SESSION)
-        query = f"SELECT id, {columns}, digest FROM sessions WHERE run = ? ORDER BY id"
-        found = []
-        for id_, *values, digest in self._db.execute(query, (run,)):
-            if (seal("sessions", *values) != digest) == damaged:
-                found.append({"id": id_, **dict(zip(SESSION, values, strict=True))})
-            elif not damaged:
-                raise self._damaged_run(run)
-        return found
+    def _sessions(self, run: str) -> list[dict[str, Any]]:
+        """Return the sessions of a run, first to last. StoreError if any is damaged."""
+        intact, damaged = self._divided_sessions(run)
+        if damaged:
+            raise self._damaged_run(run)
+        return intact
+
+    def _divided_sessions(self, run: str) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        """Return the sessions of a run that are what was stored, and the others."""
+        divided: tuple[list[dict[str, Any]], list[dict[str, Any]]] = ([], [])
+        query = f"SELECT id, {', '.join(SESSION)}, digest FROM sessions WHERE run = ? ORDER BY id"
+        for record in self._db.execute(query, (run,)):
+            divided[not is_intact("sessions", record)].append(dict(zip(("id", *SESSION), record[:-1], strict=True)))
+        return divided
 
     def _damaged_run(self, run: str) -> StoreError:
         return StoreError(
@@ -326,17 +345,16 @@ class Store:
             return self._environments(run)
 
     def _environments(self, run: str) -> dict[str, dict[str, Any]]:
-        query = "SELECT id, facts FROM environments WHERE id IN (SELECT DISTINCT environment FROM rows WHERE run = ?)"
-        found = {}
-        for id_, facts in self._db.execute(query, (run,)):
-            try:
-                found[id_] = json.loads(facts)
-                intact = environments.digest(found[id_]) == id_
-            except ValueError:
-                intact = False
-            if not intact:
-                raise self._damaged_run(run)
-        return found
+        if damage := self._damaged_environments(run):
+            raise self._damaged(damage)
+        query = "SELECT DISTINCT environment, facts FROM rows LEFT JOIN environments ON id = environment WHERE run = ?"
+        # Of an environment whose record is lost nothing is known, and the rows are good all the same.
+        return {id_: json.loads(facts or "{}") for id_, facts in self._db.execute(query, (run,))}
+
+    def _damaged_environments(self, run: str) -> list[Damage]:
+        query = "SELECT * FROM environments WHERE id IN (SELECT environment FROM rows WHERE run = ?)"
+        damaged = [one for one in self._db.execute(query, (run,)) if not is_intact("environments", one)]
+        return [Damage(run, "environments", id_, f"environment {id_}") for id_, _ in damaged]
 
     def made_elsewhere(self, run: str) -> str:
         """Say how many rows of `run` were made by an environment other than this process's; "" if none was."""
@@ -400,9 +418,9 @@ class Store:
                     "WHERE key = ? AND status = 'ok' AND environment = ? AND run <> ?"
                 )
                 for key in keys:
-                    for other, *values, digest in self._db.execute(query, (key, held.environment, run)).fetchall():
-                        if seal(kind.table, other, *values) == digest:
-                            self._copy(kind, other, run, values)
+                    for record in self._db.execute(query, (key, held.environment, run)).fetchall():
+                        if is_intact(kind.table, record):
+                            self._copy(kind, record[0], run, record[1:-1])
                             break
 
     def _copy(self, kind: Kind, source: str, run: str, values: Sequence[Any]) -> bool:
@@ -434,7 +452,7 @@ class Store:
                 found = self._db.execute(query, (run, key)).fetchone()
                 if found is None:
                     raise StoreError(f"run {run!r} was started over by another process; give the same command again.")
-                if seal("rows", *found[:-1]) != found[-1]:
+                if not is_intact("rows", found):
                     raise self._damaged([Damage(run, "rows", key, ROWS.name(found[1:-1]))])
                 _, *values, _ = found
                 at = ROWS.columns.index("measures")
@@ -482,29 +500,23 @@ class Store:
         """Return the predictions under a key, b"" if they are not what was stored."""
         query = "SELECT run, key, packed, digest FROM predictions WHERE run = ? AND key = ?"
         found = self._db.execute(query, (run, key)).fetchone()
-        if found is None or seal("predictions", *found[:-1]) != found[-1]:
-            return b""
-        return bytes(found[2])
+        return bytes(found[2]) if found is not None and is_intact("predictions", found) else b""
 
     def add_labels(self, labels: Mapping[str, bytes]) -> None:
         """Store the packed labels of data sets, by the digests of the data."""
-        with self._db.errors():
-            known = {data for (data,) in self._db.execute("SELECT data FROM labels")}
-            if new := [(data, packed) for data, packed in labels.items() if data not in known]:
-                with self._db.transaction():
-                    for values in new:
-                        statement = "INSERT OR IGNORE INTO labels VALUES (?, ?, ?)"
-                        self._db.execute(statement, (*values, seal("labels", *values)))
+        with self._db.errors(), self._db.transaction():
+            for values in labels.items():
+                self._restore("labels", "data", (*values, seal("labels", *values)))
 
     def labels(self, data: str) -> bytes:
         """Return the packed labels of a data set by its digest, b"" if there are none. StoreError if damaged."""
         with self._db.errors():
             found = self._db.execute("SELECT data, packed, digest FROM labels WHERE data = ?", (data,)).fetchone()
-        if found is None:
-            return b""
-        if seal("labels", *found[:-1]) != found[-1]:
-            raise self._db.damaged(f"the labels of data {data[:8]}... are not what was stored")
-        return bytes(found[1])
+        if found is not None and not is_intact("labels", found):
+            raise StoreError(
+                f"{self.path} is damaged: the labels of data {data[:8]}... are not what was stored. (oblique repair)"
+            )
+        return b"" if found is None else bytes(found[1])
 
     # ---- damage ------------------------------------------------------------------------------------------------------
 
@@ -512,13 +524,15 @@ class Store:
         """Return everything of `run` that is not what was stored, its predictions included."""
         with self._db.errors(), self._db.transaction("DEFERRED"):
             found: list[Damage] = []
+            sessions, damaged = self._divided_sessions(run)
             if not self._is_intact(run):
                 found.append(Damage(run, "runs", "", f"run {run}"))
+            elif not (sessions or damaged):
+                found.append(Damage(run, "sessions", "", f"the description of {run}"))
             found += self._bereft(run)
-            found += [
-                Damage(run, "sessions", str(one["id"]), f"session {one['id']} of {run}")
-                for one in self._sessions(run, damaged=True)
-            ]
+            found += [Damage(run, "sessions", str(one["id"]), f"session {one['id']} of {run}") for one in damaged]
+            found += self._damaged_environments(run)
+            found += self._damaged_labels(run, sessions)
             for kind in (ROWS, TUNINGS):
                 records = self._find(kind, run)
                 found += records.damage
@@ -528,6 +542,15 @@ class Store:
                         (row,) = [row for row in records.records if row.key == key]
                         found.append(Damage(run, "rows", key, ROWS.name(ROWS.values(row, ""))))
             return found
+
+    def _damaged_labels(self, run: str, sessions: Sequence[Mapping[str, Any]]) -> Iterator[Damage]:
+        """Yield the labels that predictions of a run need and that are lost, or not what was stored."""
+        has_predictions = self._db.execute("SELECT 1 FROM predictions WHERE run = ?", (run,)).fetchone()
+        content = json.loads(sessions[-1]["content"]) if sessions and has_predictions else {}
+        for name, data in content.get("data", {}).items():
+            known = self._db.execute("SELECT * FROM labels WHERE data = ?", (data,)).fetchone()
+            if known is None or not is_intact("labels", known):
+                yield Damage(run, "labels", data, f"the labels of {name}")
 
     def _bereft(self, run: str) -> Iterator[Damage]:
         """Yield the folds of which nothing but their predictions is left: no row has their key, or their digest."""
@@ -569,8 +592,11 @@ class Store:
                             values = [run, secrets.token_hex(16), timestamp()]
                             self._db.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (*values, seal("runs", *values)))
                     elif one.table == "sessions":
-                        self._db.execute("DELETE FROM sessions WHERE id = ?", (int(one.key),))
-                        self._db.execute("DELETE FROM leases WHERE session = ?", (int(one.key),))
+                        for table, column in (("sessions", "id"), ("leases", "session")):
+                            self._db.execute(f"DELETE FROM {table} WHERE {column} = CAST(? AS INTEGER)", (one.key,))
+                    elif one.table in ("environments", "labels"):
+                        column = "id" if one.table == "environments" else "data"
+                        self._db.execute(f"DELETE FROM {one.table} WHERE {column} = ?", (one.key,))
                     else:
                         self._drop(run, one.table, one.key)
                 self._db.execute(
@@ -590,21 +616,22 @@ class Store:
         records, damage, predictions = [], [], {}
         places = set()
         query = f"SELECT {kind.sealed}, digest FROM {kind.table} WHERE run = ?"
-        for owner, *values, digest in self._db.execute(query, (run,)):
-            fault = seal(kind.table, owner, *values) != digest or owner != run
+        for record in self._db.execute(query, (run,)):
+            owner, *values, _ = record
+            fault = not is_intact(kind.table, record) or owner != run
             if not fault:
-                record = kind.record(values)
-                place = tuple(getattr(record, name) for name in kind.identity)
+                found = kind.record(values)
+                place = tuple(getattr(found, name) for name in kind.identity)
                 # An index that is damaged can lead to one row twice, in place of another one.
-                fault = place in places or (isinstance(record, Row) and bool(contradiction(record)))
+                fault = place in places or (isinstance(found, Row) and bool(contradiction(found)))
                 places.add(place)
             if fault:
                 key = values[kind.columns.index("key")]
                 damage.append(Damage(run, kind.table, key, kind.name(values)))
                 continue
-            records.append(record)
+            records.append(found)
             if kind is ROWS and values[-1]:
-                predictions[record.key] = values[-1]
+                predictions[found.key] = values[-1]
         return Found(records, damage, predictions)
 
     def _damaged(self, damage: Sequence[Damage]) -> StoreError:
@@ -684,8 +711,7 @@ class Store:
             for facts in theirs.environments.values():
                 self._add_environment(facts)
             for data, packed in theirs.labels.items():
-                statement = "INSERT OR IGNORE INTO labels VALUES (?, ?, ?)"
-                self._db.execute(statement, (data, packed, seal("labels", data, packed)))
+                self._restore("labels", "data", (data, packed, seal("labels", data, packed)))
             new = known = 0
             for kind, records in ((ROWS, theirs.rows), (TUNINGS, theirs.tunings)):
                 for values, packed in records:
@@ -707,7 +733,7 @@ class Store:
         found = self._db.execute(query, (run, record.key)).fetchone()
         if found is None or record.status != "ok":
             return
-        if seal(kind.table, *found[:-1]) != found[-1]:
+        if not is_intact(kind.table, found):
             raise self._damaged([Damage(run, kind.table, record.key, kind.name(found[1:-1]))])
         mine = kind.record(found[1:-1])
         if not same_answer(mine, record):
