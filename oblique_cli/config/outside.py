@@ -84,14 +84,17 @@ def algorithm(check: Checking, value: YamlValue, scheme: str) -> AlgorithmSpec |
     label = check.one(entries["id"], "id", ID) if "id" in entries else own_name[:64].strip("_")
     params = _params(check, entries.get("params"), path)
     grid: dict[str, tuple[Any, ...]] = {}
-    for name, entry in _named(check, entries.get("grid"), f"grid of {path}", path).items():
+    for name, entry in _named(check, entries.get("grid"), f"grid of {path}").items():
         if name in params:
             check.problems.add(entry.key, f"{name} of {path} is in params and in grid; leave it in one of them.")
         if isinstance(entry.data, dict) and set(entry.data) & set(RANGE):
             grid[name] = check.steps(entry, f"{name} of {path}", Real())
+            _permit(check, entry, path, params, name, grid[name])
         else:
-            values = [_plain(check, item, f"{name} of {path}") for item in check.items(entry, f"grid of {name}")]
-            grid[name] = tuple(values)
+            items = check.items(entry, f"grid of {name}")
+            grid[name] = tuple(_plain(check, item, f"{name} of {path}") for item in items)
+            for item, value in zip(items, grid[name], strict=True):
+                _permit(check, item, path, params, name, value)
     if grid and scheme in SCHEMES and not SCHEMES[scheme].tunes:
         tuning = named(lambda one: one.tunes)
         message = f"{path} has a grid, and scheme {scheme} chooses nothing; use scheme {tuning}."
@@ -111,22 +114,26 @@ def _may_be_imported(check: Checking, value: YamlValue, path: str) -> bool:
 
 
 def _params(check: Checking, value: YamlValue | None, path: str) -> dict[str, Any]:
-    named_values = _named(check, value, f"params of {path}", path)
-    return {name: _plain(check, entry, f"{name} of {path}") for name, entry in named_values.items()}
+    entries = _named(check, value, f"params of {path}")
+    params = {name: _plain(check, entry, f"{name} of {path}") for name, entry in entries.items()}
+    for name, entry in entries.items():
+        _permit(check, entry, path, params, name, params[name])
+    return params
 
 
-def _named(check: Checking, value: YamlValue | None, owner: str, path: str) -> dict[str, YamlValue]:
+def _permit(check: Checking, entry: YamlValue, path: str, params: Mapping[str, Any], name: str, value: Any) -> None:
+    """Note a parameter of a known class that may do more than decide how a model is fitted, unless that is allowed."""
+    if check.code != ALLOW and path in known.CLASSES and (fault := known.refused(path, params, name, value)):
+        check.problems.add(entry.key, f"{fault} For anything else, {ALLOWED}.")
+
+
+def _named(check: Checking, value: YamlValue | None, owner: str) -> dict[str, YamlValue]:
     """Return the entries of a mapping of parameters; {} after noting that it is none."""
     if value is None:
         return {}
     if not isinstance(value.data, dict):
         check.problems.add(value.place, f"{owner} must be a mapping of parameters to values. Got {value.shown()}.")
         return {}
-    for name, entry in value.data.items():
-        if why := known.closed(path, name):
-            check.problems.add(entry.key, f"{name} of {path} cannot be set: {why}.")
-        elif fault := known.misspelt(path, name, importable=check.code != LEAVE):
-            check.problems.add(entry.key, fault)
     return dict(value.data)
 
 

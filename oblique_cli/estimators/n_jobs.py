@@ -70,6 +70,11 @@ def on_workers(crew: int, task: Callable[..., Any], calls: Iterable[tuple[Any, .
     return found
 
 
+def in_threads() -> None:
+    """Let the jobs of estimators be threads from here on, so that a fit with several starts no processes."""
+    parallel_config(backend="threading")
+
+
 def in_turn(task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
     """Yield what a task gives for some arguments, in their order, by the threads that `threads` gives around it.
 

@@ -136,11 +136,11 @@ def test_the_grid_of_a_class_is_searched_and_workers_change_nothing(folder):
         ),
         ("{class: sklearn.svm.SVC, params: {C: .nan}}", "C of sklearn.svm.SVC must be a finite number."),
         ("{class: sklearn.svm.SVC, grid: {C: [1, 2]}}", "has a grid, and scheme ordinary chooses nothing; use scheme"),
-        ("{class: ydf.CartLearner, params: {working_dir: /tmp}}", "working_dir of ydf.CartLearner cannot be set"),
         (
-            "{class: lightgbm.LGBMClassifier, params: {forcedsplits_filename: x}}",
-            "forcedsplits_filename of lightgbm.LGBMClassifier cannot be set: a configuration names no files",
+            "{class: ydf.CartLearner, params: {working_dir: /tmp}}",
+            "ydf.CartLearner has no parameter 'working_dir' that",
         ),
+        ("{class: lightgbm.LGBMClassifier, params: {fs: x}}", "lightgbm.LGBMClassifier has no parameter 'fs' that is"),
     ],
 )
 def test_what_is_wrong_with_the_form_is_said_by_validate(folder, call, entry, message):  # noqa: F811
@@ -164,7 +164,7 @@ def test_parameters_that_a_class_lacks_are_found_before_anything_is_run(folder):
     (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [{{class: sklearn.svm.SVC, params: {{gama: 1}}}}]\n{CV}")
     ended = run(folder, "run", "mine.yaml")
     assert ended.code == 2
-    assert "mine.yaml:" in ended.err and "sklearn.svm.SVC has no parameter 'gama'. Did you mean 'gamma'?" in ended.err
+    assert "mine.yaml:" in ended.err and "Did you mean 'gamma'" in ended.err
 
 
 def test_a_classifier_where_numbers_are_to_be_predicted_is_refused(folder):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, ModelFamily
 from oblique_cli.estimators.outside.estimator import OutsideEstimator
-from oblique_cli.estimators.outside.known import CLASSES, nested_class, task_of_class
+from oblique_cli.estimators.outside.known import CLASSES, nested_class, refused, task_of_class
 from oblique_cli.estimators.outside.process import START, own_process
 from oblique_cli.ground.constraints import Constraint
 from oblique_cli.ground.nouns import AlgorithmSpec
@@ -71,17 +71,23 @@ def is_outside(name: str) -> bool:
 
 
 def is_foreign(spec: AlgorithmSpec) -> bool:
-    """Whether an algorithm is, or has in its parameters, a class that may be imported only where the user said so."""
-    return (is_outside(spec.name) and spec.name not in CLASSES) or _names_foreign(
-        [spec.params, list(spec.grid.values())]
-    )
+    """Whether an algorithm is, or has in its parameters, what a configuration may name only where the user said so."""
+    if not is_outside(spec.name):
+        return False
+    grid = [(name, value) for name, values in spec.grid.items() for value in values]
+    return _needs_code(spec.name, spec.params, [*spec.params.items(), *grid])
 
 
-def _names_foreign(value: Any) -> bool:
-    if (nested := nested_class(value)) and nested not in CLASSES:
+def _needs_code(path: str, params: Mapping[str, Any], given: Iterable[tuple[str, Any]]) -> bool:
+    if path not in CLASSES:
         return True
-    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
-    return any(map(_names_foreign, parts))
+    for name, value in given:
+        if refused(path, params, name, value):
+            return True
+        inner = value.get("params") or {} if (nested := nested_class(value)) else {}
+        if nested and _needs_code(nested, inner, inner.items()):
+            return True
+    return False
 
 
 def algorithm_of(spec: AlgorithmSpec, table: Mapping[str, Algorithm] = ALGORITHMS) -> Algorithm:

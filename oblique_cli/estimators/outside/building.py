@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.outside.known import CLASSES, LIBRARIES, library_of, near, nested_class, no_parameter
+from oblique_cli.estimators.outside.known import CLASSES, LIBRARIES, library_of, near, nested_class
 from oblique_cli.estimators.outside.sizes import sizes_of
 
 SEEDS = ("random_state", "seed", "random_seed")
@@ -33,7 +33,7 @@ def load_class(path: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name != library:
             raise ConfigError(f"class {path}: there is no module {error.name!r}.{near(path)}") from None
-        install = LIBRARIES[library].install if library in LIBRARIES else library
+        install = LIBRARIES.get(library, library)
         raise ConfigError(f"class {path}: {library} is not installed; pip install {install}") from None
     except Exception as error:  # a library that does not suit another one installed, or a fault of the user's file
         raise ConfigError(f"class {path}: {module} cannot be imported ({type(error).__name__}: {error})") from None
@@ -80,8 +80,10 @@ def check(path: str, params: Mapping[str, Any]) -> None:
             check(nested, value.get("params") or {})
         if name in own:
             continue
-        if fault := no_parameter(path, name, own, further):
-            raise ConfigError(fault)
+        close = difflib.get_close_matches(name, sorted(own), n=3, cutoff=0.9 if further else 0.5)
+        if close or not further:
+            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else f" It has: {', '.join(sorted(own))}."
+            raise ConfigError(f"{path} has no parameter {name!r}.{hint}")
     needed = [name for name, default in own.items() if default is inspect.Parameter.empty and name not in params]
     if needed and not is_ydf(found):
         raise ConfigError(f"{path} needs the parameter {needed[0]!r}; set it under params.")

@@ -90,9 +90,11 @@ class _Models:
         forget         numbers of models that nobody will ask again
         memory_limit   bytes that fitting, or predicting, may take beside what the process has already; None for any
         """
+        from oblique_cli.estimators.n_jobs import in_threads
         from oblique_cli.estimators.outside import building
 
         building.load_class(how["path"])
+        in_threads()
         self.hold(number, forget, memory_limit, None, building.Model(**how))
 
     def hold(self, number: int, forget: list[int], memory_limit: int | None, _imports: Any, model: Any) -> None:

@@ -8,13 +8,18 @@ from __future__ import annotations
 import csv
 import difflib
 import functools
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from oblique_cli.ground.constraints import Choice, Constraint, Text
-from oblique_cli.ground.resources import PACKAGE
+from oblique_cli.ground.strict_yaml import Problems, parse, read
+
+# What a configuration may set, by library, and the parameters of each class, which tools/signatures.py writes.
+ALLOWED = Path(__file__).with_name("allowed.yaml")
+SIGNATURES = Path(__file__).with_name("signatures.csv")
 
 # What `prepare` of a configuration may be: how columns are scaled, as learned from the training rows.
 # "squares" puts the squares of standardized columns beside them, standardized too, where a column has over two values.
@@ -25,51 +30,15 @@ CLASS: Constraint = Text(_CLASS, "a class with its module, as in sklearn.ensembl
 PREPARE: Constraint = Choice(PREPARATIONS)
 
 
-@dataclass(frozen=True)
-class Library:
-    """A library whose classes are known.
-
-    install   what pip calls it
-    closed    parameters that a configuration may not set -> why
-    """
-
-    install: str
-    closed: Mapping[str, str]
-
-
-_OURS = "the runner sets it"
-LIBRARIES: Mapping[str, Library] = {
-    "sklearn": Library("scikit-learn", {}),
-    "lightgbm": Library("lightgbm", {}),
-    "xgboost": Library("xgboost", {"callbacks": "it takes Python objects"}),
-    "ydf": Library(
-        "ydf",
-        {
-            **dict.fromkeys(("label", "task", "features", "data_spec", "label_classes", "include_all_columns"), _OURS),
-            **dict.fromkeys(("weights", "ranking_group", "uplift_treatment"), "a data set has no such column"),
-            **dict.fromkeys(("tuner", "feature_selector", "extra_training_config"), "it takes Python objects"),
-            "working_dir": "models are not written to disk",
-        },
-    ),
-    "treeple": Library("treeple", {}),
-    "stree": Library("stree", {}),
-    "obliquetree": Library("obliquetree", {}),
-    "interpret": Library("interpret-core", {}),
-    "aeon": Library("aeon", {}),
-    "imodels": Library("imodels", {}),
-    "catboost": Library(
-        "catboost",
-        {
-            **dict.fromkeys(("train_dir", "snapshot_file", "save_snapshot", "name"), "models are not written to disk"),
-            "allow_writing_files": _OURS,
-            "callback": "it takes Python objects",
-        },
-    ),
-    "pycontree": Library("pycontree", {}),
-    "pystreed": Library("pystreed", {}),
-    "pytabkit": Library("pytabkit", {"tmp_folder": "models are not written to disk"}),
-    # Not of Python: weka_classifier.py runs it by java.
-    "weka": Library("weka", {}),
+# First name of the module of a known class -> what pip calls its library. WEKA is run by java: weka_classifier.py.
+_INSTALLED_BY_NAME = (
+    *("lightgbm", "xgboost", "ydf", "treeple", "stree", "obliquetree", "aeon", "imodels", "catboost", "pycontree"),
+    *("pystreed", "pytabkit", "weka"),
+)
+LIBRARIES: Mapping[str, str] = {
+    "sklearn": "scikit-learn",
+    "interpret": "interpret-core",
+    **{name: name for name in _INSTALLED_BY_NAME},
 }
 
 _CLASSIFIERS = """
@@ -152,7 +121,7 @@ def library_of(path: str) -> str:
 def packages_of(names: Iterable[str]) -> list[str]:
     """Return what pip calls the known libraries of these classes; names of other algorithms are passed over."""
     libraries = [library_of(name) for name in names if "." in name]
-    return [LIBRARIES[library].install for library in dict.fromkeys(libraries) if library in LIBRARIES]
+    return [LIBRARIES[library] for library in dict.fromkeys(libraries) if library in LIBRARIES]
 
 
 def task_of_class(path: str) -> str:
@@ -176,26 +145,70 @@ def near(path: str) -> str:
     return ""
 
 
-def closed(path: str, name: str) -> str:
-    """Return why a configuration may not set a parameter of a known class, "" if it may."""
-    library = LIBRARIES.get(library_of(path))
-    if library is None:
-        return ""
-    if library_of(path) == "lightgbm" and any(word in name for word in ("file", "machine", "snapshot")):
-        return "a configuration names no files to a library"
-    return library.closed.get(name, "")
+@dataclass(frozen=True)
+class Values:
+    """What a configuration may give to a parameter: numbers, and what its kinds say (see allowed.yaml)."""
+
+    kinds: frozenset[str]
+    words: tuple[str, ...] = ()
+
+    def hold(self, value: Any) -> bool:
+        """Whether a value of plain data may be given; classes and parameters of estimators in it are not looked at."""
+        if isinstance(value, str):
+            if "flags" in self.kinds:
+                return all(word in self.words or _is_number(word) for word in value.split())
+            return value in self.words
+        if isinstance(value, list | tuple):
+            return all(map(self.hold, value))
+        if isinstance(value, Mapping):
+            if nested_class(value):
+                return "estimators" in self.kinds
+            return "mappings" in self.kinds and all(map(_is_weight, value.items()))
+        return value is None or isinstance(value, bool | int | float)
+
+    def describe(self) -> str:
+        """Return what a value must be, for messages."""
+        kinds = {"mappings": "a mapping of words to numbers", "estimators": "{class: ..., params: ...}"}
+        kinds |= {"flags": f"numbers and the options {', '.join(self.words)}"}
+        found = ["a number", *(what for kind, what in kinds.items() if kind in self.kinds)]
+        if self.words and "flags" not in self.kinds:
+            found.append(f"one of {', '.join(map(repr, self.words))}")
+        return " or ".join(found)
 
 
-# Written by tools/signatures.py.
-SIGNATURES = PACKAGE / "estimators" / "outside" / "signatures.csv"
+def _is_number(word: str) -> bool:
+    return re.fullmatch(r"-?\d+(\.\d+)?([eE]-?\d+)?", word) is not None
+
+
+def _is_weight(item: tuple[Any, Any]) -> bool:
+    key, value = item
+    return re.fullmatch(r"\w{1,64}", str(key)) is not None and (value is None or isinstance(value, bool | int | float))
+
+
+@functools.cache
+def allowed() -> Mapping[str, Mapping[str, Values]]:
+    """Return library -> parameter -> what a configuration may give to it."""
+    problems = Problems()
+    plain = parse(read(ALLOWED, ALLOWED.name, problems), problems, quick=True).plain()
+    problems.check()
+    found: dict[str, dict[str, Values]] = {}
+    for library, groups in plain.items():
+        kinds: dict[str, set[str]] = {}
+        words = {**groups.get("words", {}), **groups.get("flags", {})}
+        for kind, names in groups.items():
+            for name in names if isinstance(names, Mapping) else names.split():
+                kinds.setdefault(name, set()).add(kind)
+        found[library] = {
+            name: Values(frozenset(own), tuple(words.get(name, "").split())) for name, own in kinds.items()
+        }
+    return found
 
 
 @dataclass(frozen=True)
 class Signature:
-    """The parameters of a known class in a version of its library. further : whether it takes others as well"""
+    """Those parameters of a known class that a configuration may set, as in a version of its library."""
 
     version: str
-    further: bool
     parameters: tuple[str, ...]
 
 
@@ -206,48 +219,55 @@ def signatures() -> Mapping[str, Signature]:
         return {}
     with SIGNATURES.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    return {
-        row["class"]: Signature(row["version"], bool(row["further"]), tuple(row["parameters"].split())) for row in rows
-    }
+    return {row["class"]: Signature(row["version"], tuple(row["parameters"].split())) for row in rows}
 
 
-def no_parameter(path: str, name: str, known: Iterable[str], further: bool, likeness: float = 0.9) -> str:
-    """Return the sentence that a class has no such parameter; "" if it takes others than those known, and none is near.
+def parameters_of(path: str) -> Mapping[str, Values]:
+    """Return those parameters of a known class that a configuration may set."""
+    own = allowed().get(library_of(path), {})
+    return {name: own[name] for name in signatures()[path].parameters} if path in signatures() else own
 
-    further : whether it does; likeness : how near, from 0 to 1
+
+def refused(path: str, params: Mapping[str, Any], name: str, value: Any) -> str:
+    """Return why a configuration may not set a parameter of a known class, "" if it may.
+
+    params : all parameters of the class, of which a grid's estimator is one; estimators in value are not looked at
     """
-    known = sorted(known)
-    close = difflib.get_close_matches(name, known, n=3, cutoff=likeness if further else 0.5)
-    if further and not close:
+    own = parameters_of(path)
+    if name not in own:
+        close = difflib.get_close_matches(name, own, n=3, cutoff=0.5)
+        hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
+        return f"{path} has no parameter {name!r} that is known to open no file and to run no code.{hint}"
+    if "grids" in own[name].kinds:
+        return next(filter(None, (_refused_of_grid(path, params, name, grid) for grid in _listed_grids(value))), "")
+    if own[name].hold(value):
         return ""
-    hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else f" It has: {', '.join(known)}."
-    return f"{path} has no parameter {name!r}.{hint}"
+    shown = repr(value) if len(repr(value)) <= 80 else f"{repr(value)[:80]}..."
+    return f"{name} of {path} must be {own[name].describe()}. Got {shown}."
 
 
-def misspelt(path: str, name: str, importable: bool) -> str:
-    """Return what is wrong with the name of a parameter of a known class, without importing it; "" for nothing.
-
-    Where another release of the library is installed than that of the table, a name that is like no other one may be
-    new or gone, and passes; one that is like another is doubted only if nobody can ask the class itself (importable).
-    """
-    one = signatures().get(path)
-    if one is None or name in one.parameters:
-        return ""
-    library = LIBRARIES[library_of(path)].install
-    try:
-        installed = metadata.version(library)
-    except metadata.PackageNotFoundError:
-        installed = "none"
-    if _release(installed) == _release(one.version):
-        return no_parameter(path, name, one.parameters, one.further)
-    doubt = "" if importable else no_parameter(path, name, one.parameters, True, 0.9 if one.further else 0.8)
-    if not doubt:
-        return ""
-    return f"{doubt} That is so in {library} {one.version}, here is {installed}: oblique validate --import asks it."
+def _listed_grids(value: Any) -> Iterable[Any]:
+    return value if isinstance(value, list | tuple) else (value,)
 
 
-def _release(version: str) -> list[str]:
-    return version.split(".")[:2]
+def _refused_of_grid(path: str, params: Mapping[str, Any], name: str, grid: Any) -> str:
+    """As `refused`, of the values that an estimator chooses from for the estimator among its parameters."""
+    if not isinstance(grid, Mapping) or not all(isinstance(values, list | tuple) for values in grid.values()):
+        return f"{name} of {path} must be a mapping of parameters to lists of values."
+    for key, values in grid.items():
+        *steps, last = ("estimator", *str(key).split("__"))
+        found: Any = {"params": params}
+        for step in steps:
+            found = (found.get("params") or {}).get(step) if isinstance(found, Mapping) else None
+        inner = nested_class(found)
+        if inner is None:
+            return f"{name} of {path} has the key {key!r}, which is no parameter of its estimator."
+        for value in values if inner in CLASSES else ():
+            if nested_class(value):
+                return f"{key} in {name} of {path} must be words and numbers. Got an estimator."
+            if fault := refused(inner, found.get("params") or {}, last, value):
+                return fault
+    return ""
 
 
 def nested_class(value: Any) -> str | None:

@@ -32,7 +32,8 @@ class YdfClassifier:
         ydf.verbose(0)
         columns = self._columns(X)
         features = [(name, ydf.Semantic.NUMERICAL) for name in columns]
-        self.learner_ = self.learner(label=LABEL, task=ydf.Task.CLASSIFICATION, features=features, **self.params)
+        ours = {"label": LABEL, "task": ydf.Task.CLASSIFICATION, "features": features}
+        self.learner_ = self.learner(**{**self.params, **ours})
         self.model_ = self.learner_.train({**columns, LABEL: y.astype(str)})
         self.labels_ = np.array([int(label) for label in self.model_.label_classes()])
         self.n_leaves_, self.n_nodes_, self.depth_, self.n_terms_ = _sizes(self.model_)

@@ -317,7 +317,7 @@ OTHERS = [path for path, task in known.CLASSES.items() if task == "classificatio
 def test_a_peer_learns_iris_again_and_again_alike(path):
     library = known.library_of(path)
     if library != "weka" and importlib.util.find_spec(library) is None:
-        pytest.skip(f"{library} is not installed (pip install {known.LIBRARIES[library].install})")
+        pytest.skip(f"{library} is not installed (pip install {known.LIBRARIES[library]})")
     gap = np.where(Y == 2, 5, Y)  # a class that training rows lack
     try:
         models = [estimator(path, **FAST.get(path, {})).fit(X[::2], gap[::2]) for _ in range(2)]
