@@ -74,6 +74,7 @@ def fit_to_all(
         refuse_strays(own, "a file of your own, not with a data set, which knows its columns")
 
     with working(f"reading {called(name or '-' if csv is None else csv)}") as progress:
+        own, overrides = own.taking_groups(overrides)
         full = [full_key(text) for text in overrides]
         return _fitted(progress, name, csv, algorithm, full, seed, data_dir, offline, where, suits, own)
 
@@ -98,6 +99,7 @@ def _fitted(
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.default_pruning import how_pruned, pruned_spec, whole_tree
     from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
+    from oblique_cli.experiments.running import Case, fit_arguments
     from oblique_cli.ground import seeds
 
     columns = None
@@ -134,7 +136,8 @@ def _fitted(
     estimator = ALGORITHMS[spec.name].make(random_state=random_state, **spec.params)
     progress.doing("growing the tree")
     with own_labels(dataset, encoder):
-        fitted = prepared(estimator, dataset, policy).fit(X, dataset.y)
+        ready = prepared(estimator, dataset, policy)
+        fitted = ready.fit(X, dataset.y, **fit_arguments(Case(dataset, policy, spec, ALGORITHMS[spec.name]), ready))
     return Fitted(dataset, spec, encoder, X, fitted, columns, tuple(notes))
 
 

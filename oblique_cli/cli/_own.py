@@ -49,6 +49,7 @@ class OwnOptions:
     only_marks: bool = False
     dates: str | None = None
     header: str | None = None
+    groups: str | None = None
 
     @property
     def given(self) -> list[str]:
@@ -57,9 +58,22 @@ class OwnOptions:
 
     def dataset_key(self, path: str) -> dict[str, Any]:
         """Return the key `dataset` of a configuration for a file."""
-        said = {one.name: getattr(self, one.name) for one in fields(self)}
+        said = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "groups"}
         said = {key: list(value) if isinstance(value, tuple) else value for key, value in said.items() if value}
         return {"csv": path, **name_of(path), **UNASKED, **said}
+
+    def taking_groups(self, overrides: Sequence[str]) -> tuple[OwnOptions, tuple[str, ...]]:
+        """Return the options with the column of `cv.groups`, and the overrides without it and without its scheme.
+
+        For a command that has no other cross-validation. Usage error for two columns
+        """
+        rest = tuple(text for text in overrides if text.replace(" ", "") != "cv.scheme=group")
+        named = [text for text in rest if text.partition("=")[0].strip() == "cv.groups"]
+        columns = {text.partition("=")[2].strip().strip("'\"") for text in named} | ({self.groups} - {None})
+        if len(columns) > 1:
+            raise click.UsageError(f"--groups and cv.groups name {listed_words(sorted(map(repr, columns)))}; name one")
+        found = replace(self, groups=next(iter(columns))) if columns else self
+        return found, tuple(text for text in rest if text not in named)
 
 
 def _option(name: str) -> str:
@@ -119,6 +133,11 @@ def own_data_options(command: Callable[..., Any]) -> Callable[..., Any]:
             "--dates",
             metavar="days|FORM",
             help="Own data: take dates as days since 1970-01-01; a form such as dd/mm/yyyy says how they are read.",
+        ),
+        click.option(
+            "--groups",
+            metavar="COLUMN",
+            help="Own data: rows of equal value belong together, such as those of one patient; no division parts them.",
         ),
         click.option(
             "--header",
@@ -230,7 +249,7 @@ def looked_at(
     reading = catalogue.reading(spec)
     if own.target is None and spec.target == "?":
         reading = replace(reading, target=None)
-    reading = replace(reading, weights=weights)
+    reading = replace(reading, weights=weights, groups=own.groups or "")
     if beside:
         from oblique_cli.data.own.front import read_own
 
@@ -277,6 +296,9 @@ def experiment_of(
     from oblique_cli.evaluation.metrics import to_measure
     from oblique_cli.experiments.digests import digest
 
+    own = own.taking_groups(overrides)[0]
+    if own.groups is not None:
+        more["cv"] = {**more.get("cv", {}), "scheme": "group", "groups": own.groups}
     looks = [looked_at(path, own, overrides, where) for path in paths]
     tasks = [columns.task for _, _, columns in looks]
     if len(set(tasks)) > 1:

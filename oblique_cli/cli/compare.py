@@ -60,7 +60,7 @@ def _names(ctx: click.Context, param: click.Parameter, text: str | None) -> list
 
 
 class SchemeName(OptionType):
-    """A scheme whose repetitions have an SD to compare by, and that needs no key of its own."""
+    """A scheme whose repetitions have an SD to compare by, and that needs no key of its own but the groups."""
 
     name = "scheme"
 
@@ -89,8 +89,9 @@ def _unfit(scheme: Scheme) -> str:
 
 
 def _needs(scheme: Scheme) -> str:
-    """Return which keys `scheme` cannot do without, "" if it can."""
-    return f"needs cv.{' and cv.'.join(scheme.required)}" if scheme.required else ""
+    """Return which keys `scheme` cannot do without and no option gives, "" if there are none."""
+    keys = [key for key in scheme.required if key != "groups"]
+    return f"needs cv.{' and cv.'.join(keys)}" if keys else ""
 
 
 # Options that say what is to be run, which a stored run has been.
@@ -177,6 +178,14 @@ def compare(
         return
     if files and datasets:
         raise click.UsageError("--datasets goes without files of your own")
+    if own.groups is not None:
+        if _was_given(ctx, "scheme") and scheme != "group":
+            raise click.UsageError(
+                f"--groups divides by --cv group, which tunes as nested does; leave out --cv {scheme}"
+            )
+        scheme = "group"
+    elif scheme == "group":
+        raise click.UsageError("--cv group needs a column: give it as --groups COLUMN, with a file of your own")
     chosen_here = _was_given(ctx, "algorithms")
     if not chosen_here and not files:
         algorithms = list(TUNED)

@@ -245,9 +245,10 @@ def fit(
             raise click.UsageError("--report shows an estimate by folds; a table larger than --memory is fitted once")
         if path or path_figure:
             raise click.UsageError("--path grows trees many times; a table larger than --memory is fitted once")
-        if metric or threshold or coverage or monotone:
+        if metric or threshold or coverage or monotone or own.groups:
             raise click.UsageError(
-                "--metric, --threshold, --coverage and --monotone are for tables in memory; leave out --memory, or them"
+                "--metric, --threshold, --coverage, --monotone and --groups are for tables in memory; leave out "
+                "--memory, or them"
             )
         assert memory is not None
         how = {"memory": memory, "scratch": scratch, "workers": workers or 1, "scheduler": scheduler, "seed": seed}
@@ -262,6 +263,7 @@ def fit(
         raise click.UsageError(
             f"--readable chooses among the algorithms of auto; leave out it or --algorithm {algorithm}"
         )
+    own, overrides = own.taking_groups(overrides)
     form = picture_form(path_figure)
     load_scikit_learn()
     if scheduler:

@@ -427,12 +427,11 @@ class _Checking:
     def cv(self, value: YamlValue) -> CVSpec:
         """Return what `cv` says; its keys are those of all schemes and those of the scheme it names."""
         known = keys.cv()
-        named_scheme = value.data.get("scheme") if isinstance(value.data, dict) else None
-        name = named_scheme.data if named_scheme else None
+        name = _scheme_of(value)
         if isinstance(name, str) and name not in SCHEMES and self.may_be_imported():
             return CVSpec()
         entries = self.entries(value, "cv", self.cv_keys(value, known))
-        given = self.table(entries, "cv.", known)
+        given = {"scheme": name, **self.table(entries, "cv.", known)}
         tune: dict[str, Any] = {}
         if "tune" in entries:
             inner = self.entries(entries["tune"], "cv.tune", TUNE)
@@ -440,7 +439,7 @@ class _Checking:
             tune = self.table(inner, "cv.tune.", TUNE)
             if metric is not None:
                 tune["metric"] = self.metric(metric, "cv.tune.metric", "a metric of predictions", keys.tuning_metrics())
-        name = given.get("scheme", CVSpec.scheme)
+        name = given["scheme"]
         if name is None:
             return CVSpec()
         scheme = SCHEMES[name]
@@ -465,13 +464,20 @@ class _Checking:
 
     def cv_keys(self, value: YamlValue, known: Iterable[str]) -> list[str]:
         """Return the keys that a `cv` may have: those of its scheme, and those of others that it has all the same."""
-        data = value.data if isinstance(value.data, dict) else {}
-        named = data["scheme"].data if "scheme" in data else CVSpec.scheme
+        data, named = value.data if isinstance(value.data, dict) else {}, _scheme_of(value)
         scheme = SCHEMES.get(named) if isinstance(named, str) else None
         if scheme is None:
             return [*known, "tune"]
         own = ["scheme", *scheme.takes(), *(["tune"] if scheme.tunes else [])]
         return [*own, *(key for key in (*known, "tune") if key in data and key not in own)]
+
+
+def _scheme_of(cv: YamlValue) -> Any:
+    """Return what `cv` has as its scheme; without one, the scheme of groups where it names their column."""
+    data = cv.data if isinstance(cv.data, dict) else {}
+    if "scheme" in data:
+        return data["scheme"].data
+    return "group" if "groups" in data else CVSpec.scheme
 
 
 def _is_whole(params: Mapping[str, Any]) -> bool:

@@ -110,14 +110,14 @@ def from_table(
     """
     position = {column: i for i, column in enumerate(table.header)}
     roles = [(target, "target"), *((column, "qualitative column") for column in qualitative)]
-    for wanted, role in [*roles, *([(groups, "the column of cv.groups")] if groups else [])]:
+    for wanted, role in [*roles, *([(groups, "the column of groups")] if groups else [])]:
         if wanted not in position:
             hint = close_matches(wanted, position) or f" Columns: {_few(table.header)}."
             raise DataError(f"{table.where}: there is no column {wanted!r} to use as {role}.{hint}")
     if target in qualitative:
         raise DataError(f"{table.where}: {target!r} is the target, it cannot be listed under qualitative")
     if groups == target:
-        raise DataError(f"{table.where}: {target!r} is the target, it cannot be the column of cv.groups")
+        raise DataError(f"{table.where}: {target!r} is the target, it cannot be the column of groups")
     if len(table.header) == 1:
         raise DataError(f"{table.where}: {target!r} is the only column, at least one feature is needed")
 
@@ -169,7 +169,7 @@ def _groups(table: Table, i: int) -> np.ndarray:
     cells = table.columns[i]
     if "" in cells:
         line = table.lines[cells.index("")]
-        raise DataError(f"{table.where}: {_column(table, i)} of cv.groups is empty at line {line}; set missing: drop")
+        raise DataError(f"{table.where}: {_column(table, i)} of groups is empty at line {line}; set missing: drop")
     return _codes(cells)[0].astype(np.int64)
 
 

@@ -6,10 +6,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import get_config
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, RegressorMixin, clone
 from sklearn.model_selection import KFold, ShuffleSplit, StratifiedKFold, StratifiedShuffleSplit
-from sklearn.utils import _safe_indexing
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from oblique_cli.errors import ConfigError, quoted
 from oblique_cli.estimators.categorical import is_frame
@@ -24,6 +26,7 @@ from oblique_cli.estimators.conformal_limits import (
     spread_at,
     spreads_of,
 )
+from oblique_cli.ground.row_groups import Groups, checked_groups, parts_of, share_of
 
 Array = NDArray[np.float64]
 KEPT = 0.25  # share of the rows that are kept for the limits under "split"
@@ -48,24 +51,46 @@ class _Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc, unuse
         self.folds = folds
         self.random_state = random_state
 
-    def _fitted(self, X: Array, y: NDArray[Any]) -> None:
+    def get_metadata_routing(self) -> MetadataRouter:
+        """Return what `fit` takes beside X and y: its own groups, and what the estimator asks for."""
+        mapping = MethodMapping().add(caller="fit", callee="fit")
+        router = MetadataRouter(owner=self).add_self_request(self)
+        return router.add(estimator=self.estimator, method_mapping=mapping)
+
+    def _passed_on(self, groups: ArrayLike | None) -> bool:
+        """Whether the estimator gets the groups: as it asks for them where metadata is routed, else if it takes any."""
+        if groups is None:
+            return False
+        if get_config()["enable_metadata_routing"]:
+            return "groups" in process_routing(self, "fit", groups=groups).estimator.fit
+        return bool(has_fit_parameter(self.estimator, "groups"))
+
+    def _fitted(self, X: Array, y: NDArray[Any], groups: ArrayLike | None) -> None:
         name = checked(self.guarantee or "", self.coverage, isinstance(self, RegressorMixin))
         if self.calibration not in (CROSS, SPLIT):
             raise ConfigError(f"calibration must be 'cross' or 'split'. Got {quoted(self.calibration)}.")
-        parts = list(self._divided(X, y))
+        together = checked_groups(groups, len(y), type(self).__name__)
+        passed_on = self._passed_on(groups)
+
+        def fitted(rows: NDArray[np.intp]) -> Any:
+            own = {} if together is None or not passed_on else {"groups": np.asarray(groups)[rows]}
+            return clone(self.estimator).fit(_safe_indexing(X, rows), y[rows], **own)
+
+        parts = list(self._divided(X, y, together))
         whole = self.calibration == CROSS
         train = np.arange(len(X)) if whole else parts[0][0]
-        self.estimator_ = clone(self.estimator).fit(_safe_indexing(X, train), y[train])
+        self.estimator_ = fitted(train)
         self.n_features_in_ = X.shape[1]
         spreads = self._spreads(name, self.estimator_, _safe_indexing(X, train), y[train])
         held = []
         for learned, asked in parts:
             seen, new = _safe_indexing(X, learned), _safe_indexing(X, asked)
-            other = clone(self.estimator).fit(seen, y[learned]) if whole else self.estimator_
+            other = fitted(learned) if whole else self.estimator_
             own = self._spreads(name, other, seen, y[learned]) if whole else spreads
             leaves = self._leaves(name, other, new)
             spread = None if own is None else spread_at(own, leaves)
-            held.append(Held(self._said(other, new), self._truth(y[asked]), leaves, spread))
+            whose = None if together is None else together[asked]
+            held.append(Held(self._said(other, new), self._truth(y[asked]), leaves, spread, whose))
         rows = np.concatenate([asked for _, asked in parts])
         self.guarantee_ = guarantee_of(
             name,
@@ -76,8 +101,15 @@ class _Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc, unuse
             [str(label) for label in getattr(self, "classes_", ())],
         )
 
-    def _divided(self, X: Array, y: NDArray[Any]) -> Any:
+    def _divided(self, X: Array, y: NDArray[Any], groups: Groups | None) -> Any:
+        """Rows to fit to and rows for the limits, of every division."""
         classes = isinstance(self, ClassifierMixin)
+        if groups is not None:
+            rng = check_random_state(self.random_state)
+            strata = np.searchsorted(self.classes_, y) if classes else None
+            split = self.calibration == SPLIT
+            parts = [share_of(groups, KEPT, rng, strata)] if split else parts_of(groups, self.folds, rng, strata)
+            return [(np.setdiff1d(np.arange(len(y)), part), part) for part in parts]
         if self.calibration == SPLIT:
             splitter = (StratifiedShuffleSplit if classes else ShuffleSplit)(
                 1, test_size=KEPT, random_state=self.random_state
@@ -131,11 +163,15 @@ class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, un
     guarantee_ : `Guarantee`, with the limits
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> ConformalClassifier:
-        """Fit the estimator and find the limits. X : (n, p); y : (n,) labels. ConfigError for too few rows."""
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> ConformalClassifier:
+        """Fit the estimator and find the limits. X : (n, p); y : (n,) labels. ConfigError for too few rows.
+
+        groups : (n,) values that are equal for rows that belong together; every division keeps these together, and an
+            estimator that takes groups gets them
+        """
         labels = np.asarray(y)
         self.classes_ = np.unique(labels)
-        self._fitted(_whole(X), labels)
+        self._fitted(_whole(X), labels, groups)
         return self
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -176,14 +212,17 @@ class ConformalRegressor(RegressorMixin, _Conformal):  # type: ignore[misc, unus
     guarantee_ : `Guarantee`, with the limits
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> ConformalRegressor:
-        """Fit the estimator and find the limits. X : (n, p); y : (n,) numbers. ConfigError for too few rows."""
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> ConformalRegressor:
+        """Fit the estimator and find the limits. X : (n, p); y : (n,) numbers. ConfigError for too few rows.
+
+        groups : as of `ConformalClassifier`
+        """
         targets = np.asarray(y, np.float64)
         if targets.ndim > 1 and targets.shape[1] > 1:
             raise ConfigError(
                 f"y of {type(self).__name__} must be one output. Got {targets.shape[1]} columns; fit one to each."
             )
-        self._fitted(_whole(X), targets)
+        self._fitted(_whole(X), targets, groups)
         return self
 
     def predict_interval(self, X: ArrayLike) -> Array:

@@ -2,14 +2,16 @@
 
 A score says how odd the truth of a row looks to a model that has not seen the row. Of n such scores the one of rank
 ceil((n + 1) c) is the limit: a new row, exchangeable with these, has a score within it with probability at least c
-(Vovk, Gammerman and Shafer 2005). docs/guarantees.md has the choices.
+(Vovk, Gammerman and Shafer 2005). Of rows in G exchangeable groups every group weighs 1 / (G + 1), shared by its rows,
+and a row of a new group has a score within the limit as often (Lee, Barber and Willett 2023). docs/guarantees.md has
+the choices.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,7 @@ class Guarantee:
               the set, one number or one for each class, or under APS the largest running sum
     leaves    node numbers, () where leaves do not matter
     size      mean number of classes in the sets, or mean width of the intervals, of the rows behind the limits
+    groups    number of groups of these rows, 0 where rows are independent
     """
 
     name: str
@@ -51,6 +54,7 @@ class Guarantee:
     limits: tuple[tuple[float, ...], ...]
     leaves: tuple[int, ...] = ()
     size: float = 0.0
+    groups: int = 0
 
     def at(self, leaves: NDArray[Any] | None, n: int) -> Array:
         """Return the limits of n rows, (n, width). leaves : (n,) node numbers, None where they do not matter"""
@@ -73,10 +77,12 @@ class Guarantee:
     def sentence(self, n_classes: int) -> str:
         """Return what sets or intervals are to hold, and how large they are. n_classes : 0 for numbers"""
         what = "sets" if n_classes else "intervals"
+        new = "the rows of new groups, on average over groups" if self.groups else "new rows"
         size = f"{self.size:.2f} of {n_classes} classes" if n_classes else f"{self.size:.4g} wide"
-        rows = f"{self.rows} rows {'held out' if self.how == SPLIT else 'that fits without them judged'}"
+        whose = f" of {self.groups} groups" if self.groups else ""
+        rows = f"{self.rows} rows{whose} {'held out' if self.how == SPLIT else 'that fits without them judged'}"
         return (
-            f"Its {what} are to hold the truth for {100 * self.coverage:g} % of new rows ({self.name}, limits by "
+            f"Its {what} are to hold the truth for {100 * self.coverage:g} % of {new} ({self.name}, limits by "
             f"{rows}): {size} on average."
         )
 
@@ -90,6 +96,7 @@ class Guarantee:
             "limits": [list(row) for row in self.limits],
             "leaves": list(self.leaves),
             "size": self.size,
+            **({"groups": self.groups} if self.groups else {}),
         }
 
     @classmethod
@@ -100,6 +107,7 @@ class Guarantee:
                 plain["name"], float(plain["coverage"]), plain["how"], int(plain["rows"]),
                 tuple(tuple(float(value) for value in row) for row in plain["limits"]),
                 tuple(int(leaf) for leaf in plain["leaves"]), float(plain["size"]),
+                int(plain.get("groups", 0)),
             )  # fmt: skip
             widths = {len(row) for row in found.limits}
             fits = (
@@ -139,8 +147,16 @@ def least_rows(coverage: float) -> int:
     return math.ceil(coverage / (1.0 - coverage) - 1e-9)
 
 
-def limit_of(scores: Array, coverage: float) -> float:
-    """Return the score of rank ceil((n + 1) c), the smallest first. scores : (n,), n at least `least_rows`"""
+def limit_of(scores: Array, coverage: float, groups: NDArray[Any] | None = None) -> float:
+    """Return the score of rank ceil((n + 1) c), the smallest first. scores : (n,), n at least `least_rows`
+
+    groups : (n,) of the rows, at least `least_rows` different ones; the rows of a group then share the weight of one
+    """
+    if groups is not None:
+        _, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+        order = np.argsort(scores, kind="stable")
+        reached = np.cumsum(1.0 / sizes[member[order]]) >= (len(sizes) + 1) * coverage - 1e-9
+        return float(scores[order[np.argmax(reached)]])
     rank = math.ceil((len(scores) + 1) * coverage - 1e-9)
     return float(np.partition(scores, rank - 1)[rank - 1])
 
@@ -164,22 +180,26 @@ class Held:
     leaves  (n,) node numbers of the rows in the model that makes the sets, None where leaves do not matter
     spread  (n, 2) under NORMALIZED the leaf's typical error, twice, under QUANTILE what the leaf's quantiles are below
             and above the prediction; in the model that `said` is of
+    groups  (n,) of rows that belong together, None of independent rows
     """
 
     said: Array
     truth: NDArray[Any]
     leaves: NDArray[Any] | None = None
     spread: Array | None = None
+    groups: NDArray[Any] | None = None
 
     @classmethod
     def joined(cls, parts: Sequence[Held], leaves: NDArray[Any] | None) -> Held:
         """Return what the models of several folds say of their own rows, one fold after another. leaves : as above"""
         spread = [part.spread for part in parts if part.spread is not None]
+        groups = [part.groups for part in parts if part.groups is not None]
         return cls(
             np.concatenate([part.said for part in parts]),
             np.concatenate([part.truth for part in parts]),
             leaves,
             np.concatenate(spread) if spread else None,
+            np.concatenate(groups) if groups else None,
         )
 
 
@@ -197,8 +217,8 @@ def guarantee_of(
     classes : what messages call them
     ConfigError, which states the least number, for too few rows
     """
-    n = len(held.truth)
-    _enough(n, coverage, "")
+    n, groups = len(held.truth), held.groups
+    _enough(n, coverage, "", groups)
     if name in OF_NUMBERS:
         found = _of_numbers(name, coverage, how, held, spreads)
         ends = found.intervals(held.said, held.leaves)
@@ -207,67 +227,82 @@ def guarantee_of(
     leaves: tuple[int, ...] = ()
     if name == APS:
         sums = running_sums(held.said)[np.arange(n), held.truth]
-        limits: tuple[tuple[float, ...], ...] = ((limit_of(sums, coverage),),)
+        limits: tuple[tuple[float, ...], ...] = ((limit_of(sums, coverage, groups),),)
     elif name == BY_CLASS:
         names = classes or [str(k) for k in range(held.said.shape[1])]
-        limits = (tuple(_of_class(own[held.truth == k], coverage, label) for k, label in enumerate(names)),)
+        limits = (tuple(_of_class(own, held.truth == k, coverage, label, groups) for k, label in enumerate(names)),)
     elif name == BY_LEAF:
-        leaves, limits = _of_leaves(own, held.leaves, coverage)
+        leaves, limits = _of_leaves(own, held.leaves, coverage, groups)
     else:
-        limits = ((-limit_of(-own, coverage),),)
-    found = Guarantee(name, coverage, how, n, limits, leaves)
+        limits = ((-limit_of(-own, coverage, groups),),)
+    found = Guarantee(name, coverage, how, n, limits, leaves, groups=_units(n, groups) if groups is not None else 0)
     return _sized(found, float(found.sets(held.said, held.leaves).sum(axis=1).mean()))
 
 
 def _sized(found: Guarantee, size: float) -> Guarantee:
-    return Guarantee(found.name, found.coverage, found.how, found.rows, found.limits, found.leaves, size)
+    return replace(found, size=size)
 
 
-def _enough(n: int, coverage: float, of: str) -> None:
+def _units(n: int, groups: NDArray[Any] | None) -> int:
+    """How many independent units n rows are."""
+    return n if groups is None else len(np.unique(groups))
+
+
+def _enough(n: int, coverage: float, of: str, groups: NDArray[Any] | None) -> None:
+    n, what = _units(n, groups), "rows" if groups is None else "groups"
     if n < (least := least_rows(coverage)):
         most = n / (n + 1)
         raise ConfigError(
-            f"a coverage of {coverage:g} needs at least {least} calibration rows{of}. There are {n}; give more rows, "
-            f"or a coverage of at most {math.floor(1000 * most) / 1000:g}."
+            f"a coverage of {coverage:g} needs at least {least} calibration {what}{of}. There are {n}; give more "
+            f"{what}, or a coverage of at most {math.floor(1000 * most) / 1000:g}."
         )
 
 
-def _of_class(own: Array, coverage: float, label: str) -> float:
-    _enough(len(own), coverage, f" of each class, of {quoted(label)} too")
-    return -limit_of(-own, coverage)
+def _of_class(
+    own: Array, of_class: NDArray[np.bool_], coverage: float, label: str, groups: NDArray[Any] | None
+) -> float:
+    groups = None if groups is None else groups[of_class]
+    _enough(int(of_class.sum()), coverage, f" of each class, of {quoted(label)} too", groups)
+    return -limit_of(-own[of_class], coverage, groups)
 
 
 def _of_leaves(
-    own: Array, leaves: NDArray[Any] | None, coverage: float
+    own: Array, leaves: NDArray[Any] | None, coverage: float, groups: NDArray[Any] | None
 ) -> tuple[tuple[int, ...], tuple[tuple[float, ...], ...]]:
     """A limit for each leaf of enough rows; rows of other leaves are one group, with all classes if they are few."""
     assert leaves is not None
     least = least_rows(coverage)
-    known, counts = np.unique(leaves, return_counts=True)
-    large = known[counts >= least]
-    limits = [-limit_of(-own[leaves == leaf], coverage) for leaf in large]
-    rest = own[~np.isin(leaves, large)]
-    limits.append(-limit_of(-rest, coverage) if len(rest) >= least else 0.0)
+
+    def part(rows: NDArray[np.bool_]) -> NDArray[Any] | None:
+        return None if groups is None else groups[rows]
+
+    known = np.unique(leaves)
+    large = [leaf for leaf in known if _units(int((leaves == leaf).sum()), part(leaves == leaf)) >= least]
+    limits = [-limit_of(-own[leaves == leaf], coverage, part(leaves == leaf)) for leaf in large]
+    rest = ~np.isin(leaves, large)
+    enough = _units(int(rest.sum()), part(rest)) >= least
+    limits.append(-limit_of(-own[rest], coverage, part(rest)) if enough else 0.0)
     return tuple(int(leaf) for leaf in large), tuple((limit,) for limit in limits)
 
 
 def _of_numbers(
     name: str, coverage: float, how: str, held: Held, spreads: Mapping[int, tuple[float, float]] | None
 ) -> Guarantee:
-    errors = held.truth - held.said
-    n = len(errors)
+    errors, groups = held.truth - held.said, held.groups
+    n, number = len(errors), 0 if groups is None else _units(0, groups)
     if name == ABSOLUTE:
-        limit = limit_of(np.abs(errors), coverage)
-        return Guarantee(name, coverage, how, n, ((limit, limit),))
+        limit = limit_of(np.abs(errors), coverage, groups)
+        return Guarantee(name, coverage, how, n, ((limit, limit),), groups=number)
     assert held.spread is not None and spreads is not None
     if name == NORMALIZED:
-        limit = limit_of(np.abs(errors) / held.spread[:, 0], coverage)
+        limit = limit_of(np.abs(errors) / held.spread[:, 0], coverage, groups)
         rows = {leaf: (limit * own, limit * own) for leaf, (own, _) in spreads.items()}
     else:
-        limit = limit_of(np.maximum(-errors - held.spread[:, 0], errors - held.spread[:, 1]), coverage)
+        limit = limit_of(np.maximum(-errors - held.spread[:, 0], errors - held.spread[:, 1]), coverage, groups)
         rows = {leaf: (below + limit, above + limit) for leaf, (below, above) in spreads.items()}
     leaves = tuple(sorted(leaf for leaf in rows if leaf != -1))
-    return Guarantee(name, coverage, how, n, tuple(rows[leaf] for leaf in (*leaves, -1)), leaves)
+    limits = tuple(rows[leaf] for leaf in (*leaves, -1))
+    return Guarantee(name, coverage, how, n, limits, leaves, groups=number)
 
 
 def spreads_of(name: str, coverage: float, errors: Array, leaves: NDArray[Any]) -> dict[int, tuple[float, float]]:

@@ -377,7 +377,12 @@ def fit_on(
     estimator = prepared(estimator, case.dataset, case.policy)
     # Where the pruning rows stand among the training rows: all copies of a row that was drawn twice.
     own = {"pruning_rows": np.flatnonzero(np.isin(train, pruning))} if needs_pruning_rows(estimator) else {}
-    own |= weights_of(case, estimator, train)
+    if own and case.dataset.groups is not None and len(np.unique(case.dataset.groups[train])) < 2:
+        raise ConfigError(
+            f"one group of column {case.dataset.group_column!r} is left to train on, and {case.spec.id} keeps whole "
+            "groups to prune on: use a column with more groups, or pruning: none."
+        )
+    own |= fit_arguments(case, estimator, train)
     if limits and not is_outside(case.spec.name):
         estimator = LimitedEstimator(estimator, limits, plugins.imported())
     with own_labels(case.dataset, encoder):
@@ -390,16 +395,19 @@ def needs_pruning_rows(estimator: Any) -> bool:
     return bool(getattr(estimator, "needs_pruning_rows", False))
 
 
-def weights_of(case: Case, estimator: Any, rows: np.ndarray | slice = slice(None)) -> dict[str, np.ndarray]:
-    """Return the weights of some rows as `fit` takes them, {} if rows have none.
+def fit_arguments(case: Case, estimator: Any, rows: np.ndarray | slice = slice(None)) -> dict[str, np.ndarray]:
+    """Return the weights and the groups of some rows as `fit` takes them, {} if rows have neither.
 
-    ConfigError for an algorithm that takes no weights
+    Groups are for an estimator that divides rows inside its fit. ConfigError for an algorithm that takes no weights
     """
+    found: dict[str, np.ndarray] = {}
+    if case.dataset.groups is not None and has_fit_parameter(estimator, "groups"):
+        found["groups"] = np.ascontiguousarray(case.dataset.groups[rows])
     if case.dataset.weights is None:
-        return {}
+        return found
     if not has_fit_parameter(estimator, "sample_weight"):
         raise ConfigError(f"{case.spec.name} takes no weights of rows; leave out --weights, or take a tree.")
-    return {"sample_weight": np.ascontiguousarray(case.dataset.weights[rows])}
+    return {**found, "sample_weight": np.ascontiguousarray(case.dataset.weights[rows])}
 
 
 def _leaves(estimator: Any) -> int:

@@ -95,7 +95,8 @@ def _held(model: Model, dataset: Dataset, rows: NDArray[np.intp], promise: Promi
     X, truth = np.ascontiguousarray(dataset.X[rows]), dataset.y[rows]
     said = np.asarray(model.predict(X), np.float64) if dataset.task == "regression" else model.predict_proba(X)
     leaves = _leaves(model, X, promise)
-    return Held(said, truth, leaves, spread_at(spreads, leaves) if spreads and leaves is not None else None)
+    spread = spread_at(spreads, leaves) if spreads and leaves is not None else None
+    return Held(said, truth, leaves, spread, None if dataset.groups is None else dataset.groups[rows])
 
 
 def _spreads(model: Model, dataset: Dataset, rows: NDArray[np.intp], promise: Promise) -> Any:

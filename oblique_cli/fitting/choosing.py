@@ -363,7 +363,7 @@ def fit_to_all(case: Case, folds: int, seed: int, goal: Goal) -> tuple[Any, Any,
     X = dataset.X if encoder is None else encoder.transform(dataset.X)
     estimator = prepared(case.algorithm.make(own, **{**params, **cut}), dataset, case.policy)
     with own_labels(dataset, encoder):
-        estimator.fit(X, dataset.y, **running.weights_of(case, estimator))
+        estimator.fit(X, dataset.y, **running.fit_arguments(case, estimator))
     return estimator, encoder, chosen
 
 
@@ -376,7 +376,7 @@ def estimated(
     either. Where the clock cuts, or by the plan, fewer folds are tested than there are.
     """
     cv = division(dataset, folds, tuned=True)
-    if not any(case.spec.grid for case in cases(dataset).values()):
+    if dataset.groups is None and not any(case.spec.grid for case in cases(dataset).values()):
         cv = replace(cv, scheme="ordinary")  # without the rows by which a grid would be searched
     parts: list[Answers] = []
     choices: list[Choice] = []

@@ -85,7 +85,7 @@ def cuts(case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, A
     between = path.between
     kept = np.unique(np.linspace(0, len(between) - 1, min(MOST_CUTS, len(between))).round().astype(np.intp))
     parts: list[list[Answers]] = [[] for _ in kept]
-    for number, (grow_on, test_on) in enumerate(_folds(train, seed)):
+    for number, (grow_on, test_on) in enumerate(_folds(case, train, seed)):
         estimator, encoder = grown(grow_on, number + 1)
         X = estimator.tree_rows(running.columns_of(case, encoder, test_on))
         for k, answers in enumerate(_answers(case, estimator, X, test_on, between[kept])):
@@ -108,10 +108,16 @@ def _plain(case: Case, params: Mapping[str, Any]) -> Case:
     return replace(case, spec=replace(case.spec, params=dict(params), grid={}))
 
 
-def _folds(train: NDArray[np.intp], seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _groups(case: Case, train: NDArray[np.intp]) -> NDArray[np.int64] | None:
+    """The groups of the training rows, None of independent rows."""
+    return None if case.dataset.groups is None else case.dataset.groups[train]
+
+
+def _folds(case: Case, train: NDArray[np.intp], seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     if len(train) < 2:
         raise ConfigError("a tree is cut by a metric on two rows or more.")
-    for grow_on, test_on in shuffled_folds(len(train), min(FOLDS, len(train)), seeds.integer(seed, "cut folds")):
+    own = seeds.integer(seed, "cut folds")
+    for grow_on, test_on in shuffled_folds(len(train), min(FOLDS, len(train)), own, _groups(case, train)):
         yield train[grow_on], train[test_on]
 
 
@@ -124,4 +130,4 @@ def _answers(case: Case, estimator: Any, X: Any, rows: Any, alphas: NDArray[np.f
         at = cut.apply(X)
         shares = np.zeros((len(at), n))
         shares[:, known] = cut.shares_at(at)
-        yield Answers(rows, case.dataset.y[rows], known[cut.labels[at]], shares, n)
+        yield Answers.of(case.dataset, rows, known[cut.labels[at]], shares, n)

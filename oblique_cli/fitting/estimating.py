@@ -54,6 +54,7 @@ class Estimate:
     nested     whether parameters or the algorithm were chosen inside the training rows
     rows       that were predicted
     metric     its name
+    groups     column whose equal values no fold divides, "" for folds of single rows
     """
 
     score: float
@@ -65,6 +66,7 @@ class Estimate:
     rows: int = 0
     metric: str = "accuracy"
     tested: int = 0
+    groups: str = ""
 
     @classmethod
     def of(cls, answers: Answers, goal: Goal, folds: int, nested: bool, tested: int | None = None) -> Estimate:
@@ -73,22 +75,27 @@ class Estimate:
         tested : folds whose rows they are, all of them without it
         """
         of_folds = folds if tested is None else min(tested, folds)
-        return cls(*goal.measured(answers), folds, nested, len(answers.y), goal.metric.name, of_folds)
+        measured = goal.measured(answers)
+        return cls(*measured, folds, nested, len(answers.y), goal.metric.name, of_folds, answers.group_column)
 
     @property
     def by(self) -> str:
         """How it came about, in words."""
+        whole = f" by groups of {self.groups!r}" if self.groups else ""
         if not self.folds:
-            return f"{self.rows} rows held out"
+            return f"{self.rows} rows held out{whole}"
         some = f"{self.tested} folds of " if self.tested < self.folds else ""
-        return f"{some}{'nested ' if self.nested else ''}{self.folds}-fold cross-validation"
+        return f"{some}{'nested ' if self.nested else ''}{self.folds}-fold cross-validation{whole}"
 
     def plain(self) -> dict[str, Any]:
         """Return what a model file and JSON hold."""
         how = "held-out rows" if not self.folds else "nested cross-validation" if self.nested else "cross-validation"
-        extra = {} if self.folds and self.tested == self.folds else {"rows": self.rows}
+        extra: dict[str, Any] = {} if self.folds and self.tested == self.folds else {"rows": self.rows}
         if self.tested < self.folds:
             extra["folds_tested"] = self.tested
+        if self.groups:
+            how += f" by groups of {self.groups!r}"
+            extra["groups"] = self.groups
         return {self.metric: self.score, "standard_error": self.error, "folds": self.folds, "by": how, **extra}
 
 
@@ -136,12 +143,24 @@ def _values(answers: Answers, names: Sequence[str]) -> dict[str, float]:
 
 def division(dataset: Dataset, folds: int, tuned: bool) -> CVSpec:
     """Return how rows are divided into folds, stratified if every class has rows enough; fewer folds for few rows."""
+    if dataset.groups is not None:
+        return _division_by_groups(dataset, folds, tuned)
     folds = max(2, min(folds, dataset.n // 2))
     counts = np.bincount(dataset.y, minlength=1) if dataset.task == "classification" else np.zeros(1, np.int64)
     # In a nested division a class loses a fold before it is divided again.
     least = int(counts[counts > 0].min()) if counts.any() else 0
     stratified = least - (-(-least // folds) if tuned else 0) >= folds
     return CVSpec("nested" if tuned else "ordinary", folds, 1, folds, stratified)
+
+
+def _division_by_groups(dataset: Dataset, folds: int, tuned: bool) -> CVSpec:
+    """The same by groups. A training set that is divided again has a fold less of the groups."""
+    assert dataset.groups is not None
+    number = len(np.unique(dataset.groups))
+    folds = max(2, min(folds, number))
+    inner = max(2, min(folds, number - -(-number // folds))) if tuned else folds
+    of_classes = dataset.task == "classification"
+    return CVSpec("group", folds, 1, inner, of_classes, options={"groups": dataset.group_column})
 
 
 def folds_of(dataset: Dataset, cv: CVSpec, seed: int) -> list[Fold]:
@@ -153,6 +172,8 @@ def folds_of(dataset: Dataset, cv: CVSpec, seed: int) -> list[Fold]:
 def tuning_pairs(dataset: Dataset, folds: int, seed: int) -> list[TuningPair]:
     """Return training and validation rows by which parameters for a fit to all rows are chosen."""
     cv = division(dataset, folds, tuned=False)
+    if dataset.groups is not None:
+        return [TuningPair(fold.train, fold.test, fold.pruning) for fold in folds_of(dataset, cv, seed)]
     shared = CVSpec("two_stage", cv.folds, 1, cv.folds, cv.stratified)
     return list(next(iter(schemes.repetition(dataset, shared, seed, 0))).tuning)
 
@@ -178,7 +199,7 @@ def answers_at(case: Case, estimator: Any, X: NDArray[Any], rows: NDArray[np.int
             shares = metrics.probabilities(estimator, X, n_classes)
         except Undefined:
             shares = None
-    return Answers(rows, case.dataset.y[rows], predicted, shares, n_classes)
+    return Answers.of(case.dataset, rows, predicted, shares, n_classes)
 
 
 @dataclass(frozen=True, eq=False)

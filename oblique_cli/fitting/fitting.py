@@ -248,12 +248,20 @@ class _Task:
         return cls(called, dataset, cases, own, folds, usual, seed, goal, budget, step)
 
     def check(self) -> None:
-        """DataError if an algorithm predicts what the data set has not."""
+        """DataError if an algorithm predicts what the data set has not, ConfigError for fewer groups than folds."""
         for case in self.own.values():
             if case.algorithm.family.task != self.dataset.task:
                 predicts = "numbers" if case.algorithm.family.task == "regression" else "classes"
                 name, task = self.called.name, self.dataset.task
                 raise DataError(f"data set {name!r} is for {task}, and {case.spec.name} predicts {predicts}.")
+        if self.called.groups is not None:
+            number, least = len(np.unique(self.called.groups)), max(2, self.folds or 2)
+            if number < least:
+                advice = f"use --folds {number}" if number > 1 else "use a column with more, or leave --groups out"
+                raise ConfigError(
+                    f"data set {self.called.name!r} has {number} group{'s' * (number != 1)} in column "
+                    f"{self.called.group_column!r}, and {least} folds by groups need {least}; {advice}."
+                )
 
     def estimated(self) -> _Found:
         """Predict rows by fits that have not seen them, whatever is chosen being chosen again for each."""
@@ -464,6 +472,8 @@ class _About:
         if dataset.task == "classification":
             counts = np.bincount(dataset.y, minlength=len(dataset.classes)).tolist()
             facts["class_counts"] = dict(zip(dataset.classes, counts, strict=True))
+        if dataset.groups is not None:
+            facts["groups"] = {"column": dataset.group_column, "number": len(np.unique(dataset.groups))}
         if self.choice is not None:
             facts["compared"] = self.choice.plain()
         return facts

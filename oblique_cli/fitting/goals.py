@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import sqrt
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,10 @@ from numpy.typing import NDArray
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation import metrics
 from oblique_cli.evaluation.metrics import LABELS, METRICS, Metric, Scored, Undefined
+from oblique_cli.ground.row_groups import spread_of_sums
+
+if TYPE_CHECKING:
+    from oblique_cli.data.dataset import Dataset
 
 Array = NDArray[np.float64]
 
@@ -28,6 +32,8 @@ class Answers:
     predicted  (m,) codes or numbers
     shares     (m, C) of the classes; None in regression, and of an algorithm that gives none
     n_classes  C, 0 in regression
+    groups     (m,) codes of the groups of the rows, which alone are independent; None where rows are; `group_column`
+               is the name of their column
     """
 
     rows: NDArray[np.intp]
@@ -35,23 +41,38 @@ class Answers:
     predicted: NDArray[Any]
     shares: Array | None
     n_classes: int
+    groups: NDArray[np.int64] | None = None
+    group_column: str = ""
+
+    @classmethod
+    def of(
+        cls, dataset: Dataset, rows: NDArray[np.intp], predicted: NDArray[Any], shares: Array | None, n_classes: int
+    ) -> Answers:
+        """Return the answers for rows of a data set, with their truth and their groups."""
+        groups = None if dataset.groups is None else dataset.groups[rows]
+        return cls(rows, dataset.y[rows], predicted, shares, n_classes, groups, dataset.group_column)
 
     @classmethod
     def together(cls, parts: list[Answers]) -> Answers:
         """Return those of several folds as one."""
         shares = [one.shares for one in parts if one.shares is not None]
+        groups = [one.groups for one in parts if one.groups is not None]
         return cls(
             np.concatenate([one.rows for one in parts]),
             np.concatenate([one.y for one in parts]),
             np.concatenate([one.predicted for one in parts]),
             np.concatenate(shares) if len(shares) == len(parts) else None,
             parts[0].n_classes,
+            np.concatenate(groups) if groups else None,
+            parts[0].group_column,
         )
 
     def part(self, rows: NDArray[Any]) -> Answers:
         """Return the answers for some of the rows, a mask or places."""
         shares = None if self.shares is None else self.shares[rows]
-        return Answers(self.rows[rows], self.y[rows], self.predicted[rows], shares, self.n_classes)
+        groups = None if self.groups is None else self.groups[rows]
+        of_rows = (self.rows[rows], self.y[rows], self.predicted[rows], shares, self.n_classes)
+        return Answers(*of_rows, groups, self.group_column)
 
     def value(self, metric: Metric) -> float:
         """Return the value of a metric of predictions or probabilities. Undefined if it has none."""
@@ -94,13 +115,16 @@ class Goal:
 
         The share of right answers and the root of the mean squared error have those of a mean over rows. Any other
         metric has that of a jackknife, which leaves out one of `GROUPS` groups of rows at a time, classes spread evenly
-        over them (Efron and Tibshirani 1993, section 11.5). Undefined for a metric without a value on all rows.
+        over them (Efron and Tibshirani 1993, section 11.5). Where answers have groups, sums over these take the place
+        of rows, and the jackknife leaves out whole ones. Undefined for a metric without a value on all rows.
         """
         y, predicted = answers.y, answers.predicted
         if self.metric.name in ("rmse", "mse"):
             squares = (np.asarray(predicted, dtype=np.float64) - y) ** 2
             loss = float(squares.mean())
             loss_error = float(squares.std()) / sqrt(len(y))
+            if answers.groups is not None:
+                loss_error = _spread_of_groups(squares, answers.groups)
             if self.metric.name == "mse":
                 return loss, loss_error, loss, loss_error
             score = sqrt(loss)
@@ -108,20 +132,25 @@ class Goal:
         if self.metric.name == "accuracy":
             score = int((predicted == y).sum()) / len(y)
             error = sqrt(score * (1 - score) / len(y))
+            if answers.groups is not None:
+                error = _spread_of_groups(predicted != y, answers.groups)
             return score, error, 1 - score, error
         score = answers.value(self.metric)
         error = self._jackknife(answers)
         return score, error, -score if self.metric.larger_is_better else score, error
 
     def _jackknife(self, answers: Answers) -> float:
-        groups = np.zeros(len(answers.y), dtype=np.int64)
-        order = np.argsort(answers.y, kind="stable")
-        groups[order] = np.arange(len(order)) % GROUPS
+        block = np.zeros(len(answers.y), dtype=np.int64)
+        if answers.groups is None:
+            order = np.argsort(answers.y, kind="stable")
+            block[order] = np.arange(len(order)) % GROUPS
+        else:
+            block = np.unique(answers.groups, return_inverse=True)[1] % GROUPS
         values = []
-        for group in range(min(GROUPS, len(order))):
+        for number in range(int(block.max()) + 1):
             try:
-                values.append(answers.part(groups != group).value(self.metric))
-            except Undefined:  # the only rows of a class are in this group
+                values.append(answers.part(block != number).value(self.metric))
+            except Undefined:  # the only rows of a class are in this block
                 continue
         n = len(values)
         return sqrt((n - 1) * float(np.var(values))) if n > 1 else 0.0
@@ -171,6 +200,12 @@ class Goal:
         if answers.shares is None:
             raise ConfigError("a threshold needs class probabilities, and this algorithm gives none; leave it out.")
         return answers.shares
+
+
+def _spread_of_groups(losses: NDArray[Any], groups: NDArray[np.int64]) -> float:
+    """The standard error of the mean loss of rows, of which groups alone are independent. losses, groups : (n,)"""
+    member = np.unique(groups, return_inverse=True)[1]
+    return spread_of_sums(np.bincount(member, losses), np.bincount(member))
 
 
 def labels_at(shares: Array, positive: int, threshold: float) -> NDArray[np.int64]:

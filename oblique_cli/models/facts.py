@@ -40,7 +40,7 @@ class Object(Codec):
 COUNT, NUMBER, TEXT, FLAG = Whole(), Real(), Text(), Flag()
 NUMBERS = Many(NUMBER)
 SCORE: dict[str, Codec] = {"standard_error": NUMBER, "by": TEXT}
-OF_SCORE: dict[str, Codec] = {"folds": COUNT, "rows": COUNT, "folds_tested": COUNT}
+OF_SCORE: dict[str, Codec] = {"folds": COUNT, "rows": COUNT, "folds_tested": COUNT, "groups": TEXT}
 SIZE: dict[str, Codec] = {"leaves": COUNT, "n_terms": COUNT}
 QUANTILES = {key: NUMBER for key in ("predicted", "rows", "low", "middle", "high")}
 
@@ -68,6 +68,7 @@ FACTS = Object(
                 NUMBER,
             )
         ),
+        "groups": Object({"column": TEXT, "number": COUNT}),
         "held_out": Object({"rows": COUNT, "right": NUMBER}),
         "importances": Object(
             {"by": TEXT, "values": Object(other=NUMBER)}, {"output": TEXT, "rows": COUNT, "background": COUNT}

@@ -154,8 +154,9 @@ class _Card:
     def _by(self) -> str:
         estimate = self.facts["estimate"]
         folds = f" of {estimate['folds']} folds" if estimate.get("folds") else ""
+        unseen = "its group" if estimate.get("groups") else "it"
         return (
-            f"By {estimate['by']}{folds}: every row is predicted by a fit that has not seen it, and whatever was "
+            f"By {estimate['by']}{folds}: every row is predicted by a fit that has not seen {unseen}, and whatever was "
             f"chosen is chosen again without it. The model itself is fitted to {self.facts['rows']:,} rows."
         )
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import CVSpec, TuningPair
+from oblique_cli.ground.row_groups import share_of
 from oblique_cli.schemes._scheme import is_stratified
 
 if TYPE_CHECKING:
@@ -48,7 +49,18 @@ def draw_share(dataset: Dataset, cv: CVSpec, rows: np.ndarray, k: int, seed: int
 
 
 def pruning_rows(dataset: Dataset, cv: CVSpec, train: np.ndarray, seed: int, *names: str | int) -> np.ndarray:
-    """Draw the pruning part of `train`: its `pruning_fraction`, at least one row, and at least one left to grow on."""
+    """Draw the pruning part of `train`: its `pruning_fraction`, at least one row, and at least one left to grow on.
+
+    Of a data set with groups, whole groups. A single group, of which no part may be drawn, gives its last row, and an
+    estimator that needs pruning rows refuses it (`experiments.running.fit_on`).
+    """
+    if dataset.groups is not None:
+        groups = dataset.groups[train]
+        if (groups == groups[0]).all():
+            return train[-1:]
+        strata = dataset.y[train] if is_stratified(cv) else None
+        rng = seeds.generator(seed, dataset.name, *names)
+        return np.asarray(train[share_of(groups, cv.pruning_fraction, rng, strata)])
     k = min(max(1, share(len(train), cv.pruning_fraction)), len(train) - 1)
     return draw_share(dataset, cv, train, k, seed, *names)
 

@@ -11,6 +11,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Constraint, Text
 from oblique_cli.ground.nouns import CVSpec, Fold
+from oblique_cli.ground.row_groups import parts_of
 from oblique_cli.schemes._checks import FOLDS as FOLDS_KEY
 from oblique_cli.schemes._checks import TUNE_FOLDS, check_train, largest_part
 from oblique_cli.schemes._cross_validation import CrossValidation
@@ -24,31 +25,16 @@ if TYPE_CHECKING:
 def cut_groups(
     dataset: Dataset, cv: CVSpec, v: int, rows: np.ndarray, seed: int, *names: str | int
 ) -> list[np.ndarray]:
-    """Cut `rows` into `v` disjoint sorted parts, all rows of a group in one.
+    """Cut `rows` into `v` disjoint sorted parts, all rows of a group in one, as `ground.row_groups.parts_of` does.
 
-    Groups come in random order, and each goes to the part that has the fewest rows so far; stratified, to the part
-    that has the fewest of its classes, each class measured in shares of its rows. Among equals: fewest groups, first.
-    Not by falling size, which balances better: groups of different sizes would then be cut alike in every repetition.
     ConfigError if `rows` have fewer than `v` groups.
     """
     assert dataset.groups is not None
-    present, member = np.unique(dataset.groups[rows], return_inverse=True)
-    if len(present) < v:
-        raise _too_few(dataset, len(present), v, " in training", TUNE_FOLDS)
-    strata = dataset.y[rows] if is_stratified(cv) else np.zeros(len(rows), dtype=np.int64)
-    sizes = np.zeros((len(present), int(strata.max()) + 1))
-    np.add.at(sizes, (member, strata), 1)
-    totals = np.maximum(sizes.sum(axis=0), 1)
-    load, count = np.zeros((v, sizes.shape[1])), np.zeros(v, dtype=np.int64)
-    part_of = np.empty(len(present), dtype=np.int64)
-    for group in seeds.generator(seed, dataset.name, *names).permutation(len(present)):
-        # The part whose load squared grows least: in one stratum, the part with the fewest rows.
-        grows = (load * sizes[group] / totals**2).sum(axis=1)
-        part = np.lexsort((count, grows))[0]
-        part_of[group] = part
-        load[part] += sizes[group]
-        count[part] += 1
-    return [rows[part_of[member] == part] for part in range(v)]
+    groups = dataset.groups[rows]
+    if (present := len(np.unique(groups))) < v:
+        raise _too_few(dataset, present, v, " in training", TUNE_FOLDS)
+    strata = dataset.y[rows] if is_stratified(cv) else None
+    return [rows[part] for part in parts_of(groups, v, seeds.generator(seed, dataset.name, *names), strata)]
 
 
 def _too_few(dataset: Dataset, found: int, v: int, whose: str, remedy: str) -> ConfigError:
@@ -64,9 +50,9 @@ class Group(CrossValidation):
     """R x v-fold cross-validation that keeps equal values of the column `groups` together; may tune as nested does.
 
     For rows that are no independent draws, such as several of one patient: the column is no feature, no group is on
-    both sides of a test or of a tuning fold, and the folds are as equal in size as whole groups in random order allow.
-    Pruning rows are single rows of the training set. As many folds as groups leave one group out each, in every
-    repetition the same one, so there is one repetition.
+    both sides of a test, of a tuning fold or of a division inside a fit, and the folds are as equal in size as whole
+    groups in random order allow. Pruning rows are whole groups. As many folds as groups leave one group out each, in
+    every repetition the same one, so there is one repetition.
     """
 
     keys: ClassVar[dict[str, Constraint]] = {"folds": FOLDS, "groups": Text()}

@@ -21,12 +21,14 @@ from oblique_cli.errors import ConfigError, PluginError, quoted
 from oblique_cli.foreign import told
 from oblique_cli.ground.constraints import Constraint, Integer, Real
 from oblique_cli.ground.registry import Registry, misfit, source_of
+from oblique_cli.ground.row_groups import spread_of_sums
 from oblique_cli.parameters import Declared, Parameter, parameter
 from oblique_cli.tree.description_length import NODE, class_bits, split_bits
 from oblique_cli.tree.structure import Tree
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
+ByGroup = tuple[Array, Array]  # (G, K) misclassified weight of each group of rows, (G,) what the groups weigh
 
 TIE = 1e-12  # complexities closer than this collapse in one step (Breiman et al. 1984)
 
@@ -98,30 +100,61 @@ def sequence_errors(
     )
 
 
-def smallest_within(errors: Array, total: float, standard_errors: float) -> int:
+def smallest_within(errors: Array, total: float, standard_errors: float, by_group: ByGroup | None = None) -> int:
     """Return the last member whose error is within c standard errors of the smallest (thesis 1.7.1).
 
-    errors : (K,) misclassified weight on independent rows weighing `total`; the standard error is
-    sqrt(q (1 - q) / total) at the smallest rate q. Members shrink as k grows, so the last one is the smallest tree.
+    errors : (K,) misclassified weight on rows weighing `total`; the standard error is sqrt(q (1 - q) / total) at the
+    smallest rate q. by_group : errors (G, K) and weights (G,) of groups of rows, between which alone errors are
+    independent. Members shrink as k grows, so the last one is the smallest tree.
     """
     q = float(errors.min()) / total
-    limit = q + standard_errors * np.sqrt(q * (1.0 - q) / total)
+    error = np.sqrt(q * (1.0 - q) / total)
+    if by_group is not None:
+        error = spread_of_sums(by_group[0][:, int(errors.argmin())], by_group[1])
+    limit = q + standard_errors * error
     return int(np.flatnonzero(errors / total <= limit + 1e-12)[-1])
 
 
+def errors_by_group(
+    tree: Tree,
+    path: PruningPath,
+    alphas: Array,
+    X: Array,
+    y: NDArray[np.int32],
+    weights: Array | None,
+    groups: NDArray[Any],
+) -> ByGroup:
+    """Return the misclassified weight of every T(alpha) on the rows of each group, and what these weigh.
+
+    alphas : (m,) ascending; groups : (n,) of the rows
+    """
+    some = [np.flatnonzero(groups == group) for group in np.unique(groups)]
+    weigh = [float(len(own)) if weights is None else float(weights[own].sum()) for own in some]
+    errors = [
+        sequence_errors(tree, path, alphas, X[own], y[own], None if weights is None else weights[own]) for own in some
+    ]
+    return np.array(errors), np.array(weigh)
+
+
 def cost_complexity(
-    tree: Tree, X: Array, y: NDArray[np.int32], weights: Array | None = None, standard_errors: float = 0.0
+    tree: Tree,
+    X: Array,
+    y: NDArray[np.int32],
+    weights: Array | None = None,
+    standard_errors: float = 0.0,
+    groups: NDArray[Any] | None = None,
 ) -> Tree:
     """Prune with an independent set: the smallest member of the sequence within c standard errors of the best.
 
-    X, y, weights : rows that were not used for growth
+    X, y, weights, groups : rows that were not used for growth, and which of them belong together
     """
     path = cost_complexity_path(tree)
     total = float(len(y)) if weights is None else float(weights.sum())
     if total <= 0.0:
         return tree
     errors = sequence_errors(tree, path, path.alphas, X, y, weights)
-    return path.member(tree, smallest_within(errors, total, standard_errors))
+    by_group = None if groups is None else errors_by_group(tree, path, path.alphas, X, y, weights, groups)
+    return path.member(tree, smallest_within(errors, total, standard_errors, by_group))
 
 
 def squared_errors(tree: Tree, path: PruningPath, alphas: Array, X: Array, y: Array) -> Array:
@@ -132,14 +165,20 @@ def squared_errors(tree: Tree, path: PruningPath, alphas: Array, X: Array, y: Ar
 
 
 def chosen_alpha(
-    tree: Tree, X: Array, y: Array, parts: Sequence[Rows], grown: Callable[[Rows], Tree], standard_errors: float
+    tree: Tree,
+    X: Array,
+    y: Array,
+    parts: Sequence[Rows],
+    grown: Callable[[Rows], Tree],
+    standard_errors: float,
+    groups: NDArray[Any] | None = None,
 ) -> float:
     """Return the complexity of a regression tree that cross-validation chooses by the c-SE rule, -inf as grown.
 
     parts : rows left out by each fold, none in two; grown : rows -> the tree of these rows
 
     The trees of the folds are cut at the geometric mean of neighboring complexities of the main tree. The standard
-    error is that of the mean squared error over all rows.
+    error is that of the mean squared error over all rows, or over independent `groups` (n,) of rows.
     """
     path = cost_complexity_path(tree)
     if len(path.alphas) < 2 or len(parts) < 2:
@@ -154,6 +193,9 @@ def chosen_alpha(
     means = errors.mean(axis=0)
     best = int(np.flatnonzero(means <= means.min())[-1])
     error_of_mean = float(errors[:, best].std(ddof=1)) / np.sqrt(len(errors))
+    if groups is not None:
+        member = np.unique(groups[np.concatenate(parts)], return_inverse=True)[1]
+        error_of_mean = spread_of_sums(np.bincount(member, errors[:, best]), np.bincount(member, np.ones(len(member))))
     chosen = int(np.flatnonzero(means <= means[best] + standard_errors * error_of_mean)[-1])
     return float(path.alphas[chosen])
 
@@ -260,6 +302,11 @@ class LabeledRows(NamedTuple):
     def total(self) -> float:
         """What the rows weigh."""
         return float(len(self.X)) if self.weights is None else float(self.weights.sum())
+
+    @property
+    def groups(self) -> NDArray[np.int64] | None:
+        """Codes of groups of rows that belong together, (n,); None for independent rows."""
+        return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -437,7 +484,7 @@ class CostComplexity(RuleParameters, PruningRule, takes=("standard_errors",)):
 
     def prune(self, tree: Tree, rows: LabeledRows) -> Tree:
         """Return the smallest member of the sequence within c standard errors of the best."""
-        return cost_complexity(tree, *rows, standard_errors=self.standard_errors)
+        return cost_complexity(tree, *rows, standard_errors=self.standard_errors, groups=rows.groups)
 
 
 @PRUNINGS.register("reduced_error")
@@ -482,11 +529,17 @@ class CrossValidatedComplexity(
             return tree
         cuts = path.between
         errors = np.zeros(len(cuts))
-        for _ in range(self.pruning_repeats):
+        of_groups: list[ByGroup] = []
+        for repeat in range(self.pruning_repeats):
             for part, left_out in rows.grow(folds):
-                errors += sequence_errors(part, cost_complexity_path(part), cuts, *left_out)
+                own = cost_complexity_path(part)
+                errors += sequence_errors(part, own, cuts, *left_out)
+                if repeat == 0 and left_out.groups is not None:
+                    of_groups.append(errors_by_group(part, own, cuts, *left_out, left_out.groups))
         errors /= self.pruning_repeats
-        return path.member(tree, smallest_within(errors, rows.rows.total, self.standard_errors))
+        joined = (np.concatenate(some) for some in zip(*of_groups, strict=True))
+        by_group = (next(joined), next(joined)) if of_groups else None
+        return path.member(tree, smallest_within(errors, rows.rows.total, self.standard_errors, by_group))
 
 
 @PRUNINGS.register("ccp_alpha")

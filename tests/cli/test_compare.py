@@ -119,13 +119,17 @@ def test_the_choices_of_the_help_are_those_there_are():
         ("leave_one_out", "'leave_one_out' tests on the same divisions in every repetition"),
         ("bootstrap", "'bootstrap' has an accuracy of its own kind (.632), which is no share of right rows"),
         ("learning", "'learning' has an accuracy of its own kind (mean over training sizes), which is no share of"),
-        ("group", "'group' needs cv.groups: write a configuration and use oblique run."),
-        ("nestled", "'nestled' is not one of monte_carlo, nested, ordinary, stratified, two_stage."),
+        ("nestled", "'nestled' is not one of group, monte_carlo, nested, ordinary, stratified, two_stage."),
     ],
 )
 def test_a_scheme_that_gives_nothing_to_compare_by_is_refused(call, scheme, says):
     ended = call("compare", "--cv", scheme)
     assert ended.code == 2 and f"Invalid value for '--cv': {says}" in ended.err
+
+
+def test_the_scheme_of_groups_asks_for_their_column(call):
+    ended = call("compare", "--cv", "group")
+    assert ended.code == 2 and "--cv group needs a column: give it as --groups COLUMN" in ended.err
 
 
 def test_text_shows_the_numbers_then_the_verdicts_then_the_notes_once(call):

@@ -152,9 +152,9 @@ def test_the_column_is_no_feature_whatever_it_looks_like(own):
 @pytest.mark.parametrize(
     ("old", "new", "column", "says"),
     [
-        ("", "", "pateint", "there is no column 'pateint' to use as the column of cv.groups. Did you mean 'patient'?"),
-        ("", "", "class", "'class' is the target, it cannot be the column of cv.groups"),
-        ("p3,", ",", "patient", "column 'patient' of cv.groups is empty at line 14; set missing: drop, or fill it in"),
+        ("", "", "pateint", "there is no column 'pateint' to use as the column of groups. Did you mean 'patient'?"),
+        ("", "", "class", "'class' is the target, it cannot be the column of groups"),
+        ("p3,", ",", "patient", "column 'patient' of groups is empty at line 14; set missing: drop, or fill it in"),
     ],
 )
 def test_a_column_that_cannot_be_used_is_a_sentence(own, old, new, column, says):
@@ -167,12 +167,12 @@ def test_a_column_that_cannot_be_used_is_a_sentence(own, old, new, column, says)
 def test_a_row_without_a_group_cannot_be_filled_in_and_can_be_dropped(own):
     with open(own.csv, "w") as file:
         file.write(CSV.replace("p3,", ","))
-    with pytest.raises(DataError, match=r"of cv\.groups is empty at line 14; set missing: drop"):
+    with pytest.raises(DataError, match=r"of groups is empty at line 14; set missing: drop"):
         catalogue.load(DatasetSpec("my", csv=own.csv, target="class", missing="impute"), groups="patient")
     for first in (",", "NA,"):  # the first row of all is one as well
         with open(own.csv, "w") as file:
             file.write(CSV.replace("p0,", first))
-        with pytest.raises(DataError, match=r"of cv\.groups is ('NA'|empty) at line 2; set missing: drop"):
+        with pytest.raises(DataError, match=r"of groups is ('NA'|empty) at line 2; set missing: drop"):
             catalogue.load(DatasetSpec("my", csv=own.csv, target="class", missing="impute"), groups="patient")
     kept = catalogue.load(DatasetSpec("my", csv=own.csv, target="class", missing="drop"), groups="patient")
     assert kept.n == 44 == len(kept.groups)
@@ -195,4 +195,4 @@ def test_a_run_by_groups_from_a_file_with_tuning(call):
     changed = call("run", "x.yaml", "-j", "1", "--set", "cv.groups=b", "--set", "dataset.encoding=onehot")
     assert changed.code == 2 and 'cv.groups "patient" -> "b"' in changed.err
     missing = call("validate", "x.yaml", "--set", "cv.groups=doctor")
-    assert missing.code == 4 and "there is no column 'doctor' to use as the column of cv.groups." in missing.err
+    assert missing.code == 4 and "there is no column 'doctor' to use as the column of groups." in missing.err

@@ -148,7 +148,7 @@ class _Look:
         r = self.reading
         roles = [([self.target], "target"), (r.drop, "a column to drop"), (r.keep, "a column to keep")]
         roles += [(r.features, "a feature"), (r.qualitative, "qualitative column")]
-        roles += [([r.groups] if r.groups else [], "the column of cv.groups")]
+        roles += [([r.groups] if r.groups else [], "the column of groups")]
         roles += [([r.weights] if r.weights else [], "weights")]
         for names, role in roles:
             for name in names:
@@ -499,8 +499,7 @@ class _Look:
             what = f"is {quoted(cells[without[0]])}" if cells[without[0]] else "is empty"
             line = self.lines[without[0]]
             raise DataError(
-                f"{self.where}: column {quoted(name)} of cv.groups {what} at line {line}; set missing: drop, or "
-                "fill it in"
+                f"{self.where}: column {quoted(name)} of groups {what} at line {line}; set missing: drop, or fill it in"
             )
         return groups
 

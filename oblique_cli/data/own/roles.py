@@ -71,7 +71,10 @@ def clash_of_roles(
         if target in names:
             return f"{quoted(target)} is the target, it cannot be {role}"
     if groups == target:
-        return f"{quoted(target)} is the target, it cannot be the column of cv.groups"
+        return f"{quoted(target)} is the target, it cannot be the column of groups"
+    if groups and (groups in drop or groups in features):
+        other = "dropped" if groups in drop else "a feature"
+        return f"{quoted(groups)} is to be {other}, it cannot be the column of groups too"
     if weights and (weights == target or weights in features):
         other = "target" if weights == target else "feature"
         return f"{quoted(weights)} is to be a {other}, it cannot hold the weights of rows too"

@@ -29,6 +29,7 @@ from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS
 from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Integer, Optional, Real, check
+from oblique_cli.ground.row_groups import Groups, checked_groups, share_of
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.splitting import Proposer
 
@@ -106,14 +107,17 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
     def _boosted(self, forest: Any, grow: Part, held: Part, options: dict[str, Any], grown_by: Families) -> Any:
         """Fill a forest of the core. grow, held : rows to grow by, and those kept for early stopping"""
 
-    def _fit(self, rows: Array, answers: NDArray[Any], weights: Array | None, n_classes: int) -> Self:
-        """Grow the trees. answers : (n,) codes of n_classes classes, or numbers of one class"""
+    def _fit(
+        self, rows: Array, answers: NDArray[Any], weights: Array | None, n_classes: int, groups: Groups | None
+    ) -> Self:
+        """Grow the trees. answers : (n,) codes of n_classes classes, or numbers of one class; groups : of the rows"""
         p = rows.shape[1]
         if message := self.clash(type(self).__name__, p):
             raise ConfigError(message)
         self._threads()
         seed = int(check_random_state(self.random_state).randint(2**31))
-        kept = self._validation_rows(answers if n_classes > 1 else np.zeros(len(rows), dtype=np.int32), seed)
+        codes = answers if n_classes > 1 else np.zeros(len(rows), dtype=np.int32)
+        kept = self._validation_rows(codes, groups, seed)
         grow, held = (_part(rows, answers, weights, chosen) for chosen in (~kept, kept))
         options = self._options(*grow[0].shape)
         forest = _core.Forest(p, n_classes, seed)
@@ -168,12 +172,15 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         """Return the sentence for parameters that do not go together, or not with n_features features, or None."""
         return more_than_there_are(self, owner, n_features)
 
-    def _validation_rows(self, codes: NDArray[Any], seed: int) -> NDArray[np.bool_]:
-        """The share of each class that is kept from growth, if any is."""
+    def _validation_rows(self, codes: NDArray[Any], groups: Groups | None, seed: int) -> NDArray[np.bool_]:
+        """The share of each class that is kept from growth, if any is; of groups whole ones."""
         kept = np.zeros(len(codes), dtype=np.bool_)
         if self.n_iter_no_change is None:
             return kept
         rng = seeds.generator(seed, "validation")
+        if groups is not None:
+            kept[share_of(groups, self.validation_fraction, rng, codes)] = True
+            return kept
         for code in range(int(codes.max()) + 1):
             there = np.flatnonzero(codes == code)
             kept[rng.permutation(there)[: round(self.validation_fraction * len(there))]] = True
@@ -222,11 +229,19 @@ class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
     each tree, and of the validation rows.
     """
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Grow the trees.
 
         X : (n, p) finite numbers, or a data frame that may have words and gaps (`encoding_` has what becomes of them);
         y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as if they were not there.
+        groups : (n,) values that are equal for rows that belong together: `n_iter_no_change` keeps whole groups from
+            growth. None for independent rows
         raises ConfigError for a parameter out of range, or that does not fit p
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
@@ -236,11 +251,13 @@ class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
         # As in forests, a class whose rows all weigh 0 is one of classes_.
         self.classes_, codes = np.unique(labels, return_inverse=True)
         codes = np.asarray(codes, dtype=np.int32)
+        together = checked_groups(groups, len(rows), type(self).__name__)
         weights = None
         if sample_weight is not None:
             weights, useful = some_positive(sample_weight, rows)
             rows, codes, weights = np.ascontiguousarray(rows[useful]), codes[useful], moderate(weights[useful])
-        return self._fit(rows, codes, weights, len(self.classes_))
+            together = None if together is None else together[useful]
+        return self._fit(rows, codes, weights, len(self.classes_), together)
 
     def _boosted(self, forest: Any, grow: Part, held: Part, options: dict[str, Any], grown_by: Families) -> Any:
         return forest.boost(*grow, *held, options, grown_by, self._boosting())

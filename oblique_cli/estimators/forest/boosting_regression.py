@@ -11,6 +11,7 @@ from oblique_cli.estimators.forest.base import Array
 from oblique_cli.estimators.forest.boosting import Families, ObliqueBoosting, Part
 from oblique_cli.estimators.forest.number_trees import CONSTANT, LINEAR, NumberTrees
 from oblique_cli.ground.constraints import Choice, Integer, Real
+from oblique_cli.ground.row_groups import checked_groups
 from oblique_cli.parameters import parameter
 
 SQUARED, ABSOLUTE, QUANTILE = "squared_error", "absolute_error", "quantile"
@@ -79,17 +80,29 @@ class ObliqueBoostingRegressor(ObliqueBoosting, NumberTrees, kw_only=True):
         default=1e-4, help="By which share of the loss of the mean (or of the quantile) the loss has to fall."
     )
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Grow the trees.
 
         X : (n, p), or a data frame that may have words and gaps (`encoding_` has what becomes of them), and y : (n,)
             numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
             1e-140 to 1e140, DataError otherwise; sample_weight : (n,) not negative, or None. Rows of weight 0 are as if
             they were not there.
+        groups : (n,) values that are equal for rows that belong together: `n_iter_no_change` keeps whole groups from
+            growth. None for independent rows
         raises ConfigError for a parameter out of range, or that does not fit p
         """
         rows, targets, weights = self._training_rows(X, y, sample_weight)
-        fitted = self._fit(rows, targets, weights, 1)
+        n = len(rows) if sample_weight is None else len(np.asarray(sample_weight))
+        together = checked_groups(groups, n, type(self).__name__)
+        if together is not None and sample_weight is not None:
+            together = together[np.asarray(sample_weight) > 0]
+        fitted = self._fit(rows, targets, weights, 1, together)
         if self.loss == ABSOLUTE:  # twice the loss of the median
             for name in ("training_loss_", "validation_loss_"):
                 if hasattr(self, name):

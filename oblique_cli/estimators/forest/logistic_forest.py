@@ -24,6 +24,7 @@ from oblique_cli.estimators.oblique.logistic import SEVERAL
 from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Boolean, Either, Integer, Optional, Real, Text, check
+from oblique_cli.ground.row_groups import checked_groups
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.importances import gini_decreases_by_feature, ranges_of
@@ -114,12 +115,20 @@ class LogisticForestClassifier(
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trees_")
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> Self:
         """Grow the trees, choose what they have in common, and cut them.
 
         X : (n, p) finite numbers, or a data frame that may have words and gaps (`encoding_` has what becomes of them);
         y : (n,) labels; sample_weight : (n,) not negative, or None. Rows of weight 0 are as if they were not there; the
         others are drawn alike, and count by their weight.
+        groups : (n,) values that are equal for rows that belong together: trees draw whole groups. None for independent
+            rows
         raises ConfigError for a parameter out of range
         """
         owner = type(self).__name__
@@ -130,11 +139,14 @@ class LogisticForestClassifier(
         self.__dict__.pop("trees_", None)  # a fit that fails leaves none, not one of other rows
         self.classes_, found = np.unique(labels, return_inverse=True)
         codes: NDArray[np.int32] = found.astype(np.int32)
-        weights = None
+        together, weights = checked_groups(groups, len(given), owner), None
         if sample_weight is not None:
             weights, useful = some_positive(sample_weight, given)
             given, codes = np.ascontiguousarray(given[useful]), codes[useful]
             weights = relative(weights[useful])
+            together = None if together is None else together[useful]
+        # Rows by the number of what is drawn: each row for itself, or a group.
+        drawn_as = np.arange(len(given)) if together is None else np.unique(together, return_inverse=True)[1]
         seed = int(check_random_state(self.random_state).randint(2**31))
         rows = Rows(given, codes, len(self.classes_), weights)
         self._ranges = ranges_of(given)
@@ -144,7 +156,7 @@ class LogisticForestClassifier(
         grown: list[int] = []
 
         def member_of(i: int) -> Member:
-            member = self._grown(rows, proposers, seed, i)
+            member = self._grown(rows, drawn_as, proposers, seed, i)
             grown.append(i)
             return member
 
@@ -176,10 +188,12 @@ class LogisticForestClassifier(
         path = PENALTIES if isinstance(self.leaf_penalty, str) else (float(self.leaf_penalty),)
         return [[How(each, terms=terms) for each in path] for terms in (TERMS if self.squares else TERMS[:1])]
 
-    def _grown(self, rows: Rows, proposers: Sequence[Proposer], seed: int, number: int) -> Member:
-        """A tree on a bootstrap sample of its own."""
-        n = len(rows.X)
-        times = np.bincount(seeds.generator(seed, "rows", number).integers(n, size=n), minlength=n)
+    def _grown(
+        self, rows: Rows, drawn_as: NDArray[np.intp], proposers: Sequence[Proposer], seed: int, number: int
+    ) -> Member:
+        """A tree on a bootstrap sample of its own. drawn_as : (n,) number of what a row is drawn with, from 0"""
+        n = int(drawn_as.max()) + 1
+        times = np.bincount(seeds.generator(seed, "rows", number).integers(n, size=n), minlength=n)[drawn_as]
         drawn = np.flatnonzero(times)
         counts = times[drawn].astype(np.float64)
         if rows.weights is not None:

@@ -173,12 +173,14 @@ class LogisticModelTreeClassifier(
     )
 
     def fit(  # type: ignore[override]  # no rows are kept from growth
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> LogisticModelTreeClassifier:
         """Grow trees, fit their models, and choose the tree by cross-validation.
 
         X : (n, p) finite numbers (and NaN as `missing` says), anything in qualitative columns; y : (n,) labels
         sample_weight : (n,) non-negative, rows of weight 0 are left out
+        groups : (n,) values that are equal for rows that belong together: cross-validation keeps these together. None
+            for independent rows
         """
         owner = type(self).__name__
         check(self.get_params(deep=False), self.constraints, owner)
@@ -193,7 +195,7 @@ class LogisticModelTreeClassifier(
             )
         given = self._given()
         rows, labels = self._training_rows(X, y)
-        growing, _, draws = self._divided(rows, labels, sample_weight, None)
+        growing, _, draws = self._divided(rows, labels, sample_weight, None, groups)
         self.refinement_: Any = self._chosen(self._starts(given), growing, draws)
         self._keep(self.refinement_.tree, growing.X)
         return self
@@ -214,7 +216,7 @@ class LogisticModelTreeClassifier(
         folds = []
         number = min(self.folds, len(rows.X))
         if number > 1:
-            divided = shuffled_folds(len(rows.X), number, seeds.integer(draws.seed, "logistic folds"))
+            divided = shuffled_folds(len(rows.X), number, seeds.integer(draws.seed, "logistic folds"), rows.groups)
             for i, (grow_on, test_on) in enumerate(divided):
                 part, own = rows.part(grow_on), _Draws.of(seeds.integer(draws.seed, "logistic fold", i))
                 of_part = prepared(part)

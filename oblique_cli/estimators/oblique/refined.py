@@ -100,19 +100,21 @@ class RefinedTreeClassifier(
     )
 
     def fit(  # type: ignore[override]  # no rows are kept from growth
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
     ) -> RefinedTreeClassifier:
         """Grow the starts, choose among them, and refine the tree.
 
         X : (n, p) finite numbers (and NaN as `missing` says), anything in qualitative columns; y : (n,) labels
         sample_weight : (n,) non-negative, rows of weight 0 are left out
+        groups : (n,) values that are equal for rows that belong together: cross-validation keeps these together. None
+            for independent rows
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         if self.n_jobs == 0:
             raise ConfigError(f"n_jobs of {type(self).__name__} must not be 0. Set it to None for one or -1 for all.")
         given = self._given()
         rows, labels = self._training_rows(X, y)
-        growing, _, draws = self._divided(rows, labels, sample_weight, None)
+        growing, _, draws = self._divided(rows, labels, sample_weight, None, groups)
         starts = self._starts(given)
 
         def refined_on(part: Any, own: Any) -> Refined:

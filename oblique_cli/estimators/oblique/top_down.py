@@ -47,6 +47,7 @@ from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Choice, check
 from oblique_cli.ground.magnitudes import comparable, product, refuse_apart, refuse_wide
+from oblique_cli.ground.row_groups import Groups, checked_groups, parts_of, share_of
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.growing import best_first, grow_top_down
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
@@ -202,7 +203,12 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         return rule is not None and rule.rows == KEPT_ROWS
 
     def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, pruning_rows: ArrayLike | None = None
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        pruning_rows: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> ObliqueTreeClassifier:
         """Grow and prune the tree.
 
@@ -210,10 +216,12 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         sample_weight : (n,) non-negative, rows of weight 0 are left out; ConfigError if two others differ by more than
             a factor of 2e60
         pruning_rows : row numbers to keep from growth and prune on; ValueError if none are left to grow on
+        groups : (n,) values that are equal for rows that belong together, such as those of one patient: whatever
+            divides the rows inside this fit keeps them together. None for independent rows
         """
         plain = self.ungrouped()
         if plain is not self:
-            plain.fit(X, y, sample_weight, pruning_rows)
+            plain.fit(X, y, sample_weight, pruning_rows, groups)
             return self._learned_by(plain)
         proposer = self._checked_proposer()
         rows, labels = self._training_rows(X, y, proposer)
@@ -221,7 +229,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         refuse_wide(rows, type(self).__name__)
         if proposer.combines:
             refuse_apart(rows, type(self).__name__, list(self.levels_))
-        growing, kept, draws = self._divided(rows, labels, sample_weight, pruning_rows)
+        growing, kept, draws = self._divided(rows, labels, sample_weight, pruning_rows, groups)
         if (signs := self._signs()) is not None:
             self._refuse_beside_order()
         seen = _Seen([], []) if self.path else None
@@ -306,7 +314,12 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             )
 
     def _divided(
-        self, rows: Array, labels: NDArray[Any], sample_weight: ArrayLike | None, pruning_rows: ArrayLike | None
+        self,
+        rows: Array,
+        labels: NDArray[Any],
+        sample_weight: ArrayLike | None,
+        pruning_rows: ArrayLike | None,
+        groups: ArrayLike | None,
     ) -> tuple[_Training, _Training, _Draws]:
         """The rows to grow on, those kept from growth, and what the fit draws; learns classes and fill values."""
         check_classification_targets(labels)
@@ -314,12 +327,13 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         weights = self._weights(rows, labels, sample_weight)
         draws = _Draws.of(int(check_random_state(self.random_state).randint(2**31)))
 
-        grow_on, prune_on = self._divide(len(rows), weights, pruning_rows, draws.rng)
+        together = checked_groups(groups, len(rows), type(self).__name__)
+        grow_on, prune_on = self._divide(len(rows), weights, pruning_rows, together, draws.rng)
         if self._gaps == IMPUTE:
             self.fill_values_ = medians(rows[grow_on], None if weights is None else weights[grow_on])
             self.fill_values_[list(self.levels_)] = 0.0
             rows = self._filled(rows)
-        training = _Training(rows, codes, weights)
+        training = _Training.of(rows, codes, weights, together)
         return training.part(grow_on), training.part(prune_on), draws
 
     def _refined(
@@ -347,7 +361,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         def parts() -> Iterator[Fold]:
             number = min(how.folds, len(rows.X))
             seed = seeds.integer(draws.seed, "refinement folds")
-            for i, (grow_on, test_on) in enumerate(shuffled_folds(len(rows.X), number, seed)):
+            for i, (grow_on, test_on) in enumerate(shuffled_folds(len(rows.X), number, seed, rows.groups)):
                 part = rows.part(grow_on)
                 space = space_of(part)
                 own = _Draws.of(seeds.integer(draws.seed, "refinement fold", i))
@@ -548,7 +562,12 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         return proposer
 
     def _divide(
-        self, n: int, weights: Array | None, pruning_rows: ArrayLike | None, rng: np.random.Generator
+        self,
+        n: int,
+        weights: Array | None,
+        pruning_rows: ArrayLike | None,
+        groups: Groups | None,
+        rng: np.random.Generator,
     ) -> tuple[RowNumbers, RowNumbers]:
         """Row numbers to grow on and to prune on, those of weight 0 left out."""
         useful = np.arange(n) if weights is None else np.flatnonzero(weights > 0)
@@ -565,6 +584,8 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             kept = kept.astype(np.intp)
         elif len(useful) < 2:
             kept = useful[:0]
+        elif groups is not None:
+            kept = useful[share_of(groups[useful], self.pruning_fraction, rng)]
         else:
             size = min(max(round(self.pruning_fraction * len(useful)), 1), len(useful) - 1)
             kept = rng.choice(useful, size=size, replace=False)
@@ -624,7 +645,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
     ) -> Iterator[tuple[Tree, LabeledRows]]:
         """Trees of all folds but one each, and the rows of that one."""
         seed = int(draws.rng.integers(2**31))
-        for grow_on, left_out in shuffled_folds(len(rows.X), number, seed):
+        for grow_on, left_out in shuffled_folds(len(rows.X), number, seed, rows.groups):
             yield self._grow(rows.part(grow_on), proposer, draws), rows.part(left_out)
 
     def _pruned(
@@ -656,7 +677,8 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         """
 
         def folds() -> Iterator[tuple[Tree, _Training, _Training]]:
-            divided = shuffled_folds(n, min(INNER_FOLDS, n), seeds.integer(draws.seed, "probability folds"))
+            own_seed = seeds.integer(draws.seed, "probability folds")
+            divided = shuffled_folds(n, min(INNER_FOLDS, n), own_seed, growing.groups)
             for i, (grow_on, left_out) in enumerate(divided):
                 part, own = growing.part(grow_on), _Draws.of(seeds.integer(draws.seed, "probability fold", i))
                 yield grow(part, own), part, growing.part(left_out)
@@ -717,6 +739,18 @@ class _Seen(NamedTuple):
 class _Training(LabeledRows):
     """Rows to grow or prune on."""
 
+    @classmethod
+    def of(cls, X: Array, codes: NDArray[Any], weights: Array | None, groups: Groups | None) -> _Training:
+        """Rows with their groups, which are no field: a field would change how plugins unpack rows."""
+        made = cls(X, codes, weights)
+        made.__dict__["groups"] = groups
+        return made
+
+    @property
+    def groups(self) -> Groups | None:
+        """Codes of groups of rows that belong together, (n,); None for independent rows."""
+        return self.__dict__.get("groups")
+
     @property
     def unit(self) -> float:
         """The smallest weight."""
@@ -726,7 +760,8 @@ class _Training(LabeledRows):
         """Some of the rows, given in rising order."""
         if len(rows) == len(self.X):
             return self
-        return _Training(self.X[rows], self.codes[rows], None if self.weights is None else self.weights[rows])
+        weights = None if self.weights is None else self.weights[rows]
+        return _Training.of(self.X[rows], self.codes[rows], weights, None if self.groups is None else self.groups[rows])
 
 
 class _Start(NamedTuple):
@@ -750,15 +785,20 @@ class _Start(NamedTuple):
         return self.estimator._pruned(rows, kept, self.proposer, draws._replace(numbers=itertools.count()))
 
 
-def shuffled_folds(n: int, folds: int, seed: int) -> Iterator[tuple[RowNumbers, RowNumbers]]:
+def shuffled_folds(
+    n: int, folds: int, seed: int, groups: Groups | None = None
+) -> Iterator[tuple[RowNumbers, RowNumbers]]:
     """Yield the rows to grow on and the rows to test on, ascending, for each fold of n shuffled rows.
 
-    The folds are those of scikit-learn's `KFold(folds, shuffle=True, random_state=seed)`, whose module takes longer to
-    load than most trees take to grow.
+    groups : (n,) of rows that stay together, of which no more folds are made than there are groups; None for
+        independent rows, whose folds are those of scikit-learn's `KFold(folds, shuffle=True, random_state=seed)`. Its
+        module takes longer to load than most trees take to grow.
     """
     order = np.arange(n)
-    check_random_state(seed).shuffle(order)
-    for test_on in np.array_split(order, folds):
+    rng = check_random_state(seed)
+    if groups is None:
+        rng.shuffle(order)
+    for test_on in np.array_split(order, folds) if groups is None else parts_of(groups, folds, rng):
         tested = np.zeros(n, dtype=np.bool_)
         tested[test_on] = True
         yield np.flatnonzero(~tested), np.flatnonzero(tested)

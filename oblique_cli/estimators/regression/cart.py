@@ -22,6 +22,7 @@ from oblique_cli.estimators.monotonic import signs_by_column
 from oblique_cli.estimators.regression.tree_regressor import ShownRegression, left_out
 from oblique_cli.ground.constraints import Choice, Constraint, Either, Integer, Optional, Real, SignsOfColumns
 from oblique_cli.ground.magnitudes import comparable, refuse_extreme
+from oblique_cli.ground.row_groups import Groups, checked_groups
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.pruning import chosen_alpha
 from oblique_cli.tree.structure import Tree
@@ -66,15 +67,23 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         "monotonic_cst": Optional(SignsOfColumns()),
     }
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, check_input: bool = True, groups: ArrayLike | None = None
+    ) -> Self:
         """Grow the tree, as scikit-learn does.
 
         X : (n, p) numbers; y : (n,) or (n, k) numbers; sample_weight : (n,) or None
+        groups : (n,) values that are equal for rows that belong together: cross-validation keeps these together. None
+            for independent rows
         """
         refuse_times(X, type(self).__name__)
         if check_input:
             sample_weight = self._checked_ends(X, sample_weight)
-        X, y, sample_weight = _equal_rows(X, y, sample_weight)
+        together = None if groups is None else checked_groups(groups, np.shape(X)[0], type(self).__name__)
+        given_weight = sample_weight
+        X, y, sample_weight = _equal_rows(X, y, given_weight)
+        if together is not None and np.shape(X)[0] < len(together):
+            together = together[given_weight > 0]
         given: Any = self.get_params(deep=False)["monotonic_cst"]
         columns = 1
         if given is not None and (shape := np.shape(np.asarray(y)))[1:]:
@@ -90,18 +99,19 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         alpha: Any = self.ccp_alpha
         try:
             if isinstance(alpha, str) and alpha == CV:
-                self.ccp_alpha = self._chosen_alpha(X, y, sample_weight)
+                self.ccp_alpha = self._chosen_alpha(X, y, sample_weight, together)
             super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
         finally:
             self.monotonic_cst, self.ccp_alpha = given, alpha
         return self
 
-    def _chosen_alpha(self, X: Any, y: Any, weights: Any) -> float:
+    def _chosen_alpha(self, X: Any, y: Any, weights: Any, groups: Groups | None) -> float:
         """The complexity that cross-validation chooses. Rows of weight 0 have no part in it."""
         rows, numbers = np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.float64)
         if weights is not None:
             counted = np.asarray(weights) > 0
             rows, numbers, weights = rows[counted], numbers[counted], np.asarray(weights)[counted]
+            groups = None if groups is None else groups[counted]
         seed = int(check_random_state(self.random_state).randint(2**31))
         params = {**self.get_params(deep=False), "ccp_alpha": 0.0, "random_state": seed}
 
@@ -110,9 +120,13 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
             return tree.fit(rows[some], numbers[some], None if weights is None else weights[some]).tree_
 
         whole = grown(np.arange(len(rows)))
-        parts = left_out(len(rows), FOLDS, seed, "folds of a CART") if len(rows) > 1 else []
+        parts = left_out(len(rows), FOLDS, seed, "folds of a CART", groups) if len(rows) > 1 else []
         single = rows.astype(np.float32).astype(np.float64)  # as scikit-learn's trees see rows
-        alpha = chosen_alpha(tree_of_cart(whole), single, numbers, parts, lambda some: tree_of_cart(grown(some)), 1.0)
+
+        def tree_of(some: NDArray[np.intp]) -> Tree:
+            return tree_of_cart(grown(some))
+
+        alpha = chosen_alpha(tree_of_cart(whole), single, numbers, parts, tree_of, 1.0, groups)
         # Ours is a share of the variance. The sums of both differ in their last digits.
         return float(max(alpha, 0.0) * whole.impurity[0] * (1 + 1e-9))
 

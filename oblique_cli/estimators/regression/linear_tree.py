@@ -71,14 +71,16 @@ class LinearModelTreeRegressor(TreeRegressor, Finished, kw_only=True):
     truncate: str = parameter(default=ALL)
     random_state: Any = parameter(default=None, help="Draws the folds.")
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Any:
         """Grow the trees, fit their models, and choose by cross-validation.
 
         X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
             1e-140 to 1e140, DataError otherwise. A constant target gives one leaf.
+        groups : (n,) values that are equal for rows that belong together: cross-validation keeps these together. None
+            for independent rows
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, targets = self._training_rows(X, y)
+        rows, targets, together = self._grouped_rows(X, y, groups)
         seed = int(check_random_state(self.random_state).randint(2**31))
         self.choice_ = chosen_tree(
             rows,
@@ -86,7 +88,7 @@ class LinearModelTreeRegressor(TreeRegressor, Finished, kw_only=True):
             CUTS if self.base == SEVERAL else (self.base,),
             PENALTIES if isinstance(self.leaf_penalty, str) else (float(self.leaf_penalty),),
             Limits(self.min_samples_leaf, self.max_depth, self.max_leaf_nodes),
-            left_out(len(rows), self.folds, seed, "linear folds"),
+            left_out(len(rows), self.folds, seed, "linear folds", together),
             truncate=self.truncate,
             doubling_price=self.doubling_price,
         )

@@ -105,17 +105,19 @@ class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
         default=None, help='Draws the folds of "cv" and of "tao", and what a heuristic draws.'
     )
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Any:
         """Grow the tree.
 
         X : (n, p) and y : (n,) or (n, k) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0
             or from 1e-140 to 1e140, DataError otherwise. A constant target gives one leaf. ConfigError for k > 1 with a
             parameter that is for one output.
+        groups : (n,) values that are equal for rows that belong together: cross-validation keeps these together. None
+            for independent rows
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         self._refuse_clash()
         for_one = self._for_one_output()
-        rows, targets = self._training_rows(X, y, several=True, column_warns=for_one is not None)
+        rows, targets, together = self._grouped_rows(X, y, groups, several=True, column_warns=for_one is not None)
         if targets.ndim > 1 and for_one is not None:
             name, other = for_one
             # A class that stands for a name may have decided it.
@@ -140,16 +142,18 @@ class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
             tree = grown(kept)
             if self.pruning == "none":
                 return tree
-            parts = left_out(len(kept), self.pruning_folds, seed, "pruning folds")
+            own_groups = None if together is None else together[kept]
+            parts = left_out(len(kept), self.pruning_folds, seed, "pruning folds", own_groups)
             some = np.ascontiguousarray(rows[kept]), targets[kept]
             errors = float(self.standard_errors)
-            return fixed_alpha(tree, chosen_alpha(tree, *some, parts, lambda inner: grown(kept[inner]), errors))
+            alpha = chosen_alpha(tree, *some, parts, lambda inner: grown(kept[inner]), errors, own_groups)
+            return fixed_alpha(tree, alpha)
 
         every = np.arange(len(rows))
         tree = pruned(every)
         vars(self).pop("refinement_", None)
         if self.refine == "tao":
-            parts = left_out(len(every), FOLDS, seed, "refinement folds")
+            parts = left_out(len(every), FOLDS, seed, "refinement folds", together)
             self.refinement_ = refined(tree, rows, targets, settings, parts, pruned)
             tree = self.refinement_.tree
         self._finish(tree, rows, targets)

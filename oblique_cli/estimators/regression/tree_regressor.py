@@ -22,6 +22,7 @@ from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows, TreeK
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.ground.constraints import Boolean, Choice
 from oblique_cli.ground.nodes import BLANK, pairs_of
+from oblique_cli.ground.row_groups import Groups, checked_groups, parts_of
 from oblique_cli.ground.seeds import generator
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree.describe import leaf_texts
@@ -44,8 +45,13 @@ def names_of_outputs(n_outputs: int, target: Names) -> Sequence[str] | NDArray[A
     return [name] if n_outputs == 1 else [f"{name}{k + 1}" for k in range(n_outputs)]
 
 
-def left_out(n: int, folds: int, seed: int, purpose: str) -> list[NDArray[np.intp]]:
-    """Return the rows of n that each fold leaves out, rising; of fewer rows than folds one each."""
+def left_out(n: int, folds: int, seed: int, purpose: str, groups: Groups | None) -> list[NDArray[np.intp]]:
+    """Return the rows of n that each fold leaves out, rising; of fewer rows than folds one each.
+
+    groups : (n,) of rows that stay together, None for independent rows
+    """
+    if groups is not None:
+        return parts_of(groups, folds, generator(seed, purpose))
     places = generator(seed, purpose).permutation(n)
     return [np.sort(part) for part in np.array_split(places, min(folds, n))]
 
@@ -220,10 +226,17 @@ class TreeRegressor(ShownRegression, RegressorMixin, BaseEstimator):
 
         several, column_warns : as in `checked_numbers`
         """
+        return self._grouped_rows(X, y, None, several, column_warns)[:2]
+
+    def _grouped_rows(
+        self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None, several: bool = False, column_warns: bool = True
+    ) -> tuple[Array, Array, Groups | None]:
+        """The same with the group of every row. groups : (n,) or None, as `checked_groups` takes them"""
         rows, targets = checked_numbers(self, X, y, several=several, column_warns=column_warns)
+        together = checked_groups(groups, len(rows), type(self).__name__)
         # Sums depend on the order of rows, and no tree should.
         order = np.lexsort((*rows.T[::-1], *targets.reshape(len(rows), -1).T[::-1]))
-        return np.ascontiguousarray(rows[order]), targets[order]
+        return np.ascontiguousarray(rows[order]), targets[order], None if together is None else together[order]
 
     def predict(self, X: ArrayLike) -> Array:
         """Return the value of the model in each row's leaf. X : (n, p); returns (n,), of k outputs (n, k)."""

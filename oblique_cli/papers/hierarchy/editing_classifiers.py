@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Choice, Integer, Optional, Real, check
+from oblique_cli.ground.row_groups import Groups, parts_of
 from oblique_cli.papers.hierarchy import editors as editing
 from oblique_cli.papers.hierarchy.dissimilarities import Condensed, from_square, to_square
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
@@ -49,7 +50,7 @@ class WilsonClassifier(_Edited, kw_only=True):
     )
     n_neighbors: int = parameter(default=1, help="k of editing and of classification; all rows if fewer are kept.")
 
-    def _edit(self, X: Array) -> NDArray[np.bool_]:
+    def _edit(self, X: Array, groups: Groups | None) -> NDArray[np.bool_]:
         square = to_square(self._condensed(X, "float64"))
         return editing.wilson(square, self._codes, self.n_neighbors, self.voting)
 
@@ -72,7 +73,7 @@ class MultiEditClassifier(_DrawnEdit, kw_only=True):
     edit_neighbors: int = parameter(default=1, allowed=Integer(1), help="k of the editing.")
     quiet_rounds: int = parameter(default=1, allowed=Integer(1), help="Rounds without a removal after which it ends.")
 
-    def _edit(self, X: Array) -> NDArray[np.bool_]:
+    def _edit(self, X: Array, groups: Groups | None) -> NDArray[np.bool_]:
         square = to_square(self._condensed(X, "float64"))
         rng = seeds.generator(self._seed(), "multi-edit")
         return editing.multi_edit(square, self._codes, self.edit_neighbors, self.n_subsets, self.quiet_rounds, rng)
@@ -92,7 +93,7 @@ class SupervisedClusteringEditClassifier(_DrawnEdit, kw_only=True):
     )
     restarts: int = parameter(default=5, allowed=Integer(1), help="Climbs from random representatives.")
 
-    def _edit(self, X: Array) -> NDArray[np.bool_]:
+    def _edit(self, X: Array, groups: Groups | None) -> NDArray[np.bool_]:
         square = to_square(self._condensed(X, "float64"))
         rng = seeds.generator(self._seed(), "supervised clustering")
         return editing.supervised_clustering(square, self._codes, self.penalty, self.restarts, rng)
@@ -135,18 +136,18 @@ class HCEditClassifier(_DrawnEdit, kw_only=True):
         help="Which clusters are neighbors to STAXAC, as in `SupervisedTaxonomy`.",
     )
 
-    def _edit(self, X: Array) -> NDArray[np.bool_]:
+    def _edit(self, X: Array, groups: Groups | None) -> NDArray[np.bool_]:
         condensed = self._condensed(X, "float64")
         seed = self._seed()
         self.taxonomy_ = self._grown(condensed, self._codes)
-        self.beta_ = self._chosen_beta(to_square(condensed), seed) if self.beta is None else float(self.beta)
+        self.beta_ = self._chosen_beta(to_square(condensed), groups, seed) if self.beta is None else float(self.beta)
         return editing.hc_edit(self.taxonomy_, self.beta_)
 
     def _grown(self, condensed: Condensed, codes: Ints) -> Taxonomy:
         tree = upgma(condensed) if self.tree == "upgma" else staxac(condensed, codes, self.graph)[0]
         return Taxonomy.of(tree, codes, len(self.classes_))
 
-    def _chosen_beta(self, square: Array, seed: int) -> float:
+    def _chosen_beta(self, square: Array, groups: Groups | None, seed: int) -> float:
         """The threshold in [purity of the root, 1) with most right answers over inner folds, of equals the highest."""
         candidates = purity_thresholds(self.taxonomy_)
         candidates = candidates[(candidates >= self.taxonomy_.purity[-1]) & (candidates < 1.0)]
@@ -155,8 +156,12 @@ class HCEditClassifier(_DrawnEdit, kw_only=True):
             return 1.0
         n = len(square)
         right = np.zeros(len(candidates), dtype=np.int64)
-        order = seeds.generator(seed, "hc-edit", "inner folds").permutation(n)
-        for valid in np.array_split(order, min(self.inner_folds, n)):
+        rng = seeds.generator(seed, "hc-edit", "inner folds")
+        if groups is None:
+            parts = np.array_split(rng.permutation(n), min(self.inner_folds, n))
+        else:
+            parts = parts_of(groups, self.inner_folds, rng)
+        for valid in parts:
             train = np.setdiff1d(np.arange(n), valid)
             inner = square[np.ix_(train, train)]
             taxonomy = self._grown(from_square(inner), self._codes[train])

@@ -16,6 +16,7 @@ from oblique_cli.errors import DataError
 from oblique_cli.estimators.checked_rows import checked
 from oblique_cli.estimators.fitted import LogProbabilities
 from oblique_cli.ground.constraints import Choice, Constraint, Integer
+from oblique_cli.ground.row_groups import Groups, checked_groups
 from oblique_cli.papers.hierarchy.dissimilarities import METRICS, between, from_square, spread_of
 from oblique_cli.papers.hierarchy.distance_estimator import PRECOMPUTED, DistanceEstimator
 from oblique_cli.papers.hierarchy.voting import WEIGHTS, nearest, votes, winners
@@ -57,10 +58,15 @@ class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEsti
         "all training rows.",
     )
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
-        """Store the rows that the editor keeps. X : (n, p), or (n, n) for metric "precomputed"; y : (n,) labels."""
+    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Self:
+        """Store the rows that the editor keeps. X : (n, p), or (n, n) for metric "precomputed"; y : (n,) labels.
+
+        groups : (n,) values that are equal for rows that belong together: cross-validation inside the fit keeps these
+            together. None for independent rows
+        """
         self._check_parameters()
         rows, labels = checked(self, X, y, dtype=np.float64, ensure_min_samples=1)
+        together = checked_groups(groups, len(rows), type(self).__name__)
         check_classification_targets(labels)
         self.classes_, codes = np.unique(labels, return_inverse=True)
         self._codes = codes.astype(np.int64)
@@ -69,11 +75,11 @@ class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEsti
         else:
             self._shift, self._scale = spread_of(rows, self.scaling, self.metric)
             self._rows = (rows - self._shift) / self._scale
-        self._keep(self._edit(rows))
+        self._keep(self._edit(rows, together))
         return self
 
-    def _edit(self, X: Array) -> NDArray[np.bool_]:
-        """Which training rows stay; X as fit was given it."""
+    def _edit(self, X: Array, groups: Groups | None) -> NDArray[np.bool_]:
+        """Which training rows stay; X and the codes of its groups as fit was given them."""
         return np.ones(len(X), dtype=bool)
 
     def _keep(self, mask: NDArray[np.bool_]) -> None:

@@ -1,0 +1,134 @@
+"""`--groups` on the command line: which commands take it, what they say, and what a model file keeps of it."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from cli_support import call
+
+__all__ = ["call"]
+
+NEEDED = ("--target", "t", "--algorithm", "hhgdt")
+
+
+def table(n: int, rows: int, first: int = 0, noise: float = 1.0) -> str:
+    """Patients whose measurements hardly vary, and of whom a quarter have the class that `a` does not tell."""
+    rng = np.random.default_rng(first + 1)
+    lines = ["patient,a,b,c,t"]
+    for patient in range(first, first + n):
+        center = rng.normal(size=3)
+        label = "ill" if center[0] + noise * rng.normal() > 0 else "well"
+        lines += [
+            f"P{patient}," + ",".join(f"{v:.3f}" for v in center + 0.02 * rng.normal(size=3)) + f",{label}"
+            for _ in range(rows)
+        ]
+    return "\n".join(lines) + "\n"
+
+
+@pytest.fixture
+def files(call):
+    (call.folder / "p.csv").write_text(table(40, 6))
+    (call.folder / "new.csv").write_text(table(150, 4, first=1000))
+    return call
+
+
+def test_an_estimate_by_groups_is_what_new_groups_get_and_one_by_rows_is_not(files):
+    said = {}
+    for name, groups in (("rows", ("--drop", "patient")), ("groups", ("--groups", "patient"))):
+        ended = files("fit", "p.csv", *NEEDED, *groups, "--format", "json", "-o", f"{name}.json")
+        assert ended.code == 0, ended.err
+        said[name] = json.loads(ended.out)["estimate"]
+    scored = files("score", "groups.json", "new.csv").out
+    reached = float(re.search(r"accuracy +([\d.]+)", scored)[1]) / 100
+    off = {name: abs(one["accuracy"] - reached) / one["standard_error"] for name, one in said.items()}
+    assert off["groups"] < 2 < off["rows"]
+    assert said["groups"]["groups"] == "patient" and "groups" not in said["rows"]
+
+
+def test_sets_by_groups_cover_new_groups(files):
+    fit = ("fit", "p.csv", *NEEDED, "--groups", "patient", "--coverage", "0.9", "-o", "m.json")
+    ended = files(*fit)
+    assert ended.code == 0, ended.err
+    assert "90 % of the rows of new groups, on average over groups (lac, limits by 240 rows of 40 groups" in ended.out
+    sets = [line.split(",")[-1] for line in files("predict", "m.json", "new.csv", "--sets").out.splitlines()[1:]]
+    truth = [line.split(",")[-1] for line in (files.folder / "new.csv").read_text().splitlines()[1:]]
+    covered = np.mean([label in some.split("|") for label, some in zip(truth, sets, strict=True)])
+    assert 0.8 < covered <= 1.0  # one fit of 40 groups differs from 0.9 by 0.05 to 0.1
+
+
+def test_the_model_file_and_the_card_name_the_groups_and_new_rows_need_no_such_column(files):
+    ended = files("fit", "p.csv", *NEEDED, "--groups", "patient", "-o", "m.json", "--report", "card.html")
+    assert ended.code == 0, ended.err
+    facts = json.loads((files.folder / "m.json").read_text())
+    assert facts["facts"]["groups"] == {"column": "patient", "number": 40}
+    assert "patient" not in facts["feature_names"]
+    card = (files.folder / "card.html").read_text()
+    assert "cross-validation by groups of" in card and "fit that has not seen its group" in card
+    bare = [line.partition(",")[2] for line in (files.folder / "new.csv").read_text().splitlines()]
+    (files.folder / "bare.csv").write_text("\n".join(bare) + "\n")
+    assert files("predict", "m.json", "bare.csv").out == files("predict", "m.json", "new.csv").out
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("fit", "p.csv", *NEEDED, "--folds", "3"),
+        ("tree", "p.csv", *NEEDED),
+        ("run", "p.csv", *NEEDED, "--set", "cv.repeats=1", "--set", "cv.folds=3", "-j", "1"),
+    ],
+)
+def test_the_option_and_the_key_of_a_configuration_are_one(files, command):
+    by_option = files(*command, "--groups", "patient")
+    by_key = files(*command, "--set", "cv.groups=patient")
+    assert by_option.code == 0, by_option.err
+    assert by_key.out == by_option.out
+    assert files(*command, "--drop", "patient").out != by_option.out
+    two = files(*command, "--groups", "a", "--set", "cv.groups=patient")
+    assert two.code == 2
+
+
+def test_a_comparison_by_groups(files):
+    asked = ("compare", "p.csv", "--target", "t", "--groups", "patient", "--repeats", "2", "--folds", "3", "-j", "1")
+    ended = files(*asked, "--algorithms", "axis_parallel,hhgdt")
+    assert ended.code == 0, ended.err
+    assert "2 x 3-fold CV (group by patient)" in ended.out
+    assert files(*asked, "--cv", "two_stage").code == 2
+
+
+def test_a_configuration_that_names_groups_divides_by_them(files):
+    (files.folder / "x.yaml").write_text(
+        "version: 1\ndataset: {csv: p.csv, target: t}\nalgorithm: {name: hhgdt, pruning: cv}\n"
+        "cv: {groups: patient, folds: 3, repeats: 1}\n"
+    )
+    assert "(group by patient)" in files("run", "x.yaml", "-j", "1").out
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "says"),
+    [
+        (("--groups", "patint"), 4, "Did you mean 'patient'?"),
+        (("--groups", "t"), 4, "'t' is the target"),
+        (("--groups", "patient", "--folds", "60"), 2, "and 60 folds by groups need 60; use --folds 40"),
+        (("--groups", "patient", "--drop", "patient"), 4, "'patient' is to be dropped"),
+        (("--groups", "patient", "--features", "patient,a"), 4, "'patient' is to be a feature"),
+    ],
+)
+def test_groups_that_cannot_be_used_are_a_sentence_and_nothing_is_written(files, options, code, says):
+    ended = files("fit", "p.csv", *NEEDED, *options, "-o", "m.json")
+    assert ended.code == code and says in ended.err, ended.err
+    assert ended.err.count("\n") == 1 and not (files.folder / "m.json").exists()
+
+
+def test_an_empty_group_is_a_sentence(files):
+    text = (files.folder / "p.csv").read_text().replace("P3,", ",", 1)
+    (files.folder / "p.csv").write_text(text)
+    ended = files("fit", "p.csv", *NEEDED, "--groups", "patient")
+    assert ended.code == 4 and "column 'patient' of groups is empty at line 20; set missing: drop, or" in ended.err
+
+
+def test_groups_go_with_a_file_of_the_users_own(call):
+    ended = call("fit", "bupa", "--groups", "x")
+    assert ended.code == 2 and "--groups goes with a file of your own" in ended.err
