@@ -33,6 +33,11 @@ def candidates(task: str, path: Path = FILE) -> tuple[dict[str, Any], ...]:
     return tuple(found)
 
 
+def recommended(task: str) -> str:
+    """Return the name of the algorithm that auto compares before all others."""
+    return str(_lists(FILE)["recommended"][task])
+
+
 @cache
 def _lists(path: Path) -> dict[str, Any]:
     problems = Problems()

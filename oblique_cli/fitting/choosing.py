@@ -6,7 +6,7 @@ Talwalkar 2016): on few rows first, then the better half of them on more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil, log2
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from oblique_cli.evaluation import metrics
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.budget import Budget, cost_of
+from oblique_cli.fitting.candidates import recommended
 from oblique_cli.fitting.cutting import cut_to_goal
 from oblique_cli.fitting.estimating import (
     Estimate,
@@ -197,27 +198,35 @@ def planned(own: Mapping[str, Case], n: int, folds: int, budget: Budget) -> Plan
 
     own : the algorithms, by id. Half of the work may go into fits of the chosen algorithm, to all rows and in each fold
     of the estimate; the rest is shared by the comparisons. Where that does not pay for all algorithms on all rows, the
-    rows of `FEW_TESTED` folds are predicted, which leaves more for each comparison.
+    rows of `FEW_TESTED` folds are predicted, which leaves more for each comparison. The recommended algorithm comes
+    first, so it is compared wherever the budget pays for its fits.
     """
-    cheapest = sorted(own, key=lambda name: cost_of(own[name], n, folds))
+    cheapest = in_turn_of(own, own, n, folds)
     half = cheapest[: max(1, len(cheapest) // 2)]
     for tested in (folds, min(folds, FEW_TESTED)):
         plan = _planned(own, cheapest, n, folds, budget, tested)
         least = _round_work(own, half, min(n, LEAST_ROWS), folds) * _rounds(len(half))
-        pays = len(plan.entrants) >= len(half) and least <= plan.work
+        pays = len(plan.entrants) >= len(half) and least <= plan.work and cheapest[0] in plan.entrants
         in_full = len(plan.entrants) == len(own) and _round_work(own, cheapest, n, folds) <= plan.work
         if in_full or (pays and (len(own) == 1 or tested < folds)):
             return plan
     return _planned(own, cheapest, n, folds, budget, 0)
 
 
+def in_turn_of(own: Mapping[str, Case], names: Iterable[str], n: int, folds: int) -> list[str]:
+    """Return ids in the order in which they are compared: the recommended algorithm, then the cheapest on n rows."""
+    tasks = {case.dataset.task for case in own.values()}
+    first = {recommended(task) for task in tasks}
+    return sorted(names, key=lambda name: (own[name].spec.name not in first, cost_of(own[name], n, folds)))
+
+
 def _planned(own: Mapping[str, Case], cheapest: Sequence[str], n: int, folds: int, budget: Budget, tested: int) -> Plan:
-    """The plan of an estimate on the rows of some folds. cheapest : the ids in the order of their costs"""
+    """The plan of an estimate on the rows of some folds. cheapest : the ids in the order of `in_turn_of`"""
     fits, comparisons = (tested + 1, tested + 1) if tested else (2, 1)
     entrants = [name for name in cheapest if fits * cost_of(own[name], n, folds) <= budget.work / 2]
     reserve = max((fits * cost_of(own[name], n, folds) for name in entrants), default=0.0)
     work = budget.work if budget.seconds is None else (budget.work - reserve) / comparisons
-    return Plan(tested, tuple(entrants or cheapest[:1]), work)
+    return Plan(tested, tuple(entrants or [min(own, key=lambda name: cost_of(own[name], n, folds))]), work)
 
 
 def choose(
@@ -247,7 +256,7 @@ def choose(
     own = cases(dataset)
     found = {name: Candidate(name, None, Size(), NOT_PAID) for name in own}
     answers: dict[str, Validated] = {}
-    alive, before = sorted(entrants, key=lambda name: cost_of(own[name], dataset.n, folds)), 0
+    alive, before = in_turn_of(own, entrants, dataset.n, folds), 0
     while True:
         rounds = _rounds(len(alive))
         rows = _affordable(own, alive, folds, work, rounds, dataset.n)  # `LEAST_ROWS` at least

@@ -20,7 +20,7 @@ from oblique_cli.experiments.running import Case
 from oblique_cli.fitting import budget as budgets
 from oblique_cli.fitting import choosing, fitting
 from oblique_cli.fitting.budget import BRAKE, PLANNED, Budget, Cost, cost_of, costs, seen_columns
-from oblique_cli.fitting.candidates import candidates
+from oblique_cli.fitting.candidates import candidates, recommended
 from oblique_cli.fitting.choosing import Candidate, Choice, Plan, Size, choose, estimated, planned, rows_in_turn
 from oblique_cli.fitting.estimating import Estimate, Validated, cross_validated, division, folds_of
 from oblique_cli.fitting.goals import Answers, Goal
@@ -252,6 +252,23 @@ def test_fewer_folds_are_tested_before_less_is_compared():
     # One algorithm has nothing to choose, and all its rows are predicted.
     alone = planned(cases_of("tao")(table(2500)), 2500, 5, Budget(40.0))
     assert alone.tested == 5
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_recommended_algorithm_is_compared_first_wherever_its_fits_are_paid_for(task):
+    names, first = [one["name"] for one in candidates(task)], recommended(task)
+    for n, p in ((93, 22), (392, 7), (1000, 10), (4000, 12)):
+        y = np.zeros(n, np.int32) if task == "classification" else np.zeros(n)
+        classes = ("u", "v") if task == "classification" else ()
+        own = cases_of(*names)(Dataset("t", np.broadcast_to(0.0, (n, p)), y, classes, tuple(map(str, range(p))), task))
+        plan = planned(own, n, 5, Budget(40.0))
+        assert plan.entrants[0] == first, (n, p)
+        order = choosing.in_turn_of(own, reversed(plan.entrants), n, 5)
+        assert order == list(plan.entrants) and order[1:] == sorted(order[1:], key=lambda one: cost_of(own[one], n, 5))
+    # Many rows of many columns leave the cheapest alone.
+    X = np.broadcast_to(0.0, (10**6, 50))
+    own = cases_of(*names)(Dataset("t", X, np.zeros(10**6, y.dtype), classes, tuple(map(str, range(50))), task))
+    assert first not in planned(own, 10**6, 5, Budget(40.0)).entrants
 
 
 def test_an_estimate_of_few_folds_says_so():

@@ -1,0 +1,46 @@
+"""The costs by which `oblique fit` plans, beside the seconds that fits took (results/tables/costs.csv)."""
+
+from __future__ import annotations
+
+import csv
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from oblique_cli.fitting.budget import costs
+from oblique_cli.fitting.candidates import candidates, recommended
+
+STORED = Path(__file__).resolve().parents[2] / "results" / "tables" / "costs.csv"
+with open(STORED, encoding="utf-8", newline="") as stream:
+    FITS = list(csv.DictReader(stream))
+
+
+def ratio(fit: dict[str, str]) -> float:
+    """Planned seconds of a stored fit over those that it took."""
+    cost = costs(fit["task"])[fit["algorithm"]]
+    return cost.of(float(fit["rows"]), int(fit["columns"]), int(fit["classes"])) / max(float(fit["seconds"]), 1e-4)
+
+
+def test_four_in_five_fits_cost_what_is_planned_within_a_factor_of_two_and_so_do_tables_as_a_whole():
+    assert len({fit["table"] for fit in FITS}) >= 60
+    within = [0.5 <= ratio(fit) <= 2 for fit in FITS]
+    assert np.mean(within) >= 0.8
+    planned, taken = defaultdict(float), defaultdict(float)
+    for fit in FITS:
+        taken[fit["table"]] += float(fit["seconds"])
+        planned[fit["table"]] += ratio(fit) * max(float(fit["seconds"]), 1e-4)
+    assert np.mean([0.5 <= planned[table] / taken[table] <= 2 for table in planned]) >= 0.85
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_every_candidate_was_measured_and_one_of_them_is_recommended(task):
+    names = [one["name"] for one in candidates(task)]
+    assert recommended(task) in names
+    assert set(names) == {fit["algorithm"] for fit in FITS if fit["task"] == task} == costs(task).keys()
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_no_cost_grows_beyond_hours_on_a_table_of_many_columns(task):
+    assert all(cost.of(500, 1000, 2) < 600 for cost in costs(task).values())
