@@ -556,9 +556,10 @@ class Converted:
 def convert(source: str | Path, target: str | Path, *, delimiter: str | None = None, single: bool = False) -> Converted:
     """Write a CSV file as Parquet, in constant memory; the types of columns hold for every row of the file.
 
-    A column is of whole numbers, of numbers, or of text: the first of these that all its cells are. So the file is read
-    twice. delimiter : None to tell it from the first lines; single : numbers in single precision. DataError for a file
-    that is no table of text, for a target that is the source, or for a disk that is full
+    A column is of whole numbers, of numbers, or of text: the first of these that all its cells are; whole numbers with
+    leading zeros are codes, and so text. The file is read twice. delimiter : None to tell it from the first lines;
+    single : numbers in single precision. DataError for a file that is no table of text, for a target that is the
+    source, or for a disk that is full
     """
     pa, pq = _arrow(target)
     import pyarrow.compute as pc
@@ -569,6 +570,7 @@ def convert(source: str | Path, target: str | Path, *, delimiter: str | None = N
     delimiter = delimiter or sniffed(Source(where, Path(source), most=None), "latin-1")
     rows, empty = 0, Counter[str]()
     kinds: dict[str, str] = {}
+    padded = set[str]()
     with _faults(where):
         for batch in _csv(source, delimiter):
             kinds = kinds or dict.fromkeys(batch.schema.names, INTEGER)
@@ -577,11 +579,15 @@ def convert(source: str | Path, target: str | Path, *, delimiter: str | None = N
                 column = batch.column(name)
                 empty[name] += column.null_count
                 kinds[name] = _kind(pc, pa, column, kinds[name])
+                if kinds[name] == INTEGER and pc.any(pc.match_substring_regex(column, "^0[0-9]")).as_py():
+                    padded.add(name)
     if not rows:
         raise DataError(f"{where}: there are no rows below the header")
     for name in kinds:
         if empty[name] == rows:
             kinds[name] = NUMBER
+        elif kinds[name] == INTEGER and name in padded:
+            kinds[name] = TEXT
     number = pa.float32() if single else pa.float64()
     types = {INTEGER: pa.int64(), NUMBER: number, TEXT: pa.string()}
     schema = pa.schema([(name, types[kind]) for name, kind in kinds.items()])

@@ -7,6 +7,7 @@ import pytest
 from scale_support import same, table
 
 from oblique_cli import HHCARTClassifier
+from oblique_cli.data.own.front import Reading, read_own
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.ground import seeds
@@ -203,6 +204,15 @@ def test_a_type_holds_for_the_last_row_too(tmp_path):
     lines = ["n,y", *(f"{i},{i % 2}" for i in range(2_500_000)), "many,1"]
     (tmp_path / "t.csv").write_text("\n".join(lines))  # more than one block of the reader
     assert convert(tmp_path / "t.csv", tmp_path / "t.parquet").kinds == {"n": "string", "y": "int64"}
+
+
+def test_codes_with_leading_zeros_stay_text_and_are_levels_in_parquet_too(tmp_path):
+    rows = [f"{'02139' if i % 3 else '94110'},{i % 7},{'ab'[i % 2]}" for i in range(60)]
+    (tmp_path / "t.csv").write_text("\n".join(["zip,n,y", *rows]) + "\n")
+    assert convert(tmp_path / "t.csv", tmp_path / "t.parquet").kinds == {"zip": "string", "n": "int64", "y": "string"}
+    for name in ("t.csv", "t.parquet"):
+        _, columns, _ = read_own(tmp_path / name, Reading(target="y", missing="impute", encoding="onehot"))
+        assert columns.levels == {0: ("02139", "94110")}
 
 
 @pytest.mark.parametrize(
