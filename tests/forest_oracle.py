@@ -187,7 +187,7 @@ class Oracle:
         normal = {}
         for k in codes:
             inside = y == k
-            covariance = np.cov(X[inside], rowvar=False, aweights=w[inside], ddof=0).reshape(X.shape[1], -1)
+            covariance = np.cov(X[inside].T, aweights=w[inside], ddof=0).reshape(X.shape[1], -1)
             if self.is_singular(X[inside], w[inside], X):
                 covariance = covariance + self.options["delta"] * np.eye(len(covariance))
             normal[k] = (np.average(X[inside], axis=0, weights=w[inside]), covariance)

@@ -277,6 +277,9 @@ def _forget_output() -> None:
 def _refuse(error: click.ClickException) -> int:
     """Say what is wrong with the command line, in one line."""
     text = error.format_message()
+    if isinstance(error, click.NoSuchOption):  # worded alike by no two versions of click
+        meant = " or ".join(repr(name) for name in sorted(error.possibilities or ()))
+        text = f"No such option {error.option_name!r}." + (f" Did you mean {meant}?" if meant else "")
     if text.startswith("Usage:"):  # a group without its command: click answers with the help
         click.echo(text, err=True)
         return EXIT_CONFIG
@@ -285,7 +288,7 @@ def _refuse(error: click.ClickException) -> int:
     hint = f" Try '{ctx.command_path} --help'." if ctx else ""
     if ctx and (said := _meant(error, ctx.command)):
         text, hint = (
-            text.partition(" (Did you mean")[0].replace("argument (", "argument '").replace(")", "'"),
+            text.partition(" Did you mean")[0].replace("argument (", "argument '").replace(")", "'"),
             f" {said}",
         )
     click.echo(f"error: {_ended(text)}{hint}", err=True)

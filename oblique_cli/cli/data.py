@@ -16,12 +16,15 @@ if TYPE_CHECKING:
     from oblique_cli.data.entries import Entry
 
 
-@click.group()
-def data() -> None:
+@click.group(invoke_without_command=True, subcommand_metavar="COMMAND [ARGS]...")
+@click.pass_context
+def data(ctx: click.Context) -> None:
     """List, show, verify and fetch data sets.
 
     Example: oblique data show bupa
     """
+    if ctx.invoked_subcommand is None:
+        raise click.UsageError(ctx.get_help())
 
 
 def _facts(entry: Entry, data_dir: str | None) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -31,7 +33,9 @@ def objective(X, side, w, b, loss="logistic", l1=0.0, l2=0.0, weights=None):
 def test_l1_logistic_reaches_the_objective_of_saga(l1):
     X, side = rows(200, 6)
     w, b, value, _, converged = _core.linear_fit(X, side, l1=l1)
-    model = LogisticRegression(l1_ratio=1.0, C=1.0 / l1, solver="saga", tol=1e-10, max_iter=100_000).fit(X, side)
+    penalty = inspect.signature(LogisticRegression).parameters["penalty"].default  # deprecated in scikit-learn 1.8
+    by_name = {"penalty": "l1"} if penalty == "l2" else {"l1_ratio": 1.0}
+    model = LogisticRegression(**by_name, C=1.0 / l1, solver="saga", tol=1e-10, max_iter=100_000).fit(X, side)
     theirs = objective(X, side, model.coef_[0], model.intercept_[0], l1=l1)
     assert converged
     assert value == pytest.approx(objective(X, side, w, b, l1=l1), rel=1e-12)
