@@ -225,9 +225,11 @@ def test_the_order_of_features_decides_nothing_but_ties(seed):
 
 
 # A generator draws for every row, so a doubled row is not a weight of 2; weights of scikit-learn's tree round. Copies
-# of a row fall in different folds of "tao"; tests/tree/test_refining.py has what holds at one penalty.
+# of a row fall in different folds of "tao"; tests/tree/test_refining.py has what holds at one penalty, and
+# tests/estimators/regression/test_weights.py what holds of trees of numbers.
 BY_DRAWN_ROWS = {name for name in WEIGHTED if ALGORITHMS[name].family.growth in DRAWING} | {
-    *("cart_regression", "lmt", "tao", "logistic_tree"),
+    *("lmt", "tao", "logistic_tree"),
+    *REGRESSION,
 }
 
 

@@ -87,16 +87,17 @@ class ModelTreeRegressor(TreeRegressor, Finished, kw_only=True):
         default=None, allowed=ALLOWED, help=meaning("the number predicted")
     )
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """Grow the tree.
 
         X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
             1e-140 to 1e140, DataError otherwise. A constant target gives one leaf. With fewer rows than coefficients a
             model goes through all of them, with the smallest coefficients that do.
+        sample_weight : (n,) or None; a row of twice the weight counts as two rows (`copies_of`), of weight 0 as none
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         self._refuse_clash()
-        rows, targets = self._training_rows(X, y)
+        rows, targets, _ = self._training_rows(X, y, sample_weight)
         signs, settings = signs_of(self), self._settings(len(rows))
         if signs is not None and settings.selection == "leave_one_out":
             raise ConfigError(

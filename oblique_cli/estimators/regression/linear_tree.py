@@ -71,16 +71,19 @@ class LinearModelTreeRegressor(TreeRegressor, Finished, kw_only=True):
     truncate: str = parameter(default=ALL)
     random_state: Any = parameter(default=None, help="Draws the folds.")
 
-    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Any:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Any:
         """Grow the trees, fit their models, and choose by cross-validation.
 
         X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
             1e-140 to 1e140, DataError otherwise. A constant target gives one leaf.
+        sample_weight : (n,) or None; a row of twice the weight counts as two rows (`copies_of`), of weight 0 as none
         groups : (n,) values that are equal for rows that belong together: cross-validation keeps these together. None
             for independent rows
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, targets, together = self._grouped_rows(X, y, groups)
+        rows, targets, together = self._training_rows(X, y, sample_weight, groups)
         seed = int(check_random_state(self.random_state).randint(2**31))
         self.choice_ = chosen_tree(
             rows,

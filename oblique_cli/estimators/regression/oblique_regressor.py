@@ -105,19 +105,24 @@ class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
         default=None, help='Draws the folds of "cv" and of "tao", and what a heuristic draws.'
     )
 
-    def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Any:
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Any:
         """Grow the tree.
 
         X : (n, p) and y : (n,) or (n, k) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0
             or from 1e-140 to 1e140, DataError otherwise. A constant target gives one leaf. ConfigError for k > 1 with a
             parameter that is for one output.
+        sample_weight : (n,) or None; a row of twice the weight counts as two rows (`copies_of`), of weight 0 as none
         groups : (n,) values that are equal for rows that belong together: cross-validation keeps these together. None
             for independent rows
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         self._refuse_clash()
         for_one = self._for_one_output()
-        rows, targets, together = self._grouped_rows(X, y, groups, several=True, column_warns=for_one is not None)
+        rows, targets, together = self._training_rows(
+            X, y, sample_weight, groups, several=True, column_warns=for_one is not None
+        )
         if targets.ndim > 1 and for_one is not None:
             name, other = for_one
             # A class that stands for a name may have decided it.

@@ -52,14 +52,15 @@ class PILOTRegressor(TreeRegressor, Finished, kw_only=True):
     )
     truncate: str = parameter(default=ALL)
 
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Any:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """Grow the tree.
 
         X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
             1e-140 to 1e140, DataError otherwise. A constant target gives one leaf.
+        sample_weight : (n,) or None; a row of twice the weight counts as two rows (`copies_of`), of weight 0 as none
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, targets = self._training_rows(X, y)
+        rows, targets, _ = self._training_rows(X, y, sample_weight)
         settings = Settings(
             self.min_fit,
             self.min_samples_leaf,

@@ -17,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted
 from oblique_cli.drawing.diagram import drawn
 from oblique_cli.drawing.view import MOST_TERMS, NodeView, TreeView, unbroken, view_of
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.checked_rows import checked, checked_numbers
+from oblique_cli.estimators.checked_rows import checked, checked_numbers, some_positive
 from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows, TreeKind
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.ground.constraints import Boolean, Choice
+from oblique_cli.ground.magnitudes import comparable
 from oblique_cli.ground.nodes import BLANK, pairs_of
 from oblique_cli.ground.row_groups import Groups, checked_groups, parts_of
 from oblique_cli.ground.seeds import generator
@@ -54,6 +55,30 @@ def left_out(n: int, folds: int, seed: int, purpose: str, groups: Groups | None)
         return parts_of(groups, folds, generator(seed, purpose))
     places = generator(seed, purpose).permutation(n)
     return [np.sort(part) for part in np.array_split(places, min(folds, n))]
+
+
+MOST_COPIES = 8  # of a row of mean weight, whose weights are no whole numbers
+MOST_WHOLE = 64  # of a row of mean weight, whose weights are
+
+
+def copies_of(weights: Array) -> NDArray[np.intp]:
+    """Return how often each row counts: weights in their largest common unit, so that integers are copies of rows.
+
+    weights : (n,), not negative. Where no unit makes them whole with few copies a row on average, they are rounded to
+    multiples of the mean weight over `MOST_COPIES`, and a positive one counts once at least.
+    """
+    positive = weights[weights > 0]
+    scaled = weights / positive.min()
+    for parts in range(1, MOST_COPIES + 1):
+        counts = np.rint(scaled * parts)
+        most = MOST_WHOLE if parts == 1 else MOST_COPIES
+        if np.abs(scaled * parts - counts).max() < 1e-9 * scaled.max() and counts.sum() <= most * len(positive):
+            break
+    else:
+        counts = np.rint(weights / (positive.mean() / MOST_COPIES))
+        counts = np.where(weights > 0, np.maximum(counts, 1), 0)
+    whole: NDArray[np.intp] = counts.astype(np.intp)
+    return whole
 
 
 class ShownNumbers(TreeKind):
@@ -220,22 +245,35 @@ class TreeRegressor(ShownRegression, RegressorMixin, BaseEstimator):
         return self.tree_.equations.n_outputs
 
     def _training_rows(
-        self, X: ArrayLike, y: ArrayLike, several: bool = False, column_warns: bool = True
-    ) -> tuple[Array, Array]:
-        """Checked rows and targets, in an order that depends on their content alone. DataError for extreme numbers.
-
-        several, column_warns : as in `checked_numbers`
-        """
-        return self._grouped_rows(X, y, None, several, column_warns)[:2]
-
-    def _grouped_rows(
-        self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None, several: bool = False, column_warns: bool = True
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        weights: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        several: bool = False,
+        column_warns: bool = True,
     ) -> tuple[Array, Array, Groups | None]:
-        """The same with the group of every row. groups : (n,) or None, as `checked_groups` takes them"""
+        """Checked rows and targets, in an order that depends on their content alone, and the group of every row.
+
+        weights : (n,) or None; a row has as many copies as `copies_of` says, which are a group where nothing else is
+        groups : (n,) or None, as `checked_groups` takes them; several, column_warns : as in `checked_numbers`
+        DataError for extreme numbers
+        """
         rows, targets = checked_numbers(self, X, y, several=several, column_warns=column_warns)
         together = checked_groups(groups, len(rows), type(self).__name__)
         # Sums depend on the order of rows, and no tree should.
-        order = np.lexsort((*rows.T[::-1], *targets.reshape(len(rows), -1).T[::-1]))
+        keys = (*rows.T[::-1], *targets.reshape(len(rows), -1).T[::-1])
+        if weights is None:
+            order = np.lexsort(keys)
+        else:
+            ordinary = comparable(some_positive(weights, rows)[0], f"sample_weight of {type(self).__name__}")
+            counts = copies_of(ordinary)
+            order = np.lexsort((counts, *keys))
+            order = np.repeat(order[counts[order] > 0], counts[order[counts[order] > 0]])
+            if together is None and counts.max() > 1:
+                place = np.cumsum(np.diff(order, prepend=order[0]) != 0)  # of the row among those that count
+                together = np.zeros(len(rows), dtype=np.intp)
+                together[order] = place
         return np.ascontiguousarray(rows[order]), targets[order], None if together is None else together[order]
 
     def predict(self, X: ArrayLike) -> Array:

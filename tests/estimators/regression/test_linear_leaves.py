@@ -373,7 +373,9 @@ OWN = [name for name in NAMES if not isinstance(make(name), ObliqueTreeRegressor
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.long] * (i % 4 > 0)) for i, n in enumerate(OWN)])
 def test_it_passes_the_estimator_checks(name):
     results = check_estimator(make(name, random_state=0), on_fail=None, on_skip=None)
-    assert [r["check_name"] for r in results if r["status"] == "failed"] == []
+    # Copies of a row, as weights make them, are in one fold; repeated rows are in several.
+    repeats = {"check_sample_weight_equivalence_on_dense_data"} if name == "linear_tree" else set()
+    assert {r["check_name"] for r in results if r["status"] == "failed"} <= repeats
 
 
 @pytest.mark.parametrize("name", NAMES)
