@@ -131,6 +131,11 @@ def _thousands(text: str, x: float, rng: Draw) -> tuple[str, float]:
     return (english.translate(str.maketrans(",.", ".,")) if "," in text else english), x
 
 
+def _lakhs(text: str, x: float, rng: Draw) -> tuple[str, float]:
+    digits = f"{int(x):07d}"
+    return f"Rs. {digits[:-5].lstrip('0')},{digits[-5:-3]},{digits[-3:]}", x
+
+
 def _code(width: int) -> Write:
     return lambda text, x, rng: (f"{int(x):0{width}d}", float(int(x)))
 
@@ -174,6 +179,8 @@ FAULTS: dict[str, Fault] = {
     ),
     "euros in millions": Fault(lambda text, x, rng: (f"€{text}M", float(f"{x!r}e6"))),
     "and more": Fault(_thousands, lambda rng: BIG(rng) + 0.5, every=True),
+    "years and more": Fault(one_of(around(behind=" years"), around(behind="+ years")), whole(1, 40), every=True),
+    "rupees by lakhs": Fault(_lakhs, whole(100_000, 9_999_999), every=True),
     "in brackets": Fault(lambda text, x, rng: (f"({text})", -x)),
     "sign behind": Fault(lambda text, x, rng: (f"{text}-", -x)),
     "below": Fault(around("<"), bounds=True),

@@ -105,7 +105,7 @@ CELL_FORMS: Mapping[str, CellForm] = {
         ),
         _first,
     ),
-    "plus": CellForm(re.compile(r"(.*[^+\s])\s*\+"), _first),
+    "plus": CellForm(re.compile(r"(.*[^+\s])\s*\+(\s*[^-+\d]*)"), lambda groups, read: read("".join(map(str, groups)))),
     "range": CellForm(re.compile("(.*?[^\\s\u2013-])\\s*(?:-|\u2013|\u2014|\\bto\\b)\\s*([^\\s-].*)"), _middle),
     "scale": CellForm(re.compile(rf"(.*[0-9.])[{SPACES}]?([A-Za-z]+\.?)"), _scaled),
     "clock": CellForm(re.compile(_CLOCK + rf"[{SPACES}]?(?:([AaPp])\.?[Mm]\.?)?"), _minutes),
@@ -207,7 +207,7 @@ def ends(cell: str) -> tuple[str, str] | None:
     if found is None:
         return None
     allowed, before = _before(found[0])
-    behind = _AROUND.sub("", found[2])
+    behind = _AROUND.sub("", found[2].lstrip(f"+{SPACES}"))
     if match := _SECOND.fullmatch(behind):
         second = parts(match[1])
         behind = second[2] if second else ""

@@ -106,6 +106,7 @@ def _pattern(decimal: str, thousands: str) -> re.Pattern[str]:
     d, t = re.escape(decimal), re.escape(thousands)
     # No number begins with 0 before a sign between thousands: 0,125 is an eighth.
     whole = rf"[0-9]+|[1-9][0-9]{{0,2}}(?:{t}[0-9]{{3}})+" if thousands else "[0-9]+"
+    whole += rf"|[1-9][0-9]?(?:{t}[0-9]{{2}})+{t}[0-9]{{3}}" if thousands == COMMA else ""  # 1,23,456
     return re.compile(rf"[-+{MINUS}]?(?:(?:{whole})(?:{d}[0-9]*)?|{d}[0-9]+)(?:[eE][-+]?[0-9]+)?")
 
 
@@ -228,6 +229,10 @@ def mostly_numbers(counts: Mapping[str, int], candidates: Sequence[Form]) -> Mos
         return None
     names = cell_forms.candidates(counts)
     found_units = cell_forms.units(counts, "scale" in names)[:3]
+    if "scale" in names and not all(map(cell_forms.is_money, found_units)):
+        # 30M beside 25F is no number of millions.
+        names = tuple(name for name in names if name != "scale")
+        found_units = cell_forms.units(counts, False)[:3]
     best = _best(counts, [form._replace(unit=u, written=names) for form in candidates for u in found_units or [""]])
     form, parsed = best
     while True:

@@ -787,3 +787,9 @@ def test_no_note_and_no_sentence_on_other_rows_holds_a_long_cell_in_full():
         with pytest.raises(DataError) as caught:
             next(chunks(source(text), columns))
         assert "z" * 61 not in str(caught.value)
+
+
+def test_letters_behind_numbers_are_no_powers_of_ten_beside_other_letters():
+    ages = [f"{20 + i % 50}{'MF'[i % 3 == 0]}" for i in range(60)]
+    with pytest.raises(DataError, match=r"column 1 .'age'.* in row 1 .line 2."):
+        read(table(("age", ages), ("x", NUMBERS + NUMBERS[:20]), ("y", ["a", "b"] * 30)))
