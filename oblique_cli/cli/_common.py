@@ -102,6 +102,14 @@ allow_code_option = click.option(
 )
 
 
+escape_option = click.option(
+    "--escape-formulas",
+    "escape",
+    is_flag=True,
+    help="In CSV, put ' before a text that a spreadsheet would run (it begins with =, +, -, @); numbers stay.",
+)
+
+
 def set_option(example: str) -> Command:
     """Return the option --set."""
     return click.option(

@@ -14,7 +14,7 @@ from oblique_cli.cli._tidy import tidy_format_option, write_tidy
 @results_option
 @tidy_format_option
 @output_option
-def folds(run: str, inner: bool, results: str, format_: str, output: str | None) -> None:
+def folds(run: str, inner: bool, results: str, format_: str, escape: bool, output: str | None) -> None:
     """Print every stored fold of RUN, one line each, in full precision: what other programs want to read.
 
     Rows right and tested, sizes, times, the parameters that were chosen, metrics, a failed fold's message, and what
@@ -30,4 +30,4 @@ def folds(run: str, inner: bool, results: str, format_: str, output: str | None)
 
     with Store(database(results), must_exist=True) as store:
         make = tidy.choices if inner else tidy.folds
-        write_tidy(make(store, read_run(store, run)), format_, output)
+        write_tidy(make(store, read_run(store, run)), format_, output, escape)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from oblique_cli.cli._common import called, form_option, output_option, working
+from oblique_cli.cli._common import called, escape_option, form_option, output_option, working
 from oblique_cli.cli._own import spare
 
 FORMATS = ("csv", "json", "parquet")  # those of models.new_rows, which the help must know without importing it
@@ -36,6 +36,7 @@ FORMATS = ("csv", "json", "parquet")  # those of models.new_rows, which the help
     "fit left out]",
 )
 @form_option(FORMATS, "csv", what="Form of the predictions")
+@escape_option
 @output_option
 def predict(
     model: str,
@@ -48,6 +49,7 @@ def predict(
     abstain: bool,
     keep: tuple[str, ...],
     format_: str,
+    escape: bool,
     output: str | None,
 ) -> None:
     """Print what MODEL, a file of oblique fit, predicts for each row of the table NEW, or of standard input for "-".
@@ -89,18 +91,19 @@ def predict(
     shares = () if quantiles is None else tuple(shares_of(quantiles.split(",")).tolist())
     asked = Asked(proba, leaf, sets, intervals, abstain, shares)
     found = predictions(fitted, new, called(new), asked, unseen=unseen, keep=kept)
+    options = {"escape": escape} if format_ == "csv" else {}
     # Predictions that appear on a terminal show by themselves how far the work is.
     with working(f"predicting {called(new)}", quiet=output is None and sys.stdout.isatty()):
         if output is None:
             sys.stdout.flush()
-            writer = WRITERS[format_](sys.stdout.buffer, fitted)
+            writer = WRITERS[format_](sys.stdout.buffer, fitted, **options)
             for some in found:
                 writer.add(some)
             writer.close()
             sys.stdout.buffer.flush()
         else:
             with files.written(Path(output)) as stream:
-                writer = WRITERS[format_](stream, fitted)
+                writer = WRITERS[format_](stream, fitted, **options)
                 for some in found:
                     writer.add(some)
                 writer.close()

@@ -18,7 +18,13 @@ from oblique_cli.ground.registry import close_matches
 @tidy_format_option
 @output_option
 def predictions(
-    run: str, datasets: tuple[str, ...], algorithms: tuple[str, ...], results: str, format_: str, output: str | None
+    run: str,
+    datasets: tuple[str, ...],
+    algorithms: tuple[str, ...],
+    results: str,
+    format_: str,
+    escape: bool,
+    output: str | None,
 ) -> None:
     """Print what every fold of RUN predicted for its test rows, one line a row: truth, prediction, probabilities.
 
@@ -46,4 +52,4 @@ def predictions(
             found,
             lambda row: (not datasets or row.dataset in datasets) and (not algorithms or row.algorithm in algorithms),
         )
-        write_tidy(table, format_, output)
+        write_tidy(table, format_, output, escape)

@@ -173,6 +173,12 @@ def csv_cell(text: str) -> str:
     return csv_text([[text, ""]]).removesuffix(",\n") if _QUOTED.search(text) else text
 
 
+def escaped(cell: Any) -> Any:
+    """Return a cell that no spreadsheet takes for a formula: a text such as "=1+1" with ' before it. Numbers stay."""
+    is_formula = isinstance(cell, str) and cell.startswith(("=", "+", "-", "@", "\t", "\r")) and not is_number(cell)
+    return f"'{cell}" if is_formula else cell
+
+
 class _Lines(list[str]):
     """Lines of a `csv.writer`, which writes each by one call, with ends of one character."""
 

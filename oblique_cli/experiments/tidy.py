@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, BinaryIO
 
-from oblique_cli.data.csv_file import csv_text
+from oblique_cli.data.csv_file import csv_text, escaped
 from oblique_cli.data.parquet import ParquetWriter
 from oblique_cli.experiments.environment import facts
 from oblique_cli.experiments.rescoring import stored
@@ -162,6 +162,12 @@ def _cell(value: Any, kind: type) -> Any:
 
 
 # ---- formats ---------------------------------------------------------------------------------------------------------
+
+
+def escaped_table(table: Table) -> Table:
+    """Return a table without a text that a spreadsheet takes for a formula."""
+    batches = ([list(map(escaped, line)) for line in batch] for batch in table.batches)
+    return replace(table, columns={escaped(name): kind for name, kind in table.columns.items()}, batches=batches)
 
 
 def as_csv(table: Table) -> Iterator[str]:

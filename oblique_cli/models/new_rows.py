@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.data import parquet
-from oblique_cli.data.csv_file import csv_cell
+from oblique_cli.data.csv_file import csv_cell, escaped
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.models.model import Model
 
@@ -284,12 +284,13 @@ class Writer(ABC):
 
 
 class CSVWriter(Writer):
-    """CSV, numbers to the bit."""
+    """CSV, numbers to the bit. escape : whether texts are kept from being taken for formulas"""
 
-    def __init__(self, stream: BinaryIO, model: Model) -> None:
+    def __init__(self, stream: BinaryIO, model: Model, escape: bool = False) -> None:
         super().__init__(stream, model)
         self.started = False
-        self.quoted = {label: csv_cell(label) for label in model.classes}
+        self.cell: Callable[[str], str] = (lambda text: csv_cell(escaped(text))) if escape else csv_cell
+        self.quoted = {label: self.cell(label) for label in model.classes}
 
     def add(self, some: Predicted) -> None:
         if not self.started:
@@ -297,16 +298,16 @@ class CSVWriter(Writer):
             self.started = True
         if not len(some.labels):
             return
-        kept = [list(map(csv_cell, cells)) for cells in some.chunk.kept.values()]
+        kept = [list(map(self.cell, cells)) for cells in some.chunk.kept.values()]
         columns = kept + [list(map(str, column.tolist())) for column in self.columns(some)[len(kept) :]]
         if self.quoted:
             columns[len(kept) + 1] = [self.quoted.get(label, "") for label in some.labels.tolist()]
             if some.sets is not None:
-                columns[-1] = list(map(csv_cell, columns[-1]))
+                columns[-1] = list(map(self.cell, columns[-1]))
         self.stream.write(("\n".join(map(",".join, zip(*columns, strict=True))) + "\n").encode())
 
     def _line(self, cells: Sequence[str]) -> None:
-        self.stream.write((",".join(map(csv_cell, cells)) + "\n").encode())
+        self.stream.write((",".join(map(self.cell, cells)) + "\n").encode())
 
 
 class JSONWriter(Writer):
@@ -367,7 +368,7 @@ class ParquetWriter(Writer):
             self.file.close()
 
 
-WRITERS: dict[str, Callable[[BinaryIO, Model], Writer]] = {
+WRITERS: dict[str, Callable[..., Writer]] = {
     "csv": CSVWriter,
     "json": JSONWriter,
     "parquet": ParquetWriter,

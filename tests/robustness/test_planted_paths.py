@@ -139,6 +139,10 @@ def test_a_run_refuses_in_one_sentence_before_anything_is_opened(tmp_path):
 
 # What makes a model small, by library.
 SMALL = {
+    "sklearn": {"max_iter": 5, "n_estimators": 2, "n_restarts_optimizer": 0},
+    "ydf": {"num_trees": 2},
+    "imodels": {"max_rules": 2, "n_iters": 1},
+    "pystreed": {"max_depth": 1},
     "catboost": {"iterations": 2},
     "xgboost": {"n_estimators": 2},
     "lightgbm": {"n_estimators": 2},
@@ -180,7 +184,7 @@ for path in classes:
         base |= {"estimator": {"class": "sklearn.svm.SVC"}}
     building.load_class(path)
     for name, values in known.items():
-        for value in ({}, *(values.words if "flags" not in values.kinds else ()), 0, 2, True, [1, 0, 1, 0]):
+        for value in ({}, *(values.words if "flags" not in values.kinds else ()), 2, True, [1, 0, 1, 0]):
             if name in base and value == {}:
                 continue
             model = building.Model(path, {**base, **({} if value == {} else {name: value})}, "", False, 1)

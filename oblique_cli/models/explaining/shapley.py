@@ -21,6 +21,8 @@ from oblique_cli.models.explaining.games import (
     game_of,
     n_told,
     outputs_of,
+    players_of,
+    unrotated,
 )
 from oblique_cli.models.model import Model, algorithm_of
 from oblique_cli.models.procedure import CLIPPED, SUM, Procedure, procedure_of
@@ -29,6 +31,8 @@ Array = NDArray[np.float64]
 
 MOST_STEPS = 1 << 28  # of one row in one tree: seconds
 ROWS = 256  # whose summands are held at once
+PROBED = 8  # rows whose coalitions are counted before any work
+BINS = 2048  # of the range of a sum, by which coalitions are counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,6 +131,9 @@ def shapley_values(
     if procedure.has_bounds:
         for name, cells in (("X", given), ("background", unfilled)):
             _refuse_cut(model, procedure, cells, name)
+    for tree in procedure.trees:
+        if _least_steps(procedure, tree, rows[:PROBED], against, output, steps) > steps:
+            raise ConfigError(_too_many(procedure, tree, steps))
     found, base = _of_trees(procedure, rows, against, output, interactions, steps, n_threads)
     if output == VALUE:
         found, base = found[..., 0], base[0]
@@ -230,6 +237,55 @@ def _of_trees(
     if procedure.voting == SUM:
         base += centered(procedure.base, n_outputs) if output == SCORE else procedure.base
     return completed(found, base, len(outputs_of(procedure, output)), output)
+
+
+def _least_steps(procedure: Procedure, tree: Any, rows: Array, background: Array, output: str, limit: int) -> float:
+    """Return the steps that some row takes at least in the first split of a tree, 0 where they are few."""
+    if tree.left[0] < 0:
+        return 0.0
+    split = tree.split(0)
+    width = len({cell for lane in split.lanes for term in lane for cell in _cells(procedure, tree, term)})
+    if 2.0**width * len(background) <= limit:
+        return 0.0
+    splits = game_of(procedure, tree, output).splits
+    most = 0.0
+    for x in splits.of(rows)[:, :width]:
+        total = 0.0
+        for z in splits.of(background)[:, :width]:
+            total += _undecided(x, z, split.threshold)
+            if total > limit:
+                return total
+        most = max(most, total)
+    return most
+
+
+def _cells(procedure: Procedure, tree: Any, term: Any) -> list[int]:
+    players = players_of(procedure)
+    return [players[one.cell] for one in unrotated(term, tree, len(players))]
+
+
+def _undecided(x: Array, z: Array, threshold: float) -> float:
+    """Return a lower bound of the coalitions that leave a sum of x and z undecided, columns in the order of their gaps.
+
+    The sums of d columns are counted in bins. A column is put into the bin below, so a sum lies at most d bins above
+    its own: those within that many bins of a bound are not counted.
+    """
+    with np.errstate(invalid="ignore"):
+        gaps = np.sort(np.abs(x - z))[::-1]
+    total = gaps.sum()
+    if not 0.0 < total < np.inf:
+        return 0.0
+    unit = total / BINS
+    room = (threshold - np.minimum(x, z).sum()) / unit
+    counts = np.zeros(BINS + 1)
+    counts[0], found, left = 1.0, 0.0, float(BINS)
+    for d, gap in enumerate(gaps[gaps > 0] / unit):
+        first, last = max(0.0, np.floor(room - left) + 2), min(float(BINS), np.floor(room) - d - 1)
+        if first <= last:
+            found += counts[int(first) : int(last) + 1].sum()
+        shift, left = int(gap), left - gap
+        counts[shift:] += counts[: BINS + 1 - shift]
+    return float(found)
 
 
 def _too_many(procedure: Procedure, tree: Any, most_steps: int) -> str:

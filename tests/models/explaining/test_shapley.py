@@ -230,3 +230,31 @@ def test_bad_input_is_refused_in_a_sentence(monkeypatch):
     refused("take output='score'", *of_linear, of=linear, output="probability")
     monkeypatch.setattr(shapley, "MOST_STEPS", 10)
     refused("planes of up to 5 columns.* the 10 steps that a row may take; fit splits of fewer", rows, background)
+
+
+def test_counted_coalitions_are_those_that_a_sum_leaves_undecided():
+    """Never more than there are, and nearly all of them."""
+    rng = np.random.default_rng(0)
+    for p in (1, 2, 5, 9, 12):
+        x, z = rng.normal(size=(2, p))
+        threshold = rng.normal() * 0.3
+        order = np.argsort(-np.abs(x - z))
+        exact = 0
+        for depth in range(p):
+            for inside in product((False, True), repeat=depth):
+                sums = np.where(inside, x[order[:depth]], z[order[:depth]]).sum()
+                low = sums + np.minimum(x, z)[order[depth:]].sum()
+                high = sums + np.maximum(x, z)[order[depth:]].sum()
+                exact += low <= threshold < high
+        bound = shapley._undecided(x, z, threshold)
+        assert 0.7 * exact - 4 <= bound <= exact
+
+
+def test_a_plane_of_too_many_columns_is_refused_before_any_work(monkeypatch):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 56))
+    y = (X.sum(axis=1) > 0).astype(int)
+    tree = make("hhcart_d", max_depth=1).fit(X, y)
+    monkeypatch.setattr(shapley, "_of_trees", lambda *_: pytest.fail("work was begun"))
+    with pytest.raises(ConfigError, match="planes of up to 56 columns"):
+        shap_values(tree, X[:2], X[:50])
