@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import errno
 import functools
 import io
 import os
@@ -26,6 +27,7 @@ import click
 from oblique_cli import __version__
 from oblique_cli.errors import (
     EXIT_CONFIG,
+    EXIT_DATA,
     EXIT_INTERNAL,
     EXIT_INTERRUPTED,
     EXIT_OK,
@@ -83,6 +85,8 @@ for _title, _behind in doors.COMMANDS.items():
 COMMANDS = {name: place for section in SECTIONS.values() for name, (place, _) in section.items()}
 WITHOUT_PLUGINS = ("convert",)  # commands that look up no name
 
+# What Python, the loader of libraries and the C library say where the system gives no more memory.
+NO_MEMORY = re.compile("failed to map segment|annot allocate memory|can't start new thread|annot create thread")
 TRACEBACK = "OBLIQUE_TRACEBACK"  # "1" shows how it came to an error
 
 
@@ -225,6 +229,9 @@ def call(arguments: Sequence[str]) -> int:
             return EXIT_STORE
         if blamed(error):
             return _blame(error)
+        if _lacks_memory(error):
+            click.echo("error: there is not enough memory: free some, or raise its limit (ulimit -v).", err=True)
+            return EXIT_DATA
         _show_traceback()
         log = _log(given)
         where = f"please report it with the file {log}" if log else "please report it"
@@ -234,6 +241,16 @@ def call(arguments: Sequence[str]) -> int:
         )
         return EXIT_INTERNAL
     return EXIT_OK
+
+
+def _lacks_memory(error: BaseException | None) -> bool:
+    """Whether an exception, or one that it came of, says that the system gives no more memory."""
+    while error is not None:
+        said = isinstance(error, ImportError | RuntimeError | OSError) and NO_MEMORY.search(str(error))
+        if isinstance(error, MemoryError) or said or getattr(error, "errno", None) == errno.ENOMEM:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _blame(error: BaseException) -> int:

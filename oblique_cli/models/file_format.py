@@ -30,6 +30,7 @@ VERSION = 1
 EXPECTED = "expected is the file that oblique fit --output writes"
 KEYS = ("format", "version", "digest", "arrays")  # that this module writes and reads
 MOST_JSON = 64 * 2**20  # bytes of the JSON
+MOST_VALUES = 2**22  # of the JSON; one takes up to some hundred bytes of memory
 MOST_ARRAYS = 2 * 2**30  # bytes of the unpacked arrays
 INLINE = 50_000  # numbers that a model may have before its larger arrays go into the binary file
 SMALL = 64  # numbers of an array that stays in the JSON all the same
@@ -68,6 +69,7 @@ def contents(path: Path, document: Mapping[str, Any], arrays: Arrays) -> dict[Pa
     content_ = text.encode()
     if len(content_) > MOST_JSON:
         raise DataError(f"{path}: the model takes {len(content_):,} bytes of JSON, and {MOST_JSON:,} are allowed.")
+    _bound_values(content_, path)
     return {path: content_, binary_of(path): packed} if stored else {path: content_}
 
 
@@ -142,7 +144,16 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe could block for ever
 
 
+def _bound_values(content: bytes, path: Path) -> None:
+    """Refuse a text that may become too many values, by its marks, before any of them takes memory."""
+    values = sum(map(content.count, (b",", b"[", b"{")))
+    if values > MOST_VALUES:
+        raise DataError(f"{path}: the file holds up to {values:,} values of JSON, and {MOST_VALUES:,} are allowed.")
+
+
 def _parsed(content: bytes, path: Path) -> Any:
+    _bound_values(content, path)
+
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
         if len(found) < len(pairs):
