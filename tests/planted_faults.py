@@ -209,10 +209,10 @@ FAULTS = [
     ),
     # data
     Fault(
-        'content.count(b"\\n", 0, error.start) + 1',
-        'content.count(b"\\n", 0, error.start)',
-        "the line of a bad byte",
-        "test_csv_file.py",
+        "if header.index(name) < i - 1",
+        "if header.index(name) < i - 2",
+        "a name that is there twice",
+        "test_text_table.py",
     ),
     Fault("np.flatnonzero(ids < n_train)", "np.flatnonzero(ids <= n_train)", "a test row is learned from", "data"),
     # models and exporting

@@ -195,12 +195,12 @@ def test_every_floor_is_lived_on():
         ("joblib", ("experiments/", "papers/reproduction/", "estimators/n_jobs.py")),
         ("tabulate", "evaluation/"),
         ("threadpoolctl", ("experiments/", "papers/reproduction/", "estimators/oblique/clusters.py")),
-        ("sqlite3", "experiments/store/"),
+        ("sqlite3", ("experiments/store/", "data/own/frames.py")),
         ("distributed", ("experiments/cluster.py", "scale/workers.py", "estimators/n_jobs.py")),
         ("urllib", "data/fetch.py"),
         ("http", "data/fetch.py"),
         ("matplotlib", "drawing/"),
-        ("pyarrow", ("data/own/rows.py", "data/parquet.py", "scale/disk_tables.py")),
+        ("pyarrow", ("data/own/frames.py", "data/parquet.py", "scale/disk_tables.py")),
         # The nearest pair and the nearest change; distances and UPGMA; distributions; the generalized eigenproblem of
         # GEPSVM; sparse paths; logarithms of the gamma function; factors of covariances as scikit-learn takes them;
         # working memory of its linear algebra, before there is a limit; least squares with signs.

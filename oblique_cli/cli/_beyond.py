@@ -21,7 +21,6 @@ UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "M
 CELL_BYTES = 120
 TEXT_FACTOR = 12  # the same of a byte of CSV
 FEATURES_OF_A_FOREST = {"max_features": None, "max_features_per_tree": 0.5}
-UNREAD = (".xls", ".xlsx", ".xlsm", ".ods", ".xz", ".zip")  # what `oblique convert` cannot open
 
 
 class Size(OptionType):
@@ -52,14 +51,11 @@ def is_beyond(data: str, memory: int | None) -> bool:
 
         return int(table_of(data, data).size) * CELL_BYTES > memory
     if not data.lower().endswith((".parquet", ".pq")):
-        from oblique_cli.data.own.source import Source
+        from oblique_cli.data.own.source import stem
 
         if Path(data).stat().st_size * TEXT_FACTOR > memory:
             said = f"{data} would take more than --memory, and only Parquet and .npy are grown from the disk; "
-            # `oblique convert` reads no workbooks and no ARFF, and unpacks gzip and bzip2 only.
-            if data.lower().endswith(UNREAD) or Source(data, Path(data), most=None).kind != "csv":
-                raise ConfigError(said + "save it as CSV, turn that into Parquet by `oblique convert`, and fit that.")
-            name = Path(data.removesuffix(".gz").removesuffix(".bz2")).with_suffix(".parquet").name
+            name = f"{stem(data)}.parquet"
             raise ConfigError(said + f"run `oblique convert {data} {name}` and fit that.")
         return False
     from oblique_cli.scale.disk_tables import takes

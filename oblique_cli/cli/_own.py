@@ -13,11 +13,15 @@ import click
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
     from oblique_cli.data.own.front import Columns
+    from oblique_cli.data.own.text import TextOptions
     from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec, Experiment
 
 STDIN = "-"
 # Endings of files of rows; any of them may be followed by that of a packed file.
-ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".arff", ".parquet", ".pq", ".npy")
+ENDINGS = (
+    ".csv", ".tsv", ".tab", ".txt", ".data", ".dat", ".arff", ".json", ".jsonl", ".ndjson", ".svm", ".libsvm", ".xlsx",
+    ".sqlite", ".db", ".dta", ".sav", ".parquet", ".pq", ".feather", ".npy",
+)  # fmt: skip
 PACKED = (".gz", ".bz2", ".xz", ".zip")
 
 MOST_ARRAY_COLUMNS = 100_000  # of a .npy file, whose names x1, x2, ... no column of another file takes
@@ -32,8 +36,33 @@ UNASKED = {"missing": "impute", "encoding": "onehot"}
 
 
 @dataclass(frozen=True)
-class OwnOptions:
-    """The options that say how a file of the user's own is read; what is not given is found out from the file."""
+class FileOptions:
+    """The options that say how a file is read; what is not given is found out from the file."""
+
+    delimiter: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
+    charset: str | None = None
+    missing_marks: tuple[str, ...] = ()
+    only_marks: bool = False
+    header: str | None = None
+    skip: int | None = None
+    skip_end: int | None = None
+    comment: str | None = None
+
+    @property
+    def text(self) -> TextOptions:
+        """The same for the readers."""
+        from oblique_cli.data.own.text import TextOptions
+
+        said = {one.name: getattr(self, one.name) for one in fields(FileOptions) if one.name in TextOptions._fields}
+        said = {key: value for key, value in said.items() if value is not None}
+        return TextOptions(**said, marks=self.missing_marks)
+
+
+@dataclass(frozen=True)
+class OwnOptions(FileOptions):
+    """The options of a table to learn from: what its columns are for, and how its file is read."""
 
     target: str | None = None
     task: str | None = None
@@ -41,25 +70,24 @@ class OwnOptions:
     keep: tuple[str, ...] = ()
     features: tuple[str, ...] = ()
     qualitative: tuple[str, ...] = ()
-    delimiter: str | None = None
-    decimal: str | None = None
-    thousands: str | None = None
-    charset: str | None = None
-    missing_marks: tuple[str, ...] = ()
-    only_marks: bool = False
     dates: str | None = None
-    header: str | None = None
     groups: str | None = None
 
     @property
     def given(self) -> list[str]:
         """The options that were given, as they are typed."""
-        return [_option(one.name) for one in fields(self) if getattr(self, one.name)]
+        return [_option(name) for name in self.said]
+
+    @property
+    def said(self) -> dict[str, Any]:
+        """What was given, by name; tuples as lists."""
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        listed = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
+        return {name: value for name, value in listed.items() if value not in (None, [], "") and value is not False}
 
     def dataset_key(self, path: str) -> dict[str, Any]:
         """Return the key `dataset` of a configuration for a file."""
-        said = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "groups"}
-        said = {key: list(value) if isinstance(value, tuple) else value for key, value in said.items() if value}
+        said = {name: value for name, value in self.said.items() if name != "groups"}
         return {"csv": path, **name_of(path), **UNASKED, **said}
 
     def taking_groups(self, overrides: Sequence[str]) -> tuple[OwnOptions, tuple[str, ...]]:
@@ -80,71 +108,93 @@ def _option(name: str) -> str:
     return {"missing_marks": "--na", "only_marks": "--only-na"}.get(name) or f"--{name.replace('_', '-')}"
 
 
+SEVERAL: dict[str, Any] = {"multiple": True, "metavar": "COLUMN"}
+OF_NUMBERS = (
+    click.option("--decimal", type=click.Choice(("point", "comma")), help="Own data: the decimal mark."),
+    click.option(
+        "--thousands",
+        type=click.Choice(("none", "point", "comma", "space", "apostrophe")),
+        help="Own data: the sign between thousands.",
+    ),
+)
+OF_LINES = (
+    click.option("--delimiter", metavar="SIGN", help="Own data: what is between cells: ';', tab, space, ..."),
+    click.option("--charset", metavar="NAME", help="Own data: character set, such as utf-8 or cp1252."),
+    click.option(
+        "--na",
+        "missing_marks",
+        metavar="MARK",
+        multiple=True,
+        help="Own data: a mark of missing values beside the usual ones (NA, ?, -, n/a, ...); may be repeated. "
+        "'nonnumeric' stands for every cell of a column of numbers that is no number.",
+    ),
+    click.option("--only-na", "only_marks", is_flag=True, help="Own data: the marks of --na replace the usual ones."),
+    click.option(
+        "--header",
+        type=click.Choice(("first", "none")),
+        help="Own data: none if there are no names of columns, which are then called 'column 1', 'column 2', ...",
+    ),
+    click.option("--skip", type=click.IntRange(0), metavar="N", help="Own data: lines above the header to leave out."),
+    click.option(
+        "--skip-end", type=click.IntRange(0), metavar="N", help="Own data: lines below the table to leave out."
+    ),
+    click.option("--comment", metavar="SIGN", help="Own data: leave out lines that begin so, as in '#'; or none."),
+)
+OF_COLUMNS = (
+    click.option("--target", metavar="COLUMN", help="Own data: the column to predict."),
+    click.option(
+        "--task",
+        type=click.Choice(("classification", "regression")),
+        help="Own data: what is predicted.  [default: told from the target]",
+    ),
+    click.option("--drop", **SEVERAL, help="Own data: leave this column out, or these, as in a,b; may be repeated."),
+    click.option(
+        "--keep",
+        **SEVERAL,
+        help="Own data: use this column even if it looks of no use, or these, as in a,b; '*' for all.",
+    ),
+    click.option("--features", **SEVERAL, help="Own data: use only these columns, as in a,b; may be repeated."),
+    click.option(
+        "--qualitative",
+        **SEVERAL,
+        help="Own data: this column holds levels, or these, as in a,b, even if in numbers.",
+    ),
+    click.option(
+        "--groups",
+        metavar="COLUMN",
+        help="Own data: rows of equal value belong together, such as those of one patient; no division parts them.",
+    ),
+    click.option(
+        "--dates",
+        metavar="days|FORM",
+        help="Own data: take dates as days since 1970-01-01; a form such as dd/mm/yyyy says how they are read.",
+    ),
+)
+
+
 def own_data_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of `OwnOptions` to a command, which receives them as `own`."""
+    return _with_options(command, OwnOptions, "own", (*OF_COLUMNS, *OF_NUMBERS, *OF_LINES))
 
+
+def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of `FileOptions` to a command, which receives them as `file`."""
+    return _with_options(command, FileOptions, "file", (*OF_NUMBERS, *OF_LINES))
+
+
+def line_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of `FileOptions` that do not say how numbers are written; the command receives `file`."""
+    return _with_options(command, FileOptions, "file", OF_LINES)
+
+
+def _with_options(
+    command: Callable[..., Any], kind: type[FileOptions], name: str, options: Sequence[Any]
+) -> Callable[..., Any]:
     @functools.wraps(command)
     def wrapped(**values: Any) -> Any:
-        own = OwnOptions(**{one.name: values.pop(one.name) for one in fields(OwnOptions)})
-        return command(own=own, **values)
+        together = kind(**{one.name: values.pop(one.name) for one in fields(kind) if one.name in values})
+        return command(**{name: together}, **values)
 
-    several: dict[str, Any] = {"multiple": True, "metavar": "COLUMN"}
-    options = (
-        click.option("--target", metavar="COLUMN", help="Own data: the column to predict."),
-        click.option(
-            "--task",
-            type=click.Choice(("classification", "regression")),
-            help="Own data: what is predicted.  [default: told from the target]",
-        ),
-        click.option(
-            "--drop", **several, help="Own data: leave this column out, or these, as in a,b; may be repeated."
-        ),
-        click.option(
-            "--keep",
-            **several,
-            help="Own data: use this column even if it looks of no use, or these, as in a,b; '*' for all.",
-        ),
-        click.option("--features", **several, help="Own data: use only these columns, as in a,b; may be repeated."),
-        click.option(
-            "--qualitative",
-            **several,
-            help="Own data: this column holds levels, or these, as in a,b, even if in numbers.",
-        ),
-        click.option("--delimiter", metavar="SIGN", help="Own data: what is between cells: ';', tab, ..."),
-        click.option("--decimal", type=click.Choice(("point", "comma")), help="Own data: the decimal mark."),
-        click.option(
-            "--thousands",
-            type=click.Choice(("none", "point", "comma", "space", "apostrophe")),
-            help="Own data: the sign between thousands.",
-        ),
-        click.option("--charset", metavar="NAME", help="Own data: character set, such as utf-8 or cp1252."),
-        click.option(
-            "--na",
-            "missing_marks",
-            metavar="MARK",
-            multiple=True,
-            help="Own data: a mark of missing values beside the usual ones (NA, ?, -, n/a, ...); may be repeated. "
-            "'nonnumeric' stands for every cell of a column of numbers that is no number.",
-        ),
-        click.option(
-            "--only-na", "only_marks", is_flag=True, help="Own data: the marks of --na replace the usual ones."
-        ),
-        click.option(
-            "--dates",
-            metavar="days|FORM",
-            help="Own data: take dates as days since 1970-01-01; a form such as dd/mm/yyyy says how they are read.",
-        ),
-        click.option(
-            "--groups",
-            metavar="COLUMN",
-            help="Own data: rows of equal value belong together, such as those of one patient; no division parts them.",
-        ),
-        click.option(
-            "--header",
-            type=click.Choice(("first", "none")),
-            help="Own data: none if there are no names of columns, which are then called 'column 1', 'column 2', ...",
-        ),
-    )
     for option in reversed(options):
         wrapped = option(wrapped)
     return wrapped
@@ -154,7 +204,11 @@ def is_own(word: str) -> bool:
     """Whether a word of the command line is a file of rows, or "-", and no configuration and no name of a data set."""
     if word == STDIN:
         return True
-    path = Path(word)
+    from oblique_cli.data.own.source import divided
+
+    path, part = divided(word)
+    if part or "://" in word:
+        return True
     while path.suffix.lower() in PACKED:
         path = path.with_suffix("")
     if path.suffix.lower() in ENDINGS:

@@ -1,4 +1,4 @@
-"""`oblique convert`: a CSV file as Parquet."""
+"""`oblique convert`: a table as Parquet."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import json
 import click
 
 from oblique_cli.cli._common import working, write
+from oblique_cli.cli._own import FileOptions, line_options
 
 
 @click.command()
 @click.argument("source", type=click.Path())
 @click.argument("target", type=click.Path())
-@click.option("--delimiter", metavar="SIGN", help="What is between cells; or tab.  [default: found out]")
 @click.option("--single", is_flag=True, help="Numbers in single precision: half the bytes, seven digits.")
 @click.option("--format", "format_", type=click.Choice(("text", "json")), default="text", help="Form of what is said.")
-def convert(source: str, target: str, delimiter: str | None, single: bool, format_: str) -> None:
-    """Write SOURCE, a CSV file of any length, as TARGET, a Parquet file, in constant memory.
+@line_options
+def convert(source: str, target: str, single: bool, format_: str, file: FileOptions) -> None:
+    """Write SOURCE, a table that oblique fit reads, as TARGET, a Parquet file; a text of any length in constant memory.
 
     A column becomes whole numbers, numbers or text, the first of these that all its cells are; so SOURCE is read twice.
     Empty cells and the usual marks of missing values (NA, ?, null, ...) stay empty.
@@ -24,11 +25,10 @@ def convert(source: str, target: str, delimiter: str | None, single: bool, forma
     \b
     Example: oblique convert big.csv big.parquet
     """
-    from oblique_cli.data.own.rows import delimiter_of
     from oblique_cli.scale.disk_tables import convert as converted
 
     with working(f"converting {source}"):
-        found = converted(source, target, delimiter=delimiter and delimiter_of(delimiter), single=single)
+        found = converted(source, target, options=file.text, single=single)
     if format_ == "json":
         write(
             json.dumps({"rows": found.rows, "columns": dict(found.kinds), "empty": dict(found.empty)}, indent=1) + "\n"
@@ -40,3 +40,5 @@ def convert(source: str, target: str, delimiter: str | None, single: bool, forma
         empty = found.empty.get(name, 0)
         lines.append(f"  {name}: {named[kind]}{f', {empty} empty cells' if empty else ''}")
     write("\n".join(lines) + "\n")
+    for sentence in found.notes:
+        click.echo(f"note: {sentence}", err=True)

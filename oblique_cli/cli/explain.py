@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from oblique_cli.cli._common import called, form_option, output_option, working, write
-from oblique_cli.cli._own import spare
+from oblique_cli.cli._own import FileOptions, file_options, spare
 from oblique_cli.errors import ConfigError, DataError, cut, quoted
 
 if TYPE_CHECKING:
+    from oblique_cli.data.own.text import TextOptions
     from oblique_cli.models import Model
     from oblique_cli.models.explaining.wording import Shared
     from oblique_cli.models.procedure import Procedure
@@ -36,6 +37,7 @@ BLOCK = 16_384  # rows read at once
 @click.option("--terms", type=click.IntRange(1), default=5, show_default=True, help="Columns shown of a sum.")
 @form_option(("text", "json"))
 @output_option
+@file_options
 def explain(
     model: str,
     new: str | None,
@@ -48,6 +50,7 @@ def explain(
     terms: int,
     format_: str,
     output: str | None,
+    file: FileOptions,
 ) -> None:
     """Explain what MODEL, a file of oblique fit, says of one row of the table NEW, or of a row that is typed.
 
@@ -89,7 +92,7 @@ def explain(
     found, shared = None, None
     with working(f"reading {called(new)}" if new else "reading the row") as progress:
         if new is not None and row is not None:
-            cells, title = _row_of(fitted, new, row), f"row {row} of {called(new)}"
+            cells, title = _row_of(fitted, new, row, file.text), f"row {row} of {called(new)}"
         elif new is not None:
             cells, title = None, f"the rows of {called(new)}"
         else:
@@ -99,7 +102,7 @@ def explain(
             found = explained(fitted, cells, fix=fix, to=to)
         if shap and (found is None or found.predicted is not None):
             progress.doing("adding up coalitions")
-            shared = _shared(fitted, procedure, cells, new, background)
+            shared = _shared(fitted, procedure, cells, new, background, file.text)
     if format_ == "json":
         document = {"model": model, "row": row, **(report.plain_of(found, procedure) if found else {})}
         if shared:
@@ -120,7 +123,9 @@ def explain(
 MOST_BACKGROUND = 100  # rows that others are compared with
 
 
-def _shared(model: Model, procedure: Procedure, cells: Any, new: str | None, background: str | None) -> Shared:
+def _shared(
+    model: Model, procedure: Procedure, cells: Any, new: str | None, background: str | None, options: TextOptions
+) -> Shared:
     """The Shapley values of a row, or of all rows of the table where `cells` is None."""
     import os
 
@@ -129,9 +134,11 @@ def _shared(model: Model, procedure: Procedure, cells: Any, new: str | None, bac
     from oblique_cli.models.explaining.wording import Shared
 
     table = str(background or new)
-    others = _complete(model, procedure, table)
+    others = _complete(model, procedure, table, options)
     some = others[:: max(1, -(-len(others) // MOST_BACKGROUND))]
-    rows = cells[None] if cells is not None else others if table == new else _complete(model, procedure, str(new))
+    rows = (
+        cells[None] if cells is not None else others if table == new else _complete(model, procedure, str(new), options)
+    )
     if not len(rows):
         raise DataError(f"{called(str(new))}: no row has all that the model needs.")
     values = shapley_values(model, rows, some, n_threads=os.cpu_count() or 1)
@@ -143,22 +150,27 @@ def _shared(model: Model, procedure: Procedure, cells: Any, new: str | None, bac
     return Shared(values, output_of(procedure), against, predicted, own)
 
 
-def _complete(model: Model, procedure: Procedure, table: str) -> Any:
+def _complete(model: Model, procedure: Procedure, table: str, options: TextOptions) -> Any:
     """The rows of a table that have all numbers that the model needs."""
     import numpy as np
 
     from oblique_cli.data.own.front import chunks
+    from oblique_cli.models.new_rows import unused_columns
 
-    rows = np.concatenate([np.empty((0, len(procedure.cells))), *(c.X for c in chunks(table, model.columns, BLOCK))])
+    parts = (
+        chunk.X for chunk in chunks(table, model.columns, BLOCK, options=options, unused=lambda: unused_columns(model))
+    )
+    rows = np.concatenate([np.empty((0, len(procedure.cells))), *parts])
     needed = list(procedure.needed)
     return rows[~np.isnan(rows[:, needed]).any(axis=1)]
 
 
-def _row_of(model: Model, table: str, number: int) -> Any:
+def _row_of(model: Model, table: str, number: int, options: TextOptions) -> Any:
     from oblique_cli.data.own.front import chunks
+    from oblique_cli.models.new_rows import unused_columns
 
     before = 0
-    for chunk in chunks(table, model.columns, BLOCK):
+    for chunk in chunks(table, model.columns, BLOCK, options=options, unused=lambda: unused_columns(model)):
         if number <= before + len(chunk.X):
             return chunk.X[number - before - 1]
         before += len(chunk.X)

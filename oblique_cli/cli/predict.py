@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from oblique_cli.cli._common import called, escape_option, form_option, output_option, working
-from oblique_cli.cli._own import spare
+from oblique_cli.cli._own import FileOptions, file_options, spare
 
 FORMATS = ("csv", "json", "parquet")  # those of models.new_rows, which the help must know without importing it
 
@@ -38,6 +38,7 @@ FORMATS = ("csv", "json", "parquet")  # those of models.new_rows, which the help
 @form_option(FORMATS, "csv", what="Form of the predictions")
 @escape_option
 @output_option
+@file_options
 def predict(
     model: str,
     new: str,
@@ -51,6 +52,7 @@ def predict(
     format_: str,
     escape: bool,
     output: str | None,
+    file: FileOptions,
 ) -> None:
     """Print what MODEL, a file of oblique fit, predicts for each row of the table NEW, or of standard input for "-".
 
@@ -86,11 +88,11 @@ def predict(
     spare(model, new)
     fitted = load(model)
     needs_table(fitted, model)
-    unseen = Unseen()
-    kept = () if keep == ("none",) else tuple(dict.fromkeys(keep)) or identifiers(fitted, new)
+    unseen, notes = Unseen(), list[str]()
+    kept = () if keep == ("none",) else tuple(dict.fromkeys(keep)) or identifiers(fitted, new, file.text)
     shares = () if quantiles is None else tuple(shares_of(quantiles.split(",")).tolist())
     asked = Asked(proba, leaf, sets, intervals, abstain, shares)
-    found = predictions(fitted, new, called(new), asked, unseen=unseen, keep=kept)
+    found = predictions(fitted, new, called(new), asked, unseen=unseen, keep=kept, options=file.text, notes=notes)
     options = {"escape": escape} if format_ == "csv" else {}
     # Predictions that appear on a terminal show by themselves how far the work is.
     with working(f"predicting {called(new)}", quiet=output is None and sys.stdout.isatty()):
@@ -107,5 +109,5 @@ def predict(
                 for some in found:
                     writer.add(some)
                 writer.close()
-    for sentence in unseen.sentences():
+    for sentence in [*notes, *unseen.sentences()]:
         click.echo(f"note: {sentence}", err=True)

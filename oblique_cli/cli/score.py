@@ -9,7 +9,7 @@ import click
 
 from oblique_cli.cli._common import called, columns, form_option, output_option, working, write
 from oblique_cli.cli._completing import complete_metric
-from oblique_cli.cli._own import spare
+from oblique_cli.cli._own import FileOptions, file_options, spare
 
 
 @click.command()
@@ -26,7 +26,8 @@ from oblique_cli.cli._own import spare
 )
 @form_option(("text", "json"))
 @output_option
-def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output: str | None) -> None:
+@file_options
+def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output: str | None, file: FileOptions) -> None:
     """Compare what MODEL, a file of oblique fit, predicts for the table TEST ("-": standard input) with its target.
 
     TEST has the columns that the model was fitted on, and the target. On rows that the model was fitted to, the score
@@ -47,7 +48,7 @@ def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output:
     fitted = load(model)
     needs_table(fitted, model)
     with working(f"scoring {called(test)}"):
-        found = scoring.score(fitted, test, called(test), metrics)
+        found = scoring.score(fitted, test, called(test), metrics, file.text)
     if format_ == "json":
         document = {"model": model, "rows": found.rows, "metrics": found.values}
         write(json.dumps(document, ensure_ascii=False, indent=1) + "\n", output)
@@ -57,11 +58,11 @@ def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output:
         for name, value in found.values.items():
             if METRICS[name].matrix and not isinstance(value, str):
                 text += f"\n{METRICS[name].title}, rows: the class, columns: the prediction\n"
-                text += _matrix(value, fitted.classes) + "\n"
+                text += _matrix(value, found.classes) + "\n"
             else:
                 lines.append((str(METRICS[name].title), *_shown(value, str(METRICS[name].unit))))
         write(columns(lines, {1}) + "\n" + text, output)
-    for sentence in found.unseen.sentences():
+    for sentence in [*found.notes, *found.unseen.sentences()]:
         click.echo(f"note: {sentence}", err=True)
 
 

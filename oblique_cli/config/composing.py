@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from oblique_cli.data.own.source import divided
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground import resources
 from oblique_cli.ground.registry import close_matches
@@ -83,7 +84,7 @@ def located(value: YamlValue, root: Path | None, problems: Problems, *, folder: 
         path: Path = ((file.parent if file else Path.cwd()) / value.data).resolve()
         if file and root and not path.is_relative_to(root):
             message = f"{name} lies outside the project folder {root}; move it inside, or run with --allow-outside."
-        elif path.is_dir() if folder else path.is_file():
+        elif path.is_dir() if folder else divided(str(path))[0].is_file():
             return path
         else:
             message = f"there is no {'folder' if folder else 'file'} {name}."

@@ -10,7 +10,7 @@ from oblique_cli.config.composing import PLURAL
 from oblique_cli.data.handed import FURTHER
 from oblique_cli.data.own.dates import DATES
 from oblique_cli.data.own.numbers import NAMED_MARKS, NAMED_SIGNS
-from oblique_cli.data.own.rows import HEADERS
+from oblique_cli.data.own.text import HEADERS
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Real, Text
 from oblique_cli.ground.registry import Registry
 from oblique_cli.schemes import SCHEMES
@@ -56,6 +56,9 @@ READING: dict[str, Constraint] = {
     "dates": Choice(("leave_out", "days", *DATES)),
     "header": Choice(HEADERS),
     "only_marks": Boolean(),
+    "skip": Integer(0),
+    "skip_end": Integer(0),
+    "comment": Text(),
 }
 LISTS = ("qualitative",)  # of columns, and those that go with a file of the user's own
 READING_LISTS = ("drop", "keep", "features", "missing_marks")

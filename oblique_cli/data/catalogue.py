@@ -13,9 +13,11 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from oblique_cli.data import at_hand, csv_file, files
+from oblique_cli.data import at_hand, files
 from oblique_cli.data.entries import Catalogue, Entry, lookup_key
 from oblique_cli.data.files import Found
+from oblique_cli.data.own.source import content_of
+from oblique_cli.data.text_table import Table, parse
 from oblique_cli.errors import ConfigError, DataError, UnknownName
 from oblique_cli.ground.constraints import Choice, check
 from oblique_cli.ground.nouns import DatasetSpec
@@ -215,11 +217,11 @@ def _content(known: Entry, part: str, data_dir: str | Path | None, offline: bool
         from oblique_cli.data.fetch import fetch
 
         found = fetch(known, files.cache_folder(), offline=offline, looked_in=files.data_folders(data_dir))
-    content = csv_file.read(found.path)
+    content = content_of(found.path)
     fault = files.mismatch(found, content)
     if fault:
         raise DataError(f"{known.where}: {fault}. {_remedy(known, found)}")
-    return csv_file.unzipped(content, str(found.path)) if found.path.suffix == ".gz" else content
+    return content
 
 
 def _remedy(known: Entry, found: Found) -> str:
@@ -236,11 +238,11 @@ def _remedy(known: Entry, found: Found) -> str:
     return advice + (f"; the damaged file is now {aside.name}" if aside else "")
 
 
-def _checked_table(known: Entry, contents: Mapping[str, bytes]) -> csv_file.Table:
+def _checked_table(known: Entry, contents: Mapping[str, bytes]) -> Table:
     """Parse the files of an entry, one below the other, and hold them to what the entry says of their shape."""
-    tables = [csv_file.parse(content, known.where) for content in contents.values()]
+    tables = [parse(content, known.where) for content in contents.values()]
     first = tables[0]
-    joined = csv_file.Table(
+    joined = Table(
         known.where,
         first.header,
         tuple(sum(cells, ()) for cells in zip(*(t.columns for t in tables), strict=True)),
@@ -306,11 +308,11 @@ def verify(name: str, data_dir: str | Path | None = None) -> Check:
             named = f" ({known.at(f'files.{part}')})" if known.bundled else ""
             return Check(known.name, "absent", f"{known.where}: {file.name} is not found{named}")
         try:
-            content = csv_file.read(found.path)
+            content = content_of(found.path)
             fault = files.mismatch(found, content)
             if fault:
                 return Check(known.name, "bad", f"{known.where}: {fault}")
-            contents[part] = csv_file.unzipped(content, file.name) if found.path.suffix == ".gz" else content
+            contents[part] = content
         except DataError as error:
             return Check(known.name, "bad", str(error))
     try:

@@ -10,7 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
-from oblique_cli.data.csv_file import Table
+from oblique_cli.data.text_table import Table
 from oblique_cli.errors import DataError
 from oblique_cli.ground.labels import is_number, label_order
 from oblique_cli.ground.registry import close_matches

@@ -23,9 +23,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO
 
-from oblique_cli.data import csv_file, files
+from oblique_cli.data import files
+from oblique_cli.data.csv_text import csv_text
 from oblique_cli.data.entries import Entry, Recipe, Source
 from oblique_cli.data.files import Found
+from oblique_cli.data.own.source import content_of
 from oblique_cli.errors import ConfigError, DataError
 
 try:
@@ -99,7 +101,7 @@ def _is_good(entry: Entry, target: Found) -> bool:
     """Whether the file is there and right. A damaged one is moved out of the way, or refused if it is the user's."""
     if not os.path.exists(target.path):
         return False
-    fault = files.mismatch(target, csv_file.read(target.path))
+    fault = files.mismatch(target, content_of(target.path))
     if not fault:
         return True
     if target.owner != files.CACHE or not files.set_aside(target.path):
@@ -316,7 +318,7 @@ def convert(text: str, recipe: Recipe) -> str:
         raise _Unusable("it has no rows")
     named = zip(recipe.columns, zip(*rows, strict=True), strict=True)
     kept = [(name, _rewritten(cells, recipe.missing)) for name, cells in named if name != "-"]
-    return csv_file.csv_text([[name for name, _ in kept], *zip(*(cells for _, cells in kept), strict=True)])
+    return csv_text([[name for name, _ in kept], *zip(*(cells for _, cells in kept), strict=True)])
 
 
 def _rewritten(cells: Sequence[str], missing: str) -> list[str]:

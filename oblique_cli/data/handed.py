@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from oblique_cli.data.csv_file import Table
+from oblique_cli.data.text_table import Table
 from oblique_cli.errors import DataError
 from oblique_cli.ground.registry import Registry, fault_of_function
 

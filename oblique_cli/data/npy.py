@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from oblique_cli.data.own.source import NPY
 from oblique_cli.errors import DataError
 
-MAGIC = b"\x93NUMPY"
 ENDING = ".npy"
 
 
@@ -73,8 +73,8 @@ def _array(source: str | Path | bytes, where: str) -> Any:
             return np.load(io.BytesIO(source), allow_pickle=False)
         # The first bytes say what a file is; numpy would take any other one for a pickle.
         with open(source, "rb") as stream:
-            start = stream.read(len(MAGIC))
-        if start != MAGIC:
+            start = stream.read(len(NPY))
+        if start != NPY:
             raise DataError(f"{where}: is no .npy file; write it with np.save")
         return np.load(source, mmap_mode="r", allow_pickle=False)
     except OSError as error:

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli.data import fetch, files
-from oblique_cli.data.csv_file import Table
 from oblique_cli.data.handed import Handed
 from oblique_cli.data.own import rows as own_rows
 from oblique_cli.data.own.source import Source
+from oblique_cli.data.text_table import Table
 from oblique_cli.errors import ConfigError, DataError
 
 ADDRESS = "https://api.openml.org"
@@ -143,9 +143,10 @@ def _first(value: Any) -> str:
 
 def _read(path: Path, record: Mapping[str, Any], target: str, where: str, task: str) -> Handed:
     source = Source(where, path=path)
-    with own_rows.opened(source, "arff", ",", "utf-8") as opened:
+    with own_rows.opened(source) as opened:
         rows = list(opened.rows)
-        header, declared = opened.header, opened.declared
+        header = opened.header
+        declared = {name for name, kind in opened.kinds.items() if kind == "levels"}
     if not rows:
         raise DataError(f"{where} has no rows")
     if target not in header:

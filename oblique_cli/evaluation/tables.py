@@ -26,7 +26,7 @@ from typing import Any, Protocol
 
 from oblique_cli import schemes
 from oblique_cli.data import catalogue
-from oblique_cli.data.csv_file import csv_text
+from oblique_cli.data.csv_text import csv_text
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
 from oblique_cli.evaluation import published

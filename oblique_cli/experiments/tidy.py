@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, BinaryIO
 
-from oblique_cli.data.csv_file import csv_text, escaped
+from oblique_cli.data.csv_text import csv_text, escaped
 from oblique_cli.data.parquet import ParquetWriter
 from oblique_cli.experiments.environment import facts
 from oblique_cli.experiments.rescoring import stored

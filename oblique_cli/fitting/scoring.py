@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from oblique_cli.data.own.text import NOTHING_SAID, TextOptions
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.evaluation import metrics
 from oblique_cli.evaluation.metrics import MODEL, PROBABILITIES, ROW, Scored, Undefined
@@ -20,11 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Score:
-    """Values of metrics on `rows` rows, by name; a text with the reason where one is undefined."""
+    """Values of metrics on `rows` rows, by name; a text with the reason where one is undefined.
+
+    classes : those of the model, and of the rows that have others
+    """
 
     rows: int
     values: dict[str, Any]
     unseen: Unseen
+    classes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def names(asked: Sequence[str], model: Model) -> tuple[str, ...]:
@@ -36,21 +43,28 @@ def names(asked: Sequence[str], model: Model) -> tuple[str, ...]:
     return chosen
 
 
-def score(model: Model, source: Any, where: str, asked: Sequence[str] = ()) -> Score:
+def score(
+    model: Model, source: Any, where: str, asked: Sequence[str] = (), options: TextOptions = NOTHING_SAID
+) -> Score:
     """Compare the predictions for a table with its target column.
 
-    source : a path, "-" for standard input, or a `Source`; where : what messages begin with; asked : names of metrics
-    DataError, with the line, for a row whose target is missing or no class of the model
+    source : a path, "-" for standard input, or a `Source`; where : what messages begin with; asked : names of metrics;
+    options : how the table is read
+    A row of a class that the model does not know counts as an error, in metrics of predicted labels. DataError, with
+    the line, for a row whose target is missing
     """
     wanted = [metrics.METRICS[name] for name in names(asked, model)]
     shares = any(metric.needs == PROBABILITIES for metric in wanted)
     keeps_rows = any(metric.needs == MODEL for metric in wanted)
     unseen, ys, predicted, probabilities, rows = Unseen(), [], [], [], []
+    notes: list[str] = []
     code = {label: k for k, label in enumerate(model.classes)}
-    for some in predictions(model, source, where, Asked(proba=shares), unseen=unseen):
+    unknown: Counter[str] = Counter()  # rows of classes that the model does not have
+    asked_of_model = Asked(proba=shares)
+    for some in predictions(model, source, where, asked_of_model, unseen=unseen, options=options, notes=notes):
         if not len(some.labels):
             break
-        ys.append(_answers(model, some.chunk, where))
+        ys.append(_answers(model, some.chunk, where, unknown))
         if model.task == "regression":
             predicted.append(some.labels)
         else:
@@ -67,8 +81,8 @@ def score(model: Model, source: Any, where: str, asked: Sequence[str] = ()) -> S
     found = Scored(
         y,
         np.concatenate(predicted),
-        len(model.classes),
-        lambda: np.concatenate(probabilities),
+        len(model.classes) + len(unknown),
+        lambda: _shares_of_known(probabilities, unknown.total()),
         model.estimator if keeps_rows else None,
         np.concatenate(rows) if keeps_rows else np.zeros((len(y), 0)),
     )
@@ -78,22 +92,38 @@ def score(model: Model, source: Any, where: str, asked: Sequence[str] = ()) -> S
             values[metric.name] = metric.evaluate(found)
         except Undefined as reason:
             values[metric.name] = f"{metrics.UNDEFINED}{reason}"
-    return Score(len(y), values, unseen)
+    if unknown:
+        shown = ", ".join(map(quoted, list(unknown)[:5])) + (", ..." if len(unknown) > 5 else "")
+        count = unknown.total()
+        notes.append(
+            f"{count} row{' has a class' if count == 1 else 's have classes'} that the model does not know ({shown}); "
+            f"{'it counts as an error' if count == 1 else 'they count as errors'}."
+        )
+    return Score(len(y), values, unseen, (*model.classes, *unknown), tuple(notes))
 
 
-def _answers(model: Model, chunk: Chunk, where: str) -> Any:
-    """The target of some rows, checked."""
+def _shares_of_known(probabilities: Sequence[Any], n_unknown: int) -> Any:
+    if n_unknown:
+        raise Undefined(f"{n_unknown} rows have a class that the model does not know")
+    return np.concatenate(probabilities)
+
+
+def _answers(model: Model, chunk: Chunk, where: str, unknown: Counter[str]) -> Any:
+    """The target of some rows, checked. unknown : gets the rows of classes that the model does not have"""
     target = model.columns.target
     if chunk.y is None:
         raise DataError(
             f"{where}: there is no column {quoted(target)}, the target; use oblique predict for rows without it."
         )
-    bad = np.isnan(chunk.y) if model.task == "regression" else chunk.y < 0
+    y = chunk.y
+    if model.task == "classification" and (y < 0).any():
+        y, codes = y.copy(), {label: len(model.classes) + k for k, label in enumerate(unknown)}
+        for i in np.flatnonzero(y < 0):
+            if (label := chunk.labels[i]) and label.lower() not in model.columns.missing:
+                unknown[label] += 1
+                y[i] = codes.setdefault(label, len(model.classes) + len(codes))
+    bad = np.isnan(y) if model.task == "regression" else y < 0
     if bad.any():
-        i = int(np.flatnonzero(bad)[0])
-        label = chunk.labels[i]
-        known = ", ".join(map(quoted, model.classes[:10])) + (", ..." if len(model.classes) > 10 else "")
-        is_label = label and model.task == "classification" and label.lower() not in model.columns.missing
-        what = f"is {quoted(label)}, which is no class of the model ({known})" if is_label else "is missing"
-        raise DataError(f"{where}: line {chunk.lines[i]}: the target {quoted(target)} {what}; leave the row out.")
-    return chunk.y
+        line = chunk.lines[int(np.flatnonzero(bad)[0])]
+        raise DataError(f"{where}: line {line}: the target {quoted(target)} is missing; leave the row out.")
+    return y

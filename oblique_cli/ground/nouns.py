@@ -44,6 +44,9 @@ class DatasetSpec:
     only_marks: bool = False
     dates: str = "leave_out"
     header: str = ""
+    skip: int | None = None
+    skip_end: int | None = None
+    comment: str = ""
     source: str = ""  # "openml:31" or "sklearn:iris" for a set that comes from there
 
     def reading(self) -> dict[str, Any]:
@@ -56,7 +59,7 @@ class DatasetSpec:
 # Fields of a `DatasetSpec` that only say how to read a file: the digest of what was read decides, not they.
 READING = (
     "csv", "task", "drop", "keep", "features", "delimiter", "decimal", "thousands", "charset", "missing_marks", "dates",
-    "header", "only_marks",
+    "header", "only_marks", "skip", "skip_end", "comment",
 )  # fmt: skip
 
 

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.data import parquet
-from oblique_cli.data.csv_file import csv_cell, escaped
+from oblique_cli.data.csv_text import csv_cell, escaped
+from oblique_cli.data.own.text import NOTHING_SAID, TextOptions
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.models.model import Model
 
@@ -129,16 +130,27 @@ def needs_table(model: Model, path: str) -> None:
         )
 
 
-def identifiers(model: Model, source: Any) -> tuple[str, ...]:
+def identifiers(model: Model, source: Any, options: TextOptions = NOTHING_SAID) -> tuple[str, ...]:
     """Return the columns of a table that were left out as identifiers when the model was fitted.
 
-    source : a path, "-" for standard input, or a `Source`
+    source : a path, "-" for standard input, or a `Source`; options : how it is read
     """
     from oblique_cli.data.own.front import header_of
 
     known = [name for name, treatment in model.columns.left_out.items() if treatment == "identifier"]
-    header = set(header_of(source, model.columns)) if known else set()
+    header = set(header_of(source, model.columns, options)) if known else set()
     return tuple(name for name in known if name in header)
+
+
+def unused_columns(model: Model) -> tuple[str, ...]:
+    """Return the features that no prediction takes, so that a table may lack them; () where that is not known."""
+    from oblique_cli.models.procedure import procedure_of
+
+    try:
+        used = procedure_of(model).used
+    except ConfigError:
+        return ()
+    return tuple(name for j, name in enumerate(model.feature_names) if j not in used)
 
 
 def predictions(
@@ -149,18 +161,20 @@ def predictions(
     *,
     unseen: Unseen | None = None,
     keep: Sequence[str] = (),
+    options: TextOptions = NOTHING_SAID,
+    notes: list[str] | None = None,
 ) -> Iterator[Predicted]:
     """Yield the predictions for the rows of a table, some rows at a time; once for none if it has no rows.
 
     source : a path, "-" for standard input, or a `Source`; where : what messages begin with; unseen : counts levels;
-    keep : columns whose text goes with the predictions
+    keep : columns whose text goes with the predictions; options, notes : as in `chunks`
     DataError, with line and column, for a cell that cannot be read, or is missing where the model cannot do without;
     ConfigError for shares or leaves that the model does not have
     """
     from oblique_cli.data.own.front import chunks
 
     row = 1
-    for chunk in chunks(source, model.columns, ROWS, keep):
+    for chunk in chunks(source, model.columns, ROWS, keep, options, notes, lambda: unused_columns(model)):
         refuse_missing(model, chunk, where)
         if unseen is not None:
             unseen.add(model, chunk)

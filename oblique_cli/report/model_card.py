@@ -27,6 +27,7 @@ from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.models.explaining.importance import Importances, affordable_shapley, importances_of
 from oblique_cli.models.explaining.shapes import Shape, shapes_of
 from oblique_cli.models.model import Model, algorithm_of
+from oblique_cli.models.new_rows import unused_columns
 from oblique_cli.models.showing import Shown, has_tree, of_loaded, sentence
 from oblique_cli.tree.reading import number
 
@@ -118,7 +119,7 @@ class _Card:
         facts, model = self.facts, self.model
         kind = f"{len(model.classes)} classes of {self.target}" if model.classes else f"numbers of {self.target}"
         tiles = {"rows": f"{facts['rows']:,}"} if "rows" in facts else {}
-        tiles["columns used to predict"] = f"{len(model.feature_names):,}"
+        tiles["columns used to predict"] = f"{len(model.feature_names) - len(unused_columns(model)):,}"
         if "estimate" in facts:
             tiles[f"{_metric_title(facts)} on new rows"] = _score(facts, facts["estimate"])
         tiles |= {"leaves": f"{facts['leaves']:,}"} if facts.get("leaves") else {}

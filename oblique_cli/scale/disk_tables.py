@@ -1,4 +1,4 @@
-"""Tables on the disk that are read block by block: Parquet files, and .npy arrays. And CSV turned into Parquet.
+"""Tables on the disk that are read block by block: Parquet files, and .npy arrays. And others turned into Parquet.
 
 Everything takes constant memory: what a column is for is found in one pass, and the rows are copied in another.
 """
@@ -9,7 +9,7 @@ import contextlib
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.data import npy
+from oblique_cli.data.own import rows as own_rows
 from oblique_cli.data.own.front import Column
 from oblique_cli.data.own.numbers import MARKS
 from oblique_cli.data.own.roles import clash_of_roles, listed
-from oblique_cli.data.own.rows import sniffed
-from oblique_cli.data.own.source import Source
+from oblique_cli.data.own.source import Source, source_of
+from oblique_cli.data.own.text import NOTHING_SAID, TextOptions
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground import seeds
 from oblique_cli.ground.labels import label_order
@@ -538,107 +539,100 @@ def _extremes(table: Table, scale: Array) -> tuple[float, float]:
     return lightest, heaviest
 
 
-# ---- CSV to Parquet --------------------------------------------------------------------------------------------------
+# ---- any table to Parquet --------------------------------------------------------------------------------------------
 
-INTEGER, NUMBER, TEXT = "int64", "double", "string"
-PARQUET = b"PAR1"  # how such a file begins
+INTEGER, NUMBER, COMMA, TEXT = "int64", "double", "comma", "string"
 
 
 @dataclass(frozen=True)
 class Converted:
-    """What a CSV file became. kinds : column -> INTEGER, NUMBER or TEXT; empty : column -> empty cells"""
+    """What a table became. kinds : column -> INTEGER, NUMBER or TEXT; empty : column -> empty cells; notes as told"""
 
     rows: int
     kinds: Mapping[str, str]
     empty: Mapping[str, int]
+    notes: Sequence[str] = ()
 
 
-def convert(source: str | Path, target: str | Path, *, delimiter: str | None = None, single: bool = False) -> Converted:
-    """Write a CSV file as Parquet, in constant memory; the types of columns hold for every row of the file.
+def convert(
+    source: str | Path, target: str | Path, *, options: TextOptions = NOTHING_SAID, single: bool = False
+) -> Converted:
+    """Write a table as Parquet; the types of columns hold for every row of the file.
 
     A column is of whole numbers, of numbers, or of text: the first of these that all its cells are; whole numbers with
-    leading zeros are codes, and so text. The file is read twice. delimiter : None to tell it from the first lines;
-    single : numbers in single precision. DataError for a file that is no table of text, for a target that is the
-    source, or for a disk that is full
+    leading zeros are codes, and so text. The file is read twice, in constant memory if it is a text.
+    options : how it is read; single : numbers in single precision. DataError for a file that is no table, for a target
+    that is the source, or for a disk that is full
     """
     pa, pq = _arrow(target)
     import pyarrow.compute as pc
 
-    where = str(source)
-    _check_text(Path(source), Path(target))
-    # Delimiters are ASCII, so any superset of ASCII tells them; other bytes are the reader's to refuse.
-    delimiter = delimiter or sniffed(Source(where, Path(source), most=None), "latin-1")
-    rows, empty = 0, Counter[str]()
+    table, target = replace(source_of(source), most=None), Path(target)
+    if target.exists() and table.path and target.samefile(table.path):
+        raise DataError(f"{target}: is the file that is to be converted; name another one to write to")
+    if table.kind in ("parquet", "npy"):
+        name = {"parquet": "Parquet", "npy": ".npy"}[table.kind]
+        raise DataError(f"{table.where}: this is a {name} file already, which `oblique fit` takes as it is")
+    rows, empty, notes = 0, Counter[str](), list[str]()
     kinds: dict[str, str] = {}
     padded = set[str]()
-    with _faults(where):
-        for batch in _csv(source, delimiter):
-            kinds = kinds or dict.fromkeys(batch.schema.names, INTEGER)
-            rows += batch.num_rows
-            for name in batch.schema.names:
-                column = batch.column(name)
-                empty[name] += column.null_count
-                kinds[name] = _kind(pc, pa, column, kinds[name])
-                if kinds[name] == INTEGER and pc.any(pc.match_substring_regex(column, "^0[0-9]")).as_py():
-                    padded.add(name)
+    for batch in _text_batches(table, options, notes):
+        kinds = kinds or dict.fromkeys(batch.schema.names, INTEGER)
+        rows += batch.num_rows
+        for name in batch.schema.names:
+            column = batch.column(name)
+            empty[name] += column.null_count
+            kinds[name] = _kind(column, kinds[name])
+            if kinds[name] == INTEGER and pc.any(pc.match_substring_regex(column, "^0[0-9]")).as_py():
+                padded.add(name)
     if not rows:
-        raise DataError(f"{where}: there are no rows below the header")
-    for name in kinds:
-        if empty[name] == rows:
-            kinds[name] = NUMBER
-        elif kinds[name] == INTEGER and name in padded:
-            kinds[name] = TEXT
+        raise DataError(f"{table.where}: there are no rows below the header")
+    kinds |= {name: TEXT for name in padded if kinds[name] == INTEGER}
+    kinds |= {name: NUMBER for name in kinds if empty[name] == rows}
     number = pa.float32() if single else pa.float64()
-    types = {INTEGER: pa.int64(), NUMBER: number, TEXT: pa.string()}
+    types = {INTEGER: pa.int64(), NUMBER: number, COMMA: number, TEXT: pa.string()}
     schema = pa.schema([(name, types[kind]) for name, kind in kinds.items()])
-    with _faults(where), writing(Path(target)) as stream, pq.ParquetWriter(stream, schema) as writer:
-        for batch in _csv(source, delimiter):
-            writer.write_batch(pa.record_batch([batch.column(f.name).cast(f.type) for f in schema], schema=schema))
-    return Converted(rows, kinds, {name: n for name, n in empty.items() if n})
+    with _faults(table.where), writing(target) as stream, pq.ParquetWriter(stream, schema) as writer:
+        for batch in _text_batches(table, options, []):
+            columns = [_pointed(batch.column(f.name), kinds[f.name]).cast(f.type) for f in schema]
+            writer.write_batch(pa.record_batch(columns, schema=schema))
+    kinds = {name: NUMBER if kind == COMMA else kind for name, kind in kinds.items()}
+    return Converted(rows, kinds, {name: n for name, n in empty.items() if n}, notes)
 
 
-def _check_text(source: Path, target: Path) -> None:
-    """DataError unless `source` is a file of text that writing `target` leaves alone."""
-    if target.exists() and source.exists() and target.samefile(source):
-        raise DataError(f"{target}: is the file that is to be converted; name another one to write to")
-    with _faults(str(source)), open(source, "rb") as raw:
-        start = raw.read(len(PARQUET))
-    if start == PARQUET:
-        raise DataError(f"{source}: this is a Parquet file already; `oblique fit` takes it as it is")
-    if start == npy.MAGIC[: len(PARQUET)]:
-        raise DataError(f"{source}: this is a .npy file, which `oblique fit` takes as it is")
+def _kind(column: Any, kind: str) -> str:
+    """The first kind, from `kind` on, that all cells are of."""
+    import pyarrow as pa
 
-
-def _kind(pc: Any, pa: Any, column: Any, kind: str) -> str:
-    for wanted, arrow in ((INTEGER, pa.int64()), (NUMBER, pa.float64())):
+    for wanted, arrow in ((INTEGER, pa.int64()), (NUMBER, pa.float64()), (COMMA, pa.float64())):
         if kind == wanted:
             try:
-                pc.cast(column, arrow)
+                _pointed(column, kind).cast(arrow)
                 return wanted
             except pa.ArrowInvalid:
-                kind = NUMBER if wanted == INTEGER else TEXT
+                kind = {INTEGER: NUMBER, NUMBER: COMMA, COMMA: TEXT}[wanted]
     return TEXT
 
 
-def _csv(source: str | Path, delimiter: str) -> Iterator[Any]:
-    """Batches of a CSV file, all cells texts, missing ones null."""
-    from pyarrow import csv
+def _pointed(column: Any, kind: str) -> Any:
+    """Cells of numbers with a decimal comma as such with a point; a cell with both is none."""
+    import pyarrow.compute as pc
 
-    with _faults(str(source)), open(source, "rb") as raw:
-        header = raw.readline()
-    if not header.strip() and not str(source).endswith((".gz", ".bz2")):
-        raise DataError(f"{source}: the file is empty")
-    names = csv.open_csv(source, parse_options=csv.ParseOptions(delimiter=delimiter)).schema.names
-    twice = next((name for name, n in Counter(names).items() if n > 1), None)
-    if twice is not None:
-        raise DataError(f"{source}: two columns are named {twice!r}")
-    spelled = sorted({form for mark in MARKS for form in (mark, mark.upper(), mark.title())} | {""})
-    reader = csv.open_csv(
-        source,
-        read_options=csv.ReadOptions(block_size=1 << 24),
-        parse_options=csv.ParseOptions(delimiter=delimiter),
-        convert_options=csv.ConvertOptions(
-            column_types=dict.fromkeys(names, "string"), null_values=spelled, strings_can_be_null=True
-        ),
-    )
-    yield from reader
+    if kind != COMMA:
+        return column
+    return pc.replace_substring(pc.replace_substring(column, ".", "no number"), ",", ".")
+
+
+def _text_batches(source: Source, options: TextOptions, notes: list[str]) -> Iterator[Any]:
+    """Batches of a table, all cells texts, missing ones null."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    marks = options.marks if options.only_marks else (*MARKS, *options.marks)
+    spelled = pa.array(sorted({form for mark in marks for form in (mark, mark.upper(), mark.title())} | {"", *marks}))
+    with own_rows.opened(source, options) as table:
+        while block := own_rows.taken(table.rows, BATCH):
+            texts = [pa.array(cells, pa.string()) for cells in zip(*(cells for _, cells in block), strict=True)]
+            present = [pc.if_else(pc.is_in(text, spelled), pa.scalar(None, pa.string()), text) for text in texts]
+            yield pa.record_batch(present, names=list(table.header))
+        notes += table.notes

@@ -8,7 +8,7 @@ import io
 import pytest
 from cli_support import call
 
-from oblique_cli.data.csv_file import escaped
+from oblique_cli.data.csv_text import escaped
 
 __all__ = ["call"]
 

@@ -369,7 +369,6 @@ def test_the_score_shows_metrics_and_a_matrix(wild):
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("5,3,2,20,12,14,emmer", "line 2: the target 'variety' is 'emmer', which is no class of the model ('amber',"),
         ("5,3,2,20,12,14,", "line 2: the target 'variety' is missing; leave the row out."),
     ],
 )

@@ -105,7 +105,7 @@ LONG = "x" * 50_000
 @pytest.mark.parametrize(
     ("command", "table_", "code"),
     [
-        (("score", "model.json", "long.csv"), f"a,b,color,y\n1,2,red,{LONG}\n", 4),
+        (("score", "model.json", "long.csv"), f"a,b,color,y\n1,2,red,{LONG}\n", 0),
         (("explain", "model.json", "--values", f"{LONG}=3"), "", 2),
         (("explain", "model.json", "--values", "a=1,b=2,color=red", "--to", LONG), "", 2),
         (("explain", "model.json", "--values", "a=1,b=2,color=red", "--fix", LONG), "", 2),

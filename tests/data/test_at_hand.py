@@ -12,8 +12,8 @@ from sklearn import datasets
 
 from oblique_cli.data import at_hand, openml
 from oblique_cli.data.catalogue import load, remark
-from oblique_cli.data.csv_file import Table
 from oblique_cli.data.handed import FURTHER, Handed, of_arrays
+from oblique_cli.data.text_table import Table
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground.nouns import DatasetSpec
 

@@ -24,8 +24,9 @@ from data_support import (
     use_catalogue,
 )
 
-from oblique_cli.data import catalogue, csv_file, files
+from oblique_cli.data import catalogue, files
 from oblique_cli.data.catalogue import load
+from oblique_cli.data.text_table import parse
 from oblique_cli.errors import ConfigError, DataError, UnknownName
 from oblique_cli.ground.nouns import DatasetSpec
 
@@ -365,5 +366,5 @@ def test_the_catalogue_needs_nothing_numerical_and_loading_needs_no_pandas():
 
 
 def test_text_of_the_catalogue_files_is_read_as_written():
-    table = csv_file.parse((DATASETS / "breast_cancer_ljubljana.csv").read_bytes(), "x")
+    table = parse((DATASETS / "breast_cancer_ljubljana.csv").read_bytes(), "x")
     assert table.columns[0][:2] == ("40-49", "50-59") and table.lines[-1] == 287

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oblique_cli.data import csv_file
 from oblique_cli.data.catalogue import load
 from oblique_cli.data.dataset import Dataset, from_table
+from oblique_cli.data.text_table import parse
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground.nouns import DatasetSpec
 
 
 def read(text: str, **how) -> Dataset:
     how = {"target": "class", "name": "mine"} | how
-    return from_table(csv_file.parse(text.encode(), "my.csv"), **how)
+    return from_table(parse(text.encode(), "my.csv"), **how)
 
 
 def test_numbers_labels_and_names_arrive_as_they_are():
@@ -270,7 +270,7 @@ def test_two_thousand_mutilated_files_give_arrays_or_one_sentence():
             "encoding": rng.choice(["error", "onehot", "onehot"]),
         }
         try:
-            d = from_table(csv_file.parse(bytes(content), "my.csv"), "class", name="mine", **how)
+            d = from_table(parse(bytes(content), "my.csv"), "class", name="mine", **how)
         except DataError as error:
             assert re.match(r"my\.csv: \S", str(error)) and "\n" not in str(error), (content, how)
             outcomes["sentence"] += 1

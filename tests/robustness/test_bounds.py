@@ -18,9 +18,10 @@ from typing import Any
 import pytest
 
 from oblique_cli import config
-from oblique_cli.data import csv_file, fetch
+from oblique_cli.data import fetch
 from oblique_cli.data.own.front import Reading, chunks, read_own
-from oblique_cli.data.own.source import Source
+from oblique_cli.data.own.source import Source, content_of
+from oblique_cli.data.text_table import parse as parse_table
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground import bounds
 from oblique_cli.ground.strict_yaml import Problems, YamlSource, parse
@@ -58,15 +59,15 @@ def test_a_gzip_bomb_is_refused_before_it_is_unpacked(small_tables, tmp_path):
         for _ in range(200):  # 200 MB in 200 kB
             stream.write(packer.compress(b"0" * MB))
         stream.write(packer.flush())
-    content = csv_file.read(bomb)
+    content = content_of(bomb)
     with (
         peak_below(16),
         pytest.raises(DataError, match=r"more than 4194304 bytes; set OBLIQUE_MAX_TABLE_BYTES to read"),
     ):
-        csv_file.unzipped(content, "bomb.csv.gz")
+        parse_table(content, "bomb.csv.gz")
     members = gzip.compress(b"0" * MB) * 100
     with peak_below(16), pytest.raises(DataError, match="more than 4194304 bytes"):
-        csv_file.unzipped(members, "bomb.csv.gz")
+        parse_table(members, "bomb.csv.gz")
 
 
 @pytest.fixture
@@ -126,12 +127,12 @@ def test_a_file_and_a_table_have_bounds_and_both_can_be_raised(small_tables, tmp
     large = tmp_path / "large.csv"
     large.write_bytes(b"a,b\n" + b"1,2\n" * MB)
     with pytest.raises(DataError, match=r"large\.csv: the table holds more than 4194304 bytes; set OBLIQUE_MAX_TABLE_"):
-        csv_file.read(large)
+        content_of(large)
     content = b"a,b\n" + b"1,2\n" * 5000
     with pytest.raises(DataError, match=r"^it: the table holds more than 10000 cells; set OBLIQUE_MAX_TABLE_CELLS to"):
-        csv_file.parse(content, "it")
+        parse_table(content, "it")
     monkeypatch.setenv("OBLIQUE_MAX_TABLE_CELLS", "10002")
-    assert len(csv_file.parse(content, "it").lines) == 5000
+    assert len(parse_table(content, "it").lines) == 5000
 
 
 @cache

@@ -13,7 +13,8 @@ from robustness_support import at_most, many
 
 from oblique_cli import config
 from oblique_cli.config import composing
-from oblique_cli.data import csv_file
+from oblique_cli.data.own.source import content_of
+from oblique_cli.data.text_table import parse
 from oblique_cli.errors import ObliqueError
 from oblique_cli.ground import resources
 
@@ -142,7 +143,7 @@ def test_a_damaged_table_is_read_or_refused(first, tmp_path):
     path = tmp_path / "damaged.csv"
     for content in cases("table", first, texts):
         path.write_bytes(content)
-        survives(lambda: csv_file.parse(csv_file.read(path), "the table"))
+        survives(lambda: parse(content_of(path), "the table"))
 
 
 @pytest.mark.long
@@ -157,7 +158,7 @@ def test_damage_is_done_and_files_are_still_read_at_times(tmp_path):
     taken = []
     for content in cases("table", 0, [text]):
         path.write_bytes(content)
-        taken.append(survives(lambda: csv_file.parse(csv_file.read(path), "the table")))
+        taken.append(survives(lambda: parse(content_of(path), "the table")))
     assert 3 < sum(taken) < len(taken) - 3
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,11 +19,14 @@ from oblique_cli.data.own.cell_forms import is_censored
 from oblique_cli.data.own.columns import Chunk, Column, Columns
 from oblique_cli.data.own.dates import days
 from oblique_cli.data.own.numbers import Form
-from oblique_cli.data.own.rows import Opened
+from oblique_cli.data.own.opened import Opened
 from oblique_cli.data.own.source import Source, source_of
+from oblique_cli.data.own.text import NOTHING_SAID, TextOptions
 from oblique_cli.errors import MOST_QUOTED, DataError, quoted
 from oblique_cli.ground.labels import OTHER
 from oblique_cli.ground.registry import close_matches
+
+MOST_LOST = 10  # columns that are not there and are named
 
 
 def feature_values(
@@ -123,58 +126,77 @@ def _respelled(others: Collection[str], columns: Columns, column: Column) -> dic
 
 
 @contextmanager
-def _opened(source: str | Path | Source, columns: Columns) -> Iterator[tuple[Opened, str]]:
+def _opened(
+    source: str | Path | Source, columns: Columns, options: TextOptions, wanted: Sequence[str] = ()
+) -> Iterator[tuple[Opened, str]]:
     """Open a table of the kind of another one, and give it with what messages begin with.
 
-    Delimiter and character set are found out anew, since another program may have written the file; of two sets that
-    its bytes do not tell apart, the one of the first table holds.
+    Delimiter and character set are found out anew, since another program may have written the file; the delimiter of
+    the first table holds if it gives all columns that are `wanted`, and its character set where bytes do not tell.
     """
     source = replace(source if isinstance(source, Source) else source_of(source), most=None)
-    kind = source.kind
-    charset = source.charset_like(columns.charset) if kind == "csv" else "utf-8"
-    delimiter = columns.delimiter
-    if kind == "csv":
-        with own_rows.opened(source, kind, delimiter, charset, columns.header) as table:
-            whole = {column.source for column in columns.features} <= set(table.header)
-        delimiter = delimiter if whole else own_rows.sniffed(source, charset)
-    with own_rows.opened(source, kind, delimiter, charset, columns.header) as table:
+    if source.kind in ("csv", "excel") and not options.header:
+        options = options._replace(header=columns.header)
+    if source.kind in ("csv", "arff") and not options.charset:
+        options = options._replace(charset=source.charset_like(columns.charset))
+    if source.kind == "csv" and not options.delimiter and columns.format == "csv":
+        as_before = options._replace(delimiter=columns.delimiter)
+        with contextlib.suppress(DataError), own_rows.opened(source, as_before) as table:
+            options = as_before if set(wanted) <= set(table.header) else options
+    with own_rows.opened(source, options, wanted) as table:
         yield table, source.where
 
 
-def header_of(source: str | Path | Source, columns: Columns) -> tuple[str, ...]:
+def header_of(source: str | Path | Source, columns: Columns, options: TextOptions = NOTHING_SAID) -> tuple[str, ...]:
     """Return the names of the columns of a table, as `chunks` finds them."""
-    with _opened(source, columns) as (table, _):
+    with _opened(source, columns, options, columns.feature_names) as (table, _):
         return table.header
 
 
 def chunks(
-    source: str | Path | Source, columns: Columns, rows: int = 65536, keep: Sequence[str] = ()
+    source: str | Path | Source,
+    columns: Columns,
+    rows: int = 65536,
+    keep: Sequence[str] = (),
+    options: TextOptions = NOTHING_SAID,
+    notes: list[str] | None = None,
+    unused: Callable[[], Collection[str]] = tuple,
 ) -> Iterator[Chunk]:
     """Yield the rows of a table by decisions made before, at most `rows` at a time, in constant memory.
 
     Columns are found by their names, in any order; others are passed over, but for those to `keep`, whose text is
-    given. DataError for a column that is not there, or a bad cell.
+    given. How numbers are written is told anew from the first rows. options : what the user says of this file
+    notes : gets sentences on lines that are no rows; unused : () -> features that may be absent, whose cells are 0 then
+    DataError for columns that are not there, or a bad cell.
     """
-    with _opened(source, columns) as (table, where):
+    wanted = (*dict.fromkeys(column.source for column in columns.features), *keep)
+    with _opened(source, columns, options, wanted) as (table, where):
         at = {name: i for i, name in enumerate(table.header)}
-        sources = dict.fromkeys((column.source for column in columns.features), "one of the features")
-        wanted = {**dict.fromkeys(keep, "to be kept"), **sources}
-        if lost := [name for name in (*sources, *keep) if name not in at]:
+        absent = [name for name in wanted if name not in at]
+        if absent and (lost := _lost(absent, keep, columns, unused())):
             short = [name for name in table.header if len(name) <= MOST_QUOTED]
             hint = close_matches(lost[0], short) or f" Columns: {', '.join(map(quoted, table.header[:10]))}."
-            raise DataError(f"{where}: there is no column {quoted(lost[0])}, which is {wanted[lost[0]]}.{hint}")
-        features = [
-            replace(column, decimal=".", thousands="") if table.typed else column for column in columns.features
-        ]
-        target = next(column for column in columns.columns if column.treatment == "target")
+            raise DataError(f"{where}: {_named(lost, keep)}.{hint}")
+        written = [*columns.features, next(column for column in columns.columns if column.treatment == "target")]
+        if options.marks:
+            usual = () if options.only_marks else columns.missing
+            columns = replace(columns, missing=(*usual, *(mark.strip().lower() for mark in options.marks)))
         if table.typed:
-            target = replace(target, decimal=".", thousands="")
+            written = [replace(column, decimal=".", thousands="") for column in written]
+        first = True
         while block := list(itertools.islice(table.rows, rows)):
             lines = [line for line, _ in block]
             cells = list(zip(*(row for _, row in block), strict=True))
+            if first and not table.typed:
+                there = {column.source: cells[at[column.source]] for column in written if column.source in at}
+                written = _as_written(written, there, columns, options, table.delimiter)
+            first, (*features, target) = False, written
             X = np.empty((len(features), len(block)))
             unseen = {}
             for j, column in enumerate(features):
+                if column.source in absent:
+                    X[j] = 0.0
+                    continue
                 X[j], unknown = feature_values(column, cells[at[column.source]], columns.missing, lines, where)
                 if unknown:
                     unseen[j] = unknown
@@ -185,3 +207,56 @@ def chunks(
                 y, _ = target_values(columns, target, labels, lines, where)
             kept = {name: cells[at[name]] for name in keep}
             yield Chunk(np.ascontiguousarray(X.T), y, np.array(lines), unseen, labels, kept)
+        if notes is not None:
+            notes += table.notes
+
+
+def _as_written(
+    written: Sequence[Column],
+    cells: Mapping[str, Sequence[str]],
+    columns: Columns,
+    options: TextOptions,
+    delimiter: str,
+) -> list[Column]:
+    """The columns with numbers as this file writes them, which may have another decimal mark than the first one."""
+    missing = set(columns.missing)
+    values = {
+        column.source: {cell for cell in cells[column.source] if cell and cell.lower() not in missing}
+        for column in written
+        if column.source in cells
+        and (column.treatment == "number" or (column.treatment == "target" and not columns.classes))
+    }
+    said = options.decimal or options.thousands
+    fits = {column.name: all(map(_form(column).holds, values.get(column.source, ()))) for column in written}
+    if all(fits.values()) and not said:
+        return list(written)
+    mark = own_numbers.NAMED_MARKS.get(options.decimal) or own_numbers.decimal_mark(values.values(), delimiter)
+    forms = own_numbers.forms(mark, options.thousands, only=bool(options.decimal))
+    found = []
+    for column in written:
+        likely = forms if said or not fits[column.name] or column.decimal != mark else ()
+        form = next((f for f in likely if all(map(_form(column, f).holds, values.get(column.source, ())))), None)
+        found.append(column if form is None else replace(column, decimal=form.decimal, thousands=form.thousands))
+    return found
+
+
+def _form(column: Column, like: Form | None = None) -> Form:
+    """The form of the numbers of a column, or the one with the marks of another."""
+    marks = like or column
+    return Form(marks.decimal, marks.thousands, column.unit, column.written)
+
+
+def _lost(absent: Sequence[str], keep: Sequence[str], columns: Columns, unused: Collection[str]) -> list[str]:
+    """Those of the columns that are not there that must be."""
+    needed = {column.source for column in columns.features if column.name not in unused}
+    return [name for name in absent if name in keep or name in needed]
+
+
+def _named(lost: Sequence[str], keep: Sequence[str]) -> str:
+    """The beginning of a sentence for all columns that are not there."""
+    if len(lost) == 1:
+        role = "to be kept" if lost[0] in keep else "one of the features"
+        return f"there is no column {quoted(lost[0])}, which is {role}"
+    more = f" and {len(lost) - MOST_LOST} more" if len(lost) > MOST_LOST else ""
+    which = "which the model needs" if set(lost).isdisjoint(keep) else "which are needed or to be kept"
+    return f"there are no columns {', '.join(map(quoted, lost[:MOST_LOST]))}{more}, {which}"

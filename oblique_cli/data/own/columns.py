@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from oblique_cli.data.own.cell_forms import CELL_FORMS, MOST_UNIT
 from oblique_cli.data.own.numbers import MARKS
-from oblique_cli.data.own.rows import MAX_COLUMNS
+from oblique_cli.data.own.opened import MAX_COLUMNS
 from oblique_cli.data.own.source import charset_of
 from oblique_cli.errors import DataError, quoted
 
@@ -23,7 +23,9 @@ TREATMENTS = (*FEATURES, *LEFT_OUT, "target", "groups")
 
 TASKS = ("classification", "regression")
 FRAME = "frame"
-FORMATS = ("csv", "arff", "parquet", "npy", FRAME)
+FORMATS = (
+    "csv", "arff", "json", "libsvm", "excel", "sqlite", "stata", "spss", "parquet", "feather", "npy", FRAME,
+)  # fmt: skip
 
 MAX_LEVELS = 1_000_000  # of all columns together
 
@@ -68,8 +70,8 @@ class Columns:
     target        name of the column to predict
     task          "classification" or "regression"
     classes       labels in the order of their codes; () for regression
-    format        "csv" (text with a delimiter), "arff", "parquet" or "npy"; "frame" is a data frame of Python, whose
-                  levels are texts of its cells, and whose classes are the estimator's own
+    format        "csv" (text with a delimiter), or another of FORMATS; "frame" is a data frame of Python, whose levels
+                  are texts of its cells, and whose classes are the estimator's own
     header        "none" if the file has no names of columns, which then are called by their place; "" otherwise
     missing       marks of a missing value beside the empty cell, in lower case; a mark that is among the levels of a
                   column, or among the classes, is none there

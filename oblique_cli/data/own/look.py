@@ -30,7 +30,8 @@ from oblique_cli.data.own.notes import (
     short,
 )
 from oblique_cli.data.own.numbers import Form
-from oblique_cli.data.own.source import STDIN, Source, charset_of, source_of, stem
+from oblique_cli.data.own.source import STDIN, Source, source_of, stem
+from oblique_cli.data.own.text import DELIMITERS, TextOptions
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.ground.bounds import TABLE_CELLS
 from oblique_cli.ground.labels import OTHER, label_order
@@ -54,6 +55,7 @@ class Reading:
     marks        marks of missing values beside the usual ones (`own_numbers.MARKS`), or in their place (only_marks)
     dates        "leave_out", "days", or the form of the dates (one of `own_dates.DATES`), which means days
     header       "first" if the first row has the names of the columns, "none" if there are none
+    skip, skip_end, comment  lines of a text that are no rows, as in `TextOptions`
     groups       column whose equal cells belong together; it is no feature
     weights      column of the weights of rows, numbers from 0 up; it is no feature, and rows of weight 0 leave
     """
@@ -77,6 +79,14 @@ class Reading:
     header: str = ""
     groups: str = ""
     weights: str = ""
+    skip: int | None = None
+    skip_end: int | None = None
+    comment: str = ""
+
+    @property
+    def text(self) -> TextOptions:
+        """What is said of the lines of a text."""
+        return TextOptions(self.delimiter, self.charset, self.header, self.skip, self.skip_end, self.comment)
 
 
 def read_own(
@@ -100,22 +110,18 @@ class _Look:
         self.where = source.where
         self.files = dict(source.beside)  # of columns that lie in a file of their own
         self.notes: list[str] = []
-        self.kind = source.kind
-        self.charset = _charset(reading.charset) or (source.charset if self.kind == "csv" else "utf-8")
-        self.delimiter = ","
-        if self.kind == "csv":
-            given = reading.delimiter
-            self.delimiter = own_rows.delimiter_of(given) if given else own_rows.sniffed(source, self.charset)
-        if reading.header == "none" and self.kind != "csv":
-            raise ConfigError(f"{self.where}: --header none is for text with a delimiter; this is {self.kind}.")
-        with own_rows.opened(source, self.kind, self.delimiter, self.charset, reading.header) as table:
+        with own_rows.opened(source, reading.text) as table:
             self.header, self.kinds, self.typed, self.likely = table.header, table.kinds, table.typed, table.target
+            self.kind, self.delimiter, self.charset = table.format, table.delimiter, table.charset
             self.written = table.written
             most = TABLE_CELLS.value
             limit = most // len(self.header)  # rows, the header among them
             rows = own_rows.taken(table.rows, limit)
             self.notes += table.notes
         lists: dict[str, Any] = {key: own_roles.listed(getattr(reading, key), self.header) for key in LISTS}
+        if reading.target in lists["qualitative"] and reading.task != "regression":  # levels of a target are classes
+            lists["qualitative"] = tuple(name for name in lists["qualitative"] if name != reading.target)
+            lists["task"] = "classification"
         self.reading = replace(reading, **lists)
         if len(rows) == limit:
             raise DataError(f"{self.where}: the table holds more than {most} cells; {TABLE_CELLS.advice}")
@@ -154,6 +160,11 @@ class _Look:
             for name in names:
                 if name not in self.header and not (name == "*" and names is r.keep):
                     hint = close_matches(name, short(self.header)) or f" Columns: {few(self.header)}."
+                    if any(own_numbers.plain_numbers([written]) is not None for written in self.written if written):
+                        at = f"'column {len(self.header)}'"
+                        hint += (
+                            f" If the first row has no names, say --header none, and name a column by its place: {at}."
+                        )
                     raise DataError(f"{self.where}: there is no column {quoted(name)} to use as {role}.{hint}")
         clash = own_roles.clash_of_roles(
             self.target,
@@ -232,7 +243,7 @@ class _Look:
 
     def _check_header(self) -> None:
         """DataError if the names of the columns are like the cells below: numbers, and words that come again."""
-        if self.reading.header or self.typed:
+        if self.reading.header or self.kind not in ("csv", "excel") or self.kinds:
             return
         numbers = [own_numbers.plain_numbers([name]) is not None for name in self.written]
         if not any(numbers) or not all(map(operator.or_, numbers, map(operator.contains, self.counts, self.written))):
@@ -509,9 +520,7 @@ class _Look:
         columns, r = self.columns, self.reading
         out: list[str] = []
         if self.kind == "csv":
-            form = [own_rows.DELIMITERS.get(self.delimiter, repr(self.delimiter)) + " between cells"] * (
-                self.delimiter != ","
-            )
+            form = [DELIMITERS.get(self.delimiter, repr(self.delimiter)) + " between cells"] * (self.delimiter != ",")
             marks = {column.decimal for column in columns.columns if column.treatment in ("number", "target")}
             signs = {column.thousands for column in columns.columns} - {""}
             form += ["decimal comma"] * ("," in marks)
@@ -586,12 +595,3 @@ class _Look:
                 known = set(column.levels)
                 seen |= dict.fromkeys(sorted(c for c in set(cells) - known if c.lower() in self.columns.missing))
         return list(seen)
-
-
-def _charset(given: str) -> str:
-    if not given:
-        return ""
-    try:
-        return charset_of(given)
-    except LookupError:
-        raise ConfigError(f"there is no character set {quoted(given)}: say utf-8, utf-16, cp1252 or latin-1.") from None

@@ -10,6 +10,7 @@ import hashlib
 import io
 import lzma
 import math
+import re
 import stat
 import sys
 import tempfile
@@ -17,16 +18,16 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from oblique_cli.data.files import as_typed
-from oblique_cli.data.npy import MAGIC
 from oblique_cli.errors import DataError
 from oblique_cli.ground.bounds import STDIN_BYTES, TABLE_BYTES, Bound
 
 STDIN = "-"
+NPY = b"\x93NUMPY"  # how a .npy file begins
 MOST_HELD = 1 << 26  # bytes of standard input that are kept in memory
 BLOCK = 1 << 20
 
@@ -36,9 +37,48 @@ PACKED: dict[bytes, tuple[str, Callable[[Any], Any]]] = {
     b"\x1f\x8b": ("gzip", lambda raw: gzip.GzipFile(fileobj=raw)),
     b"BZh": ("bzip2", bz2.BZ2File),
     b"\xfd7zXZ\0": ("xz", lzma.LZMAFile),
-    b"PK\x03\x04": ("zip", lambda raw: _only_member(raw)),
+    b"PK\x03\x04": ("zip", zipfile.ZipFile),
 }
-OLD_EXCEL = b"\xd0\xcf\x11\xe0"
+# How the content of other tables begins; those without a kind cannot be read, and are named.
+BEGINNINGS = (
+    (b"PAR1", "parquet"),
+    (NPY, "npy"),
+    (b"SQLite format 3\0", "sqlite"),
+    (b"$FL2", "spss"),
+    (b"$FL3", "spss"),
+    (b"<stata_dta>", "stata"),
+    (b"ARROW1", "feather"),
+    (b"FEA1", "feather"),
+)
+FOREIGN = {
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook (.xls); save it as .xlsx or",
+    b"%PDF": "a PDF document",
+    b"\x89HDF\r\n\x1a\n": "an HDF5 file",
+    b"MATLAB 5.0": "a MATLAB file",
+    b"RDX2": "data of R (.RData)",
+    b"RDX3": "data of R (.RData)",
+    b"X\n\0\0\0": "data of R (.rds)",
+    b"A\n2\n": "data of R (.rds)",
+    b"A\n3\n": "data of R (.rds)",
+    b"ORC": "an ORC file",
+    b"Obj\x01": "an Avro file",
+    b"7z\xbc\xaf": "a 7z archive; unpack it, or",
+    b"Rar!": "a RAR archive; unpack it, or",
+    b"\x28\xb5\x2f\xfd": "a zstd archive; unpack it, or",
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"GIF8": "a GIF image",
+    b"II*\0": "a TIFF image",
+    b"MM\0*": "a TIFF image",
+    b"{\\rtf": "an RTF document",
+    b"HEADER RECORD***": "a SAS transport file",
+    b"\0" * 12 + b"\xc2\xea\x81\x60": "a SAS data set",
+    b"\x7fELF": "a program",
+}
+_PICKLE = re.compile(rb"\x80[\x02-\x05](?:\x95.{8})?[\]}(\x8c}cX]", re.S)
+_STATA = re.compile(rb"[\x66-\x73][\x01\x02]\x01\0")
+_MARKUP = re.compile(rb"<(?:!doctype html|html|head|body|table|\?xml|svg|![-\[])", re.I)
+_SPARSE = re.compile(rb"[-+.,0-9eE]+(?:[ \t]+(?:qid|[0-9]+):[-+.0-9eE]+)*[ \t]*(?:#.*)?")
 FAULTS = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 
 GUESSED = ("cp1252", "latin-1")  # for want of anything better
@@ -55,6 +95,7 @@ class Source:
     """A table as it lies on the disk (`path`), or in memory (`content`), as a short one that came by standard input.
 
     beside : further columns of a .npy table, as (name, file)
+    part : the sheet of a workbook, the table of a SQLite file, or the member of an archive; "" for the only one
     most : of its unpacked bytes, since an archive of a kilobyte can hold more than any machine; None for a table that
         is read a part at a time
     """
@@ -64,31 +105,63 @@ class Source:
     content: bytes | None = None
     most: Bound | None = TABLE_BYTES
     beside: tuple[tuple[str, str], ...] = ()
+    part: str = ""
 
     @contextmanager
     def opened(self) -> Iterator[BinaryIO]:
         """Give the unpacked bytes from their beginning. DataError if they are not whole, or more than `most`."""
+        with self._raw() as raw:
+            yield io.BufferedReader(_Bounded(raw, self), BLOCK)
+
+    @functools.cached_property
+    def kind(self) -> str:
+        """One of the formats of `Columns`, by how the content begins: "csv" is text with a delimiter."""
+        if (members := self._members()) is not None and "[Content_Types].xml" in members:
+            if not any(name.startswith("xl/") for name in members):
+                raise DataError(f"{self.where}: this is an Office document; save its table as CSV")
+            return "excel"
+        with self.opened() as stream:
+            start = stream.read(BLOCK)
+        for magic, kind in BEGINNINGS:
+            if start.startswith(magic):
+                return kind
+        if _STATA.match(start):
+            return "stata"
+        if name := _foreign(start):
+            raise DataError(f"{self.where}: this is {name}{'' if name.endswith(' or') else ';'} save its table as CSV")
+        lines = [line.strip() for line in start.removeprefix(codecs.BOM_UTF8).splitlines()[:1000]]
+        texts = [line for line in lines if line and not line.startswith((b"%", b"#"))]
+        first = texts[0].lower() if texts else b""
+        if first.startswith((b"@relation", b"@attribute", b"@inputs")):
+            return "arff"
+        if re.match(rb'[\[{]\s*(?:["{}\[\]]|$)', first) and not first.startswith(b"[]"):
+            return "json"
+        return "libsvm" if _is_sparse(texts[:-1] or texts) else "csv"
+
+    def _members(self) -> list[str] | None:
+        """The names in a zip archive, None for any other file."""
+        with self._raw() as raw:
+            if not zipfile.is_zipfile(raw):
+                return None
+            try:
+                return zipfile.ZipFile(raw).namelist()
+            except FAULTS:
+                return None
+
+    def whole(self) -> bytes:
+        """All unpacked bytes; those of a workbook, which is an archive, as they are."""
+        bounded = replace(self, most=self.most or TABLE_BYTES)
+        with bounded.opened() if self.kind != "excel" else bounded._raw() as stream:
+            return stream.read()
+
+    @contextmanager
+    def _raw(self) -> Iterator[Any]:
         try:
             raw: Any = io.BytesIO(self.content or b"") if self.path is None else open(self.path, "rb")  # noqa: SIM115
         except OSError as error:
             raise DataError(f"{self.where}: the file cannot be read ({error.strerror})") from None
         with raw:
-            yield io.BufferedReader(_Bounded(raw, self.where, self.most), BLOCK)
-
-    @functools.cached_property
-    def kind(self) -> str:
-        """ "parquet", "npy", "arff" or "csv", by how the content begins."""
-        with self.opened() as stream:
-            start = stream.read(BLOCK)
-        if start.startswith(b"PAR1"):
-            return "parquet"
-        if start.startswith(MAGIC):
-            return "npy"
-        if start.startswith(OLD_EXCEL):
-            raise DataError(f"{self.where}: this is an Excel workbook; save the sheet as CSV")
-        lines = (line.strip().lower() for line in start.removeprefix(codecs.BOM_UTF8).splitlines())
-        first = next((line for line in lines if line and not line.startswith(b"%")), b"")
-        return "arff" if first.startswith((b"@relation", b"@attribute")) else "csv"
+            yield raw
 
     @functools.cached_property
     def charset(self) -> str:
@@ -148,16 +221,45 @@ def source_of(name: str | Path) -> Source:
         where = "standard input"
         return Source(where, content=held) if isinstance(held, bytes) else Source(where, path=Path(held.name))
     where = as_typed(name)
+    if re.match("[a-z][a-z0-9+.-]+://", str(name), re.I):
+        raise DataError(
+            f"{name}: this is an address; download the file first, as in curl -LO ADDRESS, and give its name"
+        )
+    path, part = divided(str(name))
     try:
         # A pipe or a device could block for ever, and can be read once only.
-        if stat.S_ISREG(Path(name).stat().st_mode):
-            return Source(where, path=Path(name))
+        if stat.S_ISREG(path.stat().st_mode):
+            return Source(where, path=path, part=part)
         reason = "is not a regular file; pipe it in and give - as its name"
     except FileNotFoundError:
         reason = "does not exist"
     except (OSError, ValueError) as error:
         reason = f"cannot be read ({getattr(error, 'strerror', None) or error})"
     raise DataError(f"{where}: the file {reason}")
+
+
+def content_of(path: str | Path) -> bytes:
+    """Return all bytes of a file as they are. DataError if it cannot be read, or has more than TABLE_BYTES."""
+    source, most = source_of(path), TABLE_BYTES.value
+    try:
+        if source.path is not None and source.path.stat().st_size > most:
+            raise DataError(f"{source.where}: the table holds more than {most} bytes; {TABLE_BYTES.advice}")
+        with source._raw() as raw:
+            content: bytes = raw.read()
+    except OSError as error:
+        raise DataError(f"{source.where}: the file cannot be read ({error.strerror})") from None
+    return content
+
+
+def divided(name: str) -> tuple[Path, str]:
+    """Return the path and the part of "FILE:PART"; the part is "" for a name that is a file as a whole."""
+    before, colon, part = name.rpartition(":")
+    try:
+        if colon and before and not Path(name).exists() and Path(before).is_file():
+            return Path(before), part
+    except (OSError, ValueError):
+        pass
+    return Path(name), ""
 
 
 @functools.cache
@@ -186,7 +288,9 @@ def stem(name: str | Path) -> str:
     """Return the name of a table without folders and endings: "my" for "data/my.csv.gz"."""
     if str(name) == STDIN:
         return "stdin"
-    path = Path(name)
+    path, part = divided(str(name))
+    if part:
+        return part.removesuffix(Path(part).suffix)
     while path.suffix.lower() in SUFFIXES:
         path = path.with_suffix("")
     return path.stem
@@ -208,9 +312,9 @@ def _marked(block: bytes) -> str:
 class _Bounded(io.RawIOBase):
     """The unpacked bytes of a stream; every fault of an archive becomes a DataError."""
 
-    def __init__(self, raw: Any, where: str, most: Bound | None) -> None:
-        self._where, self._name, self._read = where, "file", 0
-        self._bound, self._most = most, most.value if most else math.inf
+    def __init__(self, raw: Any, source: Source) -> None:
+        self._where, self._name, self._read = source.where, "file", 0
+        self._bound, self._most = source.most, source.most.value if source.most else math.inf
         self._stream: Any = raw
         start = raw.read(8)
         raw.seek(0)
@@ -219,6 +323,8 @@ class _Bounded(io.RawIOBase):
                 self._name = f"{name} file"
                 with self._faults():
                     self._stream = opened(raw)
+                    if isinstance(self._stream, zipfile.ZipFile):
+                        self._stream = _member(self._stream, source.part)
 
     def readable(self) -> bool:
         return True
@@ -242,15 +348,34 @@ class _Bounded(io.RawIOBase):
             raise DataError(f"{self._where}: not a whole {self._name} ({error})") from None
 
 
-def _only_member(raw: Any) -> Any:
-    """The one file in a zip archive."""
-    archive = zipfile.ZipFile(raw)
+def _member(archive: zipfile.ZipFile, part: str) -> Any:
+    """The one file in a zip archive, or the one of this name."""
     names = [i.filename for i in archive.infolist() if not i.is_dir() and not i.filename.startswith("__MACOSX/")]
-    if "[Content_Types].xml" in names:
-        raise _Refused("this is an Excel workbook; save the sheet as CSV")
-    if len(names) != 1:
+    if part in names:
+        names = [part]
+    if len(names) != 1 or (part and part not in names):
         shown = ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
-        raise _Refused(f"the archive must hold one file. Got {len(names)}{f' ({shown})' if names else ''}")
+        many = f"the archive has {len(names)} files{f' ({shown})' if names else ''}"
+        raise _Refused(f"{many}; say which one, as in FILE:{names[0]}" if names else many)
     if archive.getinfo(names[0]).flag_bits & 1:
         raise _Refused("the archive is locked by a password; unpack it first")
     return archive.open(names[0])
+
+
+def _is_sparse(lines: list[bytes]) -> bool:
+    """Whether all lines are labels with "place:value", in the order of places, several of them somewhere."""
+    if not any(line.count(b":") > 1 for line in lines) or not all(map(_SPARSE.fullmatch, lines)):
+        return False
+    places = ([int(place) for place in re.findall(rb"[ \t]([0-9]+):", line)] for line in lines)
+    return all(listed == sorted(set(listed)) for listed in places)
+
+
+def _foreign(start: bytes) -> str:
+    """The name of a format that cannot be read, by how the content begins; "" for any other."""
+    if _PICKLE.match(start):
+        return "a pickle of Python"
+    if start[257:262] == b"ustar":
+        return "a tar archive; unpack it, or"
+    if found := _MARKUP.match(start.removeprefix(codecs.BOM_UTF8).lstrip()):
+        return "an XML document" if found[0][1:2] in b"?s" else "a web page (HTML)"
+    return next((name for magic, name in FOREIGN.items() if start.startswith(magic)), "")

@@ -134,11 +134,11 @@ def _of_matrix(path: str, labels: str) -> tuple[str, Any, list[str] | None, Any,
 
 
 def _text(path: str) -> str:
-    from oblique_cli.data import csv_file
+    from oblique_cli.data.own.source import content_of
     from oblique_cli.errors import DataError
 
     try:
-        return csv_file.read(path).decode("utf-8-sig")
+        return content_of(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise DataError(f"{path}: this is not UTF-8 text; save the file as UTF-8.") from None
 

@@ -8,6 +8,7 @@ import pytest
 
 from oblique_cli.data.own.rows import opened, taken
 from oblique_cli.data.own.source import Source
+from oblique_cli.data.own.text import TextOptions
 from oblique_cli.errors import DataError
 
 
@@ -42,5 +43,5 @@ def test_rows_are_taken_without_a_search_for_cycles_which_goes_on_as_before(on):
     ],
 )
 def test_the_only_cell_of_a_row_may_be_empty_in_quotes(text, rows):
-    with opened(Source("t.csv", content=text), "csv", ",", "utf-8") as table:
+    with opened(Source("t.csv", content=text), TextOptions(",")) as table:
         assert list(table.rows) == rows

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli.data import files
-from oblique_cli.data.csv_file import csv_text
+from oblique_cli.data.csv_text import csv_text
 from oblique_cli.errors import DataError, StoreError
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid, render

@@ -1,0 +1,531 @@
+"""Text with a delimiter: how its lines are laid out, and its rows.
+
+A sample from the beginning decides the delimiter and which of the first lines are no rows. What stands below the table
+(totals, sources, empty lines) shows only at the end, so rows that could be such lines wait until a row follows them.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import re
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from oblique_cli.data.own.numbers import MARKS, WORDS
+from oblique_cli.data.own.source import Source
+from oblique_cli.errors import ConfigError, DataError, quoted
+
+DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar", " ": "blanks"}
+NAMED = {"comma": ",", "semicolon": ";", "tab": "\t", "\\t": "\t", "pipe": "|", "space": " ", "blanks": " "}
+HEADERS = ("first", "none")  # the first row has the names of the columns, or there are none
+COMMENTS = ("#", "%", "//")
+NO_COMMENT = "none"
+
+SAMPLE = 200  # lines that the layout is told from
+MAX_LINE = 1 << 24  # characters
+MOST_ABOVE = 20  # lines above the header
+MOST_BELOW = 100  # lines below the table that are not empty
+MOST_SHOWN = 3
+# Words that stand for a missing number, and are no units.
+NO_UNITS = (
+    "n.d.",
+    "nd",
+    "k.a.",
+    "nil",
+    "undefined",
+    "unknown",
+    "unbekannt",
+    "inf",
+    "infinity",
+    "error",
+    "true",
+    "false",
+)
+
+Row = tuple[int, list[str]]  # line in the file, from 1, and cells without blanks around them
+
+_SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?', re.I)
+# Also with a sign of a unit, in brackets, or with a flag: this decides only what is no header.
+_NUMBER_LIKE = re.compile(
+    r"[-+\u2212(<>]{0,2}\s?[^\w\s.,'-]?\s?[0-9][0-9.,'\u2019\u00a0\u202f -]*(?:[eE][-+]?[0-9]+)?\s?[%)*]?"
+)
+_UNIT = re.compile(r"[^\W\d_]|[\[(%\u2030\u00b0\u20ac$\u00a3#/]")  # how a unit or a second name begins
+_ALIGNED = re.compile(r"[0-9.]\s{2,}[-+.0-9]")  # numbers in columns of their own
+_TOTAL = re.compile(
+    r"(?:(?:grand|sub|over-?all)[ -]?)?(?:totals?|sums?|summe|gesamt(?:summe)?|insgesamt|totaux|totale?s?|averages?|"
+    r"means?|mittelwert|durchschnitt|zusammen)(?: \([^)]*\))?[:.]?",
+    re.I,
+)
+_FOOTER = re.compile(
+    r"(?:sources?|notes?|remarks?|footnotes?|legend|quellen?|anmerkung(?:en)?|hinweise?|stand|fonte|last updated?|"
+    r"(?:generated|exported|downloaded|updated|printed) (?:by|on|from|at))\b\s?[:(\d]?|"
+    r"\u00a9|\(c\)|[*\u2020\u2021]+\s?\S|\(?[0-9]+ rows?\b|end of (?:file|table|report)|[-=_*]{3,}$",
+    re.I,
+)
+
+# Kinds of columns in the second line of Orange's header, and the flags of its third.
+ORANGE_KINDS = {
+    "c": "number", "continuous": "number", "d": "levels", "discrete": "levels", "s": "text", "string": "text",
+    "t": "date", "time": "date",
+}  # fmt: skip
+_ORANGE_FLAGS = re.compile(r"|c|class|m|meta|i|ignore|w|weight|[\w]+=\S+")
+ORANGE_TARGETS = ("c", "class")
+
+
+class TextOptions(NamedTuple):
+    """What the user says of a text; "" and None are found out.
+
+    header : one of HEADERS; columns of none are called by their place
+    skip : lines above the header, skip_end : lines below the table that are not empty; 0 turns the search for them off
+    comment : sign at the beginning of lines that are no rows, NO_COMMENT for none
+    decimal, thousands, marks, only_marks : as in `Reading`; the cells of a file that a model reads
+    """
+
+    delimiter: str = ""
+    charset: str = ""
+    header: str = ""
+    skip: int | None = None
+    skip_end: int | None = None
+    comment: str = ""
+    decimal: str = ""
+    thousands: str = ""
+    marks: tuple[str, ...] = ()
+    only_marks: bool = False
+
+
+NOTHING_SAID = TextOptions()
+
+
+@dataclass
+class Notes:
+    """Lines of a file that are no rows, by what they are."""
+
+    lines: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
+    count: Counter[str] = field(default_factory=Counter)
+    last: dict[str, int] = field(default_factory=dict)
+
+    def add(self, what: str, line: int, text: str) -> None:
+        """Take down a line."""
+        self.count[what] += 1
+        self.last[what] = line
+        if self.count[what] <= MOST_SHOWN:
+            self.lines.setdefault(what, []).append((line, text.strip()))
+
+    def add_above(self, line: int, text: str, comment: str = "") -> None:
+        """Take down a line above the header, unless it is blank. comment : as in `Layout`"""
+        if text.strip(" \t\r\n,;|"):
+            self.add(COMMENT if comment and text.lstrip().startswith(comment) else ABOVE, line, text)
+
+    def sentences(self) -> list[str]:
+        """What to tell the user."""
+        told = []
+        for what, count in self.count.items():
+            first, shown = self.lines[what][0][0], [quoted(text) for _, text in self.lines[what] if text]
+            last = self.last[what]
+            span = f"lines {first} to {last}" if count == last - first + 1 else f"{count} lines from {first} to {last}"
+            span = span if count > 1 else f"line {first}"
+            quote = f" ({', '.join(shown)}{', ...' if count > MOST_SHOWN else ''})" if shown else ""
+            told.append(f"{span} left out: {what}{quote}.")
+        return told
+
+
+ABOVE = "above the header (--skip 0 reads them)"
+COMMENT = "comments (--comment none reads them)"
+SECOND = "a second line of the header (--header first reads it as a row)"
+AGAIN = "the header once more"
+BELOW = "below the table (--skip-end 0 reads them)"
+EMPTY = "nothing in them"
+
+
+class Layout(NamedTuple):
+    """How the lines of a text are laid out.
+
+    runs : whether several delimiters in a row are one
+    above : lines above the header; said : whether the first line names the delimiter, as in "sep=;"
+    commented : whether the line of the header begins with the sign of comments
+    second : whether units or further names follow the header; row_names : whether the first column has no name
+    """
+
+    delimiter: str
+    runs: bool = False
+    above: int = 0
+    comment: str = ""
+    commented: bool = False
+    second: bool = False
+    row_names: bool = False
+
+
+def delimiter_of(text: str) -> str:
+    """Return the delimiter that a user means: a character, or its name, such as "tab"."""
+    delimiter = NAMED.get(text.lower(), text)
+    if len(delimiter) != 1 or delimiter in '"\r\n\0':
+        raise ConfigError(f"a delimiter is one character, or {', '.join(NAMED)}. Got {quoted(text)}.")
+    return delimiter
+
+
+def lines_of(stream: Any, charset: str, where: str) -> Iterator[str]:
+    """Yield lines with their ends, whatever these are."""
+    text = io.TextIOWrapper(stream, encoding="utf-8-sig" if charset == "utf-8" else charset, newline="")
+    number = 0
+    try:
+        while line := text.readline(MAX_LINE):
+            number += 1
+            if "\0" in line:
+                raise DataError(f"{where}: line {number} holds a NUL byte, so this is not a text file")
+            if len(line) == MAX_LINE:
+                raise DataError(f"{where}: line {number} has more than {MAX_LINE} characters, so this is no table")
+            yield line
+    except UnicodeError:
+        raise DataError(
+            f"{where}: line {number + 1} or one soon after it is not {charset} text; say what it is with --charset, "
+            "as in --charset cp1252"
+        ) from None
+    finally:
+        with suppress(ValueError, DataError):
+            text.detach()
+
+
+# ---- rows ------------------------------------------------------------------------------------------------------------
+
+
+def text_rows(
+    lines: Iterator[str], layout: Layout, options: TextOptions, where: str, notes: Notes
+) -> tuple[list[str], Iterator[Row]]:
+    """Return the cells of the header (of the first row if there are no names), and the rows below it.
+
+    All rows have as many cells as the header. DataError, with the line, for any other row.
+    """
+    for number in range(1, layout.above + 1):
+        if not _SEPARATOR.fullmatch((line := next(lines, "")).strip()):
+            notes.add_above(number, line, layout.comment)
+    return rows_below(_cut(lines, layout, where, layout.above, notes), layout, options, where, notes)
+
+
+def rows_below(
+    rows: Iterator[Row], layout: Layout, options: TextOptions, where: str, notes: Notes
+) -> tuple[list[str], Iterator[Row]]:
+    """Return the same of rows that begin with the header."""
+    first = next(rows, None)
+    if first is None:
+        raise DataError(f"{where}: the file is empty")
+    header = ["", *first[1]] if layout.row_names else first[1]
+    if options.header == "none":
+        rows = itertools.chain([first], rows)
+    elif layout.second:
+        rows = _without_second(rows, notes)
+    if options.skip_end:
+        rows = _without_last(rows, options.skip_end, notes)
+    elif options.skip_end is None:
+        comments = () if options.comment == NO_COMMENT else COMMENTS
+        rows = _without_end(rows, header, options.header != "none", notes, comments)
+    return header, _even(rows, len(header), where)
+
+
+def _cut(lines: Iterator[str], layout: Layout, where: str, before: int, notes: Notes) -> Iterator[Row]:
+    """Rows of a text, without empty lines and comments. before : lines of the file that were read already
+
+    A blank line is a row only below a header of one column, where it cannot be told from an empty cell in quotes.
+    """
+    number = before
+    whole = True  # whether the next line begins a row: a cell in quotes may hold lines
+    sign, commented = layout.comment, layout.commented
+
+    def fed() -> Iterator[str]:
+        nonlocal number, whole, commented
+        for line in lines:
+            number += 1
+            if whole and sign and line.lstrip().startswith(sign):
+                if not commented:
+                    notes.add(COMMENT, number, line)
+                    continue
+                commented, bare = False, line.lstrip().removeprefix(sign)
+                line = (
+                    bare.lstrip() if bare[:1] in (" ", "\t") and (layout.runs or layout.delimiter != bare[:1]) else line
+                )
+            whole = False
+            if layout.runs:
+                line = _joined(line, layout.delimiter)
+            yield line
+
+    plain = not sign and not layout.runs
+    reader = csv.reader(lines if plain else fed(), delimiter=layout.delimiter, skipinitialspace=True, strict=True)
+    blank_is_row = False
+    try:
+        for row in reader:
+            whole = True
+            if len(row) > 1 or (row and (blank_is_row or row[0].strip())):
+                yield before + reader.line_num if plain else number, list(map(str.strip, row))
+                blank_is_row = len(row) == 1
+    except csv.Error as error:
+        line = before + reader.line_num if plain else number
+        raise DataError(f"{where}: line {line} cannot be read as CSV ({error})") from None
+
+
+def _joined(line: str, delimiter: str) -> str:
+    """A line with one delimiter in place of several."""
+    if delimiter == " ":
+        return line.replace("\t", " ").strip(" \r\n") + "\n"
+    return re.sub(f"{re.escape(delimiter)}+", lambda _: delimiter, line.strip("\r\n").rstrip(delimiter)) + "\n"
+
+
+def _without_second(rows: Iterator[Row], notes: Notes) -> Iterator[Row]:
+    for line, cells in itertools.islice(rows, 1):
+        notes.add(SECOND, line, ", ".join(filter(None, cells)))
+    yield from rows
+
+
+def _without_last(rows: Iterator[Row], count: int, notes: Notes) -> Iterator[Row]:
+    held: deque[Row] = deque()
+    for row in rows:
+        held.append(row)
+        if len(held) > count:
+            yield held.popleft()
+    for line, cells in held:
+        notes.add(BELOW.partition(" (")[0], line, ", ".join(filter(None, cells)))
+
+
+def _without_end(
+    rows: Iterator[Row], header: Sequence[str], named: bool, notes: Notes, comments: tuple[str, ...]
+) -> Iterator[Row]:
+    """Rows without the lines below the table, without comments of another length, and without headers that come again.
+
+    A row of no cell, of a total or of a note waits: it is a row if others follow it.
+    """
+    p = len(header)
+    held: list[Row] = []
+    totals = True  # whether a total may be one: it may be a level as well, if rows follow it
+    for line, cells in rows:
+        if len(cells) == p > 1 and cells[1] and cells[0][-1:].isdigit() and not held:
+            yield line, cells  # most rows
+            continue
+        even = len(cells) == p or (len(cells) == p + 1 and not cells[-1])
+        if even and named and cells == header and p > 1:
+            notes.add(AGAIN, line, "")
+            continue
+        if not even and cells[0].startswith(comments):
+            notes.add(COMMENT, line, ", ".join(filter(None, cells)))
+            continue
+        if _may_be_below(cells, p, even, bool(held), totals) and len(held) < MOST_BELOW:
+            held.append((line, cells))
+            continue
+        if held:
+            totals = totals and not any(_TOTAL.fullmatch(next(filter(None, waiting), "")) for _, waiting in held)
+            yield from held
+            held = []
+        yield line, cells
+    for line, cells in held:
+        notes.add(BELOW if any(cells) else EMPTY, line, ", ".join(filter(None, cells)))
+
+
+def _may_be_below(cells: Sequence[str], p: int, even: bool, follows: bool, totals: bool) -> bool:
+    """Whether a row could be a line below the table. follows : whether the row before it could; totals : as above"""
+    first = cells[0]
+    some = [cell for cell in cells if cell]
+    if not some:
+        return p > 1
+    if totals and p > 1 and len(cells) <= p + 1 and (first or not cells[0]) and _TOTAL.fullmatch(some[0]):
+        return even
+    note = _FOOTER.match(some[0])
+    if even and (p < 3 or len(some) > 1):
+        return bool(note and note[0].rstrip().endswith(":") and p > 1)
+    if not first:
+        return False
+    return bool(note) or (len(some) == 1 and (follows or len(first.split()) > 2))
+
+
+def _even(rows: Iterator[Row], p: int, where: str) -> Iterator[Row]:
+    """Rows as long as the header. A delimiter at the end of every row but not of the header is passed over."""
+    for line, cells in rows:
+        if len(cells) == p + 1 and not cells[-1]:
+            cells.pop()
+        if len(cells) != p:
+            fields = "1 field" if len(cells) == 1 else f"{len(cells)} fields"
+            raise DataError(
+                f"{where}: line {line} has {fields}, the header has {p}; mend the line, or say --skip, --skip-end or "
+                "--comment if lines of the file are no rows"
+            )
+        yield line, cells
+
+
+# ---- layout ----------------------------------------------------------------------------------------------------------
+
+
+def layout_of(source: Source, charset: str, options: TextOptions) -> Layout:
+    """Return how the lines of a text are laid out: what `options` leave open by the first lines of the file.
+
+    The delimiter is the one that cuts all lines like the header, then the one that leaves out fewest lines and cuts
+    into most cells. A first line "sep=;" says it. Delimiters inside quotes do not count. DataError if two do alike.
+    """
+    with source.opened() as stream:
+        sample = list(itertools.islice(lines_of(stream, charset, source.where), SAMPLE))
+    delimiter = options.delimiter and delimiter_of(options.delimiter)
+    above = options.skip or 0
+    if options.skip is None and (match := _SEPARATOR.fullmatch(sample[0].strip() if sample else "")):
+        above, delimiter = 1, delimiter or match[1]
+    ways = [Layout(sign, sign == " ", above) for sign in ([delimiter] if delimiter else DELIMITERS)]
+    if sum("\t\t" in line for line in sample) > len(sample) / 2:
+        ways += [way._replace(runs=True) for way in ways if way.delimiter == "\t"]
+    comment = _comment(sample[above:]) if not options.comment else options.comment.replace(NO_COMMENT, "")
+    ranked = [_ranked(way._replace(comment=comment), sample, options) for way in ways]
+    best = min(rank for rank, _ in ranked)
+    layouts = [layout for rank, layout in ranked if rank == best]
+    if len(layouts) > 1 and best < ALONE:
+        names = " or ".join(DELIMITERS[layout.delimiter] for layout in layouts)
+        raise DataError(f"{source.where}: the header can be cut at {names} alike; say which with --delimiter")
+    return layouts[0]
+
+
+ALONE: tuple[Any, ...] = (2,)  # the rank of a layout that cuts lines into one cell each
+
+
+def _comment(lines: Sequence[str]) -> str:
+    """The sign of comments that the first line begins with, unless all lines do."""
+    texts = [line.strip() for line in lines if line.strip()]
+    sign = next((sign for sign in COMMENTS if texts and texts[0].startswith(sign)), "")
+    return sign if sign and not all(text.startswith(sign) for text in texts) else ""
+
+
+def _ranked(layout: Layout, sample: Sequence[str], options: TextOptions) -> tuple[tuple[Any, ...], Layout]:
+    """What speaks for a layout, the smaller the more; and the layout with the lines above its header.
+
+    First that all rows are as long as the header, then few lines left out and cells without other delimiters.
+    """
+    rows: list[Row] = []
+    with suppress(DataError):
+        rows.extend(_cut(iter(sample[layout.above :]), layout, "", layout.above, Notes()))
+    if len(sample) == SAMPLE and rows:  # the last row may go on
+        rows.pop()
+        sample = sample[: rows[-1][0]] if rows else []
+    if not rows:
+        return ALONE, layout
+    layout = _with_header(layout, rows, sample, options)
+    notes, even, cut = Notes(), True, [cells for _, cells in rows]
+    try:
+        header, body = text_rows(iter(sample), layout, options, "", notes)
+        cut = [header, *(cells for _, cells in body)]
+    except DataError:
+        even = False
+    p = len(cut[0])
+    share = sum(len(cells) == p for cells in cut) / len(cut)
+    if p < 2 or (layout.delimiter == " " and not even and share < 0.8):
+        return ALONE, layout
+    left_out = sum(count for what, count in notes.count.items() if what != EMPTY)
+    return (not even, -share, left_out, _is_strange(cut, layout), layout.delimiter == " ", layout.runs, -p), layout
+
+
+def _is_strange(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
+    """Whether words hold other delimiters, cells several numbers, or a column between others is empty, its name too."""
+    others = set(DELIMITERS) - {layout.delimiter, " "}
+    words = (cell for cells in rows for cell in cells if not others.isdisjoint(cell))
+    if any(not _NUMBER_LIKE.fullmatch(cell) for cell in words):
+        return True
+    columns = list(itertools.zip_longest(*rows, fillvalue=""))
+    aligned = any(sum(map(bool, map(_ALIGNED.search, column))) > 0.9 * (len(column) - 1) for column in columns)
+    return aligned or not all(map(any, columns[1:-1]))
+
+
+def layout_of_rows(rows: Sequence[Row], options: TextOptions) -> Layout:
+    """Return how the rows of a sheet are laid out; all have as many cells."""
+    above = options.skip or 0
+    return _with_header(Layout("", above=above), [row for row in rows[:SAMPLE] if row[0] > above], (), options)
+
+
+def _with_header(layout: Layout, rows: list[Row], sample: Sequence[str], options: TextOptions) -> Layout:
+    """The layout with what stands above the rows. rows : of the sample; blank lines and comments are not among them"""
+    cells = [row for _, row in rows] or [[""]]
+    lengths = Counter(map(len, cells))
+    p = max(lengths, key=lambda length: (lengths[length], length))
+    if lengths[p - 1] and not any(row[-1] for row in cells if len(row) == p):
+        p -= 1  # all rows end with a delimiter
+    named = options.header != "none"
+    at = _place(cells, p, named) if options.skip is None else 0
+    if at:
+        layout = layout._replace(above=rows[at - 1][0])
+    first, below = cells[at], cells[at + 1 :]
+    if layout.comment and named and not at and not _is_header(first, below):
+        tops = [k for k, line in enumerate(sample[: rows[0][0]], 1) if line.lstrip().startswith(layout.comment)]
+        last = layout._replace(above=tops[-1] - 1, commented=True) if tops and tops[-1] > layout.above else layout
+        header = next((row for _, row in _cut(iter(sample[last.above :]), last, "", 0, Notes())), [])
+        if last.commented and len(header) == p and all(header):
+            layout, first, below = last, header, cells
+    orange = layout.delimiter == "\t" and len(below) > 1 and is_orange(*below[:2])
+    return layout._replace(
+        row_names=named and _has_row_names(first, below, p),
+        second=not options.header and not orange and _is_second(first, below),
+    )
+
+
+def _place(rows: Sequence[list[str]], p: int, named: bool) -> int:
+    """Which row is the header: the first as long as the others, below titles. named : whether there is a header"""
+    full = (
+        i for i, row in enumerate(rows[: MOST_ABOVE + 1]) if _is_as_long(row, p) and (sum(map(bool, row)) > 1 or p < 3)
+    )
+    at = next(full, 0)
+    if (
+        at
+        and not all(sum(map(bool, row)) < 2 for row in rows[:at])
+        and not (named and _is_header(rows[at], rows[at + 1 :]))
+    ):
+        return 0
+    # A line of titles that stand above some columns each.
+    if named and not all(rows[at]) and at + 1 < len(rows) and _is_header(rows[at + 1], rows[at + 2 :]):
+        return at + 1
+    return at
+
+
+def _is_as_long(row: Sequence[str], p: int) -> bool:
+    return len(row) == p or (len(row) == p + 1 and not row[-1])
+
+
+def _is_header(row: Sequence[str], below: Sequence[list[str]]) -> bool:
+    """Whether a row has names of columns for certain: no numbers, nothing twice, and numbers below."""
+    if not all(row) or len(set(row)) < len(row) or any(map(_NUMBER_LIKE.fullmatch, row)):
+        return False
+    columns = list(zip(*(cells for cells in below if _is_as_long(cells, len(row))), strict=False))
+    return any(map(_is_numeric, columns)) and not any(map(list.__contains__, map(list, columns), row))
+
+
+def _is_numeric(cells: Sequence[str]) -> bool:
+    some = [cell for cell in cells if cell and cell.lower() not in MARKS]
+    return len(some) > 1 and sum(_NUMBER_LIKE.fullmatch(cell) is not None for cell in some) >= 0.9 * len(some)
+
+
+def is_orange(kinds: Sequence[str], flags: Sequence[str]) -> bool:
+    """Whether two rows below the names are kinds and flags of Orange; a list of levels is a kind as well."""
+    if not all(kind in ORANGE_KINDS or len(kind.split()) > 1 for kind in kinds) or set(kinds).isdisjoint(ORANGE_KINDS):
+        return False
+    return all(map(_ORANGE_FLAGS.fullmatch, flags)) and sum(flag in ORANGE_TARGETS for flag in flags) < 2
+
+
+def _has_row_names(header: Sequence[str], below: Sequence[list[str]], p: int) -> bool:
+    """Whether the header has one name fewer than all rows, as R writes it: names of rows are different."""
+    if len(header) != p - 1 or len(below) < 2 or any(map(_NUMBER_LIKE.fullmatch, header)):
+        return False
+    names = [row[0] for row in below]
+    counted = names == [str(k) for k in range(1, len(names) + 1)]
+    return (
+        all(len(row) == p for row in below)
+        and len(set(names)) == len(names)
+        and (counted or not any(map(_NUMBER_LIKE.fullmatch, names)))
+    )
+
+
+def _is_second(header: Sequence[str], below: Sequence[list[str]]) -> bool:
+    """Whether the row below the header holds units or further names: words where only numbers follow, nothing again."""
+    if len(below) < 4 or not _is_as_long(below[0], len(header)):
+        return False
+    row, columns = below[0], list(zip(*(cells for cells in below[1:] if len(cells) >= len(header)), strict=False))
+    pairs = list(zip(row, columns, strict=False))
+    words = [cell for cell, column in pairs if _is_numeric(column)]
+    some = [cell for cell in words if cell]
+    if not some or 2 * len(some) < len(words) or any(_NUMBER_LIKE.fullmatch(cell) for cell in row):
+        return False
+    if any(not _UNIT.match(cell) or cell.lower() in (*MARKS, *WORDS, *NO_UNITS) for cell in some):
+        return False
+    others = [(cell, column) for cell, column in pairs if cell and not _is_numeric(column)]
+    return not any(cell in column for cell, column in others) and (len(some) > 1 or not others)

@@ -1,0 +1,62 @@
+"""`Table`: a file of the catalogue as text, by columns; what its files must be is stricter than for a user's own."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from oblique_cli.data.own import rows as own_rows
+from oblique_cli.data.own.source import Source
+from oblique_cli.data.own.text import NO_COMMENT, TextOptions
+from oblique_cli.errors import DataError
+from oblique_cli.ground.bounds import TABLE_CELLS
+from oblique_cli.ground.labels import is_number
+
+STRICT = TextOptions(charset="utf-8", header="first", skip=0, skip_end=0, comment=NO_COMMENT)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as text, by columns. Blanks around cells are gone.
+
+    where     what messages begin with: the path, or "data set 'bupa'"
+    lines     line in the file (from 1) of each row
+    """
+
+    where: str
+    header: tuple[str, ...]
+    columns: tuple[tuple[str, ...], ...]
+    lines: tuple[int, ...]
+
+    def keep(self, rows: Sequence[bool]) -> Table:
+        """The table with only the rows whose mark is true."""
+        columns = tuple(tuple(itertools.compress(cells, rows)) for cells in self.columns)
+        return Table(self.where, self.header, columns, tuple(itertools.compress(self.lines, rows)))
+
+
+def parse(content: bytes, where: str) -> Table:
+    """Read a text with a delimiter, packed or not: UTF-8, with names of columns in its first row and no other lines.
+
+    DataError, one sentence that begins with `where`, also for a name that is empty, there twice, or a number like all
+    others, and for more than TABLE_CELLS.
+    """
+    source = Source(where, content=content)
+    if source.kind != "csv":
+        raise DataError(f"{where}: this is {source.kind}, not text with a delimiter")
+    with own_rows.opened(source, STRICT) as table:
+        header, most = table.written, TABLE_CELLS.value
+        for i, name in enumerate(header, 1):
+            if not name:
+                raise DataError(f"{where}: column {i} has no name in the header")
+            if header.index(name) < i - 1:
+                raise DataError(f"{where}: columns {header.index(name) + 1} and {i} are both named {name!r}")
+        if all(map(is_number, header)):
+            raise DataError(f"{where}: the first row holds only numbers; it must be a header with the column names")
+        rows = own_rows.taken(table.rows, most // len(header))
+    if len(rows) == most // len(header):
+        raise DataError(f"{where}: the table holds more than {most} cells; {TABLE_CELLS.advice}")
+    if not rows:
+        raise DataError(f"{where}: there are no rows below the header")
+    columns = tuple(zip(*(cells for _, cells in rows), strict=True))
+    return Table(where, header, columns, tuple(line for line, _ in rows))

@@ -1,0 +1,207 @@
+"""Lines that are no rows, delimiters and line ends: what the reader makes of texts that people and programs write."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from oblique_cli.data.own.rows import opened
+from oblique_cli.data.own.source import Source
+from oblique_cli.data.own.text import TextOptions
+from oblique_cli.errors import ConfigError, DataError
+
+NAMES = ["district", "age", "deaths", "class"]
+ROWS = [[f"d{i % 7}", str(20 + i), f"{i * 3}.5", "ab"[i % 2]] for i in range(30)]
+
+
+def read(text: str | bytes, **options):
+    content = text.encode() if isinstance(text, str) else text
+    with opened(Source("my.csv", content=content), TextOptions(**options)) as table:
+        rows = list(table.rows)
+    return table, [cells for _, cells in rows], [line for line, _ in rows]
+
+
+def text_of(sign: str = ",", names=NAMES, rows=ROWS, above=(), below=(), end: str = "\n") -> str:
+    return end.join([*above, sign.join(names), *(sign.join(row) for row in rows), *below, ""])
+
+
+ABOVE = {
+    "nothing": [],
+    "one title": ["Deaths by district"],
+    "a title and a blank line": ["Deaths by district", ""],
+    "titles as wide as the table": ["Deaths by district{}{}{}", '"Office of statistics, 2020"{0}{0}{0}', "{0}{0}{0}"],
+    "a title with words": ["Deaths and injuries by district in the year 2020 (all of them)", "", ""],
+    "comments": ["# made by a program", "# version 2, 2020"],
+    "comments of two slashes": ["// made by a program"],
+    "comments in per cent": ["% made by a program", "%"],
+}
+BELOW = {
+    "nothing": [],
+    "a total": ["Total{0}{0}3000{0}"],
+    "a sum in German": ["Summe:{0}1200{0}3000{0}", ""],
+    "a source": ["", "Source: Office of statistics; 2020"],
+    "a total and notes": ["Gesamt{0}{0}3000{0}", "(c) Office{0}{0}{0}", "* preliminary"],
+    "empty rows": ["{0}{0}{0}", "{0}{0}{0}"],
+    "rows counted": ["", "(30 rows)"],
+}
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t", "|"])
+@pytest.mark.parametrize(("above", "below"), list(itertools.product(ABOVE, BELOW)))
+def test_lines_around_a_table_are_no_rows_and_are_reported(above, below, sign):
+    top = [line.replace("{}", "{0}").format(sign) for line in ABOVE[above]]
+    bottom = [line.format(sign) for line in BELOW[below]]
+    table, rows, lines = read(text_of(sign, above=top, below=bottom))
+    assert table.written == tuple(NAMES) and rows == ROWS and table.delimiter == sign
+    assert lines == [len(top) + 2 + i for i in range(len(ROWS))]
+    shown = [line.strip(sign) for line in top + bottom if line.strip(sign)]
+    assert bool(table.notes) == bool(shown or below == "empty rows")
+    told = " ".join(table.notes)
+    for line in shown[:2] if len(shown) < 3 else ():
+        assert line.split(sign)[0].strip('"')[:20] in told
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("charset", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+def test_line_ends_and_character_sets_do_not_matter(end, charset):
+    rows = [[row[0], *row[1:3], "Zürich" if row[3] == "a" else "Genf"] for row in ROWS]
+    text = text_of(";", rows=rows, above=["Todesfälle"], below=["Quelle: Bundesamt für Statistik"], end=end)
+    for content in (text, text.rstrip("\r\n")):
+        table, found, _ = read(content.encode(charset))
+        assert found == rows and table.written == tuple(NAMES) and len(table.notes) == 2
+
+
+@pytest.mark.parametrize("gap", [" ", "   ", "\t ", " \t"])
+@pytest.mark.parametrize("margin", ["", "  "])
+def test_blanks_between_cells(gap, margin):
+    text = "\n".join(margin + gap.join(row) + margin for row in [NAMES, *ROWS])
+    table, rows, _ = read(text)
+    assert rows == ROWS and table.written == tuple(NAMES) and table.delimiter in " \t"
+
+
+def test_doubled_tabs_and_quotes():
+    rows = [[f'"d {i}"', *row[1:]] for i, row in enumerate(ROWS)]
+    for gap in ("\t\t", "\t"):
+        table, found, _ = read("\n".join(gap.join(row) for row in [NAMES, *rows]))
+        assert [row[0] for row in found] == [f"d {i}" for i in range(30)] and len(table.header) == 4
+    ragged = "\n".join(("\t" * (1 + i % 2)).join(row) for i, row in enumerate([NAMES, *rows]))
+    assert read(ragged)[1] == found
+    quoted = "\n".join(f"{row[1]}   {row[2]}\t{row[0]}" for row in [["'name'", "age", "deaths"], *rows])
+    assert [row[2] for row in read(quoted)[1]] == [f"d {i}" for i in range(30)]
+
+
+def test_decimal_commas_do_not_cut_cells():
+    rows = [[str(20 + i), f"{i},5", "ab"[i % 2]] for i in range(30)]
+    for sign in (";", "\t", " ", "|"):
+        table, found, _ = read(text_of(sign, names=["age", "size", "class"], rows=rows))
+        assert found == rows and table.delimiter == sign
+    without = "\n".join(";".join([f"{i},5", f"{i},25", "ab"[i % 2]]) for i in range(30))
+    assert read(without, header="none")[0].delimiter == ";"
+
+
+@pytest.mark.parametrize(
+    "second", ["years,%,", "y,mm,", "(years),[1],", "Age in years,Deaths in a year,Kind of district"]
+)
+def test_a_second_line_of_the_header_is_no_row(second):
+    text = text_of(names=["age", "deaths", "class"], rows=[[second], *(row[1:] for row in ROWS)])
+    table, rows, _ = read(text)
+    assert rows == [row[1:] for row in ROWS] and "a second line of the header" in table.notes[0]
+    assert read(text, header="first")[1][0] == second.split(",")
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        ["n.d.", "n.d.", "a"],
+        ["20", "unknown", "a"],
+        ["NA", "", "b"],
+        ["unknown", "3.5", ""],
+        ["<5", ">3", ""],
+    ],
+)
+def test_a_row_of_odd_cells_is_a_row(first):
+    rows = [first, *(row[1:] for row in ROWS)]
+    table, found, _ = read(text_of(names=["age", "deaths", "class"], rows=rows))
+    assert found == rows and not table.notes
+
+
+def test_a_total_is_a_row_if_others_follow_it():
+    rows = [["Total", "1", "2", "a"], *ROWS, ["Total", "3", "4", "b"]]
+    table, found, _ = read(text_of(rows=rows))
+    assert found == rows and not table.notes
+    rows = [*ROWS[:5], ["", "", "", ""], *ROWS[5:]]
+    assert read(text_of(rows=rows))[1] == rows
+
+
+def test_a_last_row_of_gaps_is_a_row():
+    rows = [*ROWS, ["d9", "", "", ""]]
+    assert read(text_of(rows=rows))[1] == rows
+    two = [[row[0], row[1]] for row in ROWS] + [["d9", ""]]
+    assert read(text_of(names=["name", "age"], rows=two))[1] == two
+
+
+@pytest.mark.parametrize(
+    ("bad", "fields"), [("d3,27,30", "3 fields"), ("d3,27,30,b,c", "5 fields"), ("d3", "1 field"), ("d3,2", "2 fields")]
+)
+@pytest.mark.parametrize("at", [0, 15, 30])
+def test_a_row_of_another_length_is_an_error_with_its_line(bad, fields, at):
+    lines = text_of().splitlines()
+    lines.insert(at + 1, bad)
+    with pytest.raises(DataError, match=rf"^my\.csv: line {at + 2} has {fields}, the header has 4; .*--skip-end"):
+        read("\n".join(lines))
+
+
+def test_options_overrule_what_is_found():
+    text = text_of(above=["one,two,three,four"], below=["Total,,3000,", "x,,,"])
+    table, rows, _ = read(text, skip=1, skip_end=2)
+    assert rows == ROWS and table.written == tuple(NAMES)
+    assert read(text, skip=1, skip_end=0)[1] == [*ROWS, ["Total", "", "3000", ""], ["x", "", "", ""]]
+    commented = text_of(rows=[*ROWS[:9], ["!d1", "1", "2", "a"], *ROWS[9:]])
+    assert read(commented, comment="!")[1] == ROWS
+    assert len(read(commented)[1]) == 31
+    hashes = text_of(above=["# made by a program"], rows=[["#d0", "1", "2", "a"], *ROWS])
+    assert read(hashes)[1] == ROWS
+    with pytest.raises(DataError, match="line 2 has 4 fields, the header has 1"):
+        read(hashes, comment="none", skip=0)
+    assert read(text_of(), delimiter="comma")[1] == ROWS
+    with pytest.raises(ConfigError, match="there is no character set"):
+        read(text_of(), charset="klingon")
+
+
+def test_a_comment_in_the_table_is_no_row():
+    lines = text_of().splitlines()
+    lines.insert(9, "# measured again, later")
+    lines.insert(20, "// two")
+    table, rows, _ = read("\n".join(lines))
+    assert rows == ROWS and "2 lines from 10 to 21 left out: comments" in table.notes[0]
+    hashed = [[f"#{i}", *row[1:]] for i, row in enumerate(ROWS)]
+    assert read(text_of(rows=hashed))[1] == hashed
+    hashed_names = ["#district", *NAMES[1:]]
+    assert read(text_of(names=hashed_names))[0].written == tuple(hashed_names)
+    assert read("# x y class\n" + "\n".join(f"{i} {i / 7:.3f} {'ab'[i % 2]}" for i in range(20)))[0].header == (
+        "x",
+        "y",
+        "class",
+    )
+    inside = text_of(rows=[['"# no\n# comment"', *ROWS[0][1:]], *ROWS])
+    assert read(inside)[1][0][0] == "# no\n# comment"
+
+
+def test_headers_that_come_again_are_no_rows():
+    both = text_of() + text_of()
+    table, rows, _ = read(both)
+    assert rows == ROWS + ROWS and "the header once more" in table.notes[0]
+
+
+def test_names_of_rows_as_r_writes_them():
+    text = ",".join(NAMES) + "\n" + "\n".join(f'"{i}",' + ",".join(row) for i, row in enumerate(ROWS, 1))
+    table, rows, _ = read(text)
+    assert table.header == ("column 1", *NAMES) and [row[1:] for row in rows] == ROWS
+    assert table.kinds == {"column 1": "identifier"} and "the first column holds their names" in table.notes[0]
+
+
+def test_the_last_lines_are_read_in_constant_memory():
+    """Rows come before the end of the file is read, but for those that may be no rows."""
+    with opened(Source("my.csv", content=text_of(rows=ROWS * 100).encode())) as table:
+        assert next(table.rows)[1] == ROWS[0] and not table.notes
