@@ -1,7 +1,7 @@
 """Errors that a user may see, each with the exit code the command line ends with.
 
 Exit codes: 0 all done, 1 internal error, 2 usage or configuration, 3 finished but some folds failed,
-4 data missing or damaged, 5 results store locked or damaged, 6 reproduction outside tolerance,
+4 data missing or damaged, 5 results store locked or damaged, or no place to write to, 6 reproduction outside tolerance,
 7 a property of a model refuted or undecided,
 130 interrupted, 141 the reader of a pipe went away, 143 terminated.
 """
@@ -27,6 +27,8 @@ EXIT_TERMINATED = 143
 
 # Errors of a disk or a quota that is full, and of a file that may not grow.
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+# Errors of a place that may not be written: a read-only file system, missing permissions.
+READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
 
 
 class ObliqueError(Exception):
@@ -92,6 +94,30 @@ class StoreError(ObliqueError):
     """A results store that is locked, damaged, or written by a newer version."""
 
     exit_code = EXIT_STORE
+
+
+def cannot_write(path: Any, error: OSError, advice: str = "") -> ObliqueError:
+    """Return the error for a file or a folder that cannot be written, with the exit code of its cause.
+
+    advice : what to try in place of the usual
+    """
+    if error.errno in NO_ROOM:
+        advice = advice or "free some space, or write somewhere else"
+        return StoreError(f"{path} cannot be written, the disk is full: {advice}.")
+    kind = StoreError if error.errno in READ_ONLY else DataError
+    return kind(f"{path}: cannot be written ({error.strerror or error})" + (f"; {advice}" if advice else ""))
+
+
+def exit_code_of(error: BaseException) -> int:
+    """Return the exit code of an error, by what has led to it: a cause has one code, whoever speaks of it."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, OSError) and cause.errno == errno.ENAMETOOLONG:
+            return EXIT_CONFIG
+        if isinstance(cause, OSError) and cause.errno in (*NO_ROOM, errno.EROFS):
+            return EXIT_STORE
+        cause = cause.__cause__ or cause.__context__
+    return error.exit_code if isinstance(error, ObliqueError) else EXIT_INTERNAL
 
 
 MOST_QUOTED = 60  # characters of a cell or a name in a sentence: a table can have millions in one

@@ -33,8 +33,9 @@ from oblique_cli.errors import (
     EXIT_OK,
     EXIT_PIPE,
     EXIT_STORE,
-    NO_ROOM,
     ObliqueError,
+    cut,
+    exit_code_of,
 )
 from oblique_cli.foreign import blamed
 from oblique_cli.ground import doors, versions
@@ -169,7 +170,8 @@ def cli(ctx: click.Context) -> None:
     """Run, compare and trust oblique decision trees.
 
     Exit codes: 0 all done, 1 a bug, 2 usage or configuration, 3 some folds failed, 4 data missing or damaged, 5 results
-    locked or damaged, 6 outside tolerance, 7 a property refuted or undecided, 130 interrupted, 143 terminated.
+    locked or damaged, or no place to write to, 6 outside tolerance, 7 a property refuted or undecided, 130 interrupted,
+    143 terminated.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
@@ -221,12 +223,13 @@ def call(arguments: Sequence[str]) -> int:
         if typed := re.fullmatch(r"oblique [\w-]+: (.*)\n1 error\.", text):  # the only problem of what was typed
             text = typed[1]
         click.echo(text if "\n" in text else f"error: {_ended(text)}", err=True)
-        return error.exit_code
+        return exit_code_of(error)
     except Exception as error:
-        if isinstance(error, OSError) and error.errno in NO_ROOM:
+        if isinstance(error, OSError) and (advice := _advice(error)):
             _forget_output()
-            click.echo(f"error: {error.strerror}: free some space, or write somewhere else.", err=True)
-            return EXIT_STORE
+            place = f"{cut(str(error.filename))}: " if error.filename else ""
+            click.echo(f"error: {place}{error.strerror}: {advice}.", err=True)
+            return EXIT_STORE if error.errno == errno.EBADF else exit_code_of(error)
         if blamed(error):
             return _blame(error)
         if _lacks_memory(error):
@@ -253,6 +256,15 @@ def _lacks_memory(error: BaseException | None) -> bool:
     return False
 
 
+def _advice(error: OSError) -> str:
+    """Return what to do about an error that is no bug, "" for any other."""
+    if error.errno == errno.EBADF and not error.filename:
+        return "standard output is closed; give --output FILE, or leave the output open"
+    return {EXIT_STORE: "free some space, or write somewhere else", EXIT_CONFIG: "give a shorter path"}.get(
+        exit_code_of(error), ""
+    )
+
+
 def _blame(error: BaseException) -> int:
     """Say which plugin an exception came out of, and return the exit code."""
     _show_traceback()
@@ -267,11 +279,14 @@ def _show_traceback() -> None:
 
 
 def _open_streams() -> None:
-    """Throw away what is printed where the process was started without that stream (`>&-`), and let the next file that
-    is opened not take the number of a standard stream. Without an input `sys.stdin` stays None, which commands know."""
+    """Open the standard streams that the process was started without (`>&-`), so that no other file takes their number.
+
+    What is printed to an output that was closed is an error, and to standard error is thrown away. Without an input
+    `sys.stdin` stays None, which commands know."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            opened = os.open(os.devnull, os.O_RDWR)  # the least number that is free, which is this one
+            # The least number that is free, which is this one. Nothing can be written to what is open for reading.
+            opened = os.open(os.devnull, os.O_RDWR if name == "stderr" else os.O_RDONLY)
             if number:
                 setattr(sys, name, open(opened, "w", encoding="utf-8"))  # noqa: SIM115
 

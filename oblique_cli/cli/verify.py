@@ -61,6 +61,7 @@ def verify(
     from oblique_cli.models.new_rows import needs_table
     from oblique_cli.models.verifying import verify as verified
     from oblique_cli.models.verifying.verdict_text import plain_of, text_of
+    from oblique_cli.models.verifying.verification import PROVED
 
     spare(model, rows)
     fitted = load(model)
@@ -80,6 +81,9 @@ def verify(
     else:
         write(text_of(found), output)
     if not found.holds:
+        outcomes = [verdict.outcome for verdict in found.verdicts if verdict.outcome != PROVED]
+        counts = " and ".join(f"{outcomes.count(one)} {one}" for one in dict.fromkeys(outcomes))
+        click.echo(f"of {len(found.verdicts)} properties {counts}.", err=True)
         raise SystemExit(EXIT_REFUTED)
 
 

@@ -28,7 +28,7 @@ from oblique_cli.data.csv_text import csv_text
 from oblique_cli.data.entries import Entry, Recipe, Source
 from oblique_cli.data.files import Found
 from oblique_cli.data.own.source import content_of
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import NO_ROOM, ConfigError, DataError, cannot_write
 
 try:
     import fcntl
@@ -90,10 +90,7 @@ def fetch(
             if not _is_good(entry, target):  # else another process was faster
                 files.write(target.path, _download_and_convert(entry, entry.recipe, target, base_url, timeout))
     except OSError as error:
-        files.refuse_full_disk(error, place)
-        raise DataError(
-            f"{place}: cannot be written ({error.strerror or error}); name another folder by --data-dir"
-        ) from None
+        raise cannot_write(place, error, "name another folder by --data-dir") from None
     return target
 
 
@@ -174,7 +171,8 @@ def _download_and_convert(entry: Entry, recipe: Recipe, target: Found, base_url:
             # An archive that has moved house may answer with a page of words, so the next place is still tried.
             faults.append(f"{url} is not the file that the catalogue knows: {error}; kept as {files.set_aside(part)}")
         except (OSError, ValueError, http.client.HTTPException) as error:
-            files.refuse_full_disk(error, part)
+            if isinstance(error, OSError) and error.errno in NO_ROOM:
+                raise cannot_write(part, error) from None
             raise DataError(
                 f"{entry.where}: {url} could not be fetched ({_reason(error)}); run `oblique data fetch {entry.name}` "
                 "again, it goes on where it stopped"

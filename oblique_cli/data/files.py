@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from oblique_cli.data.entries import File
-from oblique_cli.errors import NO_ROOM, DataError, StoreError
+from oblique_cli.errors import cannot_write
 from oblique_cli.ground.resources import folder
 
 ENVIRONMENT = "OBLIQUE_DATA"
@@ -106,21 +106,13 @@ def set_aside(path: Path) -> Path | None:
     return aside
 
 
-def refuse_full_disk(error: Exception, path: Path) -> None:
-    """Raise StoreError if an error says that there is no room for a file."""
-    if isinstance(error, OSError) and error.errno in NO_ROOM:
-        raise StoreError(
-            f"{path} cannot be written, the disk is full: free some space, or write somewhere else."
-        ) from None
-
-
 def write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all; DataError if it cannot be written."""
+    """Write a file whole or not at all; `errors.cannot_write` if it cannot be written."""
     write_together({path: content})
 
 
 def write_together(contents: Mapping[Path, bytes]) -> None:
-    """Write files that belong together, each whole or not at all; DataError if one cannot be written.
+    """Write files that belong together, each whole or not at all; `errors.cannot_write` if one cannot be written.
 
     All are on the disk before any of them gets its name, so a full disk changes none. The first gets its name last.
     """
@@ -136,7 +128,7 @@ def write_together(contents: Mapping[Path, bytes]) -> None:
 def written(path: Path) -> Iterator[BinaryIO]:
     """Give a stream whose content is at `path` once all went well, and nowhere otherwise.
 
-    A new temporary file beside it, fsync, rename, fsync of the folder. DataError if the file cannot be written.
+    A new temporary file beside it, fsync, rename, fsync of the folder. `errors.cannot_write` if that fails.
     """
     # A name that nobody can know before, and O_EXCL: neither a file nor a link that lies there is written through.
     temporary = path.with_name(f".{path.name[:100]}.{secrets.token_hex(8)}.tmp")
@@ -159,5 +151,4 @@ def written(path: Path) -> Iterator[BinaryIO]:
             finally:
                 os.close(handle)
     except OSError as error:
-        refuse_full_disk(error, path)
-        raise DataError(f"{path}: cannot be written ({error.strerror})") from None
+        raise cannot_write(path, error) from None

@@ -19,7 +19,7 @@ from oblique_cli.data.handed import Handed
 from oblique_cli.data.own import rows as own_rows
 from oblique_cli.data.own.source import Source
 from oblique_cli.data.text_table import Table
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError, DataError, cannot_write
 
 ADDRESS = "https://api.openml.org"
 ENVIRONMENT = "OBLIQUE_OPENML_URL"
@@ -83,7 +83,7 @@ def _fetched(number: int, path: Path, where: str) -> dict[str, Any]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise DataError(f"{path.parent}: cannot be written ({error.strerror})") from None
+        raise cannot_write(path.parent, error) from None
     before = _record(number)
     with fetch.locked(path):
         if (now := _record(number)) is not None and _is_good(path, now):  # another process was faster

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from oblique_cli import __version__
 from oblique_cli.data.own.front import Column, Columns
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError, DataError, cannot_write
 from oblique_cli.estimators.algorithms import ALGORITHMS, BOOSTED, TOP_DOWN, make
 from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
 from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
@@ -150,7 +150,7 @@ def _rows(table: Table, folder: Path, division: Division, of_class: Array | None
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"--scratch {folder.parent} is no folder to write to ({error.strerror}).") from None
+        raise cannot_write(folder.parent, error, "--scratch must be a folder to write to") from None
     with writing(asked) as stream:
         stream.write(question)
     return store(table, folder, division, of_class)

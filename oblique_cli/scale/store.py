@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import json
 import os
 import shutil
@@ -17,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.errors import DataError
+from oblique_cli.errors import DataError, cannot_write
 
 Array = NDArray[np.float64]
 
@@ -223,16 +222,14 @@ def _sum(plain: dict[str, Any]) -> int:
 
 @contextlib.contextmanager
 def writing(target: Path) -> Iterator[Any]:
-    """Give a stream to a file that appears under its name when it is whole. DataError if the disk is full."""
+    """Give a stream to a file that appears under its name when it is whole. `errors.cannot_write` if that fails."""
     part = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
         with open(part, "wb") as stream:
             yield stream
         os.replace(part, target)
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        said = "the disk is full; --scratch names a folder on another one" if full else error.strerror
-        raise DataError(f"{target}: cannot be written ({said})") from None
+        raise cannot_write(target, error, "--scratch names a folder on another disk") from None
     finally:
         part.unlink(missing_ok=True)
 

@@ -11,7 +11,7 @@ from robustness_support import many
 from scale_support import same, stored, table
 
 import oblique_cli.proposers  # noqa: F401
-from oblique_cli.errors import DataError
+from oblique_cli.errors import DataError, StoreError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.scale import fit_from_disk
 from oblique_cli.scale.asking import Here
@@ -183,6 +183,6 @@ def test_a_full_disk_is_a_sentence_and_leaves_no_half_file(tmp_path, monkeypatch
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("os.replace", full)
-    with pytest.raises(DataError, match="the disk is full; --scratch names a folder on another one"):
+    with pytest.raises(StoreError, match="the disk is full: --scratch names a folder on another disk"):
         fit_from_disk.fit(array_table(X, y), "hhcart_d", {"pruning": "none"}, scratch=tmp_path)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]

@@ -234,7 +234,7 @@ def source_of(name: str | Path) -> Source:
     except FileNotFoundError:
         reason = "does not exist"
     except (OSError, ValueError) as error:
-        reason = f"cannot be read ({getattr(error, 'strerror', None) or error})"
+        raise DataError(f"{where}: the file cannot be read ({getattr(error, 'strerror', None) or error})") from error
     raise DataError(f"{where}: the file {reason}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import tempfile
@@ -13,10 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from oblique_cli.errors import StoreError
+from oblique_cli.errors import ConfigError, StoreError
 from oblique_cli.experiments.store._schema import APPLICATION_ID, INDEXES, SCHEMA_VERSION, TABLES
 
 # What SQLite answers where it may not make the two files that stand beside one with a write-ahead log.
+LONGEST = 500  # bytes of a path: SQLite's own limit of 512 is also for the log beside the file
 _CANNOT_WRITE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
@@ -42,6 +44,11 @@ class Database:
         self.read_only = False
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._gone: StoreError | None = None
+        if len(os.fsencode(path.absolute())) > LONGEST:
+            raise ConfigError(
+                f"the path of the results has {len(os.fsencode(path.absolute()))} bytes, and SQLite takes {LONGEST}: "
+                "give a shorter folder with --results."
+            )
         if must_exist and not path.is_file():
             raise StoreError(f"there are no results at {path} yet: start with oblique run.")
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from oblique_cli.cli._common import columns, data_dir_option, offline_option
-from oblique_cli.errors import ConfigError
+from oblique_cli.errors import cannot_write
 
 
 @click.command()
@@ -39,7 +39,7 @@ def figures(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise ConfigError(f"--output {output!r} cannot be made a folder ({error.strerror}).") from None
+        raise cannot_write(folder, error, "--output must be a folder") from None
     pictures = {}
     for about in wanted:
         pictures[about.name] = picture = about.draw(FigureSetting(data_dir, offline))
