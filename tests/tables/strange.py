@@ -178,6 +178,14 @@ FAULTS: dict[str, Fault] = {
         every=True,
     ),
     "euros in millions": Fault(lambda text, x, rng: (f"€{text}M", float(f"{x!r}e6"))),
+    "kelvins": Fault(around(behind=" K"), every=True),
+    "euros by words": Fault(
+        one_of(
+            lambda text, x, rng: (f"{text} Mio. €", float(f"{x!r}e6")),
+            lambda text, x, rng: (f"{text} Mrd. €", float(f"{x!r}e9")),
+        ),
+        every=True,
+    ),
     "and more": Fault(_thousands, lambda rng: BIG(rng) + 0.5, every=True),
     "years and more": Fault(one_of(around(behind=" years"), around(behind="+ years")), whole(1, 40), every=True),
     "rupees by lakhs": Fault(_lakhs, whole(100_000, 9_999_999), every=True),

@@ -127,6 +127,7 @@ CELL_FORMS: Mapping[str, CellForm] = {
     ),
 }  # fmt: skip
 IN_MINUTES = ("clock", "duration", "time")
+_GLUED = re.compile(r"[0-9][kKM](?![A-Za-z])")
 _TWO_PARTS = re.compile(r"[0-9]\s*d.*[0-9]\s*h|[0-9]\s*h.*[0-9]\s*m|[0-9]\s*m.*[0-9]\s*s", re.I)
 
 
@@ -198,7 +199,8 @@ def _before(text: str) -> tuple[bool, str]:
 
 
 def _behind(text: str) -> bool:
-    return len(text) <= MOST_UNIT and text.count(" ") <= 2 and _UNIT.fullmatch(text) is not None
+    is_half = text.casefold().replace(".", "") in ("am", "pm")  # of a day, where 12 comes first
+    return len(text) <= MOST_UNIT and text.count(" ") <= 2 and not is_half and _UNIT.fullmatch(text) is not None
 
 
 def ends(cell: str) -> tuple[str, str] | None:
@@ -266,6 +268,8 @@ def without_unit(cell: str, unit: str) -> str:
     core = trail.strip(SPACES) if not closing else trail.rstrip(f"){SPACES}").strip(SPACES)
     if core and normal(core) == normal(behind):
         trail = closing
+    elif behind and core.endswith(f" {behind}"):  # and a word for a power of ten before it
+        trail = core.removesuffix(f" {behind}") + closing
     money = lead.strip(f"{SPACES}-+{MINUS}(")
     if money and normal(money) == normal(before):
         lead = "".join(sign for sign in lead if sign in f"-+{MINUS}(")
@@ -279,8 +283,11 @@ def candidates(cells: Collection[str]) -> tuple[str, ...]:
     """Return the names of the forms that the cells of a column may have, in the order in which they are tried."""
     names = [name for name in CELL_FORMS if name not in ("scale", *IN_MINUTES, "feet")]
     words = {(at[1].split(" ")[0], bool(at[0])) for cell in cells if (at := ends(cell)) is not None and at[1]}
+    is_glued = any(map(_GLUED.search, cells))  # 300 K is a temperature
     if any(
-        (word in SCALES or word.casefold() in SCALES) and (money or word not in WEAK_SCALES) for word, money in words
+        (word in SCALES or word.casefold() in SCALES)
+        and (money or (word not in WEAK_SCALES and (is_glued or len(word) > 1)))
+        for word, money in words
     ):
         names.append("scale")
     if any(":" in cell for cell in cells):
