@@ -98,12 +98,14 @@ class Budget:
 
     seconds  as asked for, None for no limit
     clock    CPU time of this process, for the brake
+    counted  seconds of the comparisons and fits so far, by their costs
     """
 
     def __init__(self, seconds: float | None, clock: Callable[[], float] = time.process_time) -> None:
         self.seconds = seconds
         self._clock = clock
         self._started = clock()
+        self.counted = 0.0
         self.cut = ""  # what the clock cut, "" for nothing
 
     @property

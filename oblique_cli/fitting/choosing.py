@@ -265,6 +265,7 @@ def choose(
         while not before and len(alive) > 1 and _round_work(own, alive, rows, folds) > work / min(rounds, 2):
             alive.pop()
         work, before = work - _round_work(own, alive, rows, folds), rows
+        budget.counted += _round_work(own, alive, rows, folds)
         some = cases(dataset if rows == dataset.n else part(dataset, rows_in_turn(dataset, rows, seed)))
         good: list[str] = []
         for name in alive:
@@ -396,6 +397,7 @@ def estimated(
         within = part(dataset, fold.train)
         choice = choose(within, cases, folds, inner, goal, budget, plan.work, plan.entrants, step)
         job = seeds.integer(seed, dataset.name, "job", 0, number)
+        budget.counted += cost_of(cases(dataset)[choice.chosen], len(fold.train), folds)
         answers = answers_of(cases(dataset)[choice.chosen], fold, goal, job)[0]
         parts.append(goal.applied(answers, choice.threshold))
         choices.append(choice)

@@ -301,6 +301,7 @@ class _Task:
         """Fit an algorithm to all rows."""
         estimator, encoder, chosen = fit_to_all(case, self.usual, self.seed, self.goal)
         self.step(f"{case.spec.id} on all rows")
+        self.budget.counted += cost_of(case, case.dataset.n, self.usual)
         X = case.dataset.X
         if encoder is not None:
             X = encoder.transform(X)

@@ -41,7 +41,7 @@ MOST_ROWS = 1000  # of a larger table as many are drawn
 FOLDS = 5
 POINTS = 0.03  # a fit is worse if it lacks more than this,
 ERRORS = 2  # and more than as many standard errors, to both rivals
-TREES = 200
+TREES = 300
 SECONDS = 60.0  # the budget of `oblique fit` without an option
 
 
