@@ -120,6 +120,7 @@ def measure(most_rows: int) -> None:
 BUDGETS = STORED.with_name("budgets.csv")
 BUDGET = 40.0  # of `oblique fit` without an option
 MOST_ROWS = 300
+TREES = 300  # of the forest
 COLUMNS = ("table", "metric", "rows", "features", "planned", "used", "cut", "compared", "recommended", "chosen",
            "folds", "fit", "forest", "linear", "errors_to_forest", "errors_to_linear")  # fmt: skip
 
@@ -147,7 +148,7 @@ def budgets(names: list[str]) -> None:
         said = found.model.predict(drawn.X[test])
         if own.task == "classification":
             said = np.array([drawn.classes.index(str(label)) for label in said])
-        answers = [said, *(rival.fit(own.X, own.y).predict(drawn.X[test]) for rival in fits.rivals(own))]
+        answers = [said, *(rival.fit(own.X, own.y).predict(drawn.X[test]) for rival in fits.rivals(own, TREES))]
         losses = [(answer != drawn.y[test]) if own.task == "classification" else (answer - drawn.y[test]) ** 2
                   for answer in answers]  # fmt: skip
         scores = [round(fits.score(drawn, train, test, answer), 4) for answer in answers]

@@ -41,7 +41,7 @@ MOST_ROWS = 1000  # of a larger table as many are drawn
 FOLDS = 5
 POINTS = 0.03  # a fit is worse if it lacks more than this,
 ERRORS = 2  # and more than as many standard errors, to both rivals
-TREES = 300
+TREES = 200
 SECONDS = 60.0  # the budget of `oblique fit` without an option
 
 
@@ -99,7 +99,7 @@ def fitted(dataset: Dataset, columns: Any) -> Any:
     return fitting.fit(dataset, policy, specs, columns=columns, seconds=SECONDS).model
 
 
-def rivals(dataset: Dataset) -> list[Any]:
+def rivals(dataset: Dataset, trees: int = TREES) -> list[Any]:
     """A random forest and a linear model, with levels as 0/1 columns and gaps filled."""
     levels = list(dataset.qualitative)
     numbers = [j for j in range(dataset.p) if j not in levels]
@@ -115,9 +115,9 @@ def rivals(dataset: Dataset) -> list[Any]:
         )
 
     if dataset.task == "regression":
-        return [prepared(RandomForestRegressor(TREES, random_state=1)), prepared(RidgeCV(np.logspace(-3, 3, 13)))]
+        return [prepared(RandomForestRegressor(trees, random_state=1)), prepared(RidgeCV(np.logspace(-3, 3, 13)))]
     return [
-        prepared(RandomForestClassifier(TREES, random_state=1)),
+        prepared(RandomForestClassifier(trees, random_state=1)),
         prepared(LogisticRegression(max_iter=2000)),
     ]
 
