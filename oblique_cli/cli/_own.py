@@ -308,8 +308,11 @@ def looked_at(
         from oblique_cli.data.own.front import read_own
 
         dataset, columns, _ = read_own(replace(source, beside=tuple(beside.items())), reading, spec.name)
-        return spec, dataset, columns
-    return spec, *catalogue.look(spec, reading)
+    else:
+        dataset, columns = catalogue.look(spec, reading)
+    for sentence in dataset.repeats:
+        click.echo(f"warning: {sentence}", err=True)
+    return spec, dataset, columns
 
 
 def pruned(algorithm: str) -> str | dict[str, Any]:

@@ -35,6 +35,7 @@ class Dataset:
                    if there is no such column
     weights        (n,) float64, positive: how much a row counts when a model is fitted; None if all count alike
     notes          what was done to the columns of a user's own table, sentences; no part of the digest
+    repeats        sentences on rows that look as if they belonged together, and no column of groups is named
     """
 
     name: str
@@ -52,6 +53,7 @@ class Dataset:
     group_column: str = ""
     weights: np.ndarray | None = None
     notes: tuple[str, ...] = ()
+    repeats: tuple[str, ...] = ()
 
     @property
     def n(self) -> int:

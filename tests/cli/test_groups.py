@@ -132,3 +132,46 @@ def test_an_empty_group_is_a_sentence(files):
 def test_groups_go_with_a_file_of_the_users_own(call):
     ended = call("fit", "bupa", "--groups", "x")
     assert ended.code == 2 and "--groups goes with a file of your own" in ended.err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("fit", "p.csv", *NEEDED, "--folds", "2"),
+        ("fit", "p.csv", *NEEDED, "--folds", "2", "--drop", "patient"),
+        ("tree", "p.csv", *NEEDED),
+        ("run", "p.csv", *NEEDED, "--dry-run"),
+    ],
+)
+def test_a_column_that_names_the_rows_of_one_person_is_warned_of(files, command):
+    text = table(40, 6, noise=0.0)
+    (files.folder / "p.csv").write_text(text)
+    said = files(*command).err
+    assert "warning: column 'patient' has 40 values in 240 rows" in said and "say --groups patient" in said
+    assert (
+        "warning"
+        not in files(*(part for part in command if part not in ("--drop", "patient")), "--groups", "patient").err
+    )
+    (files.folder / "p.csv").write_text(text.replace("P", ""))  # numbers that count persons
+    assert "warning: column 'patient'" in files(*command).err
+
+
+def test_ordinary_columns_are_not_warned_of(call):
+    """A column of words that predicts well, and one that repeats and predicts nothing."""
+    rng = np.random.default_rng(0)
+    lines = ["town,shop,age,price"]
+    for _ in range(400):
+        town, shop = rng.integers(20), rng.integers(60)
+        lines.append(f"town {town},shop {shop},{rng.integers(20, 80)},{town * 10 + rng.normal():.2f}")
+    (call.folder / "p.csv").write_text("\n".join(lines) + "\n")
+    ended = call("tree", "p.csv", "--target", "price", "--task", "regression")
+    assert ended.code == 0 and "warning" not in ended.err, ended.err
+
+
+def test_copies_of_rows_are_warned_of(call):
+    rng = np.random.default_rng(0)
+    rows = [f"{a:.4f},{b:.4f},{'yes' if a + b > 0 else 'no'}" for a, b in rng.normal(size=(100, 2))]
+    (call.folder / "p.csv").write_text("\n".join(["a,b,t", *rows, *rows]) + "\n")
+    assert "warning: 200 of 200 rows are those of another row in every feature" in call("tree", "p.csv", *NEEDED).err
+    (call.folder / "p.csv").write_text("\n".join(["a,b,t", *rows]) + "\n")
+    assert "warning" not in call("tree", "p.csv", *NEEDED).err

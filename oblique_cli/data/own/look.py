@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import operator
 from collections import Counter
@@ -30,6 +31,7 @@ from oblique_cli.data.own.notes import (
     short,
 )
 from oblique_cli.data.own.numbers import Form
+from oblique_cli.data.own.repeats import repeats_of
 from oblique_cli.data.own.source import STDIN, Source, source_of, stem
 from oblique_cli.data.own.text import DELIMITERS, TextOptions
 from oblique_cli.errors import ConfigError, DataError, quoted
@@ -404,6 +406,8 @@ class _Look:
         if lost := [quoted(label) for code, label in enumerate(columns.classes) if not (y == code).any()]:
             self.notes.append(f"no row is left of {cut_list(lost)}.")
         self._report(X, y)
+        names = [name for name in self.header if name not in (self.target, r.weights)]
+        beside = {name: tuple(itertools.compress(self.cells[self.header.index(name)], stays)) for name in names}
         return Dataset(
             name=name,
             X=X,
@@ -417,6 +421,7 @@ class _Look:
             group_column=r.groups,
             weights=None if weights is None else weights[stays],
             notes=tuple(self.notes),
+            repeats=() if r.groups else repeats_of(beside, X, columns.feature_names, columns.qualitative, y),
         )
 
     def _with_target(self, stays: np.ndarray) -> np.ndarray:
