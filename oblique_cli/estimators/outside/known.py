@@ -37,8 +37,8 @@ _INSTALLED_BY_NAME = (
 )
 LIBRARIES: Mapping[str, str] = {
     "sklearn": "scikit-learn",
-    "interpret": "interpret-core",
     **{name: name for name in _INSTALLED_BY_NAME},
+    "interpret": "interpret-core",
 }
 
 _CLASSIFIERS = """
