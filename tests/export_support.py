@@ -26,11 +26,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oblique_cli import Model, data, make
+from oblique_cli import Model, data, load, make, save
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.estimators.encoding import fold_encoder, prepared
 from oblique_cli.models.exporting._text import quoted
+from oblique_cli.models.file_format import digest
 from oblique_cli.models.model import Threshold
 from oblique_cli.models.procedure import NUMBER, Procedure, Split, procedure_of
 from oblique_cli.tree.payloads import LeafModels
@@ -45,6 +46,8 @@ AWKWARD = (
 )  # fmt: skip
 LEVELS = ('re"d', "b'lue", "*/", "NULL", "<b>", "ü\\", "new\nline", "%s", "1", "漢")
 LABELS = ("yes", "n\"o'\\", "per%haps_\n*/")
+
+PLANES = ("threshold", "thresholds", "coef", "rotation_coef")  # keys of a model file
 
 Answers = list[Any]  # label or number of each row, None without a prediction
 
@@ -215,6 +218,35 @@ def leaf_models(
         estimator, algorithm="hhcart_a", classes=labels, feature_names=names, columns=columns, threshold=least
     )
     return Case(model, procedure_of(model), X)
+
+
+def nudged(case: Case, folder: Path, seed: int = 5) -> Case:
+    """The same model with every threshold and coefficient of a plane moved by at most one unit in the last place."""
+    rng = np.random.default_rng(seed)
+    path = folder / "model.json"
+    save(case.model, path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+
+    def moved(value: Any) -> Any:
+        if isinstance(value, list):
+            return [moved(item) for item in value]
+        # An integer threshold of codes and a coefficient of an axis stay what they are.
+        if not isinstance(value, float) or value == int(value):
+            return value
+        return float(np.nextafter(value, rng.choice([-np.inf, value, np.inf])))
+
+    def visit(node: dict[str, Any]) -> None:
+        for key, value in node.items():
+            if isinstance(value, dict):
+                visit(value)
+            elif key in PLANES:
+                node[key] = moved(value)
+
+    visit(document["state"])
+    document["digest"] = digest(document)
+    path.write_text(json.dumps(document), encoding="utf-8")
+    model = load(path)
+    return Case(model, procedure_of(model), case.X)
 
 
 # ---- rows ------------------------------------------------------------------------------------------------------------

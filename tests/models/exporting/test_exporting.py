@@ -15,6 +15,7 @@ from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.models import Model
+from oblique_cli.models.explaining.nearest import total_of
 from oblique_cli.models.exporting import FORMATS, export, kind_of
 from oblique_cli.models.exporting._exporter import (
     BOOSTED,
@@ -186,6 +187,45 @@ def test_formats_agree_with_the_core_up_to_the_range_that_the_file_states(name, 
 def test_the_range_is_narrower_where_coefficients_are_large():
     """Rotated features of a column in units of 1e-80 have coefficients up to 1e80."""
     assert far_case("mprrof_p").procedure.farthest < 1e250 < case_of("rotated forest").procedure.farthest
+
+
+# A model file holds finite numbers only, and scikit-learn's tree has an infinite threshold where gaps are cut off.
+NUDGED = [name for name in CASES if name not in ("large", "CART regression, gaps")]
+
+
+@pytest.mark.parametrize(
+    "format", ["python", *(pytest.param(name, marks=pytest.mark.long) for name in support.SAY if name != "python")]
+)
+@pytest.mark.parametrize("name", NUDGED)
+def test_planes_with_other_last_bits_are_exported_as_they_are(name, format, tmp_path):
+    case = support.nudged(case_of(name), tmp_path)
+    if kind_of(case.procedure) not in FORMATS[format].kinds:
+        return  # refused, as the test above has it
+    X = support.rows(case, 300, seed=9)
+    answers, _ = support.expected(case, X)
+    said, _ = support.SAY[format](export(case.model, format), case, X, tmp_path)
+    if name.startswith("model tree"):  # a leaf of the other side of a plane is off by far more
+        np.testing.assert_allclose(*(np.array(values, float) for values in (said, answers)), rtol=1e-12, atol=1e-10)
+    else:
+        assert said == answers
+
+
+@pytest.mark.parametrize("name", NUDGED)
+def test_a_walk_by_the_procedure_reaches_the_leaf_of_the_core(name, tmp_path):
+    case = support.nudged(case_of(name), tmp_path)
+    procedure = case.procedure
+    if procedure.is_forest or procedure.coded:
+        return  # predictions of the exported code, above, are the walk of each tree
+    tree, X = procedure.tree, support.rows(case, 300, gaps=0.0 if procedure.needed else 0.03, seed=9)
+    fills = [np.nan if cell.fill is None else cell.fill for cell in procedure.cells]
+    for row, leaf in zip(np.where(np.isnan(X), fills, X), case.model.apply(X).tolist(), strict=True):
+        node = 0
+        while tree.left[node] >= 0:
+            split = tree.split(node)
+            total, lacks = total_of(split.lanes, row)
+            left = bool(split.missing_left) if lacks else total <= split.threshold
+            node = tree.left[node] if left else tree.right[node]
+        assert tree.number(node) == leaf
 
 
 def test_labels_are_those_of_the_counts_where_another_class_is_more_probable():
