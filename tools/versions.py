@@ -1,7 +1,7 @@
 """Run the tests with several Pythons, each with the newest and with the lowest versions of all packages.
 
 python -m tools.versions                         every Python from 3.11 on that is on the machine
-python -m tools.versions --python 3.13           one Python, by version or path
+python -m tools.versions --python 3.13           one Python, by version or path; `newest` is the newest here
 python -m tools.versions --quick                 the tests that versions of packages decide, and the README's commands
 python -m tools.versions --store                 put the counts into oblique_cli/ground/tested_versions.csv and the page
 
@@ -63,13 +63,14 @@ COMMANDS = (
 def main() -> int:
     """Run the matrix; return 1 if a test or a command failed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--python", action="append", default=[], help="version or path of a Python; may be repeated")
+    parser.add_argument("--python", action="append", default=[], help="version or path; may be repeated")
     parser.add_argument("--versions", action="append", choices=RESOLUTIONS, default=[], help="without it, both")
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--store", action="store_true")
     request = parser.parse_args()
     rows = []
     for python in request.python or pythons():
+        python = pythons()[-1] if python == "newest" else python
         for versions in request.versions or RESOLUTIONS:
             rows.append(row := measured(python, versions, request.quick))
             print(", ".join(f"{name} {row[name]}" for name in ("python", "versions", "passed", "failed", "skipped")))

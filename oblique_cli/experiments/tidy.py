@@ -166,8 +166,12 @@ def _cell(value: Any, kind: type) -> Any:
 
 def escaped_table(table: Table) -> Table:
     """Return a table without a text that a spreadsheet takes for a formula."""
-    batches = ([list(map(escaped, line)) for line in batch] for batch in table.batches)
-    return replace(table, columns={escaped(name): kind for name, kind in table.columns.items()}, batches=batches)
+
+    def batches() -> Iterator[list[Line]]:
+        for batch in table.batches:
+            yield [list(map(escaped, line)) for line in batch]
+
+    return replace(table, columns={escaped(name): kind for name, kind in table.columns.items()}, batches=batches())
 
 
 def as_csv(table: Table) -> Iterator[str]:

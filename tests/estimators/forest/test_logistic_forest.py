@@ -35,7 +35,8 @@ def forest():
 def members(rows: Rows, n_trees: int, **params):
     """The trees as grown of a forest, and the forest, which has what `fit` would give it."""
     model = LogisticForestClassifier(n_estimators=n_trees, **params)
-    return [model._grown(rows, model._proposers(), 7, i) for i in range(n_trees)], model
+    each_row = np.arange(len(rows.X))
+    return [model._grown(rows, each_row, model._proposers(), 7, i) for i in range(n_trees)], model
 
 
 def noisy(n: int, p: int, n_classes: int, seed: int = 0) -> Rows:

@@ -150,7 +150,7 @@ def test_degenerate_rows(name, case):
 
 def test_levels_and_missing_values(bent):
     X, y = bent
-    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame = pd.DataFrame(X.copy(), columns=list("abcd"))
     frame["e"] = np.where(X[:, 3] > 0, "up", "down")
     frame.loc[::7, "b"] = np.nan
     for missing in ("learn", "impute"):

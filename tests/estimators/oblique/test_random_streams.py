@@ -126,9 +126,9 @@ def test_a_pruned_tree_is_the_top_of_the_unpruned_one(pruning, proposer):
 def test_pruning_folds_are_the_same_for_every_heuristic(monkeypatch):
     drawn = []
 
-    def recorded(n, folds, seed):
+    def recorded(n, folds, seed, groups=None):
         drawn.append(seed)
-        return shuffled(n, folds, seed)
+        return shuffled(n, folds, seed, groups)
 
     shuffled = top_down.shuffled_folds
     monkeypatch.setattr(top_down, "shuffled_folds", recorded)
