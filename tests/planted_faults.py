@@ -168,8 +168,8 @@ FAULTS = [
     ),
     Fault("return 1 / (cv.folds - 1)", "return 1 / cv.folds", "test over train is wrong", "test_folds.py"),
     Fault(
-        "[rows[part_of[member] == part] for part in range(v)]",
-        "[rows[part_of[member] != part] for part in range(v)]",
+        "np.flatnonzero(part_of[member] == part)",
+        "np.flatnonzero(part_of[member] != part)",
         "groups in all parts",
         "test_group.py",
     ),

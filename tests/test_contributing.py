@@ -17,7 +17,7 @@ from oblique_cli.ground.resources import PACKAGE
 ROOT = PACKAGE.parent
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-TARGETS = re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+TARGETS = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
 # What stands for a name of one's own in a path of the table.
 PLACEHOLDER = re.compile(r"NAME|FAMILY")
 KINDS = {

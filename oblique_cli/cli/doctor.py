@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import click
 
@@ -78,17 +79,18 @@ def _versions() -> dict[str, str]:
 
 def _extras() -> dict[str, str]:
     """Return of every extra whether its packages are there, and what to install if not."""
-    if not versions.requirements():
+    listed = versions.requirements()
+    if not listed:
         return {"extras": f"unknown: {versions.PACKAGE} is not installed, its files alone are there"}
-    extras = dict.fromkeys(requirement.extra for requirement in versions.requirements() if requirement.extra)
-    return {f"extra {name}": _missing(name) for name in extras}
+    extras = dict.fromkeys(requirement.extra for requirement in listed if requirement.extra)
+    return {f"extra {name}": _missing(name, listed) for name in extras}
 
 
-def _missing(extra: str) -> str:
+def _missing(extra: str, listed: Sequence[versions.Requirement]) -> str:
     """Return what an extra lacks and how to get it, "there" if nothing; one that names others has what these have."""
     extras, lacking = [extra], dict[str, None]()
     for name in extras:  # grows while it is read
-        for requirement in versions.requirements():
+        for requirement in listed:
             if requirement.extra != name:
                 continue
             if requirement.name == versions.PACKAGE:

@@ -39,7 +39,6 @@ class Requirement(NamedTuple):
         return match[1] if match else ""
 
 
-@functools.cache
 def requirements() -> tuple[Requirement, ...]:
     """Return what the installed package requires; none where only its files are there, as in a checkout."""
     try:

@@ -108,7 +108,7 @@ def test_a_file_that_fits_is_fitted_as_ever(folder):
         (("--memory", "8MB", "--qualitative", "a"), "--qualitative is not for a table that is larger than --memory", 2),
         (("--memory", "8MB", "--target", "knd"), "there is no column 'knd' to use as the target", 4),
         (("--memory", "8MB", "--set", "pruning=cv"), "pruning 'cv' needs all rows in memory", 2),
-        (("--memory", "8MB", "--scratch", "big.csv"), "--scratch big.csv is no folder to write to", 2),
+        (("--memory", "8MB", "--scratch", "big.csv"), "--scratch must be a folder to write to", 4),
         (("--scratch", "here"), "--scratch is for a file that takes more than --memory", 2),
         (("--scheduler", "local"), "--scheduler is for the trees of a forest, such as hhgdt_forest", 2),
         (("--memory", "8MB", "--weights", "wt"), "there is no column 'wt' to use as weights", 4),

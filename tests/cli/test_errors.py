@@ -105,7 +105,7 @@ CASES = {
     ),
     "one bad cell": Case(
         4,
-        "my.csv: column 1 ('x') holds numbers, but 'red' in row 6 (line 7): mend the cell, or leave it empty if the",
+        "my.csv: column 1 ('x') holds numbers, but 'red' in row 6 (line 7): mend the cell, or say --na red if it",
         csv(cell="red"),
     ),
     "missing values without a policy": Case(

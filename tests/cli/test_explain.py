@@ -203,4 +203,4 @@ def test_shapley_values_without_what_they_need_are_refused_in_a_sentence(call, f
     refused("give a table of them, --background FILE", "--values", "Raucher=ja", "--shap")
     refused("--background is for --shap", WILD, "--row", "1", "--background", WILD)
     refused("must have at least 2 rows", WILD, "--row", "1", "--shap", "--background", "one.csv")
-    refused("there is no column", WILD, "--row", "1", "--shap", "--background", "other.csv")
+    refused("there are no columns", WILD, "--row", "1", "--shap", "--background", "other.csv")

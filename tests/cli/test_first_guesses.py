@@ -165,7 +165,7 @@ def test_messages_name_files_as_they_are_typed(call, folder):
         (["export", "plain.csv", "--format", "c"], "expected is the file that oblique fit --output writes.\n"),
         (["predict", "edited.json", "plain.csv"], "so the file is damaged or was edited; fit the model again.\n"),
         (["score", "half.json", "plain.csv"], "writes, whole and unchanged.\n"),
-        (["predict", "model.json", "wild.csv"], "there is no column 'length_mm', which is one of the features."),
+        (["predict", "model.json", "wild.csv"], "there are no columns 'length_mm', 'width_mm',"),
     ],
     ids=lambda words: " ".join(words) if isinstance(words, list) else "",
 )

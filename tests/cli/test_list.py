@@ -16,6 +16,7 @@ from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.experiments.store import Store
+from oblique_cli.ground import versions
 from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.schemes import SCHEMES
 from oblique_cli.tree.criteria import CRITERIA
@@ -112,8 +113,8 @@ def test_doctor_says_what_each_extra_lacks(call, monkeypatch, changed, lacking):
             raise importlib.metadata.PackageNotFoundError(name)
         return there[name]
 
-    monkeypatch.setattr(doctor.metadata, "requires", lambda name: ASKED)
-    monkeypatch.setattr(doctor.metadata, "version", version)
+    monkeypatch.setattr(versions.metadata, "requires", lambda name: ASKED)
+    monkeypatch.setattr(versions.metadata, "version", version)
     monkeypatch.setattr(doctor, "_environment", dict)
     said = {
         key.removeprefix("extra "): value
@@ -139,10 +140,10 @@ def test_doctor_without_an_installed_package_says_so(call, monkeypatch):
     def requires(name):
         raise importlib.metadata.PackageNotFoundError(name)
 
-    monkeypatch.setattr(doctor.metadata, "requires", requires)
+    monkeypatch.setattr(versions.metadata, "requires", requires)
     ended = call("doctor", "--format", "json")
     assert ended.code == 0
-    assert json.loads(ended.out)["extras"] == "unknown: oblique-trees is not installed, only found"
+    assert json.loads(ended.out)["extras"] == "unknown: oblique-trees is not installed, its files alone are there"
 
 
 def test_doctor_counts_runs_and_sees_damage(call):

@@ -78,7 +78,7 @@ def test_without_a_command_the_help_is_shown(call):
 
 
 def test_the_installed_command_is_this_one(call):
-    assert [e.value for e in importlib.metadata.entry_points(name="oblique")] == ["oblique_cli.cli:main"]
+    assert [e.value for e in importlib.metadata.entry_points(name="oblique")] == ["oblique_cli._start:main"]
     assert oblique(call.folder, "--version").out == f"oblique {oblique_cli.__version__}\n"
     done = subprocess.run([sys.executable, "-m", "oblique_cli", "--version"], capture_output=True, text=True)
     assert done.stdout == call("--version").out

@@ -257,15 +257,6 @@ def test_cart_regression_is_cut_to_what_there_is_to_find():
     assert fitting.fit(dataset, POLICY, [asked], folds=3).model.facts["leaves"] == whole.n_leaves_
 
 
-def test_cart_regression_is_cut_inside_the_training_rows():
-    """What is cut sees no test row: rows that only tests have do not change it."""
-    dataset, rows = numbers(), np.arange(200)
-    other = replace(dataset, y=np.concatenate([dataset.y[:200], np.full(100, 1e6)]))
-    goal = Goal.usual("regression")
-    alphas = [cut_to_goal(case(one, "cart_regression"), rows, goal, {}, 3)["ccp_alpha"] for one in (dataset, other)]
-    assert alphas[0] == alphas[1] > 0
-
-
 # ---- warnings --------------------------------------------------------------------------------------------------------
 
 

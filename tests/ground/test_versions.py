@@ -33,9 +33,7 @@ def packages(monkeypatch):
     ]
     monkeypatch.setattr(versions.metadata, "requires", lambda name: lines)
     monkeypatch.setattr(versions.metadata, "version", version)
-    versions.requirements.cache_clear()
-    yield known
-    versions.requirements.cache_clear()
+    return known
 
 
 def test_requirements_are_read_with_their_extras(packages):

@@ -15,6 +15,7 @@ import pytest
 from cli_support import COMMAND
 
 import oblique_cli
+from oblique_cli import errors
 from oblique_cli.ground.resources import PACKAGE
 
 CORE = PACKAGE / "core"
@@ -57,7 +58,8 @@ def test_without_a_compiler_the_build_says_what_to_install(tmp_path, environment
 def test_streams_that_are_closed_change_no_file(tmp_path, way):
     (tmp_path / "my.csv").write_text(TABLE)
     call = f"{' '.join(map(str, COMMAND))} fit my.csv --target y --algorithm hhgdt --folds 2 --output"
-    assert subprocess.run(["sh", "-c", f"{call} closed.json {way}"], cwd=tmp_path, check=False).returncode == 0
+    ended = subprocess.run(["sh", "-c", f"{call} closed.json {way}"], cwd=tmp_path, check=False)
+    assert ended.returncode == (errors.EXIT_STORE if ">&-" in way.replace("2>&-", "") else errors.EXIT_OK)
     model = json.loads((tmp_path / "closed.json").read_text(encoding="utf-8"))
     assert model["classes"] == ["p", "q"] and model["state"]
 

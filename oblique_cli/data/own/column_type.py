@@ -134,11 +134,11 @@ class ColumnTypes:
         if mostly is not None and mostly.odd and not self._are_codes(name, values, mostly, declared=False):
             raise DataError(self.odd_cell(j, name, cells, mostly))
 
-    def _are_codes(self, name: str, values: Collection[str], mostly: Mostly, declared: bool) -> bool:
+    def _are_codes(self, name: str, values: Counter[str], mostly: Mostly, declared: bool) -> bool:
         """Whether a column of numbers and other cells holds codes: A/5 21171 beside 113803, K beside 1, 2 and 3.
 
-        Its numbers are whole and plain. Either most of the other cells have digits too, or there are about as many
-        different words as numbers, and few of both.
+        Its numbers are whole and plain. Either most of the other cells have digits too and are a tenth of all cells,
+        since a few are mistakes of typing, or there are about as many different words as numbers, and few of both.
         """
         numbers, odd, form = mostly.numbers, mostly.odd, mostly.form
         if not odd or declared:
@@ -152,7 +152,8 @@ class ColumnTypes:
             return True
         with_digits = sum(rows for cell, rows in odd.items() if any(map(str.isdigit, cell)))
         few = len(numbers) <= own_roles.FEW_CLASSES and 2 * len(odd) >= len(numbers)
-        if few or 2 * with_digits > sum(odd.values()):
+        n_odd = sum(odd.values())
+        if few or (2 * with_digits > n_odd and 10 * n_odd >= values.total()):
             self.codes.append(f"{quoted(name)} ({quoted(next(iter(odd)))})")
             return True
         return False

@@ -216,7 +216,8 @@ def test_a_walk_by_the_procedure_reaches_the_leaf_of_the_core(name, tmp_path):
     procedure = case.procedure
     if procedure.is_forest or procedure.coded:
         return  # predictions of the exported code, above, are the walk of each tree
-    tree, X = procedure.tree, support.rows(case, 300, gaps=0.0 if procedure.needed else 0.03, seed=9)
+    takes_gaps = procedure.used and not procedure.needed
+    tree, X = procedure.tree, support.rows(case, 300, gaps=0.03 if takes_gaps else 0.0, seed=9)
     fills = [np.nan if cell.fill is None else cell.fill for cell in procedure.cells]
     for row, leaf in zip(np.where(np.isnan(X), fills, X), case.model.apply(X).tolist(), strict=True):
         node = 0
