@@ -241,4 +241,6 @@ def test_warnings_of_libraries_are_shown_to_those_who_ask(options, shown):
 
 def test_main_takes_the_arguments_of_the_process(monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["oblique", "--version"])
+    monkeypatch.setenv("PYTHONSAFEPATH", "")  # which `main` sets for the processes that it starts
+    monkeypatch.delenv("PYTHONSAFEPATH")
     assert main() == 0 and capsys.readouterr().out.startswith("oblique ")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import subprocess
 import sys
 from importlib.machinery import PathFinder
@@ -50,8 +49,7 @@ def executed(folder: Path) -> set[str]:
 
 
 def test_the_notes_work(shadowed):
-    settings = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
-    subprocess.run([sys.executable, "-c", "import wave"], cwd=shadowed, env=settings, check=True)
+    subprocess.run([sys.executable, "-c", "import wave"], cwd=shadowed, check=True)
     assert "wave" in executed(shadowed)
 
 
