@@ -89,3 +89,7 @@ def test_versions_outside_the_tested_range_are_listed(monkeypatch):
     assert versions.untested() == ["numpy 2.6.0 is outside the tested versions, 1.26.0 to 2.5.5"]
     monkeypatch.setattr(versions.platform, "python_version", lambda: "3.14.0")
     assert versions.untested()[0] == "python 3.14.0 is outside the tested versions, 3.11.7 to 3.13.0"
+
+
+def test_the_quick_tests_are_there():
+    assert [path for path in matrix.QUICK if not (ROOT / path).exists()] == []
