@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from oblique_cli.ground import versions
+from tools import versions as matrix
 
 ROOT = Path(__file__).resolve().parents[2]
 

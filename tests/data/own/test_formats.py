@@ -248,7 +248,7 @@ def test_a_part_of_a_file_is_named(tmp_path):
         read_own(f"{tmp_path}/two.sqlite:tow", Reading("y"))
     with zipfile.ZipFile(tmp_path / "many.zip", "w") as archive:
         for name in ("a.csv", "b.csv"):
-            archive.writestr(name, "x,y\n" + "\n".join(f"{i / 7},{'ab'[i % 2]}" for i in range(20)))
+            archive.writestr(zipfile.ZipInfo(name), "x,y\n" + "\n".join(f"{i / 7},{'ab'[i % 2]}" for i in range(20)))
     assert read_own(f"{tmp_path}/many.zip:b.csv", Reading("y"))[0].n == 20
     with pytest.raises(DataError, match=r"the archive has 2 files \(a.csv, b.csv\); say which one, as in FILE:a.csv"):
         read_own(tmp_path / "many.zip", Reading("y"))
@@ -271,7 +271,7 @@ def archive_of(*names: str) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name in names:
-            archive.writestr(name, b"\x93NUMPY" if name.endswith("npy") else b"<x/>")
+            archive.writestr(zipfile.ZipInfo(name), b"\x93NUMPY" if name.endswith("npy") else b"<x/>")
     return out.getvalue()
 
 
