@@ -48,7 +48,7 @@ def zipped(**members: bytes | str) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_STORED) as archive:
         for name, content in members.items():
-            archive.writestr(name.replace("__", "."), content)
+            archive.writestr(zipfile.ZipInfo(name.replace("__", ".")), content)
     return out.getvalue()
 
 

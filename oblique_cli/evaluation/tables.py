@@ -744,7 +744,8 @@ def narrow(table: HasSheet, width: int) -> str:
                 line = _one_line(f"{name}: {cell}")
                 lines.append(textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    "))
             blocks.append("\n".join(lines))
-    blocks += [textwrap.fill(_one_line(note), width) for note in sheet.notes]
+    if sheet.notes:
+        blocks.append("\n".join(textwrap.fill(_one_line(note), width) for note in sheet.notes))
     return "\n\n".join(blocks) + "\n"
 
 

@@ -214,7 +214,7 @@ def test_tables_fit_a_terminal_of_40_columns(call):
         lines = on_a_terminal(call.folder, 40, *arguments).out.splitlines()
         assert max(map(len, lines)) <= 40, arguments
     assert "  accuracy: " in on_a_terminal(call.folder, 40, "table", run).out
-    wide = on_a_terminal(call.folder, 200, "table", run).out
+    wide = on_a_terminal(call.folder, 400, "table", run).out
     assert wide == call("table", run).out, "a wide terminal shows what a file gets"
 
 

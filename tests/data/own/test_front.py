@@ -485,7 +485,7 @@ def zipped(content: bytes, *names: str) -> bytes:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as archive:
         for name in names or ("my.csv",):
-            archive.writestr(zipfile.ZipInfo(name), content)  # a date of its own would be part of the test's name
+            archive.writestr(zipfile.ZipInfo(name), content)
     return out.getvalue()
 
 
