@@ -33,6 +33,7 @@ from oblique_cli.errors import (
     EXIT_OK,
     EXIT_PIPE,
     EXIT_STORE,
+    DataError,
     ObliqueError,
     cut,
     exit_code_of,
@@ -88,6 +89,7 @@ WITHOUT_PLUGINS = ("convert",)  # commands that look up no name
 
 # What Python, the loader of libraries and the C library say where the system gives no more memory.
 NO_MEMORY = re.compile("failed to map segment|annot allocate memory|can't start new thread|annot create thread")
+LEAST_ADDRESS_SPACE = 640 << 20  # bytes: imports take up to 590 MB
 TRACEBACK = "OBLIQUE_TRACEBACK"  # "1" shows how it came to an error
 
 
@@ -124,7 +126,7 @@ class LazyGroup(click.Group):
         module, _, function = COMMANDS[cmd_name].rpartition(".")
         there = module if module.startswith(f"{doors.PAPERS}.") else f"{__name__}.{module}"
         command: click.Command = getattr(import_module(there), function)
-        return command if cmd_name in WITHOUT_PLUGINS else _with_plugins(command)
+        return _prepared(command, with_plugins=cmd_name not in WITHOUT_PLUGINS)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a list of commands for each section, without importing any."""
@@ -141,21 +143,44 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def _with_plugins(command: click.Command) -> click.Command:
-    """Return a command that imports installed plugins before it begins; its help, which is printed before, does not."""
+def _prepared(command: click.Command, *, with_plugins: bool) -> click.Command:
+    """Return a command that checks the memory and imports plugins before it begins; its help does neither."""
     callback = command.callback
     assert callback is not None
 
     @functools.wraps(callback)
     def begun(*args: Any, **kwargs: Any) -> Any:
-        from oblique_cli import plugins
+        _check_address_space()
+        if with_plugins:
+            from oblique_cli import plugins
 
-        plugins.load()
+            plugins.load()
         return callback(*args, **kwargs)
 
     found = copy.copy(command)
     found.callback = begun
     return found
+
+
+def _check_address_space() -> None:
+    """Refuse a limit of the address space (`ulimit -v`) that the libraries of numbers do not fit in. DataError
+
+    There OpenBLAS waits for ever for the memory of its threads, and allocators end the process without a sentence.
+    Under a limit that is high enough, OpenBLAS gets one thread: each takes 32 MB in NumPy's copy and in SciPy's.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows has no such limit
+        return
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return
+    if limit < LEAST_ADDRESS_SPACE:
+        least = LEAST_ADDRESS_SPACE >> 20
+        raise DataError(
+            f"the address space is limited to {limit >> 20} MB: at least {least} MB are needed (ulimit -v)."
+        )
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @click.group(
