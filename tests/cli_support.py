@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import fcntl
+import inspect
 import json
 import os
 import struct
@@ -13,12 +14,15 @@ import sys
 import tempfile
 import termios
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
+from click.testing import CliRunner, Result
 from waiting import FOREVER
 
 from oblique_cli import cli
@@ -42,6 +46,12 @@ class Ended:
     seconds: float = 0.0
     bytes: int = 0
     work: float = 0.0
+
+
+def invoke(command: click.Command, arguments: Sequence[str] = ()) -> Result:
+    """Run a command in this process; what it prints to stdout and to stderr is apart under every version of click."""
+    together = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).parameters else {}
+    return CliRunner(**together).invoke(command, arguments)
 
 
 def environment(folder: Path) -> dict[str, str]:

@@ -194,7 +194,8 @@ def parse(command: str, block: Block) -> None:
         group: click.Command = cli
         while isinstance(group, click.Group):
             # What click keeps for the subcommand differs between its versions.
-            rest = [*getattr(context, "_protected_args", []), *context.args]
+            protected = vars(context).get("_protected_args", vars(context).get("protected_args", []))
+            rest = [*protected, *context.args]
             name, found, rest = group.resolve_command(context, rest)
             assert found is not None
             context, group = found.make_context(name, rest, parent=context), found

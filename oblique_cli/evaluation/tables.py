@@ -779,12 +779,14 @@ def _grid(grid: TextGrid, style: str, escape: Callable[[str], str], best: str = 
         text = escape(f"{mark} {cell}" if mark else cell)
         return best.format(text) if mark == BEST else text
 
+    cells = list(grid.cells(written))
+    sides = ["left"] * grid.left + ["right"] * (len(grid.header) - grid.left)
     text: str = tabulate(
-        grid.cells(written),
+        cells,
         headers=[escape(cell) for cell in grid.header],
         tablefmt=style,
         disable_numparse=True,
-        colalign=["left"] * grid.left + ["right"] * (len(grid.header) - grid.left),
+        colalign=sides if cells else None,  # tabulate below 0.10 refuses sides for a table without rows
     )
     return text
 

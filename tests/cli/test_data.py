@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 import pytest
-from click.testing import CliRunner, Result
+from cli_support import invoke
+from click.testing import Result
 from data_support import no_user_folders, site, toys
 
 from oblique_cli.cli.data import data
@@ -18,7 +19,7 @@ __all__ = ["no_user_folders", "site", "toys"]
 
 def run(*arguments: str) -> tuple[int, Result, str]:
     """Exit code as the main command sets it, the result, and the error's sentence."""
-    result = CliRunner().invoke(data, arguments)
+    result = invoke(data, arguments)
     if isinstance(result.exception, ObliqueError):
         return result.exception.exit_code, result, str(result.exception)
     assert result.exception is None or isinstance(result.exception, SystemExit), result.exception

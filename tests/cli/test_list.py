@@ -83,24 +83,24 @@ def test_doctor_tells_versions_processors_and_places(call):
 
 ASKED = [
     "numpy>=1.26",
-    'matplotlib>=3.8; extra == "figures"',
+    'matplotlib>=3.10; extra == "figures"',
     "onnx >=1.16 ; extra == 'onnx'",
     'oblique-trees[figures,onnx]; extra == "test"',
     'mkdocstrings[python]>=0.29; extra == "docs"',
     'clang-format==14.*; extra == "lint"',
 ]
-ALL_THERE = {"matplotlib": "3.8.0", "onnx": "1.16", "mkdocstrings": "1", "clang-format": "14.0.6"}
+ALL_THERE = {"matplotlib": "3.10.0", "onnx": "1.16", "mkdocstrings": "1", "clang-format": "14.0.6"}
 
 
 @pytest.mark.parametrize(
     ("changed", "lacking"),
     [
         ({}, {}),
-        ({"matplotlib": None}, {"figures": "matplotlib>=3.8", "test": "matplotlib>=3.8"}),
+        ({"matplotlib": None}, {"figures": "matplotlib>=3.10", "test": "matplotlib>=3.10"}),
         ({"matplotlib": "3.10.1rc1", "onnx": "1.9"}, {"onnx": "onnx>=1.16", "test": "onnx>=1.16"}),
         (
             {"matplotlib": "3", "onnx": None, "clang-format": None, "mkdocstrings": "0.29.1"},
-            {"figures": "matplotlib>=3.8", "onnx": "onnx>=1.16", "test": "matplotlib>=3.8, onnx>=1.16",
+            {"figures": "matplotlib>=3.10", "onnx": "onnx>=1.16", "test": "matplotlib>=3.10, onnx>=1.16",
              "lint": "clang-format==14.*"},
         ),
     ],

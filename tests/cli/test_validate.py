@@ -6,8 +6,7 @@ import sys
 
 import jsonschema
 import pytest
-from cli_support import call
-from click.testing import CliRunner
+from cli_support import call, invoke
 
 from oblique_cli.cli.schema import schema
 from oblique_cli.cli.validate import validate
@@ -25,7 +24,7 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "good.yaml").write_text(GOOD)
     (tmp_path / "bad.yaml").write_text(BAD)
-    return lambda *arguments: CliRunner().invoke(validate, arguments)
+    return lambda *arguments: invoke(validate, arguments)
 
 
 def test_a_good_configuration_is_ok_with_its_size(run):
@@ -187,14 +186,14 @@ def test_every_data_set_says_what_it_has_against_a_configuration_and_a_wrong_one
 
 
 def test_schema_prints_a_schema_that_is_valid_json():
-    result = CliRunner().invoke(schema)
+    result = invoke(schema)
     assert result.exit_code == 0
     jsonschema.Draft202012Validator.check_schema(json.loads(result.output))
 
 
 @pytest.mark.parametrize("command", [validate, schema])
 def test_every_command_has_help_with_an_example(command):
-    output = CliRunner().invoke(command, ["--help"]).output
+    output = invoke(command, ["--help"]).output
     assert f"Example: oblique {command.name}" in output
 
 

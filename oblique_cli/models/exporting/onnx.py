@@ -88,7 +88,7 @@ class _Graph:
     def op(self, kind: str, *inputs: str, domain: str = "", output: str = "", **attributes: Any) -> str:
         """Add a node and return the name of its output."""
         name = output or f"{self.prefix}{kind}_{len(self.nodes)}"
-        self.nodes.append(self.helper.make_node(kind, list(inputs), [name], domain=domain, **attributes))
+        self.nodes.append(self.helper.make_node(kind, list(inputs), [name], name=name, domain=domain, **attributes))
         return name
 
     def constant(self, values: Any, dtype: Any = np.float64) -> str:
