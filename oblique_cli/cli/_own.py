@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,9 @@ MOST_ARRAY_COLUMNS = 100_000  # of a .npy file, whose names x1, x2, ... no colum
 CLASSIFIERS = ("axis_parallel", "hhcart_a")
 REGRESSORS = ("cart_regression", "m5_style")
 ONE_TREE = {"classification": "hhcart_a", "regression": "m5_style"}
+
+# How the size of a cross-validation is set by the options of `run`.
+SIZES = {"repeats": "--set cv.repeats={}", "folds": "--set cv.folds={}"}
 
 # What is done to cells that an algorithm cannot take as they are, unless --set says otherwise.
 UNASKED = {"missing": "impute", "encoding": "onehot"}
@@ -315,13 +318,13 @@ def looked_at(
     return spec, dataset, columns
 
 
-def pruned(algorithm: str) -> str | dict[str, Any]:
-    """Return the key `algorithm` of a configuration: pruned by cross-validation if it is a tree grown top-down."""
+def pruned(algorithm: str, rows: int = 0) -> str | dict[str, Any]:
+    """Return the key `algorithm` of a configuration, pruned as `pruned_spec` says if it is a tree grown top-down."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.default_pruning import pruned_spec
     from oblique_cli.ground.nouns import AlgorithmSpec
 
-    params = pruned_spec(AlgorithmSpec(algorithm, algorithm)).params if algorithm in ALGORITHMS else {}
+    params = pruned_spec(AlgorithmSpec(algorithm, algorithm), rows).params if algorithm in ALGORITHMS else {}
     return {"name": algorithm, **params} if params else algorithm
 
 
@@ -337,10 +340,12 @@ def experiment_of(
     algorithms: Sequence[str | dict[str, Any]],
     overrides: Sequence[str],
     where: str,
+    sizes: Mapping[str, str] = SIZES,
     **more: Any,
 ) -> Experiment:
     """Return the experiment on files of the user's own, without a configuration.
 
+    sizes : keys of `cv` that are smaller than usual where the work would take long -> the option that restores them
     algorithms : none for those that suit the task; names are pruned where that is possible
     more : further keys of the configuration
     Its name holds a digest of data and settings, so that another experiment on a file is another run. The number of
@@ -367,10 +372,13 @@ def experiment_of(
         for path, (spec, _, _) in zip(paths, looks, strict=True)
     ]
     chosen = algorithms or (CLASSIFIERS if tasks[0] == "classification" else REGRESSORS)
-    listed = [pruned(name) if isinstance(name, str) else name for name in chosen]
+    rows = max(dataset.n for _, dataset, _ in looks)
+    listed = [pruned(name, rows) if isinstance(name, str) else name for name in chosen]
     plain = {"version": 1, "datasets": keys, "algorithms": listed, **more}
     experiment = config.from_mapping(plain, stem(paths[0]), overrides, where=where)
     experiment = replace(experiment, algorithms=tuple(map(_tunable, experiment.algorithms)))
+    if not {text.partition("=")[0].strip() for text in overrides} & {"cv.repeats", "cv.folds"}:
+        experiment = _affordable(experiment, [dataset for _, dataset, _ in looks], sizes)
     if not experiment.title:
         titles = [ALGORITHMS[spec.name].title for spec in experiment.algorithms]
         cut: dict[str, list[str]] = {}
@@ -387,11 +395,33 @@ def experiment_of(
     return replace(experiment, name=f"{experiment.name[:55]}-{code}")
 
 
+def _affordable(experiment: Experiment, datasets: Sequence[Dataset], sizes: Mapping[str, str]) -> Experiment:
+    """Return the experiment with fewer repetitions and folds if it is much work, and print a note; sizes as above."""
+    from oblique_cli.experiments.running import Case
+    from oblique_cli.fitting.budget import affordable_cv
+
+    cases = [
+        Case.of(experiment, dataset, policy, spec)
+        for dataset, policy in zip(datasets, experiment.datasets, strict=True)
+        for spec in experiment.algorithms
+    ]
+    # A comparison (its options are its own) needs two repetitions for an SD.
+    cv, seconds = affordable_cv(
+        experiment.cv, cases, {key: 1 if sizes is SIZES and key == "repeats" else 2 for key in sizes}
+    )
+    less = {key: usual for key in sizes if getattr(cv, key) < (usual := getattr(experiment.cv, key))}
+    if less:
+        said = listed_words([f"{getattr(cv, key)} {key} in place of {usual}" for key, usual in less.items()])
+        options = " ".join(sizes[key].format(usual) for key, usual in less.items())
+        click.echo(f"note: {said}, as all would take about {seconds:.0f} s of CPU; {options} runs all.", err=True)
+    return replace(experiment, cv=cv)
+
+
 def _tunable(spec: AlgorithmSpec) -> AlgorithmSpec:
     """Leave pruning that nobody asked for to the parameter that a grid is over, if it cuts the tree itself."""
-    from oblique_cli.estimators.default_pruning import PRUNED, pruned_spec
+    from oblique_cli.estimators.default_pruning import KEPT, PRUNED, pruned_spec
 
-    if any(spec.params.get(key) != value for key, value in PRUNED.items()):
+    if not any(unasked.items() <= spec.params.items() for unasked in (PRUNED, KEPT)):
         return spec
     bare = replace(spec, params={key: value for key, value in spec.params.items() if key not in PRUNED})
     return bare if pruned_spec(bare) == bare else spec

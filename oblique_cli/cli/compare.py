@@ -204,7 +204,9 @@ def compare(
     if files:
         own_algorithms = [_algorithm(name, tunes) for name in algorithms]
         measured = {"metrics": list(metrics)} if metrics else {}
-        experiment = experiment_of(files, own, own_algorithms, (), "oblique compare", seed=seed, cv=cv, **measured)
+        sizes = {} if asked else {"repeats": "--repeats {}", "folds": "--folds {}"}
+        more: dict[str, Any] = {"sizes": sizes, "seed": seed, "cv": cv, **measured}
+        experiment = experiment_of(files, own, own_algorithms, (), "oblique compare", **more)
     else:
         wanted, missing = _datasets(datasets, runner)
         plain: dict[str, Any] = {

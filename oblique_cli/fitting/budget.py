@@ -8,8 +8,8 @@ what has not begun is left out, and the outcome says so.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
 from pathlib import Path
@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.default_pruning import KEPT
 from oblique_cli.experiments.running import Case
+from oblique_cli.ground.nouns import CVSpec
 from oblique_cli.ground.strict_yaml import Problems, parse, read
+from oblique_cli.schemes import SCHEMES
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -29,6 +31,9 @@ FILE = Path(__file__).with_name("costs.yaml")
 # measured may take longer, and the clock is to brake where they take twice as long.
 PLANNED = 0.7
 BRAKE = 2 * PLANNED  # budgets of CPU time after which nothing further is begun
+
+SECONDS = 40.0  # of a comparison that the user did not size
+SMALLER = {"repeats": (5, 3, 2, 1), "folds": (5, 3, 2)}  # what a comparison may have less of, in this order
 
 GROWTHS = 10  # of a tree that cross-validation prunes, for one that rows kept from growth prune
 
@@ -84,6 +89,31 @@ def cost_of(case: Case, rows: float, folds: int) -> float:
     path = case.algorithm.path_parameter
     searched = prod(len(values) for name, values in case.spec.grid.items() if name != path)
     return once * (1 + folds * searched) if case.spec.grid else once
+
+
+def affordable_cv(cv: CVSpec, cases: Sequence[Case], least: Mapping[str, int]) -> tuple[CVSpec, float]:
+    """Return the division with as many repetitions, and then folds, as SECONDS pay for, and seconds of `cv` as it is.
+
+    cases : the algorithms on their data sets; those whose cost is not listed count nothing
+    least : key of SMALLER -> the fewest that make sense; other keys stay. The smallest division may be too much work.
+    """
+    scheme = SCHEMES[cv.scheme]
+    listed = [case for case in cases if case.spec.name in costs(case.dataset.task)]
+    free = [key for key in SMALLER if key in least and key in scheme.takes() and key not in scheme.fixed]
+
+    def seconds(of: CVSpec) -> float:
+        share = 1 - 1 / of.folds if "folds" in scheme.takes() else 1.0
+        fits = [len(scheme.places(case.dataset, of)) for case in listed]
+        each = [cost_of(case, share * case.dataset.n, of.tune_folds) for case in listed]
+        return sum(n * cost for n, cost in zip(fits, each, strict=True))
+
+    whole = seconds(cv)
+    smaller = ((key, n) for key in free for n in SMALLER[key] if least[key] <= n < getattr(cv, key))
+    for key, n in smaller:
+        if seconds(cv) <= SECONDS * PLANNED:
+            break
+        cv = replace(cv, folds=n, tune_folds=n) if key == "folds" else replace(cv, repeats=n)
+    return cv, whole
 
 
 def seen_columns(dataset: Dataset, encoding: str) -> int:

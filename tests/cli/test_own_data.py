@@ -288,3 +288,15 @@ def test_a_stored_run_remembers_how_its_file_was_read(call):
     (spec,) = run.experiment.datasets
     assert (spec.drop, spec.keep, spec.dates, spec.decimal) == (("Station",), ("Patient",), "days", "comma")
     assert catalogue.load(spec).digest == run.content["data"]["wild"]
+
+
+def test_a_table_that_is_much_work_has_fewer_repetitions_unless_said(call):
+    rows = [f"{i * 37 % 101},{i * 53 % 97},{i * i % 89 + i / 7919:.4f},{'ab'[i * i % 7 < 2]}" for i in range(8000)]
+    (call.folder / "big.csv").write_text("\n".join(["x,y,z,t", *rows]) + "\n")
+    command = ("run", "big.csv", "--target", "t", "--dry-run")
+    ended = call(*command)
+    assert "note: 5 repeats in place of 10" in ended.err and "--set cv.repeats=10 runs all" in ended.err
+    assert "100 of 100 folds to run" in ended.out and call(*command).out == ended.out
+    said = call(*command, "--set", "cv.repeats=10")
+    assert "200 of 200 folds to run" in said.out and "in place of" not in said.err
+    assert "in place of" not in call("run", PLAIN, "--target", "variety", "--dry-run").err
