@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import functools
 import os
 import re
 import shutil
@@ -94,11 +95,20 @@ def pythons() -> list[str]:
 def uv(*arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
     """Run uv, without downloads of Python."""
     command = [sys.executable, "-m", "uv", *arguments]
-    settings = {**os.environ, "UV_PYTHON_DOWNLOADS": "never"}
+    settings = {**os.environ, "UV_PYTHON_DOWNLOADS": "never", **every_pyenv()}
     done = subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True)
     if check and done.returncode:
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
     return done
+
+
+@functools.cache
+def every_pyenv() -> dict[str, str]:
+    """Return the setting that lets pyenv start each of its Pythons, not only those of the current folder."""
+    if not shutil.which("pyenv"):
+        return {}
+    done = subprocess.run(["pyenv", "versions", "--bare"], capture_output=True, text=True)
+    return {"PYENV_VERSION": ":".join(done.stdout.split()[::-1])}
 
 
 def measured(python: str, versions: str, quick: bool) -> dict[str, str]:
