@@ -300,3 +300,11 @@ def test_a_table_that_is_much_work_has_fewer_repetitions_unless_said(call):
     said = call(*command, "--set", "cv.repeats=10")
     assert "200 of 200 folds to run" in said.out and "in place of" not in said.err
     assert "in place of" not in call("run", PLAIN, "--target", "variety", "--dry-run").err
+
+
+def test_a_column_of_two_numbers_a_cell_is_never_left_out_in_silence(call):
+    rows = [f"{i % 7},{100 + i}/{60 + i % 30},{i % 3 + 1}/2,{'ab'[i % 2]}" for i in range(60)]
+    (call.folder / "pressure.csv").write_text("\n".join(["x,bp,dose,y", *rows]) + "\n")
+    out = call("tree", "pressure.csv", "--target", "y").out
+    assert "'bp' holds two numbers in a cell ('100/60')" in out and "'dose' holds two numbers in a cell ('1/2')" in out
+    assert "two numbers" not in call("tree", "pressure.csv", "--target", "y", "--qualitative", "bp,dose").out

@@ -89,6 +89,16 @@ def _clock(text: str, x: float, rng: Draw) -> tuple[str, float]:
     return f"{minutes // 60}:{minutes % 60:02d}", minutes
 
 
+def _hour_letter(text: str, x: float, rng: Draw) -> tuple[str, float]:
+    minutes = int(rng.integers(0, 1440))
+    return f"{minutes // 60}h{minutes % 60:02d}", minutes
+
+
+def _with_error(text: str, x: float, rng: Draw) -> tuple[str, float]:
+    sign = (" ± ", "±", " +/- ")[rng.integers(3)]
+    return f"{text}{sign}{int(rng.integers(1, 9))}", x
+
+
 def _seconds(text: str, x: float, rng: Draw) -> tuple[str, float]:
     seconds = int(rng.integers(0, 86400))
     return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}", seconds / 60
@@ -200,6 +210,9 @@ FAULTS: dict[str, Fault] = {
     "about": Fault(around("~")),
     "range": Fault(_range, BIG),
     "clock": Fault(_clock, every=True),
+    "hour with a letter": Fault(_hour_letter, every=True),
+    "with its error": Fault(_with_error, every=True),
+    "error in part": Fault(_with_error),
     "clock with seconds": Fault(_seconds, every=True),
     "race": Fault(_race, every=True),
     "noon": Fault(_noon, every=True),

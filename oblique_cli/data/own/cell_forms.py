@@ -41,6 +41,14 @@ def _middle(groups: Groups, read: Read) -> float:
     return (low + high) / 2
 
 
+def _with_error(groups: Groups, read: Read) -> float:
+    """The value of one that has its error behind it, and maybe a unit behind both."""
+    number, error = groups[0] or "", groups[1] or ""
+    if read(error) < 0:
+        raise ValueError(groups)
+    return read(number)
+
+
 def _scaled(groups: Groups, read: Read) -> float:
     number, word = groups[0] or "", groups[1] or ""
     factor = SCALES.get(word) or SCALES.get(word.casefold())
@@ -92,7 +100,7 @@ SCALES = {
 }  # fmt: skip
 WEAK_SCALES = ("m", "b", "B", "g", "G", "t", "T", "mm", "cr")
 _FLAGS = "*\u2020\u2021\u00a7\u00b6^"
-_CLOCK = r"([0-9]{1,3}):([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?"
+_CLOCK = r"([0-9]{1,3}(?=:)|[0-9]{1,2}(?=[hH]))[:hH]([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?"
 _QUANTITY = r"([0-9]+(?:[.,][0-9]+)?)"
 
 # Name, as a model keeps it -> form.
@@ -105,6 +113,7 @@ CELL_FORMS: Mapping[str, CellForm] = {
         ),
         _first,
     ),
+    "error": CellForm(re.compile(r"(.*\S)\s*(?:\u00b1|\+/-|\+-)\s*(\S.*)"), _with_error),
     "plus": CellForm(re.compile(r"(.*[^+\s])\s*\+(\s*[^-+\d]*)"), lambda groups, read: read("".join(map(str, groups)))),
     "range": CellForm(re.compile("(.*?[^\\s\u2013-])\\s*(?:-|\u2013|\u2014|\\bto\\b)\\s*([^\\s-].*)"), _middle),
     "scale": CellForm(re.compile(rf"(.*[0-9.])[{SPACES}]?([A-Za-z]+\.?)"), _scaled),
@@ -127,6 +136,7 @@ CELL_FORMS: Mapping[str, CellForm] = {
     ),
 }  # fmt: skip
 IN_MINUTES = ("clock", "duration", "time")
+_HOUR = re.compile("[0-9]{1,2}[hH][0-9]{2}")  # 17h30
 _GLUED = re.compile(r"[0-9][kKM](?![A-Za-z])")
 _TWO_PARTS = re.compile(r"[0-9]\s*d.*[0-9]\s*h|[0-9]\s*h.*[0-9]\s*m|[0-9]\s*m.*[0-9]\s*s", re.I)
 
@@ -290,7 +300,7 @@ def candidates(cells: Collection[str]) -> tuple[str, ...]:
         for word, money in words
     ):
         names.append("scale")
-    if any(":" in cell for cell in cells):
+    if any(":" in cell or _HOUR.fullmatch(cell) for cell in cells):
         names.append(_of_times(cells))
     if any(_TWO_PARTS.search(cell) and CELL_FORMS["time"].pattern.fullmatch(cell) for cell in cells):
         names.append("time")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,6 +40,7 @@ from oblique_cli.ground.bounds import TABLE_CELLS
 from oblique_cli.ground.labels import OTHER, label_order
 from oblique_cli.ground.registry import close_matches
 
+_DOUBLE = re.compile(r"\d+(?:[.,]\d+)?\s*/\s*\d+(?:[.,]\d+)?")  # 120/80
 LISTS = ("drop", "keep", "features", "qualitative")  # of names of columns; a list with commas counts as its parts
 
 
@@ -543,6 +545,11 @@ class _Look:
         if left:
             named = [f"{quoted(name)} ({WHY[why]})" for name, why in left.items()]
             out.append(f"left out: {cut_list(named)}; --keep brings a column back.")
+        out += [
+            f"{quoted(name)} holds two numbers in a cell ({quoted(cell)}), which are no number; divide it into "
+            "two columns (--qualitative COLUMN takes levels, --drop COLUMN leaves it out)."
+            for name, cell in self._doubles()
+        ]
         levels = [
             f"{quoted(name)} ({len(some)})"
             for name, some in zip(self._level_names(), columns.levels.values(), strict=True)
@@ -564,6 +571,18 @@ class _Look:
                 f"column{'' if n_columns == 1 else 's'}{as_marks}{fate}."
             )
         self.notes[:0] = out
+
+    def _doubles(self) -> list[tuple[str, str]]:
+        """The columns of words most of whose cells are as 120/80 is, and a cell of each."""
+        found = []
+        for column in self.columns.columns:
+            named = column.name in (*self.reading.qualitative, *self.reading.keep)
+            if column.treatment in ("levels", "identifier", "text") and not named:
+                counts = self.counts[self.header.index(column.name)]
+                cells = [cell for cell in counts if _DOUBLE.fullmatch(cell)]
+                if 2 * sum(counts[cell] for cell in cells) > sum(rows for cell, rows in counts.items() if cell):
+                    found.append((column.name, cells[0]))
+        return found
 
     def _conversions(self) -> list[str]:
         """What was done to cells, a sentence for each kind."""
