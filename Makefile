@@ -11,6 +11,8 @@ PROFILE ?= full
 DATA ?=
 # How much of the soak
 SHARE ?= 1
+# Other cases of the soak
+SEED ?= 1
 # Where `make wheels` puts the wheel
 DIST ?= dist
 
@@ -42,8 +44,8 @@ test-long: $(INSTALLED) $(STUB) bytecode  ## the tests that `make test` leaves o
 test-versions: $(VENV)/.versions  ## the tests with every Python here, newest and lowest packages (docs/versions.md); PYTHON=python3.13 for one
 	$(BIN)/python -m tools.versions --store $(if $(filter-out file,$(origin PYTHON)),--python $(PYTHON))
 
-soak: $(INSTALLED)  ## the attack of tests/robustness at full length (docs/reliability.md): hours; SHARE=0.1 for a tenth
-	OBLIQUE_SOAK=$(SHARE) $(BIN)/python -m pytest -n auto --dist load tests/robustness $(STORED)
+soak: $(INSTALLED)  ## the attack of tests/robustness at full length (docs/reliability.md): hours; SHARE=0.1 for a tenth, SEED=7 for other cases
+	OBLIQUE_SOAK=$(SHARE) OBLIQUE_SEED=$(SEED) OBLIQUE_COUNTS=$(CURDIR)/results/tables/attacks.csv $(BIN)/python -m pytest -n auto --dist load tests/robustness $(STORED)
 
 sanitize: $(INSTALLED)  ## tests of the core under the address, undefined-behavior and thread sanitizers
 	$(BIN)/python tools/sanitize.py

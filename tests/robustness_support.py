@@ -1,16 +1,22 @@
 """What the tests of robustness share: how long they attack, rows to fit on, and what an algorithm made of them.
 
-OBLIQUE_SOAK=1, as `make soak` sets it, attacks longer; 0.1 a tenth of that.
+OBLIQUE_SOAK=1, as `make soak` sets it, attacks longer; 0.1 a tenth of that. OBLIQUE_SEED draws other cases, and
+OBLIQUE_COUNTS names the CSV file in which cases are counted.
 """
 
 from __future__ import annotations
 
+import csv
+import fcntl
 import inspect
 import os
 import random
+import re
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -39,9 +45,143 @@ def many(sample: int, soak: int) -> int:
     return max(sample, round(SOAK * soak))
 
 
+SEED = os.environ.get("OBLIQUE_SEED", "")
+
+
+def seeded(name: str) -> random.Random:
+    """The numbers that an attack draws; `make soak SEED=7` draws others."""
+    return random.Random(f"{name} {SEED}" if SEED else name)
+
+
+@contextmanager
+def counted(attack: str) -> Iterator[Counter[str]]:
+    """Count `cases` and those `refused`; the exception that ends the block is a case that is `wrong` or `crashed`.
+
+    The counts are added to the line of the attack and the seed in the CSV file OBLIQUE_COUNTS, if that is set.
+    """
+    counts = Counter[str]()
+    try:
+        yield counts
+    except BaseException as error:
+        counts["wrong" if isinstance(error, AssertionError) else "crashed"] += 1
+        raise
+    finally:
+        if path := os.environ.get("OBLIQUE_COUNTS"):
+            add_counts(Path(path), attack, counts)
+
+
+COUNTS = ("cases", "wrong", "refused", "crashed")
+
+
+def add_counts(path: Path, attack: str, counts: Mapping[str, int]) -> None:
+    """Add to the line of the attack with this seed, also where several processes do that at once."""
+    with path.open("a+", encoding="utf-8", newline="") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        lines = {(line["attack"], line["seed"]): line for line in csv.DictReader(file)}
+        line = lines.setdefault((attack, SEED), {"attack": attack, "seed": SEED})
+        line.update({name: str(int(line.get(name, 0)) + counts[name]) for name in COUNTS})
+        file.truncate(0)
+        writer = csv.DictWriter(file, ("attack", "seed", *COUNTS), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(lines[key] for key in sorted(lines))
+
+
 def some(cases: Sequence[Case], sample: int, seed: str) -> list[Case]:
     """Those of `cases` to try: a random sample in every run of the tests, all in a soak."""
     return random.Random(seed).sample(cases, min(len(cases), many(sample, len(cases))))
+
+
+# What parsers trip over: structure, numbers at their ends, characters that are none.
+PIECES = [
+    *(
+        b"",
+        b"\0",
+        b"\t",
+        b"\n",
+        b"\r",
+        b" ",
+        b"  ",
+        b"#",
+        b":",
+        b": ",
+        b"-",
+        b"- ",
+        b"?",
+        b"|",
+        b">",
+        b"*a",
+        b"&a ",
+        b"!!x ",
+    ),
+    *(b"[", b"]", b"{", b"}", b"[" * 60, b"{a: " * 60, b"'", b'"', b"%", b"@", b"<<: *a", b"---\n", b"...\n", b"\\"),
+    *(
+        b"0",
+        b"-1",
+        b"1e999",
+        b"-1e-999",
+        b"nan",
+        b".nan",
+        b"inf",
+        b".inf",
+        b"1" * 400,
+        b"0x" + b"f" * 99,
+        b"0o9",
+        b"1_000",
+    ),
+    *(b"true", b"null", b"~", b"none", b"grid", b"name", b"extends: x\n", b"../../etc/passwd", b"/dev/zero", b"9" * 19),
+    *(
+        b"\xff",
+        b"\xc3",
+        b"\xed\xa0\x80",
+        "\u2028".encode(),
+        "\u0130".encode(),
+        b"\xef\xbb\xbf",
+        b"\x85",
+        b"\x1b[2J",
+        b",",
+        b";",
+        b'""',
+    ),
+]
+
+
+EXTREME = (b"1e308", b"-1e308", b"5e-324", b"1e999", b"-0", b"nan", b"9" * 19, b"9" * 400, b"0x7fffffff")
+NUMBER = re.compile(rb"-?\d+(\.\d+)?")
+WORD = re.compile(rb"\w+")
+
+
+def damaged(rng: random.Random, content: bytes) -> bytes:
+    """Content with one to six pieces, lines, words or numbers put in, taken out, doubled, moved, swapped or flipped."""
+    out = bytearray(content)
+    for _ in range(rng.randint(1, 6)):
+        at = rng.randrange(len(out) + 1)
+        to = min(len(out), at + rng.choice((1, 1, 2, 5, 20, 200)))
+        kind = rng.randrange(9)
+        if kind == 0:
+            out[at:at] = rng.choice(PIECES)
+        elif kind == 1:
+            out[at:to] = rng.choice(PIECES)
+        elif kind == 2:
+            del out[at:to]
+        elif kind == 3:
+            out[at:at] = out[at:to] * rng.choice((1, 1, 3, 40))
+        elif kind == 4 and at < len(out):
+            out[at] ^= 1 << rng.randrange(8)
+        elif kind == 5 and (numbers := list(NUMBER.finditer(out))):
+            start, end = rng.choice(numbers).span()
+            out[start:end] = rng.choice(EXTREME)
+        elif kind == 6 and len(words := list(WORD.finditer(out))) > 1:  # keys and values change places
+            one, other = sorted(rng.sample(words, 2), key=lambda word: word.start())
+            first, second = one[0], other[0]
+            out[other.start() : other.end()], out[one.start() : one.end()] = first, second
+        elif kind == 7 and rng.random() < 0.2:
+            del out[at:]
+        else:
+            lines = bytes(out).split(b"\n")
+            rng.shuffle(lines) if rng.random() < 0.1 else lines.insert(rng.randrange(len(lines)), rng.choice(lines))
+            out = bytearray(b"\n".join(lines))
+    return bytes(out)
 
 
 NAMES = sorted(ALGORITHMS)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from robustness_support import many
+from robustness_support import counted, damaged, many, seeded
 
 from oblique_cli.data.own.front import Reading, chunks, read_own
 from oblique_cli.errors import ObliqueError
@@ -70,21 +70,6 @@ TABLES: dict[str, Callable[[], bytes]] = {
 }
 
 
-def damaged(content: bytes, rng: random.Random) -> bytes:
-    """Content that is cut, or has other bytes at one to twenty places, or lacks some."""
-    out = bytearray(content)
-    kind = rng.randrange(4)
-    if kind == 0:
-        del out[rng.randrange(len(out)) :]
-    elif kind == 1:
-        at = rng.randrange(len(out))
-        del out[at : at + rng.randrange(50)]
-    else:
-        for _ in range(rng.choice((1, 1, 3, 20))):
-            out[rng.randrange(len(out))] = rng.randrange(256)
-    return bytes(out)
-
-
 def said_of(path: Path) -> str:
     """ "" if a table is read, twice, else the sentence that refuses it; any other exception goes through."""
     try:
@@ -104,17 +89,19 @@ def test_a_damaged_table_is_read_or_refused_in_one_sentence(table, packing, tmp_
     whole, pack, path = TABLES[table](), PACKINGS[packing], tmp_path / "table"
     path.write_bytes(pack(whole))
     assert said_of(path) == ""
-    rng = random.Random(f"{table} {packing}")
-    refused = 0
+    rng = seeded(f"{table} {packing}")
     n = many(40, 1000)
-    for number in range(n):
-        inside = number % 2 == 0
-        path.write_bytes(pack(damaged(whole, rng)) if inside else damaged(pack(whole), rng))
-        try:
-            refused += bool(said_of(path))
-        except Exception as error:
-            raise AssertionError(f"damage {number}: {type(error).__name__}: {error}") from error
-    assert refused > n // 4
+    with counted("own tables") as counts:
+        for number in range(n):
+            inside = number % 2 == 0
+            path.write_bytes(pack(damaged(rng, whole)) if inside else damaged(rng, pack(whole)))
+            counts["cases"] += 1
+            try:
+                counts["refused"] += bool(said_of(path))
+            except Exception as error:
+                error.add_note(f"damage {number}")
+                raise
+    assert counts["refused"] > n // 4
 
 
 @pytest.mark.parametrize("packing", PACKINGS)

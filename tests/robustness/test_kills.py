@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from cli_support import Ended, Forking, forking
-from robustness_support import SOAK, many
+from robustness_support import SOAK, counted, many, seeded
 
 from oblique_cli.experiments.store import Store
 
@@ -30,6 +29,7 @@ BACKENDS = {
     "processes": "{name: oc1, restarts: 1, max_depth: {grid: [1, 2]}, engine: reference}",
 }
 RUN = ("run", "small.yaml", "--quiet", "--format", "csv")
+REPRODUCE = ("reproduce", "odt", "--profile", "quick", "--only", "dataset=spect", "--quiet", "--format", "csv")
 # In a session of its own, the command and whatever it starts, and one process that kills all of them.
 KILLER = """
 os.setsid()
@@ -45,10 +45,8 @@ def keys(folder: Path) -> set[str]:
     if not path.exists():
         return set()
     with Store(path) as store:
-        if "small" not in store.names():
-            return set()
-        assert store.damage("small") == []
-        return {row.key for row in store.rows("small")}
+        assert not any(map(store.damage, store.names()))
+        return {row.key for name in store.names() for row in store.rows(name)}
 
 
 @pytest.fixture
@@ -69,6 +67,7 @@ def options(request) -> Iterator[tuple[str, ...]]:
     [
         pytest.param("threads", many(14, 700), "threads", id="threads"),
         pytest.param("processes", many(6, 250), "processes", id="processes"),
+        pytest.param("reproduce", many(3, 50), "reproduce", id="reproduce"),
         pytest.param(
             "threads",
             many(2, 50),
@@ -82,36 +81,39 @@ def options(request) -> Iterator[tuple[str, ...]]:
 def test_a_run_that_is_killed_again_and_again_ends_with_the_table_of_an_unbroken_one(
     forking, tmp_path, backend, kills, options
 ):
-    rng = random.Random(f"{SEED} {backend}")
-    config = CONFIG.replace("ALGORITHM", BACKENDS[backend])
+    rng = seeded(f"{SEED} {backend}")
+    command = RUN if backend in BACKENDS else REPRODUCE
+    config = CONFIG.replace("ALGORITHM", BACKENDS.get(backend, "c45"))
     unbroken = new(tmp_path / "unbroken", config)
-    right = forking.oblique(unbroken, *RUN, "-j", "1")
+    right = forking.oblique(unbroken, *command, "-j", "1")
     assert (right.code, right.err) == (0, ""), right
-    longest = forking.oblique(new(tmp_path / "timed", config), *RUN, *options).seconds
+    longest = forking.oblique(new(tmp_path / "timed", config), *command, *options).seconds
     every, done, folds, amid = keys(unbroken), 0, 0, 0
 
     def needed() -> bool:
         """Whether to go on: on a busy machine a kill may come earlier in the work than it was meant to."""
         return done < kills or (amid < kills // 8 and done < 4 * kills)
 
-    while needed():
-        shutil.rmtree(tmp_path / "w", ignore_errors=True)
-        folder, before = new(tmp_path / "w", config), set[str]()
-        ended = Ended(-9, "", "")
-        while needed() and ended.code == -9:
-            # At any moment, and more often while folds are run: first, worker processes start.
-            seconds = longest * rng.uniform(rng.choice((0, 0.5, 0.5)), 1)
-            ended = forking.oblique(folder, *RUN, *options, first=KILLER.format(seconds=seconds))
-            assert ended.code in (-9, 0) and not ended.err, ended
-            after = keys(folder)
-            assert before <= after <= every, "what was stored is never lost"
-            done += ended.code == -9
-            amid += ended.code == -9 and 0 < len(after) < len(every)
-            folds, before = folds + len(after - before), after
-        if ended.code == -9:
-            ended = forking.oblique(folder, *RUN, *options)
-        assert (ended.code, ended.out) == (0, right.out), ended.err
-        assert keys(folder) == every
+    with counted(f"kill -9 of a run: {backend if options[0] == '-j' else 'dask'}") as counts:
+        while needed():
+            shutil.rmtree(tmp_path / "w", ignore_errors=True)
+            folder, before = new(tmp_path / "w", config), set[str]()
+            ended = Ended(-9, "", "")
+            while needed() and ended.code == -9:
+                # At any moment, and more often while folds are run: first, worker processes start.
+                seconds = longest * rng.uniform(rng.choice((0, 0.5, 0.5)), 1)
+                ended = forking.oblique(folder, *command, *options, first=KILLER.format(seconds=seconds))
+                assert ended.code in (-9, 0) and not ended.err, ended
+                after = keys(folder)
+                assert before <= after <= every, "what was stored is never lost"
+                done += ended.code == -9
+                counts["cases"] += ended.code == -9
+                amid += ended.code == -9 and 0 < len(after) < len(every)
+                folds, before = folds + len(after - before), after
+            if ended.code == -9:
+                ended = forking.oblique(folder, *command, *options)
+            assert (ended.code, ended.out) == (0, right.out), ended.err
+            assert keys(folder) == every
     print(f"{backend}: {done} kills, {amid} of them between the first fold and the last, {folds} folds stored")
     assert amid >= kills // 8, "kills came in the middle of the work"
 

@@ -148,6 +148,7 @@ SMALL = {
     "lightgbm": {"n_estimators": 2},
     "interpret": {"max_rounds": 2, "outer_bags": 1},
     "aeon": {"n_estimators": 2},
+    "pytabkit": {"n_epochs": 1, "hidden_sizes": [4], "d_block": 4, "tabm_k": 2},
 }
 # Fits the classes of a library with every word and some numbers in every parameter, and prints what Python saw of files
 # to be written, of sockets and of processes.

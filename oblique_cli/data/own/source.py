@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from oblique_cli.data.files import as_typed
-from oblique_cli.errors import DataError
+from oblique_cli.errors import DataError, cut
 from oblique_cli.ground.bounds import STDIN_BYTES, TABLE_BYTES, Bound
 
 STDIN = "-"
@@ -345,7 +345,8 @@ class _Bounded(io.RawIOBase):
         except _Refused as error:
             raise DataError(f"{self._where}: {error}") from None
         except FAULTS as error:
-            raise DataError(f"{self._where}: not a whole {self._name} ({error})") from None
+            reason = cut(" ".join(str(error).split()), 200)  # of zip files it holds what stands in place of the name
+            raise DataError(f"{self._where}: not a whole {self._name} ({reason})") from None
 
 
 def _member(archive: zipfile.ZipFile, part: str) -> Any:

@@ -10,6 +10,7 @@ import export_support as support
 import numpy as np
 import pytest
 from export_support import Policy
+from robustness_support import SEED, counted
 
 from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError
@@ -112,7 +113,7 @@ def case_of(name: str) -> support.Case:
 
 @cache
 def asked(name: str, n: int = 800) -> tuple[np.ndarray, support.Answers, np.ndarray]:
-    X = support.rows(case_of(name), n)
+    X = support.rows(case_of(name), n, seed=int(SEED or 3))
     return (X, *support.expected(case_of(name), X))
 
 
@@ -126,24 +127,26 @@ def test_an_exported_model_says_what_predict_says(name, format, n, tmp_path):
             export(case.model, format)
         return
     X, answers, shares = asked(name, n)
-    said, said_shares = support.SAY[format](export(case.model, format), case, X, tmp_path)
-    if case.procedure.is_regression and name.startswith(
-        "model tree"
-    ):  # NumPy adds up a linear model in an order of its own
-        assert [value is None for value in said] == [value is None for value in answers]
-        of_numbers = [np.array([v for v in values if v is not None]) for values in (said, answers)]
-        np.testing.assert_allclose(*of_numbers, rtol=1e-12, atol=1e-10)
-    else:
-        assert said == answers
-    if said_shares is None:
-        return
-    if said_shares.ndim == 1:  # of the prediction alone
-        codes = [None if label is None else case.procedure.classes.index(label) for label in answers]
-        shares = np.array([np.nan if k is None else row[k] for k, row in zip(codes, shares, strict=True)])
-    if kind_of(case.procedure) in (LOGISTIC, CODED_FOREST, LOGISTIC_FOREST, BOOSTED):
-        np.testing.assert_allclose(said_shares, shares, rtol=0, atol=1e-12)
-    else:
-        np.testing.assert_array_equal(said_shares, shares)
+    with counted(f"exports executed: {format}") as counts:
+        counts["cases"] += 1
+        said, said_shares = support.SAY[format](export(case.model, format), case, X, tmp_path)
+        if case.procedure.is_regression and name.startswith(
+            "model tree"
+        ):  # NumPy adds up a linear model in an order of its own
+            assert [value is None for value in said] == [value is None for value in answers]
+            of_numbers = [np.array([v for v in values if v is not None]) for values in (said, answers)]
+            np.testing.assert_allclose(*of_numbers, rtol=1e-12, atol=1e-10)
+        else:
+            assert said == answers
+        if said_shares is None:
+            return
+        if said_shares.ndim == 1:  # of the prediction alone
+            codes = [None if label is None else case.procedure.classes.index(label) for label in answers]
+            shares = np.array([np.nan if k is None else row[k] for k, row in zip(codes, shares, strict=True)])
+        if kind_of(case.procedure) in (LOGISTIC, CODED_FOREST, LOGISTIC_FOREST, BOOSTED):
+            np.testing.assert_allclose(said_shares, shares, rtol=0, atol=1e-12)
+        else:
+            np.testing.assert_array_equal(said_shares, shares)
 
 
 UNITS = np.array([1e-80, 1e-30, 1.0, 1e5, 1e15])
@@ -315,12 +318,14 @@ def test_a_pmml_model_says_what_predict_says(name, pmml_folder):
         with pytest.raises(ConfigError, match=r"^format pmml does not take regression trees; these do: "):
             export(case_of(name).model, "pmml")
         return
-    said, shares = pmml_says(pmml_folder)[name]
-    _, answers, expected_shares = asked(name, support.N_ROWS)
-    assert said == answers
-    # JPMML divides probabilities by their sum, which is 1 but for the rounding of those that are no shares of counts.
-    exact = name != "another class more probable" and kind_of(case_of(name).procedure) == CLASSIFICATION
-    np.testing.assert_allclose(shares, expected_shares, rtol=0 if exact else 1e-15, atol=0 if exact else 1e-12)
+    with counted("exports executed: pmml") as counts:
+        counts["cases"] += 1
+        said, shares = pmml_says(pmml_folder)[name]
+        _, answers, expected_shares = asked(name, support.N_ROWS)
+        assert said == answers
+        # JPMML divides probabilities by their sum, which is 1 but for the rounding of those that are no shares.
+        exact = name != "another class more probable" and kind_of(case_of(name).procedure) == CLASSIFICATION
+        np.testing.assert_allclose(shares, expected_shares, rtol=0 if exact else 1e-15, atol=0 if exact else 1e-12)
 
 
 # The rules of a threshold say a probability, which the reader of this test does not compute.
