@@ -122,7 +122,7 @@ def _fitted(
     X = dataset.X if encoder is None else encoder.transform(dataset.X)
     notes: list[str] = []
     if columns is not None:
-        spec = pruned_spec(spec, len(X))
+        spec = pruned_spec(spec, len(X), dataset.groups is not None)
         notes += dataset.notes
         if algorithm is None and spec.name == ONE_TREE["classification"] and _work(spec, X, dataset) > MOST_WORK:
             spec = replace(spec, name=QUICK_TREE)

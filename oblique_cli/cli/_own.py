@@ -318,13 +318,14 @@ def looked_at(
     return spec, dataset, columns
 
 
-def pruned(algorithm: str, rows: int = 0) -> str | dict[str, Any]:
+def pruned(algorithm: str, rows: int, grouped: bool) -> str | dict[str, Any]:
     """Return the key `algorithm` of a configuration, pruned as `pruned_spec` says if it is a tree grown top-down."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.default_pruning import pruned_spec
     from oblique_cli.ground.nouns import AlgorithmSpec
 
-    params = pruned_spec(AlgorithmSpec(algorithm, algorithm), rows).params if algorithm in ALGORITHMS else {}
+    known = algorithm in ALGORITHMS
+    params = pruned_spec(AlgorithmSpec(algorithm, algorithm), rows, grouped).params if known else {}
     return {"name": algorithm, **params} if params else algorithm
 
 
@@ -373,7 +374,7 @@ def experiment_of(
     ]
     chosen = algorithms or (CLASSIFIERS if tasks[0] == "classification" else REGRESSORS)
     rows = max(dataset.n for _, dataset, _ in looks)
-    listed = [pruned(name, rows) if isinstance(name, str) else name for name in chosen]
+    listed = [pruned(name, rows, own.groups is not None) if isinstance(name, str) else name for name in chosen]
     plain = {"version": 1, "datasets": keys, "algorithms": listed, **more}
     experiment = config.from_mapping(plain, stem(paths[0]), overrides, where=where)
     experiment = replace(experiment, algorithms=tuple(map(_tunable, experiment.algorithms)))
@@ -421,7 +422,8 @@ def _tunable(spec: AlgorithmSpec) -> AlgorithmSpec:
     """Leave pruning that nobody asked for to the parameter that a grid is over, if it cuts the tree itself."""
     from oblique_cli.estimators.default_pruning import KEPT, PRUNED, pruned_spec
 
-    if not any(unasked.items() <= spec.params.items() for unasked in (PRUNED, KEPT)):
+    usual = ({**rule, "standard_errors": errors} for rule in (PRUNED, KEPT) for errors in (0.0, 1.0))
+    if not any(params.items() <= spec.params.items() for params in usual):
         return spec
     bare = replace(spec, params={key: value for key, value in spec.params.items() if key not in PRUNED})
     return bare if pruned_spec(bare) == bare else spec

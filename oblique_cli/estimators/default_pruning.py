@@ -24,10 +24,12 @@ MANY_ROWS = 20_000
 FRACTION = 0.1  # what the estimators keep without being told
 
 
-def pruned_spec(spec: AlgorithmSpec, rows: int = 0) -> AlgorithmSpec:
+def pruned_spec(spec: AlgorithmSpec, rows: int = 0, grouped: bool = False) -> AlgorithmSpec:
     """Return the algorithm pruned by the rule of one standard error, if it can be.
 
     rows : of the table; from MANY_ROWS on a tenth of them decides, below it cross-validation
+    grouped : whether rows belong together. The standard error between a few dozen groups is so wide that a root
+        without a split often lies within it, so the tree of the smallest error is taken (0 standard errors).
     Pruning that is said, and a grid for what pruning decides, stay as they are; so does cross-validation where its
     parameters are said.
     """
@@ -39,7 +41,8 @@ def pruned_spec(spec: AlgorithmSpec, rows: int = 0) -> AlgorithmSpec:
         return spec
     of_cv = PRUNINGS["cv"].constraints.keys() - PRUNINGS["cost_complexity"].constraints.keys()
     by_cv = rows < MANY_ROWS or of_cv & {*spec.params, *spec.grid}
-    return replace(spec, params={**(PRUNED if by_cv else KEPT), **spec.params})
+    usual = {**(PRUNED if by_cv else KEPT), **({"standard_errors": 0.0} if grouped else {})}
+    return replace(spec, params={**usual, **spec.params})
 
 
 def how_pruned(spec: AlgorithmSpec) -> str:
@@ -58,7 +61,7 @@ CV = "by cross-validation"
 
 
 def _by(what: str, errors: float) -> str:
-    return f"pruned {what} (smallest tree within {errors:g} SE of the best)"
+    return f"pruned {what} (smallest tree {f'within {errors:g} SE of the best' if errors else 'of the least error'})"
 
 
 def whole_tree(spec: AlgorithmSpec) -> str:

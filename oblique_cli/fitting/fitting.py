@@ -236,7 +236,8 @@ class _Task:
         budget: Budget,
         step: Step,
     ) -> _Task:
-        prepared = [pruned_spec(tuned_spec(spec) if tune else spec, called.n) for spec in specs]
+        grouped = called.groups is not None
+        prepared = [pruned_spec(tuned_spec(spec) if tune else spec, called.n, grouped) for spec in specs]
         by = None if goal.is_usual else goal.metric
 
         def cases(of: Dataset) -> dict[str, Case]:

@@ -48,6 +48,14 @@ def test_an_estimate_by_groups_is_what_new_groups_get_and_one_by_rows_is_not(fil
     assert said["groups"]["groups"] == "patient" and "groups" not in said["rows"]
 
 
+@pytest.mark.parametrize("command", [("fit", "-o", "m.json"), ("tree",), ("run", "--set", "cv.folds=2")])
+def test_trees_are_pruned_to_the_least_error_between_groups(files, command):
+    command, *options = command
+    for groups, rule in (((), "within 1 SE of the best"), (("--groups", "patient"), "of the least error")):
+        ended = files(command, "p.csv", *NEEDED, *groups, *options)
+        assert ended.code == 0 and f"(smallest tree {rule})" in ended.out
+
+
 def test_sets_by_groups_cover_new_groups(files):
     fit = ("fit", "p.csv", *NEEDED, "--groups", "patient", "--coverage", "0.9", "-o", "m.json")
     ended = files(*fit)
