@@ -871,6 +871,14 @@ LATEX = {
     BEST: r"\textbf{Bold}:",  # in the note; cells are set so
     SAME: r"\underline{underlined}:",
     "−": "$-$",
+    # Signs in names of the user's own tables that pdflatex does not know as characters.
+    **dict(
+        zip(
+            "×≤≥≠≈∞√→",
+            map("${}$".format, [r"\times", r"\le", r"\ge", r"\ne", r"\approx", r"\infty", r"\surd", r"\to"]),
+            strict=True,
+        )
+    ),
 }
 
 

@@ -67,7 +67,13 @@ def options(request) -> Iterator[tuple[str, ...]]:
     [
         pytest.param("threads", many(14, 700), "threads", id="threads"),
         pytest.param("processes", many(6, 250), "processes", id="processes"),
-        pytest.param("reproduce", many(3, 50), "reproduce", id="reproduce"),
+        pytest.param(
+            "reproduce",
+            many(3, 50),
+            "reproduce",
+            id="reproduce",
+            marks=pytest.mark.skipif(not SOAK, reason="a reproduction takes minutes: `make soak`"),
+        ),
         pytest.param(
             "threads",
             many(2, 50),
