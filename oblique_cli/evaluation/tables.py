@@ -872,13 +872,14 @@ LATEX = {
     SAME: r"\underline{underlined}:",
     "−": "$-$",
     # Signs in names of the user's own tables that pdflatex does not know as characters.
-    **dict(
-        zip(
-            "×≤≥≠≈∞√→",
-            map("${}$".format, [r"\times", r"\le", r"\ge", r"\ne", r"\approx", r"\infty", r"\surd", r"\to"]),
-            strict=True,
-        )
-    ),
+    "×": r"$\times$",
+    "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "≠": r"$\ne$",
+    "≈": r"$\approx$",
+    "∞": r"$\infty$",
+    "√": r"$\surd$",
+    "→": r"$\to$",
 }
 
 
