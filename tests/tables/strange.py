@@ -1,16 +1,17 @@
 """Strange tables: columns whose cells are written as people write them, with the numbers that they stand for.
 
-Every table is drawn from a seed. `FAULTS` has what can be strange about a column, alone (`singles`), with a mark of
-missing values in the same column, and beside another strange column (`pairs`), in tables of few and many rows, with a
-decimal point or comma, and with few or all cells affected.
+Every table is drawn from a seed. `FAULTS` has what can be strange about a column, alone, with a mark of missing values
+in the same column, and beside another strange column, in tables of few and many rows, with a decimal point or comma,
+and with few or all cells affected (`tables`). `files` has what can be strange about a file (`strange_files.py`), alone,
+in pairs, and around strange columns.
 """
 
 from __future__ import annotations
 
-import csv
 import datetime
-import io
+import functools
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,21 @@ from typing import Any
 import numpy as np
 
 from oblique_cli.ground import seeds
+from tables.strange_files import (
+    ABOVE,
+    BELOW,
+    DECLARED,
+    INSIDE,
+    LINES,
+    NAMED_ROWS,
+    SHEETS,
+    TEXTS,
+    TYPED,
+    Lines,
+    libsvm,
+    text,
+)
+from tables.strange_files import Write as WriteFile
 
 SIZES = (10, 60, 1000)
 MARKS = (
@@ -52,7 +68,7 @@ class Strange:
 
     numbers : column -> numbers, NaN where one is missing; levels : column -> which rows have one level (codes)
     dates : column -> days since 1970-01-01; bounds : column -> 1 where a cell is a bound; refusable : whether an error
-    with its option is right
+    with its option is right; target : its name and labels; reported : whether lines are no rows
     """
 
     name: str
@@ -62,6 +78,8 @@ class Strange:
     dates: Mapping[str, Sequence[float]] = field(default_factory=dict)
     bounds: Mapping[str, Sequence[float]] = field(default_factory=dict)
     refusable: bool = False
+    target: tuple[str, Sequence[str]] = ("y", ())
+    reported: bool = False
 
 
 def whole(low: int, high: int) -> Callable[[Draw], float]:
@@ -234,6 +252,11 @@ FAULTS: dict[str, Fault] = {
     **{f"mark {mark}": Fault(lambda text, x, rng, mark=mark: (mark, math.nan)) for mark in MARKS},  # type: ignore[misc]
 }
 LEVELS = {"true and TRUE": Fault(_truth, every=True, kind="levels")}
+PLAIN = {
+    "plain": Fault(around()),
+    "codes": Fault(around(), whole(1, 5), every=True, kind="levels"),
+    "with zeros": Fault(around(), lambda rng: float(rng.integers(0, 2) * rng.normal())),
+}
 MARKED = [name for name, fault in FAULTS.items() if fault.kind == "number" and not fault.odd and "mark" not in name]
 
 
@@ -263,46 +286,53 @@ def drawn(fault: Fault, n: int, share: float, comma: bool, rng: Draw, mark: str 
     return column
 
 
-def made(name: str, faults: Sequence[tuple[str, str | None]], n: int, share: float, comma: bool) -> Strange:
+def made(
+    name: str,
+    faults: Sequence[tuple[str, str | None]],
+    n: int,
+    share: float,
+    comma: bool,
+    lines: Lines = Lines(),  # noqa: B008  (frozen)
+    write: WriteFile = text(),  # noqa: B008
+    names: Mapping[str, str] | None = None,
+) -> Strange:
     """A table of strange columns v, w, ... beside a plain one. faults : their names, and a mark of missing values
 
-    Stochasticity: one stream, named after the table.
+    names : other names of columns. Stochasticity: one stream, named after the table.
     """
     rng = seeds.generator(1, "strange table", name)
     plain = [round(float(rng.normal()), 3) for _ in range(n)]
-    columns = {
-        letter: drawn(_fault(key), n, share, comma, rng, mark)
-        for letter, (key, mark) in zip("vw", faults, strict=False)
-    }
-    kinds = {letter: _fault(key) for letter, (key, _) in zip("vw", faults, strict=False)}
-    stream = io.StringIO()
-    writer = csv.writer(stream, delimiter=";" if comma else ",", lineterminator="\n")
-    writer.writerow(["x", *columns, "y"])
-    texts = [str(x).replace(".", ",") if comma else str(x) for x in plain]
-    writer.writerows(
-        zip(texts, *(column.cells for column in columns.values()), ["ab"[i % 2] for i in range(n)], strict=True)
-    )
+    columns = {"x": Drawn([str(x).replace(".", ",") if comma else str(x) for x in plain], plain, [False] * n)}
+    kinds = {"x": PLAIN["plain"]}
+    for letter, (key, mark) in zip("vw", faults, strict=False):
+        kinds[letter], columns[letter] = _fault(key), drawn(_fault(key), n, share, comma, rng, mark)
+    labels = [("ab" if not names else ("+1", "-1"))[i % 2] for i in range(n)]
+    called = {letter: (names or {}).get(letter, letter) for letter in (*columns, "y")}
+    rows = [list(row) for row in zip(*(column.cells for column in columns.values()), labels, strict=True)]
     of = {
-        kind: {letter: columns[letter] for letter, fault in kinds.items() if fault.kind == kind}
+        kind: {called[letter]: columns[letter].values for letter, fault in kinds.items() if fault.kind == kind}
         for kind in ("number", "levels", "date")
     }
+    declared = {**{called[letter]: fault.kind for letter, fault in kinds.items()}, called["y"]: "levels"}
     return Strange(
         name,
-        stream.getvalue().encode(),
-        {"x": plain, **{letter: column.values for letter, column in of["number"].items()}},
-        {letter: column.values for letter, column in of["levels"].items()},
-        {letter: column.values for letter, column in of["date"].items()},
+        write(lines.around(list(called.values()), rows), comma, declared),
+        of["number"],
+        of["levels"],
+        of["date"],
         {
             letter: [math.nan if math.isnan(x) else float(hit) for x, hit in zip(c.values, c.affected, strict=True)]
             for letter, c in columns.items()
             if kinds[letter].bounds
         },
         any(fault.odd for fault in kinds.values()),
+        (called["y"], labels),
+        lines.are_reported,
     )  # fmt: skip
 
 
 def _fault(name: str) -> Fault:
-    return FAULTS.get(name) or LEVELS[name]
+    return {**FAULTS, **LEVELS, **PLAIN}[name]
 
 
 def tables() -> list[Strange]:
@@ -321,4 +351,37 @@ def tables() -> list[Strange]:
         found.append(
             made(f"{first} beside {second} {k}", [(first, None), (second, None)], SIZES[1 + k % 2], 0.15, bool(k % 2))
         )
+    return found
+
+
+def files(seed: int = 1, rounds: int = 2) -> list[Strange]:
+    """All tables in strange files, the same every time: each fault of a file alone, with another, and around cells."""
+    rng = seeds.generator(seed, "strange files")
+    formats: dict[str, WriteFile] = {**TEXTS, **SHEETS, **NAMED_ROWS, **DECLARED, **TYPED}
+    laid_out = [*TEXTS, *SHEETS]
+    kinds = [name for name, fault in {**FAULTS, **LEVELS}.items() if not fault.odd and name != "mark "]
+    marks = [name for name in kinds if "mark" in name]
+
+    def one_of(names: Sequence[str]) -> str:
+        return names[int(rng.integers(len(names)))]
+
+    def cells(form: str) -> str:
+        return one_of([*marks, "codes"] if form in DECLARED else kinds)
+
+    cases: list[tuple[tuple[str, ...], str, str]]
+    cases = [((name,), form, "plain") for name in LINES for form in ("commas", "Excel")]
+    cases += [((), form, "plain") for form in formats]
+    for _ in range(rounds):
+        cases += [((name,), form := one_of(laid_out), cells(form)) for name in LINES]
+        cases += [((), form, cells(form)) for form in formats]
+        cases += [((one_of([*LINES]),), form, "plain") for form in laid_out]
+        cases += [((one_of([*ABOVE]), name), one_of(laid_out), "plain") for name in (*INSIDE, *BELOW)]
+        cases += [((one_of([*INSIDE]), name), one_of(laid_out), "plain") for name in BELOW]
+    sparse = {"x": "x1", "v": "x2", "w": "x3", "y": "label"}
+    found = [made("LIBSVM plain", [("with zeros", None)] * 2, 60, 0, False, write=libsvm, names=sparse)]
+    for k, (names, form, fault) in enumerate(cases):
+        lines = functools.reduce(operator.add, (LINES[name] for name in names), Lines())
+        name = " and ".join([*names, form, fault]) + f" {k}"
+        comma = form in TEXTS and bool(rng.integers(2))
+        found.append(made(name, [(fault, None)], SIZES[k % 2], 0.15, comma, lines, formats[form]))
     return found

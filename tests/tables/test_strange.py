@@ -14,7 +14,14 @@ from oblique_cli.data.own.source import Source
 from oblique_cli.errors import DataError
 from tables import strange
 
-TABLES = {table.name: table for table in strange.tables()}
+QUICK = 14  # tables in strange files that are always read
+CELLS, FILES = strange.tables(), strange.files()
+TABLES = {table.name: table for table in (*CELLS, *FILES)}
+STEP = len(FILES) // QUICK
+NAMES = [
+    *(table.name for table in CELLS),
+    *(pytest.param(table.name, marks=[pytest.mark.long] * bool(k % STEP)) for k, table in enumerate(FILES)),
+]
 MOST_REFUSED = 0.03
 OPTION = re.compile(r"--na (nonnumeric)\b")
 
@@ -31,17 +38,19 @@ def refusal(name: str) -> str:
 
 def read(name: str, **how):
     source = Source("strange.csv", content=TABLES[name].content)
-    return source, *read_own(source, Reading(target="y", missing="impute", encoding="onehot", **how), "strange")
+    reading = Reading(target=TABLES[name].target[0], missing="impute", encoding="onehot", **how)
+    return source, *read_own(source, reading, "strange")
 
 
-def test_there_are_enough_and_few_are_refused():
-    assert len(TABLES) == len(strange.tables()) >= 120
-    refused = [name for name in TABLES if refusal(name)]
-    assert len(refused) <= MOST_REFUSED * len(TABLES)
+@pytest.mark.parametrize("drawn", [CELLS, pytest.param(FILES, marks=pytest.mark.long)], ids=["cells", "files"])
+def test_there_are_enough_and_few_are_refused(drawn):
+    assert len({table.name for table in drawn}) == len(drawn) >= 120
+    refused = [table.name for table in drawn if refusal(table.name)]
+    assert len(refused) <= MOST_REFUSED * len(drawn)
     assert all(TABLES[name].refusable for name in refused)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_strange_table_is_read_as_it_is_meant(name):
     table, how = TABLES[name], {}
     if error := refusal(name):
@@ -50,10 +59,14 @@ def test_a_strange_table_is_read_as_it_is_meant(name):
     source, dataset, columns, notes = read(name, **how)
     treatments = {column.name: column.treatment for column in columns.columns}
     column_of = dict(zip(columns.feature_names, dataset.X.T, strict=True))
+    assert dataset.task == "classification"
+    assert [dataset.classes[code] for code in dataset.y] == table.target[1]
+    if table.reported:
+        assert any("left out: " in note for note in notes)
     for column, values in table.numbers.items():
         assert treatments[column] == "number", "lost, or taken for levels"
         np.testing.assert_allclose(column_of[column], values, rtol=1e-12, equal_nan=True)
-        if column != "x" and not error and "mark" not in name:
+        if column != "x" and not error and "mark" not in name and "plain" not in name:
             assert any(repr(column) in note or "missing" in note for note in notes)
     for column, values in table.bounds.items():
         np.testing.assert_array_equal(column_of[f"{column} censored"], values)
@@ -71,4 +84,5 @@ def test_a_strange_table_is_read_as_it_is_meant(name):
         column_of = dict(zip(columns.feature_names, dataset.X.T, strict=True))
         for column, values in table.dates.items():
             np.testing.assert_array_equal(column_of[column], values)
-    assert all(column.treatment in (*FEATURES, "target", "date") for column in columns.columns)
+    left_out = ["identifier"] * ("names of rows" in name)
+    assert all(column.treatment in (*FEATURES, "target", "date", *left_out) for column in columns.columns)

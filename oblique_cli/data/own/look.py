@@ -203,11 +203,9 @@ class _Look:
     def _decide(self) -> None:
         counts, r = self.counts, self.reading
         values = [[cell for cell in count if not self.marks.in_numbers(cell)] for count in counts]
-        if self.typed:
-            forms = [Form()]
-        else:
-            decimal = own_numbers.NAMED_MARKS.get(r.decimal) or own_numbers.decimal_mark(values, self.delimiter)
-            forms = own_numbers.forms(decimal, r.thousands, only=bool(r.decimal))
+        decimal = own_numbers.POINT if self.typed else own_numbers.NAMED_MARKS.get(r.decimal)
+        only = bool(decimal)
+        forms = own_numbers.forms(decimal or own_numbers.decimal_mark(values, self.delimiter), r.thousands, only=only)
         self.types = ColumnTypes(self.where, r, self.marks, forms, self.kinds, self.lines)
         i = self.header.index(self.target)
         self.target_form = self._target_form(i)

@@ -11,12 +11,12 @@ import io
 import itertools
 import re
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from oblique_cli.data.own.numbers import MARKS, WORDS
+from oblique_cli.data.own.numbers import MARKS, NUMBER_MARKS, WORDS
 from oblique_cli.data.own.source import Source
 from oblique_cli.errors import ConfigError, DataError, quoted
 
@@ -54,6 +54,7 @@ _SEPARATOR = re.compile(r'"?sep=([^"\r\n])"?', re.I)
 _NUMBER_LIKE = re.compile(
     r"[-+\u2212(<>]{0,2}\s?[^\w\s.,'-]?\s?[0-9][0-9.,'\u2019\u00a0\u202f -]*(?:[eE][-+]?[0-9]+)?\s?[%)*]?"
 )
+_DIGITS = re.compile(r"[^0-9]{0,4}[0-9].*")  # also a number with a unit, a code or a date
 _UNIT = re.compile(r"[^\W\d_]|[\[(%\u2030\u00b0\u20ac$\u00a3#/]")  # how a unit or a second name begins
 _ALIGNED = re.compile(r"[0-9.]\s{2,}[-+.0-9]")  # numbers in columns of their own
 _TOTAL = re.compile(
@@ -298,19 +299,22 @@ def _without_end(
     """
     p = len(header)
     held: list[Row] = []
+    before = deque[list[str]](maxlen=5)  # the last rows
     totals = True  # whether a total may be one: it may be a level as well, if rows follow it
     for line, cells in rows:
         if len(cells) == p > 1 and cells[1] and cells[0][-1:].isdigit() and not held:
             yield line, cells  # most rows
+            before.append(cells)
             continue
         even = len(cells) == p or (len(cells) == p + 1 and not cells[-1])
         if even and named and cells == header and p > 1:
             notes.add(AGAIN, line, "")
             continue
-        if not even and cells[0].startswith(comments):
+        alone = even and p > 2 and " " in cells[0] and not any(cells[1:])  # in a sheet
+        if (alone or not even) and cells[0].startswith(comments):
             notes.add(COMMENT, line, ", ".join(filter(None, cells)))
             continue
-        if _may_be_below(cells, p, even, bool(held), totals) and len(held) < MOST_BELOW:
+        if _may_be_below(cells, p, even, bool(held), totals, before) and len(held) < MOST_BELOW:
             held.append((line, cells))
             continue
         if held:
@@ -318,24 +322,35 @@ def _without_end(
             yield from held
             held = []
         yield line, cells
+        before.append(cells)
     for line, cells in held:
         notes.add(BELOW if any(cells) else EMPTY, line, ", ".join(filter(None, cells)))
 
 
-def _may_be_below(cells: Sequence[str], p: int, even: bool, follows: bool, totals: bool) -> bool:
-    """Whether a row could be a line below the table. follows : whether the row before it could; totals : as above"""
+def _may_be_below(
+    cells: Sequence[str], p: int, even: bool, follows: bool, totals: bool, before: Iterable[Sequence[str]]
+) -> bool:
+    """Whether a row could be a line below the table.
+
+    follows : whether the row before it could; totals : as above; before : some rows above
+    """
     first = cells[0]
     some = [cell for cell in cells if cell]
     if not some:
         return p > 1
-    if totals and p > 1 and len(cells) <= p + 1 and (first or not cells[0]) and _TOTAL.fullmatch(some[0]):
-        return even
-    note = _FOOTER.match(some[0])
+    if totals and p > 1 and len(cells) <= p + 1 and _TOTAL.fullmatch(some[0]):
+        return True
+    note = _FOOTER.match(" ".join(some))
     if even and (p < 3 or len(some) > 1):
-        return bool(note and note[0].rstrip().endswith(":") and p > 1)
+        # A note of as many words as there are columns has words in the place of numbers.
+        columns = zip(cells, *(row for row in before if len(row) == len(cells)), strict=True)
+        below = [cell for cell, *above in columns if any(map(_DIGITS.fullmatch, above))]
+        words = any(cell.lower() not in (*MARKS, *NUMBER_MARKS) for cell in below)
+        prose = words and not any(map(_DIGITS.fullmatch, below))
+        return bool(note and p > 1 and (prose or note[0].rstrip().endswith(":")))
     if not first:
         return False
-    return bool(note) or (len(some) == 1 and (follows or len(first.split()) > 2))
+    return bool(note) or follows or (len(first.split()) > 2 and (len(some) == 1 or some[-1].endswith(".")))
 
 
 def _even(rows: Iterator[Row], p: int, where: str) -> Iterator[Row]:
@@ -415,18 +430,18 @@ def _ranked(layout: Layout, sample: Sequence[str], options: TextOptions) -> tupl
     if p < 2 or (layout.delimiter == " " and not even and share < 0.8):
         return ALONE, layout
     left_out = sum(count for what, count in notes.count.items() if what != EMPTY)
-    return (not even, -share, left_out, _is_strange(cut, layout), layout.delimiter == " ", layout.runs, -p), layout
+    return (not even, -share, _strangeness(cut, layout), left_out, layout.delimiter == " ", layout.runs, -p), layout
 
 
-def _is_strange(rows: Sequence[Sequence[str]], layout: Layout) -> bool:
-    """Whether words hold other delimiters, cells several numbers, or a column between others is empty, its name too."""
+def _strangeness(rows: Sequence[Sequence[str]], layout: Layout) -> int:
+    """How many hold: words have other delimiters; cells have several numbers, or a column between others is empty, its
+    name too; a name is a number."""
     others = set(DELIMITERS) - {layout.delimiter, " "}
     words = (cell for cells in rows for cell in cells if not others.isdisjoint(cell))
-    if any(not _NUMBER_LIKE.fullmatch(cell) for cell in words):
-        return True
+    divided = any(not _NUMBER_LIKE.fullmatch(cell) for cell in words)
     columns = list(itertools.zip_longest(*rows, fillvalue=""))
     aligned = any(sum(map(bool, map(_ALIGNED.search, column))) > 0.9 * (len(column) - 1) for column in columns)
-    return aligned or not all(map(any, columns[1:-1]))
+    return divided + (aligned or not all(map(any, columns[1:-1]))) + any(map(_NUMBER_LIKE.fullmatch, rows[0]))
 
 
 def layout_of_rows(rows: Sequence[Row], options: TextOptions) -> Layout:
@@ -472,10 +487,10 @@ def _place(rows: Sequence[list[str]], p: int, named: bool) -> int:
         and not (named and _is_header(rows[at], rows[at + 1 :]))
     ):
         return 0
-    # A line of titles that stand above some columns each.
-    if named and not all(rows[at]) and at + 1 < len(rows) and _is_header(rows[at + 1], rows[at + 2 :]):
-        return at + 1
-    return at
+    # Titles that stand above some columns each, or names with values, are followed by the header.
+    full = (i for i, row in enumerate(rows[: MOST_ABOVE + 1]) if i >= at and _is_as_long(row, p) and all(row[:p]))
+    later = next(full, at)
+    return later if named and later > at and _is_header(rows[later][:p], rows[later + 1 :]) else at
 
 
 def _is_as_long(row: Sequence[str], p: int) -> bool:
@@ -486,13 +501,20 @@ def _is_header(row: Sequence[str], below: Sequence[list[str]]) -> bool:
     """Whether a row has names of columns for certain: no numbers, nothing twice, and numbers below."""
     if not all(row) or len(set(row)) < len(row) or any(map(_NUMBER_LIKE.fullmatch, row)):
         return False
-    columns = list(zip(*(cells for cells in below if _is_as_long(cells, len(row))), strict=False))
+    columns = _columns_below(row, below)
     return any(map(_is_numeric, columns)) and not any(map(list.__contains__, map(list, columns), row))
 
 
-def _is_numeric(cells: Sequence[str]) -> bool:
+def _columns_below(header: Sequence[str], rows: Sequence[list[str]]) -> list[tuple[str, ...]]:
+    """The columns of the rows, without those that are no rows for certain."""
+    p = len(header)
+    some = (row for row in rows if _is_as_long(row, p) and row != header and (p < 3 or sum(map(bool, row)) > 1))
+    return list(zip(*(row for row in some if not _TOTAL.fullmatch(row[0])), strict=False))
+
+
+def _is_numeric(cells: Sequence[str], form: re.Pattern[str] = _NUMBER_LIKE) -> bool:
     some = [cell for cell in cells if cell and cell.lower() not in MARKS]
-    return len(some) > 1 and sum(_NUMBER_LIKE.fullmatch(cell) is not None for cell in some) >= 0.9 * len(some)
+    return len(some) > 1 and sum(form.fullmatch(cell) is not None for cell in some) >= 0.9 * len(some)
 
 
 def is_orange(kinds: Sequence[str], flags: Sequence[str]) -> bool:
@@ -519,13 +541,13 @@ def _is_second(header: Sequence[str], below: Sequence[list[str]]) -> bool:
     """Whether the row below the header holds units or further names: words where only numbers follow, nothing again."""
     if len(below) < 4 or not _is_as_long(below[0], len(header)):
         return False
-    row, columns = below[0], list(zip(*(cells for cells in below[1:] if len(cells) >= len(header)), strict=False))
-    pairs = list(zip(row, columns, strict=False))
-    words = [cell for cell, column in pairs if _is_numeric(column)]
+    row, columns = below[0], _columns_below(header, below[1:])
+    pairs = [(cell, column, _is_numeric(column, _DIGITS)) for cell, column in zip(row, columns, strict=False)]
+    words = [cell for cell, _, numeric in pairs if numeric]
     some = [cell for cell in words if cell]
     if not some or 2 * len(some) < len(words) or any(_NUMBER_LIKE.fullmatch(cell) for cell in row):
         return False
     if any(not _UNIT.match(cell) or cell.lower() in (*MARKS, *WORDS, *NO_UNITS) for cell in some):
         return False
-    others = [(cell, column) for cell, column in pairs if cell and not _is_numeric(column)]
+    others = [(cell, column) for cell, column, numeric in pairs if cell and not numeric]
     return not any(cell in column for cell, column in others) and (len(some) > 1 or not others)
