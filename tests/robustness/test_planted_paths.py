@@ -211,6 +211,7 @@ def test_what_may_be_set_opens_no_file_no_port_and_no_process(library, tmp_path)
         (tmp_path / name).mkdir()
     arguments = json.dumps([library, classes, SMALL.get(library, {})])
     env = {**environment(tmp_path), "TMPDIR": str(tmp_path / "temporary"), "OMP_NUM_THREADS": "1"}
+    env["TORCHINDUCTOR_CACHE_DIR"] = str(tmp_path / "torch")  # which importing torch makes
     call = [sys.executable, "-P", "-c", FITS, arguments]
     done = subprocess.run(call, cwd=tmp_path / "here", env=env, capture_output=True, text=True, check=True)
     fits, works, seen, here, temporary = json.loads(done.stdout.splitlines()[-1])
