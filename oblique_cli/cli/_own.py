@@ -412,7 +412,8 @@ def _affordable(experiment: Experiment, datasets: Sequence[Dataset], sizes: Mapp
     )
     less = {key: usual for key in sizes if getattr(cv, key) < (usual := getattr(experiment.cv, key))}
     if less:
-        said = listed_words([f"{getattr(cv, key)} {key} in place of {usual}" for key, usual in less.items()])
+        now = {key: f"{n} {key.removesuffix('s') if n == 1 else key}" for key in less for n in [getattr(cv, key)]}
+        said = listed_words([f"{now[key]} in place of {usual}" for key, usual in less.items()])
         options = " ".join(sizes[key].format(usual) for key, usual in less.items())
         click.echo(f"note: {said}, as all would take about {seconds:.0f} s of CPU; {options} runs all.", err=True)
     return replace(experiment, cv=cv)
