@@ -69,6 +69,7 @@ BELOW = {
     "total and mean": Lines(below=(("Total:", "3000"), ("Mean", "12.5"))),
     "total of German": Lines(below=(("Summe", "3000", "3000"),)),
     "footer": Lines(below=("Source: national survey",)),
+    "footer of Spanish": Lines(below=("Fuente: INE",)),
     "footer of cells": Lines(below=((), ("(c) Office of statistics",))),
     "footer after a blank": Lines(below=("", "* provisional values")),
     "two footers": Lines(below=("Notes:", "Weights are rounded to a tenth, see the manual.")),

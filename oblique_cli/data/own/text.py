@@ -62,6 +62,7 @@ _TOTAL = re.compile(
     r"means?|mittelwert|durchschnitt|zusammen)(?: \([^)]*\))?[:.]?",
     re.I,
 )
+_LABELLED = re.compile(r"[^\W\d_]+ ?: ?\S")  # Fuente: INE
 _FOOTER = re.compile(
     r"(?:sources?|notes?|remarks?|footnotes?|legend|quellen?|anmerkung(?:en)?|hinweise?|stand|fonte|last updated?|"
     r"(?:generated|exported|downloaded|updated|printed) (?:by|on|from|at))\b\s?[:(\d]?|"
@@ -350,7 +351,8 @@ def _may_be_below(
         return bool(note and p > 1 and (prose or note[0].rstrip().endswith(":")))
     if not first:
         return False
-    return bool(note) or follows or (len(first.split()) > 2 and (len(some) == 1 or some[-1].endswith(".")))
+    prose = len(first.split()) > 2 and (len(some) == 1 or some[-1].endswith("."))
+    return bool(note or follows or prose or _LABELLED.match(" ".join(some)))
 
 
 def _even(rows: Iterator[Row], p: int, where: str) -> Iterator[Row]:
