@@ -8,6 +8,7 @@ import fcntl
 import inspect
 import json
 import os
+import shutil
 import struct
 import subprocess
 import sys
@@ -180,9 +181,15 @@ def call(arguments):
 @cache
 def _one(kind: type[Forking]) -> Forking:
     """The one process of its kind that calls are forked from, for as long as this process lives."""
-    folder = tempfile.TemporaryDirectory()
-    forking = kind(Path(folder.name))
-    atexit.register(lambda: (forking.__exit__(), folder.cleanup()))
+    folder = Path(tempfile.mkdtemp())
+    forking, creator = kind(folder), os.getpid()
+
+    def end() -> None:
+        if os.getpid() == creator:  # a process forked from this one has its exit handlers too
+            forking.__exit__()
+            shutil.rmtree(folder, ignore_errors=True)
+
+    atexit.register(end)
     return forking
 
 

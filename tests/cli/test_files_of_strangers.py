@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import zipfile
+from contextlib import closing
 
 import pytest
 from cli_support import call
@@ -90,11 +91,10 @@ def test_a_table_without_names_is_told_from_a_wrong_target(call):
 
 
 def test_parts_of_files_are_words_of_the_command_line(call):
-    base = sqlite3.connect(call.folder / "t.sqlite")
-    base.execute("CREATE TABLE one (a REAL, b INTEGER, c REAL, y TEXT)")
-    base.executemany("INSERT INTO one VALUES (?,?,?,?)", ROWS)
-    base.execute("CREATE TABLE two (z REAL)")
-    base.commit()
+    with closing(sqlite3.connect(call.folder / "t.sqlite")) as base, base:
+        base.execute("CREATE TABLE one (a REAL, b INTEGER, c REAL, y TEXT)")
+        base.executemany("INSERT INTO one VALUES (?,?,?,?)", ROWS)
+        base.execute("CREATE TABLE two (z REAL)")
     assert "2 classes of 'y' in 70 rows" in call("tree", "t.sqlite:one", "--target", "y").out
     ended = call("run", "t.sqlite:one", "--target", "y", "--set", "cv.folds=2", "--set", "cv.repeats=1")
     assert ended.code == 0, ended.err

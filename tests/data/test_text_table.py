@@ -100,11 +100,13 @@ def test_a_path_that_cannot_be_read_says_why(tmp_path):
         (tmp_path / "none.csv", "does not exist"),
         (tmp_path / "none.csv" / "deeper", "does not exist"),
         (tmp_path, "is not a regular file"),
-        ("a\0b.csv", "cannot be read (embedded null byte)"),
+        ("a\0b.csv", "cannot be read ("),
         (tmp_path / ("x" * 400), "cannot be read (File name too long)"),
     ]:
         with pytest.raises(DataError, match=re.escape(f"{path}: the file {reason}")):
             read_csv(path)
+    with pytest.raises(DataError, match="embedded null "):  # byte or character, as releases of Python have it
+        read_csv("a\0b.csv")
 
 
 def test_a_pipe_is_refused_rather_than_waited_for(tmp_path):

@@ -93,7 +93,9 @@ def test_every_fold_is_there_once_and_of_the_same_rows_for_all_methods():
 def test_folds_are_written_in_one_order_with_the_same_bytes(tmp_path):
     folds = field_folds.read()
     field_folds.write(reversed(folds), tmp_path / "again.csv.gz")
-    assert (tmp_path / "again.csv.gz").read_bytes() == field_folds.FOLDS.read_bytes()
+    again, stored = (path.read_bytes() for path in (tmp_path / "again.csv.gz", field_folds.FOLDS))
+    assert gzip.decompress(again) == gzip.decompress(stored)  # zlib compresses otherwise in another release
+    assert again[:8] == stored[:8], "no time of writing"
 
 
 def test_a_fold_that_failed_is_a_set_without_a_result_and_no_part_of_means():

@@ -10,6 +10,7 @@ import re
 import sqlite3
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -189,12 +190,12 @@ def _json(lines: Sequence[Line], comma: bool, kinds: Mapping[str, str], form: st
 
 
 def _sqlite(lines: Sequence[Line], comma: bool, kinds: Mapping[str, str]) -> bytes:
-    base = sqlite3.connect(":memory:")
-    base.execute(f"CREATE TABLE strange ({', '.join(lines[0])})")
     places = ", ".join("?" for _ in lines[0])
-    base.executemany(f"INSERT INTO strange VALUES ({places})", [[typed(c) for c in row] for row in lines[1:]])
-    base.commit()
-    return base.serialize()
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.execute(f"CREATE TABLE strange ({', '.join(lines[0])})")
+        base.executemany(f"INSERT INTO strange VALUES ({places})", [[typed(c) for c in row] for row in lines[1:]])
+        base.commit()
+        return base.serialize()
 
 
 def _frame(lines: Sequence[Line], comma: bool, kinds: Mapping[str, str], form: str) -> bytes:

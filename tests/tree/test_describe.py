@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import re
+import textwrap
 
 import numpy as np
 import pytest
@@ -26,7 +28,7 @@ def test_the_example_of_the_documentation():
     tree = one_split([0.6, -0.8], 1.5)
     text = "if 0.6 height - 0.8 width <= 1.5:\n    a  (a: 4)\nelse:\n    b  (a: 1, b: 3)\n"
     assert export_text(tree, ["height", "width"], ["a", "b"]) == text
-    assert "\n".join(line[8:] for line in export_text.__doc__.splitlines()).endswith(f"{text.strip()}\n")
+    assert textwrap.indent(text.strip(), " " * 4) in inspect.getdoc(export_text)
 
 
 def test_a_tree_that_is_one_leaf_is_one_line():

@@ -7,6 +7,7 @@ import json
 import pickle
 import sqlite3
 import zipfile
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -119,13 +120,13 @@ def excel_with_a_title() -> bytes:
 
 
 def sqlite() -> bytes:
-    base = sqlite3.connect(":memory:")
-    base.execute('CREATE TABLE t (size REAL, "count" INTEGER, color TEXT, kind TEXT)')
-    base.executemany(
-        "INSERT INTO t VALUES (?,?,?,?)", [(None if i == GAP else r[0], *r[1:]) for i, r in enumerate(ROWS)]
-    )
-    base.commit()
-    return base.serialize()
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.execute('CREATE TABLE t (size REAL, "count" INTEGER, color TEXT, kind TEXT)')
+        base.executemany(
+            "INSERT INTO t VALUES (?,?,?,?)", [(None if i == GAP else r[0], *r[1:]) for i, r in enumerate(ROWS)]
+        )
+        base.commit()
+        return base.serialize()
 
 
 def stata() -> bytes:
@@ -236,11 +237,10 @@ def test_values_with_some_labels_only_are_numbers():
 
 
 def test_a_part_of_a_file_is_named(tmp_path):
-    base = sqlite3.connect(tmp_path / "two.sqlite")
-    for name in ("one", "two"):
-        base.execute(f"CREATE TABLE {name} (x REAL, y TEXT)")
-        base.executemany(f"INSERT INTO {name} VALUES (?,?)", [(len(name) + i / 7, "ab"[i % 2]) for i in range(20)])
-    base.commit()
+    with closing(sqlite3.connect(tmp_path / "two.sqlite")) as base, base:
+        for name in ("one", "two"):
+            base.execute(f"CREATE TABLE {name} (x REAL, y TEXT)")
+            base.executemany(f"INSERT INTO {name} VALUES (?,?)", [(len(name) + i / 7, "ab"[i % 2]) for i in range(20)])
     assert read_own(f"{tmp_path}/two.sqlite:two", Reading("y"))[0].n == 20
     with pytest.raises(DataError, match="has 2 tables; name one, as in FILE:one"):
         read_own(tmp_path / "two.sqlite", Reading("y"))
