@@ -94,8 +94,3 @@ def test_versions_outside_the_tested_range_are_listed(monkeypatch):
 
 def test_the_quick_tests_are_there():
     assert [path for path in matrix.QUICK if not (ROOT / path).exists()] == []
-
-
-def test_the_page_has_the_stored_table():
-    page = matrix.PAGE.read_text(encoding="utf-8")
-    assert matrix.parts(page)[1] == matrix.text(matrix.stored())
