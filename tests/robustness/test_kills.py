@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
+import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_support import Ended, Forking, forking
+from cli_support import Ended, Forking, forking, oblique, start
 from robustness_support import SOAK, counted, many, seeded
 
 from oblique_cli.experiments.store import Store
@@ -28,6 +32,13 @@ BACKENDS = {
     "threads": "hhcart_d, {name: hhgdt, epsilon: {grid: [0.1, 0.2]}}",
     "processes": "{name: oc1, restarts: 1, max_depth: {grid: [1, 2]}, engine: reference}",
 }
+# Each fold is work of seconds in a process of its own.
+OUTSIDE = """
+version: 1
+dataset: pima
+algorithm: {class: sklearn.ensemble.GradientBoostingClassifier, params: {n_estimators: 400}}
+cv: {folds: 6, repeats: 1}
+"""
 RUN = ("run", "small.yaml", "--quiet", "--format", "csv")
 REPRODUCE = ("reproduce", "odt", "--profile", "quick", "--only", "dataset=spect", "--quiet", "--format", "csv")
 # In a session of its own, the command and whatever it starts, and one process that kills all of them.
@@ -223,3 +234,24 @@ def test_a_fold_that_is_lost_is_noticed(forking, tmp_path):
         left = {row.key for row in store.rows("small")}
         assert left < every
         assert {one.key for one in store.damage("small")} == every - left  # of which the predictions are there
+
+
+def children(pid: int) -> list[int]:
+    """The processes that a process started, the last one at the end."""
+    listed = subprocess.run(["ps", "-e", "-o", "ppid=,pid="], capture_output=True, text=True, check=True).stdout
+    pairs = (map(int, line.split()) for line in listed.splitlines())
+    return sorted(child for parent, child in pairs if parent == pid)
+
+
+@pytest.mark.long
+def test_a_worker_process_that_is_killed_costs_its_fold_alone(tmp_path):
+    folder = new(tmp_path / "w", OUTSIDE)
+    with start(folder, *RUN, "-j", "2") as process:
+        # The process that workers are forked from, then a worker a fold.
+        while process.poll() is None and len(children(process.pid)) < 3:
+            time.sleep(0.2)
+        os.kill(children(process.pid)[-1], signal.SIGKILL)
+        _, message = process.communicate()
+    assert process.returncode == 3 and "5 of 6 folds, 1 failed" in message, message
+    again = oblique(folder, *RUN, "-j", "2")
+    assert again.code == 0 and ",6,0,6," in again.out, again
