@@ -51,8 +51,8 @@ class Ended:
 
 def invoke(command: click.Command, arguments: Sequence[str] = ()) -> Result:
     """Run a command in this process; what it prints to stdout and to stderr is apart under every version of click."""
-    together = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).parameters else {}
-    return CliRunner(**together).invoke(command, arguments)
+    apart = {"mix_stderr": False} if "mix_stderr" in inspect.signature(CliRunner).parameters else {}
+    return CliRunner(**apart).invoke(command, arguments)
 
 
 def environment(folder: Path) -> dict[str, str]:

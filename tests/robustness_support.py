@@ -21,6 +21,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 import numpy as np
+import pytest
 from contracts import QUICK
 
 from oblique_cli.errors import ConfigError, DataError
@@ -62,8 +63,8 @@ def counted(attack: str) -> Iterator[Counter[str]]:
     counts = Counter[str]()
     try:
         yield counts
-    except BaseException as error:
-        counts["wrong" if isinstance(error, AssertionError) else "crashed"] += 1
+    except (Exception, pytest.fail.Exception) as error:
+        counts["wrong" if isinstance(error, AssertionError | pytest.fail.Exception) else "crashed"] += 1
         raise
     finally:
         if path := os.environ.get("OBLIQUE_COUNTS"):
@@ -94,56 +95,13 @@ def some(cases: Sequence[Case], sample: int, seed: str) -> list[Case]:
 
 # What parsers trip over: structure, numbers at their ends, characters that are none.
 PIECES = [
-    *(
-        b"",
-        b"\0",
-        b"\t",
-        b"\n",
-        b"\r",
-        b" ",
-        b"  ",
-        b"#",
-        b":",
-        b": ",
-        b"-",
-        b"- ",
-        b"?",
-        b"|",
-        b">",
-        b"*a",
-        b"&a ",
-        b"!!x ",
-    ),
-    *(b"[", b"]", b"{", b"}", b"[" * 60, b"{a: " * 60, b"'", b'"', b"%", b"@", b"<<: *a", b"---\n", b"...\n", b"\\"),
-    *(
-        b"0",
-        b"-1",
-        b"1e999",
-        b"-1e-999",
-        b"nan",
-        b".nan",
-        b"inf",
-        b".inf",
-        b"1" * 400,
-        b"0x" + b"f" * 99,
-        b"0o9",
-        b"1_000",
-    ),
-    *(b"true", b"null", b"~", b"none", b"grid", b"name", b"extends: x\n", b"../../etc/passwd", b"/dev/zero", b"9" * 19),
-    *(
-        b"\xff",
-        b"\xc3",
-        b"\xed\xa0\x80",
-        "\u2028".encode(),
-        "\u0130".encode(),
-        b"\xef\xbb\xbf",
-        b"\x85",
-        b"\x1b[2J",
-        b",",
-        b";",
-        b'""',
-    ),
-]
+    b"", b"\0", b"\t", b"\n", b"\r", b" ", b"  ", b"#", b":", b": ", b"-", b"- ", b"?", b"|", b">", b"*a", b"&a ",
+    b"!!x ", b"[", b"]", b"{", b"}", b"[" * 60, b"{a: " * 60, b"'", b'"', b"%", b"@", b"<<: *a", b"---\n", b"...\n",
+    b"\\", b"0", b"-1", b"1e999", b"-1e-999", b"nan", b".nan", b"inf", b".inf", b"1" * 400, b"0x" + b"f" * 99, b"0o9",
+    b"1_000", b"true", b"null", b"~", b"none", b"grid", b"name", b"extends: x\n", b"../../etc/passwd", b"/dev/zero",
+    b"9" * 19, b"\xff", b"\xc3", b"\xed\xa0\x80", "\u2028".encode(), "\u0130".encode(), b"\xef\xbb\xbf", b"\x85",
+    b"\x1b[2J", b",", b";", b'""',
+]  # fmt: skip
 
 
 EXTREME = (b"1e308", b"-1e308", b"5e-324", b"1e999", b"-0", b"nan", b"9" * 19, b"9" * 400, b"0x7fffffff")
@@ -172,9 +130,9 @@ def damaged(rng: random.Random, content: bytes) -> bytes:
             start, end = rng.choice(numbers).span()
             out[start:end] = rng.choice(EXTREME)
         elif kind == 6 and len(words := list(WORD.finditer(out))) > 1:  # keys and values change places
-            one, other = sorted(rng.sample(words, 2), key=lambda word: word.start())
-            first, second = one[0], other[0]
-            out[other.start() : other.end()], out[one.start() : one.end()] = first, second
+            first, second = sorted(rng.sample(words, 2), key=lambda word: word.start())
+            texts = first[0], second[0]
+            out[second.start() : second.end()], out[first.start() : first.end()] = texts
         elif kind == 7 and rng.random() < 0.2:
             del out[at:]
         else:

@@ -31,8 +31,9 @@ CLASSIFIERS = ("axis_parallel", "hhcart_a")
 REGRESSORS = ("cart_regression", "m5_style")
 ONE_TREE = {"classification": "hhcart_a", "regression": "m5_style"}
 
-# How the size of a cross-validation is set by the options of `run`.
-SIZES = {"repeats": "--set cv.repeats={}", "folds": "--set cv.folds={}"}
+# Keys of `cv` that become smaller where the work would take long: the option that restores one, and its least value.
+Sizes = Mapping[str, tuple[str, int]]
+SIZES: Sizes = {"repeats": ("--set cv.repeats={}", 1), "folds": ("--set cv.folds={}", 2)}
 
 # What is done to cells that an algorithm cannot take as they are, unless --set says otherwise.
 UNASKED = {"missing": "impute", "encoding": "onehot"}
@@ -341,12 +342,12 @@ def experiment_of(
     algorithms: Sequence[str | dict[str, Any]],
     overrides: Sequence[str],
     where: str,
-    sizes: Mapping[str, str] = SIZES,
+    sizes: Sizes = SIZES,
     **more: Any,
 ) -> Experiment:
     """Return the experiment on files of the user's own, without a configuration.
 
-    sizes : keys of `cv` that are smaller than usual where the work would take long -> the option that restores them
+    sizes : which keys of `cv` may be smaller than usual
     algorithms : none for those that suit the task; names are pruned where that is possible
     more : further keys of the configuration
     Its name holds a digest of data and settings, so that another experiment on a file is another run. The number of
@@ -378,7 +379,7 @@ def experiment_of(
     plain = {"version": 1, "datasets": keys, "algorithms": listed, **more}
     experiment = config.from_mapping(plain, stem(paths[0]), overrides, where=where)
     experiment = replace(experiment, algorithms=tuple(map(_tunable, experiment.algorithms)))
-    if not {text.partition("=")[0].strip() for text in overrides} & {"cv.repeats", "cv.folds"}:
+    if not {text.partition("=")[0].strip() for text in overrides} & {"cv", "cv.repeats", "cv.folds"}:
         experiment = _affordable(experiment, [dataset for _, dataset, _ in looks], sizes)
     if not experiment.title:
         titles = [ALGORITHMS[spec.name].title for spec in experiment.algorithms]
@@ -396,8 +397,8 @@ def experiment_of(
     return replace(experiment, name=f"{experiment.name[:55]}-{code}")
 
 
-def _affordable(experiment: Experiment, datasets: Sequence[Dataset], sizes: Mapping[str, str]) -> Experiment:
-    """Return the experiment with fewer repetitions and folds if it is much work, and print a note; sizes as above."""
+def _affordable(experiment: Experiment, datasets: Sequence[Dataset], sizes: Sizes) -> Experiment:
+    """Return the experiment with fewer repetitions and folds if it is much work, and print a note."""
     from oblique_cli.experiments.running import Case
     from oblique_cli.fitting.budget import affordable_cv
 
@@ -406,16 +407,19 @@ def _affordable(experiment: Experiment, datasets: Sequence[Dataset], sizes: Mapp
         for dataset, policy in zip(datasets, experiment.datasets, strict=True)
         for spec in experiment.algorithms
     ]
-    # A comparison (its options are its own) needs two repetitions for an SD.
-    cv, seconds = affordable_cv(
-        experiment.cv, cases, {key: 1 if sizes is SIZES and key == "repeats" else 2 for key in sizes}
-    )
-    less = {key: usual for key in sizes if getattr(cv, key) < (usual := getattr(experiment.cv, key))}
-    if less:
-        now = {key: f"{n} {key.removesuffix('s') if n == 1 else key}" for key in less for n in [getattr(cv, key)]}
-        said = listed_words([f"{now[key]} in place of {usual}" for key, usual in less.items()])
-        options = " ".join(sizes[key].format(usual) for key, usual in less.items())
-        click.echo(f"note: {said}, as all would take about {seconds:.0f} s of CPU; {options} runs all.", err=True)
+    cv, seconds = affordable_cv(experiment.cv, cases, {key: least for key, (_, least) in sizes.items()})
+    changes, options = [], []
+    for key, (option, _) in sizes.items():
+        planned, usual = getattr(cv, key), getattr(experiment.cv, key)
+        if planned < usual:
+            changes.append(f"{planned} {key.removesuffix('s') if planned == 1 else key} in place of {usual}")
+            options.append(option.format(usual))
+    if changes:
+        click.echo(
+            f"note: {listed_words(changes)}, as all would take about {seconds:.0f} s of CPU; "
+            f"{' '.join(options)} runs all.",
+            err=True,
+        )
     return replace(experiment, cv=cv)
 
 
@@ -423,6 +427,7 @@ def _tunable(spec: AlgorithmSpec) -> AlgorithmSpec:
     """Leave pruning that nobody asked for to the parameter that a grid is over, if it cuts the tree itself."""
     from oblique_cli.estimators.default_pruning import KEPT, PRUNED, pruned_spec
 
+    # 0 standard errors where rows are grouped.
     usual = ({**rule, "standard_errors": errors} for rule in (PRUNED, KEPT) for errors in (0.0, 1.0))
     if not any(params.items() <= spec.params.items() for params in usual):
         return spec

@@ -204,7 +204,8 @@ def compare(
     if files:
         own_algorithms = [_algorithm(name, tunes) for name in algorithms]
         measured = {"metrics": list(metrics)} if metrics else {}
-        sizes = {} if asked else {"repeats": "--repeats {}", "folds": "--folds {}"}
+        # An SD needs two repetitions.
+        sizes = {} if asked else {"repeats": ("--repeats {}", 2), "folds": ("--folds {}", 2)}
         more: dict[str, Any] = {"sizes": sizes, "seed": seed, "cv": cv, **measured}
         experiment = experiment_of(files, own, own_algorithms, (), "oblique compare", **more)
     else:

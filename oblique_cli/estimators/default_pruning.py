@@ -28,8 +28,8 @@ def pruned_spec(spec: AlgorithmSpec, rows: int = 0, grouped: bool = False) -> Al
     """Return the algorithm pruned by the rule of one standard error, if it can be.
 
     rows : of the table; from MANY_ROWS on a tenth of them decides, below it cross-validation
-    grouped : whether rows belong together. The standard error between a few dozen groups is so wide that a root
-        without a split often lies within it, so the tree of the smallest error is taken (0 standard errors).
+    grouped : whether rows belong together. The standard error between a few dozen groups is wide and would prune many
+        trees to their root, so the tree of the least error is taken (0 standard errors).
     Pruning that is said, and a grid for what pruning decides, stay as they are; so does cross-validation where its
     parameters are said.
     """

@@ -32,8 +32,8 @@ FILE = Path(__file__).with_name("costs.yaml")
 PLANNED = 0.7
 BRAKE = 2 * PLANNED  # budgets of CPU time after which nothing further is begun
 
-SECONDS = 40.0  # of a comparison that the user did not size
-SMALLER = {"repeats": (5, 3, 2, 1), "folds": (5, 3, 2)}  # what a comparison may have less of, in this order
+COMPARISON_SECONDS = 40.0 * PLANNED  # of a cross-validation whose size the user did not set
+SMALLER_SIZES = {"repeats": (5, 3, 2, 1), "folds": (5, 3, 2)}  # that are tried in this order
 
 GROWTHS = 10  # of a tree that cross-validation prunes, for one that rows kept from growth prune
 
@@ -92,14 +92,16 @@ def cost_of(case: Case, rows: float, folds: int) -> float:
 
 
 def affordable_cv(cv: CVSpec, cases: Sequence[Case], least: Mapping[str, int]) -> tuple[CVSpec, float]:
-    """Return the division with as many repetitions, and then folds, as SECONDS pay for, and seconds of `cv` as it is.
+    """Return the division that COMPARISON_SECONDS pay for, and the seconds that `cv` would take.
+
+    Repetitions are left out first, then folds.
 
     cases : the algorithms on their data sets; those whose cost is not listed count nothing
-    least : key of SMALLER -> the fewest that make sense; other keys stay. The smallest division may be too much work.
+    least : key of SMALLER_SIZES -> its least value; other keys stay. The smallest division may take longer.
     """
     scheme = SCHEMES[cv.scheme]
     listed = [case for case in cases if case.spec.name in costs(case.dataset.task)]
-    free = [key for key in SMALLER if key in least and key in scheme.takes() and key not in scheme.fixed]
+    free = [key for key in SMALLER_SIZES if key in least and key in scheme.takes() and key not in scheme.fixed]
 
     def seconds(of: CVSpec) -> float:
         share = 1 - 1 / of.folds if "folds" in scheme.takes() else 1.0
@@ -108,11 +110,11 @@ def affordable_cv(cv: CVSpec, cases: Sequence[Case], least: Mapping[str, int]) -
         return sum(n * cost for n, cost in zip(fits, each, strict=True))
 
     whole = seconds(cv)
-    smaller = ((key, n) for key in free for n in SMALLER[key] if least[key] <= n < getattr(cv, key))
+    smaller = ((key, n) for key in free for n in SMALLER_SIZES[key] if least[key] <= n < getattr(cv, key))
     for key, n in smaller:
-        if seconds(cv) <= SECONDS * PLANNED:
+        if seconds(cv) <= COMPARISON_SECONDS:
             break
-        cv = replace(cv, folds=n, tune_folds=n) if key == "folds" else replace(cv, repeats=n)
+        cv = replace(cv, folds=n, tune_folds=min(cv.tune_folds, n)) if key == "folds" else replace(cv, repeats=n)
     return cv, whole
 
 

@@ -54,6 +54,9 @@ def test_trees_are_pruned_to_the_least_error_between_groups(files, command):
     for groups, rule in (((), "within 1 SE of the best"), (("--groups", "patient"), "of the least error")):
         ended = files(command, "p.csv", *NEEDED, *groups, *options)
         assert ended.code == 0 and f"(smallest tree {rule})" in ended.out
+        if command == "fit":
+            model = json.loads((files.folder / "m.json").read_text())
+            assert model["parameters"]["standard_errors"] == float(not groups)
 
 
 def test_sets_by_groups_cover_new_groups(files):

@@ -297,8 +297,8 @@ def test_a_table_that_is_much_work_has_fewer_repetitions_unless_said(call):
     ended = call(*command)
     assert "note: 5 repeats in place of 10" in ended.err and "--set cv.repeats=10 runs all" in ended.err
     assert "100 of 100 folds to run" in ended.out and call(*command).out == ended.out
-    said = call(*command, "--set", "cv.repeats=10")
-    assert "200 of 200 folds to run" in said.out and "in place of" not in said.err
+    whole = call(*command, "--set", "cv.repeats=10")
+    assert "200 of 200 folds to run" in whole.out and "in place of" not in whole.err
     wide = [",".join([row[:-2]] * 8) + row[-2:] for row in rows]
     (call.folder / "wide.csv").write_text("\n".join([",".join(f"x{j}" for j in range(24)) + ",t", *wide]) + "\n")
     assert "note: 1 repeat in place of 10" in call("run", "wide.csv", "--target", "t", "--dry-run").err

@@ -142,18 +142,18 @@ def serves(path: Path, edit: str, call: Callable[..., Any]) -> bool:  # noqa: F8
     try:
         load(path)
     except DataError as error:
-        said = str(error)
-        assert "\n" not in said and said.endswith(".") and len(said) < 600, f"{edit}: {said}"
+        message = str(error)
+        assert "\n" not in message and message.endswith(".") and len(message) < 600, f"{edit}: {message}"
         return False
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # sums of 1e308 overflow
         for command in COMMANDS:
             ended = call(*command)
-            said = f"{edit}, {' '.join(command)}: {ended.err}"
-            assert ended.code in (0, 2, 4), said
+            message = f"{edit}, {' '.join(command)}: {ended.err}"
+            assert ended.code in (0, 2, 4), message
             lines = [line for line in ended.err.splitlines() if not line.startswith("note: ")]
             if ended.code:
-                assert len(lines) == 1 and lines[0].startswith("error: ") and len(lines[0]) < 700, said
+                assert len(lines) == 1 and lines[0].startswith("error: ") and len(lines[0]) < 700, message
     return True
 
 

@@ -42,7 +42,7 @@ def _middle(groups: Groups, read: Read) -> float:
 
 
 def _with_error(groups: Groups, read: Read) -> float:
-    """The value of one that has its error behind it, and maybe a unit behind both."""
+    """The value of a cell such as 12 ± 3 or 12 ± 3 mm."""
     number, error = groups[0] or "", groups[1] or ""
     if read(error) < 0:
         raise ValueError(groups)
@@ -100,7 +100,7 @@ SCALES = {
 }  # fmt: skip
 WEAK_SCALES = ("m", "b", "B", "g", "G", "t", "T", "mm", "cr")
 _FLAGS = "*\u2020\u2021\u00a7\u00b6^"
-_CLOCK = r"([0-9]{1,3}(?=:)|[0-9]{1,2}(?=[hH]))[:hH]([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?"
+_CLOCK = r"([0-9]{1,3}(?=:)|[0-9]{1,2}(?=h))[:h]([0-9]{2})(?::([0-9]{2}(?:\.[0-9]+)?))?"
 _QUANTITY = r"([0-9]+(?:[.,][0-9]+)?)"
 
 # Name, as a model keeps it -> form.
@@ -136,7 +136,7 @@ CELL_FORMS: Mapping[str, CellForm] = {
     ),
 }  # fmt: skip
 IN_MINUTES = ("clock", "duration", "time")
-_HOUR = re.compile("[0-9]{1,2}[hH][0-9]{2}")  # 17h30
+_HOUR = re.compile("[0-9]{1,2}h[0-9]{2}")  # 17h30
 _GLUED = re.compile(r"[0-9][kKM](?![A-Za-z])")
 _TWO_PARTS = re.compile(r"[0-9]\s*d.*[0-9]\s*h|[0-9]\s*h.*[0-9]\s*m|[0-9]\s*m.*[0-9]\s*s", re.I)
 

@@ -572,15 +572,15 @@ class _Look:
 
     def _doubles(self) -> list[tuple[str, str]]:
         """The columns of words most of whose cells are as 120/80 is, and a cell of each."""
-        found = []
+        doubles = []
         for column in self.columns.columns:
             named = column.name in (*self.reading.qualitative, *self.reading.keep)
             if column.treatment in ("levels", "identifier", "text") and not named:
                 counts = self.counts[self.header.index(column.name)]
                 cells = [cell for cell in counts if _DOUBLE.fullmatch(cell)]
                 if 2 * sum(counts[cell] for cell in cells) > sum(rows for cell, rows in counts.items() if cell):
-                    found.append((column.name, cells[0]))
-        return found
+                    doubles.append((column.name, cells[0]))
+        return doubles
 
     def _conversions(self) -> list[str]:
         """What was done to cells, a sentence for each kind."""

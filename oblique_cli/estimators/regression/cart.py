@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples, check_is_fitted
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.checked_rows import refuse_negative, refuse_times
@@ -189,8 +189,7 @@ def _equal_rows(X: Any, y: Any, weights: Any) -> tuple[Any, Any, Any]:
     """Return the rows that have a weight, and no weights, if those are equal: scikit-learn's sums would round them."""
     if not (isinstance(weights, np.ndarray) and weights.ndim == 1):
         return X, y, weights
-    if not len(weights) == _num_samples(y) == _num_samples(X):
-        return X, y, weights
+    check_consistent_length(X, y, weights)
     counted = weights > 0
     if not counted.any() or np.ptp(weights[counted]) > 0:
         return X, y, weights

@@ -129,24 +129,24 @@ def test_an_exported_model_says_what_predict_says(name, format, n, tmp_path):
     X, answers, shares = asked(name, n)
     with counted(f"exports executed: {format}") as counts:
         counts["cases"] += 1
-        said, said_shares = support.SAY[format](export(case.model, format), case, X, tmp_path)
+        exported, exported_shares = support.SAY[format](export(case.model, format), case, X, tmp_path)
         if case.procedure.is_regression and name.startswith(
             "model tree"
         ):  # NumPy adds up a linear model in an order of its own
-            assert [value is None for value in said] == [value is None for value in answers]
-            of_numbers = [np.array([v for v in values if v is not None]) for values in (said, answers)]
+            assert [value is None for value in exported] == [value is None for value in answers]
+            of_numbers = [np.array([v for v in values if v is not None]) for values in (exported, answers)]
             np.testing.assert_allclose(*of_numbers, rtol=1e-12, atol=1e-10)
         else:
-            assert said == answers
-        if said_shares is None:
+            assert exported == answers
+        if exported_shares is None:
             return
-        if said_shares.ndim == 1:  # of the prediction alone
+        if exported_shares.ndim == 1:  # of the prediction alone
             codes = [None if label is None else case.procedure.classes.index(label) for label in answers]
             shares = np.array([np.nan if k is None else row[k] for k, row in zip(codes, shares, strict=True)])
         if kind_of(case.procedure) in (LOGISTIC, CODED_FOREST, LOGISTIC_FOREST, BOOSTED):
-            np.testing.assert_allclose(said_shares, shares, rtol=0, atol=1e-12)
+            np.testing.assert_allclose(exported_shares, shares, rtol=0, atol=1e-12)
         else:
-            np.testing.assert_array_equal(said_shares, shares)
+            np.testing.assert_array_equal(exported_shares, shares)
 
 
 UNITS = np.array([1e-80, 1e-30, 1.0, 1e5, 1e15])
@@ -320,9 +320,9 @@ def test_a_pmml_model_says_what_predict_says(name, pmml_folder):
         return
     with counted("exports executed: pmml") as counts:
         counts["cases"] += 1
-        said, shares = pmml_says(pmml_folder)[name]
+        exported, shares = pmml_says(pmml_folder)[name]
         _, answers, expected_shares = asked(name, support.N_ROWS)
-        assert said == answers
+        assert exported == answers
         # JPMML divides probabilities by their sum, which is 1 but for the rounding of those that are no shares.
         exact = name != "another class more probable" and kind_of(case_of(name).procedure) == CLASSIFICATION
         np.testing.assert_allclose(shares, expected_shares, rtol=0 if exact else 1e-15, atol=0 if exact else 1e-12)
