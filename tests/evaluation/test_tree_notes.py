@@ -26,7 +26,7 @@ def experiment(*algorithms: object):
         ),
         (
             {"name": "fdt", "pruning": "cost_complexity"},
-            "fdt: pruned on 10 % of the rows, kept from growth (smallest tree within 0 SE of the best).",
+            "fdt: pruned on 10 % of the rows, kept from growth (smallest tree of the least error).",
         ),
         ({"name": "fdt", "pruning": "pessimistic"}, "fdt: pruned by pruning pessimistic."),
         ("svm", None),
