@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 from browser_support import NoBrowser, launched
-from hypothesis import settings
+from hypothesis import given, settings, strategies
 from sklearn.base import BaseEstimator
 
 from oblique_cli.data import Entry, catalogue, files
@@ -47,12 +47,14 @@ def pytest_collection() -> Iterator[None]:
 
     What has been collected stays to the end, so that searches for garbage may pass it by.
     """
-    told, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    without_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, False
     gc.disable()
     try:
         return (yield)
     finally:
-        sys.dont_write_bytecode = told
+        sys.dont_write_bytecode = without_bytecode
+        # The first example makes Hypothesis's generator, whose referrers older versions search: `freeze` hides them.
+        given(strategies.none())(lambda value: None)()
         gc.freeze()
         gc.enable()
 
