@@ -110,17 +110,3 @@ def test_a_fold_that_failed_is_a_set_without_a_result_and_no_part_of_means():
     assert scores.means("accuracy") == [80.0, 60.0] and scores.means("n_terms") == [pytest.approx(3.0)] * 2
     # A method that was not run everywhere is in no table.
     assert field_folds.scores([*folds, fold("c", "y", 5)], "third").methods == ("y",)
-
-
-def test_the_table_of_earlier_repetitions_in_the_notes_is_recounted():
-    notes = (ROOT / "docs" / "notes" / "2026-11-24-logistic-tree.md").read_text(encoding="utf-8")
-    for method, part, accuracy, leaves in re.findall(
-        r"^\| `(\w+)` \| (\w+) \| ([\d.]+) \| [\d.]+ \| ([\d.]+) / [\d.]+ \| [\d.]+ \|$", notes, re.MULTILINE
-    ):
-        found = of_method(part, method)
-        shares = [
-            100 * sum(int(f["n_correct"]) for f in folds) / sum(int(f["n_test"]) for f in folds)
-            for folds in found.values()
-        ]
-        assert f"{fmean(shares):.1f}" == accuracy
-        assert f"{geometric([fmean(float(f['leaves']) for f in folds) for folds in found.values()]):.1f}" == leaves

@@ -25,19 +25,11 @@ def pages_of(nav) -> list[str]:
 
 
 def test_the_navigation_has_every_page_once():
-    pages = [page for page in PAGES if page != "README.md" and not page.startswith("docs/notes/")]
+    pages = [page for page in PAGES if page != "README.md"]
     there = [site.OUTSIDE.get(page, page.removeprefix("docs/")) for page in pages]
     there += [f"notebooks/{path.name}" for path in (ROOT / "docs" / "notebooks").glob("*.ipynb")]
     named = pages_of(CONFIG["nav"])
     assert sorted(named) == sorted([*there, *(name for name in BUILT if name.endswith(".md"))])
-
-
-def test_notes_are_dated():
-    notes = [page for page in PAGES if page.startswith("docs/notes/")]
-    assert [page for page in notes if not re.fullmatch(r"docs/notes/\d{4}-\d\d-\d\d-[\w-]+\.md", page)] == []
-    for page in notes:
-        date = re.search(r"\d{4}-\d\d-\d\d", page)[0]
-        assert (ROOT / page).read_text(encoding="utf-8").startswith(f"# {date}: ")
 
 
 def test_the_navigation_begins_as_a_reader_would():
