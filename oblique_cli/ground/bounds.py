@@ -1,6 +1,6 @@
 """How much is read of a file: bounds against archives and lists that fill the memory, each with a variable to raise it.
 
-A bound is checked while a file is read, so what is beyond it is never in memory. docs/limits.md lists them.
+A bound is checked while a file is read, so what is beyond it is never in memory. docs/reliability.md#limits lists them.
 """
 
 from __future__ import annotations
