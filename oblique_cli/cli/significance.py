@@ -69,7 +69,7 @@ def significance(
     On each data set: the 1-SD and 2-SD rules, the corrected resampled t test and its Bayesian counterpart. Over five
     or more data sets: sign test, Wilcoxon with Holm's correction, Bayesian signed-rank test, Friedman and Nemenyi with
     a critical-difference diagram. Several runs are tested together, on the data sets that have all their algorithms.
-    docs/statistics.md says which test is for what.
+    docs/experiments.md says which test is for what.
 
     Example: oblique significance smoke --metric leaves
     """

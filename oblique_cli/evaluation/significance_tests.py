@@ -1,7 +1,7 @@
 """Tests of significance: one data set with repeated cross-validation, and many data sets with one score each.
 
 Every function takes plain numbers, in which larger is better and a positive difference speaks for the first method.
-Which test is for what, with its formula, is in docs/statistics.md. Sources:
+Which test is for what, with its formula, is in docs/experiments.md. Sources:
 
   Nadeau & Bengio (2003)   Inference for the generalization error. Machine Learning 52: the corrected resampled t test
   Demsar (2006)            Statistical comparisons of classifiers over multiple data sets. JMLR 7: Wilcoxon, sign test,

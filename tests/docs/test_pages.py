@@ -112,9 +112,9 @@ def test_the_overview_has_the_class_of_each_algorithm():
 
 def test_every_algorithm_and_every_command_has_its_line():
     algorithms = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
-    runner = (ROOT / "docs" / "runner.md").read_text(encoding="utf-8")
+    experiments = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
     assert [name for name in ALGORITHMS if f"`{name}`" not in algorithms] == []
-    assert [name for name in COMMANDS if f"`oblique {name}" not in runner] == []
+    assert [name for name in COMMANDS if f"`oblique {name}" not in experiments] == []
 
 
 def test_files_of_the_table_of_algorithms_are_there():
