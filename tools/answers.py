@@ -1,4 +1,4 @@
-"""The pictures of docs/shapley.md, verify.md, monotone.md (models fitted for them), guarantees.md (stored results)."""
+"""The pictures of docs/explaining.md and docs/guarantees.md: of models fitted here, and of the stored coverage."""
 
 from __future__ import annotations
 

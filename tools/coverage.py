@@ -1,7 +1,7 @@
 """How often the sets and intervals of `oblique fit --coverage` hold the truth, and how large they are.
 
-    OBLIQUE_DATA=FOLDER python -m tools.coverage   # results/coverage.csv, then the tables of docs/guarantees.md
-    python -m tools.coverage --tables              # the tables alone
+    OBLIQUE_DATA=FOLDER python -m tools.coverage   # results/coverage.csv, then the table of docs/guarantees.md
+    python -m tools.coverage --table               # the table alone
 
 Every set is divided into halves, three times; a model and its limits come from one half, and the other half is asked.
 At most ROWS rows of a set take part. Sets that are done are not done again, so it may be stopped and started. Sets that
@@ -146,43 +146,32 @@ def keep(rows: Sequence[Mapping[str, Any]]) -> None:
         writer.writerows(sorted(rows, key=lambda row: (place[row["dataset"]], int(row["repeat"]))))
 
 
-def tables(rows: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return the tables of the page: of each guarantee means over sets of the means over their divisions."""
+def table(rows: Sequence[Mapping[str, str]]) -> str:
+    """Return the table of the page: of each guarantee means over sets of the means over their divisions."""
     by: dict[tuple[str, str], dict[str, list[list[float]]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
-        figures = [float(row[key]) for key in ("coverage", "size", "one")]
-        figures.append(float(row["classes"]))
-        by[row["guarantee"], row["calibration"]][row["dataset"]].append(figures)
-    made = {}
-    for title, names, unit in (
-        ("sets", OF_CLASSES, "classes in a set | one class, % |"),
-        ("intervals", OF_NUMBERS, "width, standard deviations |"),
-    ):
-        lines = [f"| guarantee | calibration | sets | coverage, % | least and largest of a set | {unit}"]
-        lines.append("| --- " * (lines[0].count("|") - 1) + "|")
-        for name in names:
-            for how in (CROSS, SPLIT):
-                means = np.array([np.mean(own, axis=0) for own in by[name, how].values()])
-                if not len(means):
-                    continue
-                coverage = 100 * means[:, 0]
-                cells = [f"`{name}`", how, str(len(means)), f"{coverage.mean():.1f}"]
-                cells += [f"{coverage.min():.1f} to {coverage.max():.1f}", f"{means[:, 1].mean():.2f}"]
-                cells += [f"{100 * means[:, 2].mean():.0f}"] if title == "sets" else []
-                lines.append(f"| {' | '.join(cells)} |")
-        made[title] = "\n".join(lines)
-    return made
+        by[row["guarantee"], row["calibration"]][row["dataset"]].append(
+            [float(row[key]) for key in ("coverage", "size")]
+        )
+    lines = ["| guarantee | cross, % | split, % | size, cross and split |", "| --- | --- | --- | --- |"]
+    for name in (*OF_CLASSES, *OF_NUMBERS):
+        means = [np.array([np.mean(halves, axis=0) for halves in by[name, how].values()]) for how in (CROSS, SPLIT)]
+        percents = [100 * sets[:, 0] for sets in means]
+        cells = [f"{sets.mean():.1f} ({sets.min():.1f} to {sets.max():.1f})" for sets in percents]
+        sizes = " and ".join(f"{sets[:, 1].mean():.2f}" for sets in means)
+        lines.append(f"| `{name}` | {' | '.join(cells)} | {sizes} |")
+    return "\n".join(lines)
 
 
 def main() -> int:
     """Measure what is not stored, then fill in the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", action="store_true", help="only fill in the page")
+    parser.add_argument("--table", action="store_true", help="only fill in the page")
     parser.add_argument("--sets", default="", help="names of sets, divided by commas; all without it")
     arguments = parser.parse_args()
     rows: list[Mapping[str, Any]] = list(stored())
     wanted = arguments.sets.split(",") if arguments.sets else [*CLASSES, *NUMBERS]
-    for repeat in () if arguments.tables else range(REPEATS):
+    for repeat in () if arguments.table else range(REPEATS):
         for name in wanted:
             if any((row["dataset"], int(row["repeat"])) == (name, repeat) for row in rows):
                 continue
@@ -190,7 +179,7 @@ def main() -> int:
             keep(rows)
             print(name, repeat, flush=True)
     if PAGE.exists():
-        PAGE.write_text(filled(PAGE.read_text(), tables(stored())))
+        PAGE.write_text(filled(PAGE.read_text(), {"coverage": table(stored())}))
     return 0
 
 

@@ -215,7 +215,7 @@ def fit(
     --path-figure draws them.
 
     --monotone COLUMN fits trees whose number, or share of the last of two classes, never falls as the column grows,
-    and with :- never rises, in any row there may be; oblique verify proves it (docs/monotone.md).
+    and with :- never rises, in any row there may be; oblique verify proves it (docs/guarantees.md).
 
     --coverage 0.9 keeps limits in the model, by which predict --sets and --intervals, and exported models, give the
     classes, or the interval, that hold the truth for 90 % of new rows (docs/guarantees.md).

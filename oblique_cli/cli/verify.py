@@ -45,7 +45,7 @@ def verify(
     each row of --rows keeps its class while every number moves by at most REACH standard deviations of the training
     rows. Options may be repeated and combined. Trees of hyperplanes are decided exactly, by linear programs over pairs
     of leaves; a forest may stay undecided. Every counterexample is predicted again, also by the exported C if there is
-    a compiler. Ends with exit code 7 if a property is refuted or undecided. docs/verify.md says how it is done.
+    a compiler. Ends with exit code 7 if a property is refuted or undecided. docs/guarantees.md says how it is done.
 
     \b
     Example: oblique verify model.json --monotone age --monotone dose:- --within age=0:120

@@ -47,7 +47,7 @@ def meaning(answer: str) -> str:
         f"With which columns {answer} keeps an order, as in scikit-learn: 1 for each with which it never falls, "
         "-1 where it never rises, 0 for the others, in their order; or a mapping of names of columns, or of positions, "
         "to these. It holds for all rows, not for those of the training alone, and `verify` proves it "
-        "(docs/monotone.md)."
+        "(docs/guarantees.md)."
     )
 
 

@@ -245,7 +245,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         allowed=Choice(RULES),
         help='What a leaf gives each class: "counts" is what `voting` says. By the others, as in '
         "`ObliqueTreeClassifier`, the probabilities of the leaves are averaged, whatever `voting` is, and the "
-        "class of the largest mean is predicted (docs/probabilities.md).",
+        "class of the largest mean is predicted (docs/guarantees.md).",
     )
     probability_strength: float | str = parameter(
         default=1.0,

@@ -136,7 +136,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     probabilities: str = parameter(
         default="counts",
         allowed=Choice(RULES),
-        help="What `predict_proba` gives for a leaf, as in `ObliqueTreeClassifier` and docs/probabilities.md.",
+        help="What `predict_proba` gives for a leaf, as in `ObliqueTreeClassifier` and docs/guarantees.md.",
     )
     probability_strength: float = parameter(
         default=1.0,

@@ -154,7 +154,7 @@ class Leaves(Declared, BaseEstimator, kw_only=True):
         help="What `predict_proba` gives for a leaf: shares of its training rows, drawn not at all, towards equal "
         "shares, towards those of the root (m-estimate), or towards those of the nodes above (hierarchical "
         "shrinkage, Agarwal et al. 2022). Predicted classes stay the most frequent of a leaf. See "
-        "docs/probabilities.md.",
+        "docs/guarantees.md.",
     )
     probability_strength: float | str = parameter(
         default=1.0,

@@ -1,4 +1,4 @@
-"""`verify`: whether a property of a fitted model holds for all rows, or a row that breaks it (docs/verify.md)."""
+"""`verify`: whether a property of a fitted model holds for all rows, or a row that breaks it (docs/guarantees.md)."""
 
 from __future__ import annotations
 
