@@ -50,9 +50,9 @@ def reproduce(
 
     The name all stands for every study but sensitivity, field, field_10x5, field_tuned, field_regression, faults,
     causes, prints, draws, planes and weka. The name report runs nothing: it writes the results of the full profiles
-    into docs/reproduction.md, the pages beside it and README.md of the current folder, with the bias and the power of
-    every table, the cells that deviate into reproduction/deviations.csv of --results, and draws all cells, ours against
-    the published, as docs/reproduction.svg.
+    into docs/reproduction.md, other pages and README.md of the current folder, the cells that deviate and the bias and
+    power of every table into deviations.csv, verdicts.csv, biases.csv and wide.csv of --results, and draws all cells,
+    ours against the published, as docs/reproduction.svg.
 
     Every cell is printed as ours, published, difference and verdict. Folds that are stored already are not run again,
     so the same command goes on after an interruption. The quick profile takes the small bundled data sets and two
@@ -146,7 +146,10 @@ def _documented(results: str) -> list[str]:
             Path(results) / "reproduction" / f"{study}.csv": write_cells(cells).encode()
             for study, cells in document.studied(Path(results)).items()
         },
-        Path(results) / "reproduction" / "deviations.csv": document.deviations(Path(results)).encode(),
+        **{
+            Path(results) / "reproduction" / f"{table}.csv": text.encode()
+            for table, text in document.csv_files(Path(results)).items()
+        },
         Path("docs/reproduction.svg"): rendered(agreement_picture(document.studied(Path(results))), "svg"),
     }
     for path, content in drawn.items():

@@ -312,15 +312,18 @@ def test_a_document_says_how_many_cells_agree_and_lists_those_that_do_not(tmp_pa
     (folder / "chapter3.csv").write_text(study_report.write_cells([CELL, away, not_run]))
     made = document.blocks(tmp_path)
     assert made["summary"].startswith("1 of 2 cells agree; of the others 0 have a measured reason and 1 are")
-    assert made["deviations-chapter3"] == (
-        "1 of 2 cells agree, 0 have a measured reason, 1 unexplained: HHCART(A) on wine in 3.1.\n"
-    )
-    assert made["deviations-chapter5"] == made["mpsvm-ranks"] == "Not run with the full profile yet.\n"
-    (row,) = csv.DictReader(io.StringIO(document.deviations(tmp_path)))
+    assert made["studies"].endswith("| `chapter3` | 2 | 1 | 0 | 1 |\n")
+    assert made["mpsvm-ranks"] == "Not run with the full profile yet.\n"
+    (row,) = csv.DictReader(io.StringIO(document.csv_files(tmp_path)["deviations"]))
     assert (row["dataset"], row["ours"], row["reason"], row["tried"]) == ("wine", "90.0", "unexplained", "")
     figure = agreement_picture(document.studied(tmp_path))
     (agrees, _, unexplained) = figure.axes[0].get_lines()[1:]
     assert (agrees.get_xydata().tolist(), unexplained.get_xydata().tolist()) == ([[63.0, 64.0]], [[63.0, 90.0]])
+
+
+def test_tables_of_verdicts_are_those_of_the_cells():
+    for name, text in document.csv_files(RESULTS).items():
+        assert (RESULTS / "reproduction" / f"{name}.csv").read_text("utf-8") == text, "run: oblique reproduce report"
 
 
 def test_documents_are_not_emptied_by_a_folder_without_results(tmp_path, call):

@@ -7,13 +7,20 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from textwrap import wrap
 
+from oblique_cli.data.csv_text import csv_text
 from oblique_cli.errors import ConfigError
 from oblique_cli.papers.reproduction.framework import forest_tables
 from oblique_cli.papers.reproduction.framework.markdown import table_lines
 from oblique_cli.papers.reproduction.framework.power import table_verdicts
-from oblique_cli.papers.reproduction.framework.power_page import bias_block, power_block, wide_block
+from oblique_cli.papers.reproduction.framework.power_page import (
+    bias_rows,
+    metric_name,
+    power_rows,
+    power_sentence,
+    table_name,
+    wide_rows,
+)
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell, agreement
 from oblique_cli.papers.reproduction.framework.studies import STUDIES
 from oblique_cli.papers.reproduction.framework.study_report import (
@@ -29,8 +36,6 @@ from oblique_cli.papers.reproduction.framework.study_report import (
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
 DOCUMENTS = (
     "docs/reproduction.md",
-    "docs/reproduction_deviations.md",
-    "docs/reproduction_verdicts.md",
     "docs/forests_measured.md",
     "docs/forests_tables.md",
     "docs/field.md",
@@ -46,7 +51,6 @@ COPIED = {
     "mpsvm-mtry": "reproduction/mpsvm_mtry",
     "mpsvm-readings": "reproduction/mpsvm_readings",
     "field-third-means": "field/third_means",
-    "faults": "reproduction/faults_verdicts",
 }
 # Blocks that have sentences as tools/field_folds.py made them of the folds, and the file they are in.
 SAID = {"field-third-said": "field/third", "field-front": "field/front"}
@@ -111,25 +115,21 @@ def blocks(results: Path) -> dict[str, str]:
     ConfigError if the folder has none, so that a wrong folder does not empty the documents.
 
     agreement       how many cells agree, in one sentence
-    summary         the same by table and metric, and what each study took
-    power           the verdict on each measure of each table: bias, order and power
-    bias            every bias beyond chance, with its cause
+    summary         the same by table and metric
+    power           how many measures of tables are biased or weak
     classes         how many cells that deviate have a reason of which class
-    wide            the cells that agree only because their SD is large
-    deviations-X    how many cells of study X agree, and which have no reason
+    studies         how many cells of each study agree, have a reason, or are unexplained
     field-choices   what CHOICES gain and cost
     forests-X       Table X of Zhang & Suganthan in its form
     the others are COPIED or SAID
     """
-    studies = _with_tables()
     found = studied(results)
-    out = {"agreement": _agreement(found), "summary": _summary(results, found)}
-    verdicts_of_tables = table_verdicts(cell for cells in found.values() for cell in cells)
-    out |= {
-        "power": power_block(verdicts_of_tables),
-        "bias": bias_block(verdicts_of_tables),
+    out = {
+        "agreement": _agreement(found),
+        "summary": _summary(found),
+        "power": power_sentence(table_verdicts(cell for cells in found.values() for cell in cells)),
         "classes": _classes(found),
-        "wide": wide_block(verdicts_of_tables),
+        "studies": _studies(found),
     }
     out |= {name: _copied(results / f"{file}.csv") for name, file in COPIED.items()}
     for name, file in SAID.items():
@@ -138,8 +138,6 @@ def blocks(results: Path) -> dict[str, str]:
     for table in forest_tables.TABLES:
         out[f"forests-{table}"] = forest_tables.block(results, table) or NOT_YET + "\n"
     out["field-choices"] = _copied(results / "field" / "third_means.csv", methods=CHOICES)
-    for name in studies:
-        out[f"deviations-{name}"] = _deviations(found[name]) if name in found else NOT_YET + "\n"
     return out
 
 
@@ -183,9 +181,18 @@ def _with_tables() -> list[str]:
     return sorted(name for name, study in STUDIES.items() if study.tables)
 
 
-def deviations(results: Path) -> str:
-    """Return all cells that deviate as CSV, with their reasons or the readings that were tried."""
-    return verdicts(cell for cells in studied(results).values() for cell in cells)
+def csv_files(results: Path) -> dict[str, str]:
+    """Return the CSV files that describe the cells of all studies, by the names they have in `results`/reproduction.
+
+    deviations  every cell that deviates, with its reason or the readings that were tried
+    verdicts    bias, order and power of each measure of each table
+    biases      every bias beyond chance, with its cause
+    wide        the cells that agree only because their SD is large
+    """
+    cells = [cell for found in studied(results).values() for cell in found]
+    found = table_verdicts(cells)
+    rows = {"verdicts": power_rows(found), "biases": bias_rows(found), "wide": wide_rows(found)}
+    return {"deviations": verdicts(cells)} | {name: csv_text(table) for name, table in rows.items()}
 
 
 def filled(text: str, made: Mapping[str, str]) -> str:
@@ -226,58 +233,25 @@ def _classes(found: Mapping[str, tuple[Cell, ...]]) -> str:
     return "\n".join(table_lines(("class", "cells", "explains"), rows)) + "\n"
 
 
-def _summary(results: Path, found: Mapping[str, tuple[Cell, ...]]) -> str:
-    every = [cell for cells in found.values() for cell in cells]
-    lines = [_agreement(found)]
+def _summary(found: Mapping[str, tuple[Cell, ...]]) -> str:
     counts: dict[str, list[str]] = {}
-    for (table, metric), each in agreement(every).items():
+    for (table, metric), each in agreement(cell for cells in found.values() for cell in cells).items():
         if each.compared:
-            counts.setdefault(table, []).append(f"{metric} {each.agree} of {each.compared}")
-    rows = [(*table.split(":"), ", ".join(found)) for table, found in counts.items()]
-    lines += table_lines(("source", "table", "cells that agree"), rows)
-    header = ("command", "seed", "date", "trees", "their work", "last call", "memory")
-    lines += ["", *table_lines(header, _runs(results, found))]
-    return "\n".join(lines) + "\n"
+            counts.setdefault(table, []).append(f"{metric_name(metric)} {each.agree}/{each.compared}")
+    rows = [(table_name(table), ", ".join(words)) for table, words in counts.items()]
+    return "\n".join([_agreement(found), *table_lines(("table", "cells that agree"), rows)]) + "\n"
 
 
-def _runs(results: Path, found: Mapping[str, object]) -> list[tuple[str, ...]]:
-    rows: list[tuple[str, ...]] = []
-    for study in found:
-        path = results / "reproduction" / f"{study}_run.csv"
-        if not path.is_file():
-            continue
-        with open(path, encoding="utf-8", newline="") as handle:
-            run = next(csv.DictReader(handle))
-        rows.append(
-            (
-                f"`oblique reproduce {study}`",
-                run["seed"],
-                run["date"],
-                run["trees"],
-                f"{float(run['work_seconds']):.0f} s",
-                f"{run['trees_now']} trees in {float(run['seconds_now']):.0f} s",
-                f"{run['peak_megabytes']} MB",
-            )
-        )
-    return rows
-
-
-def _deviations(cells: tuple[Cell, ...]) -> str:
-    """Return how many cells of a study agree, and where those without a reason are."""
-    deviating = [cell for cell in cells if cell.verdict == DEVIATES]
-    compared = sum(cell.verdict == AGREES for cell in cells) + len(deviating)
-    left = [cell for cell in deviating if cell.key not in reasons()]
-    text = f"{compared - len(deviating)} of {compared} cells agree, {len(deviating) - len(left)} have a measured reason"
-    if not left:
-        return f"{text}, none is {UNEXPLAINED}.\n"
-    where = Counter(f"{cell.method} on {cell.dataset} in {cell.table.partition(':')[2]}" for cell in left)
-    named = "; ".join(f"{name} ({count} cells)" if count > 1 else name for name, count in where.items())
-    return (
-        "\n".join(
-            wrap(f"{text}, {len(left)} {UNEXPLAINED}: {named}.", 120, break_long_words=False, break_on_hyphens=False)
-        )
-        + "\n"
-    )
+def _studies(found: Mapping[str, tuple[Cell, ...]]) -> str:
+    """Return how many cells of each study agree, deviate with a measured reason, and are unexplained."""
+    rows = []
+    for study, cells in found.items():
+        agree = sum(cell.verdict == AGREES for cell in cells)
+        deviating = [cell for cell in cells if cell.verdict == DEVIATES]
+        explained = sum(cell.key in reasons() for cell in deviating)
+        counts = (agree + len(deviating), agree, explained, len(deviating) - explained)
+        rows.append((f"`{study}`", *map(str, counts)))
+    return "\n".join(table_lines(("study", "cells", "agree", "measured reason", UNEXPLAINED), rows)) + "\n"
 
 
 def _copied(path: Path, methods: Sequence[str] = ()) -> str:
