@@ -58,11 +58,11 @@ def explain(
     of its leaf, what each column adds to the log odds where the leaf has a model, and the nearest change of the row
     that leads to another class, in standard deviations of the training columns, checked by predicting the changed row.
     It is exact, but for models with squares, where a bound says how near any change can be. Columns of levels and
-    missing cells stay as they are. docs/explain.md says how it is found.
+    missing cells stay as they are. docs/explaining.md says how it is found.
 
-    With --shap come the Shapley values of the row, of forests too: how far each column takes the answer from its mean
-    over the rows of --background, exactly (docs/shapley.md). Without --row they are those of all rows of NEW, of which
-    the mean size of each column is shown.
+    --shap adds the exact Shapley values of the row, of forests too: how far each column takes the answer from its mean
+    over the rows of --background. Without --row they are those of all rows of NEW, of which the mean size of each
+    column is shown.
 
     \b
     Example: oblique explain model.json new.csv --row 3

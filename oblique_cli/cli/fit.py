@@ -128,7 +128,7 @@ class Seconds(OptionType):
     "--report",
     metavar="FILE",
     callback=writable,
-    help="Write a model card, one HTML page, to FILE (docs/model_card.md).",
+    help="Write a model card, one HTML page, to FILE (docs/explaining.md).",
 )
 @click.option(
     "--format", "format_", type=click.Choice(("text", "json")), default="text", show_default=True, help="Form."

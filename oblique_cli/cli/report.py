@@ -80,7 +80,7 @@ def report(
     diagram, plots, choices of parameters fold by fold, trees, failures, times, environments, digests of the data and
     the configuration. The file needs no network, and no script to be read. Plots need matplotlib.
 
-    Of MODEL, a *.json of oblique fit, it is the model card (docs/model_card.md), which oblique fit --report writes too.
+    Of MODEL, a *.json of oblique fit, it is the model card (docs/explaining.md), which oblique fit --report writes too.
 
     \b
     Example: oblique report smoke --output smoke.html

@@ -92,7 +92,7 @@ def tree(
 
     A row goes the way of "if" where the inequality holds. Weights are per standard deviation of a feature, the largest
     first, and the most frequent class lies on the side of larger sums, so that the same direction means the same
-    throughout the tree (docs/reading_trees.md). Terms that move no training row are left out, and a line has the seven
+    throughout the tree (docs/explaining.md). Terms that move no training row are left out, and a line has the seven
     largest of the others, unless --full. JSON is the tree as it was fitted, every coefficient to the bit.
 
     A stored fold keeps no tree: --fold grows it again and checks it against what was stored.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -165,22 +164,6 @@ def test_without_onnx_the_sentence_says_what_to_install(call, fitted, monkeypatc
     monkeypatch.setitem(sys.modules, "onnx", None)
     ended = call("export", str(fitted), "--output", "m.onnx")
     assert ended.code == 2 and "format onnx needs the package onnx: pip install 'oblique-trees[onnx]'." in ended.err
-
-
-@pytest.mark.parametrize("page", ["export.md", "explain.md"])
-def test_what_the_page_shows_is_so(call, page, monkeypatch):
-    text = (Path(__file__).parents[2] / "docs" / page).read_text(encoding="utf-8")
-    shutil.copy(FILES / "plain.csv", call.folder)
-    shell, python = (
-        re.findall(rf"^```{language}\n(.*?)^```$", text, re.DOTALL | re.MULTILINE) for language in ("sh", "python")
-    )
-    assert shell and python
-    for line in "".join(shell).splitlines():
-        words = shlex.split(line)
-        ended = call(*words[1:])
-        assert (words[0], ended.code) == ("oblique", 0), ended.err
-    for block in python:
-        exec(compile(block, page, "exec"), {})
 
 
 def test_the_page_says_which_format_holds_what():

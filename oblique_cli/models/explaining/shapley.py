@@ -1,4 +1,4 @@
-"""`shap_values`: exact interventional Shapley values of trees of hyperplanes and of their forests (docs/shapley.md)."""
+"""`shap_values`: exact interventional Shapley values of hyperplane trees and of their forests (docs/explaining.md)."""
 
 from __future__ import annotations
 
