@@ -22,8 +22,8 @@ def figures(
 ) -> None:
     """Draw the figures NAME, or all of them, each to a file of its name.
 
-    Without NAME, pages are written beside the figures too, README.md and one for each kind: what each figure remakes,
-    what the paper's text claims, and what was seen. Drawing needs matplotlib, the extra `figures` of the package.
+    Without NAME, README.md shows all figures, and seen.csv has what each figure remakes, what the paper's text claims,
+    and what was seen. Drawing needs matplotlib, the extra `figures` of the package.
 
     Example: oblique figures hhcart_growth --output .
     """

@@ -270,7 +270,7 @@ def test_the_wide_sets_are_drawn_with_the_components_of_the_paper():
     picture = orthogonal.variance_wide(FigureSetting())
     assert [len(axes.lines[0].get_xdata()) for axes in picture.figure.axes] == [10, 5]
     seen = orthogonal.reconstructed_wide(FigureSetting()).seen
-    page = (DOCS / "orthogonal.md").read_text()
+    page = (DOCS / "seen.csv").read_text()
     assert picture.seen in page and seen in page
     # Of 90 % of the energy the made-up trees get smaller, and those of DNA larger.
     sizes = re.findall(r"nodes from ([\d.]+) to ([\d.]+); (\d+) of (\d+) trees", seen)
@@ -334,7 +334,7 @@ def test_a_figure_has_the_same_bytes_whenever_it_is_drawn(name, form):
 
 
 @pytest.mark.parametrize("name", QUICK)
-def test_the_committed_page_says_what_is_seen_today(name):
+def test_the_committed_table_says_what_is_seen_today(name):
     for file, text in pages({name: picture(name)}).items():
         committed = (DOCS / file).read_text()
         assert [line for line in text.splitlines() if line not in committed] == []
@@ -342,10 +342,9 @@ def test_the_committed_page_says_what_is_seen_today(name):
 
 def test_the_folder_holds_every_figure_small_and_no_other():
     files = {path.name: path.stat().st_size for path in DOCS.iterdir()}
-    parts = {about.part for about in FIGURES.values()}
-    assert set(files) == {"README.md", *(f"{part}.md" for part in parts), *(f"{name}.svg" for name in FIGURES)}
+    assert set(files) == {"README.md", "examples.md", "seen.csv", *(f"{name}.svg" for name in FIGURES)}
     assert max(files.values()) < 100_000 and sum(files.values()) < 2_000_000
-    shown = [name for part in parts for name in re.findall(r"\((\w+)\.svg\)", (DOCS / f"{part}.md").read_text())]
+    shown = re.findall(r"\((\w+)\.svg\)", (DOCS / "README.md").read_text())
     assert sorted(shown) == sorted(FIGURES)
 
 

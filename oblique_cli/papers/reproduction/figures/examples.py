@@ -181,7 +181,7 @@ def hhcart_growth(setting: FigureSetting) -> Picture:
 @illustration(
     "partitions",
     "Six algorithms on the five classes",
-    "no single one; the data of thesis figure 3.5 under the algorithms of chapters 3 and 5, all unpruned",
+    "no single figure; it has the data of thesis figure 3.5 under the algorithms of chapters 3 and 5, all unpruned",
     "oblique splits need fewer leaves than axis-parallel ones (sections 3.4 and 5.1.3).",
     SEED,
 )

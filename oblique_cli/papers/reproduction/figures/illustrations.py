@@ -1,13 +1,12 @@
-"""The figures of the documentation: the list of figures, what each remakes, and what is known of each."""
+"""The figures of the papers: their list, what each remakes, and the page that shows them."""
 
 from __future__ import annotations
 
-import inspect
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from oblique_cli.data.csv_text import csv_text
 from oblique_cli.ground.registry import Registry, fault_of_function, fault_of_texts, fault_of_type
 
 if TYPE_CHECKING:
@@ -47,11 +46,6 @@ class Illustration:
     seed: int
     draw: Callable[[FigureSetting], Picture]
 
-    @property
-    def part(self) -> str:
-        """The page that tells of it: the name of its module."""
-        return self.draw.__module__.rpartition(".")[2]
-
 
 def _fault(figure: Any) -> str | None:
     """What is wrong with a figure, as it follows its name."""
@@ -79,54 +73,28 @@ def illustration(
 
 
 def pages(pictures: Mapping[str, Picture], form: str = "svg") -> dict[str, str]:
-    """Return the Markdown pages that show the pictures, by file name: a list, and a page for each module of figures."""
-    parts: dict[str, list[str]] = {}
-    for name in pictures:
-        parts.setdefault(FIGURES[name].part, []).append(name)
-    return {"README.md": _index(parts)} | {
-        f"{part}.md": _page(part, {name: pictures[name] for name in names}, form) for part, names in parts.items()
-    }
+    """Return the files that describe the pictures, by name: a page that shows all of them, and a table of claims.
 
-
-def _index(parts: Mapping[str, list[str]]) -> str:
-    rows = [
-        f"| [{FIGURES[name].title}]({part}.md#{_anchor(FIGURES[name].title)}) | {FIGURES[name].remakes} |"
-        for part, names in parts.items()
-        for name in names
+    The table has a row for each figure: what it remakes, what the paper's text claims, the seed, and what is seen.
+    """
+    shown = [
+        f"![{about.title}]({name}.{form})\n\n`{name}` remakes {about.remakes}.\n"
+        for name, about in ((name, FIGURES[name]) for name in pictures)
     ]
-    return "\n".join([*INTRODUCTION, "", "| figure | remakes |", "| --- | --- |", *rows]) + "\n"
+    header = ("figure", "title", "remakes", "claim", "seed", "seen")
+    rows = [
+        (name, about.title, about.remakes, about.claim, about.seed, picture.seen)
+        for name, picture in pictures.items()
+        for about in (FIGURES[name],)
+    ]
+    return {"README.md": "\n".join([INTRODUCTION, *shown]), "seen.csv": csv_text([header, *rows])}
 
 
-INTRODUCTION = (
-    "# Figures",
-    "",
-    "Drawn by `make figures` (`oblique figures`), which also writes these pages: what is said under **seen** comes",
-    "from the trees that were just drawn. The papers print no coordinates but those of Table 5.1; data sets made",
-    "again by description are drawn with the seed given (`oblique_cli/data/synthetic.py` says what is the papers'",
-    "and what is ours), so agreement with a text's claim shows that the algorithm does what the text says of it,",
-    "not that the points are the same.",
-)
+INTRODUCTION = """# Figures
 
-
-def _page(part: str, pictures: Mapping[str, Picture], form: str) -> str:
-    said = inspect.getdoc(inspect.getmodule(FIGURES[next(iter(pictures))].draw)) or ""
-    lines = [f"# Figures: {part.replace('_', ' ')}", "", *said.split("\n\n")[0].splitlines()]
-    for name, picture in pictures.items():
-        about = FIGURES[name]
-        lines += [
-            "",
-            f"## {about.title}",
-            "",
-            f"![{about.title}]({name}.{form})",
-            "",
-            f"- **remakes**: {about.remakes}",
-            f"- **command**: `oblique figures {name}`, seed {about.seed}",
-            f"- **the text**: {about.claim}",
-            f"- **seen**: {picture.seen}",
-        ]
-    return "\n".join(lines) + "\n"
-
-
-def _anchor(title: str) -> str:
-    """The anchor of a heading, as MkDocs and hosts of repositories make it."""
-    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+`oblique figures` draws the figures of the papers again and writes this page. [seen.csv](seen.csv) has for each figure
+the claim of the paper's text, the seed, and what is seen in the drawn trees. The papers print no coordinates but
+those of Table 5.1. The other data sets follow the descriptions (`oblique_cli/data/synthetic.py`), so a figure shows
+that the algorithm behaves as the text claims, not that the points are equal. Numbers of thesis figures are those of
+Wickramarachchi (2015).
+"""
