@@ -468,7 +468,7 @@ def say_sql(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answe
 
 
 def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
-    """What the steps say to a reader that knows nothing but docs/export_formats.md."""
+    """What the steps say to a reader that knows nothing but docs/models.md."""
     model = json.loads(source)
     answers, shares = [], []
     for row in X.tolist():
@@ -647,7 +647,7 @@ TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([-+]?\d[\w.+-]*|\w+)|(<=|[-+*<>=,\[\](
 
 
 class RuleReader:
-    """Reads a rule as docs/export_formats.md describes it, and says for which rows it holds."""
+    """Reads a rule as docs/models.md describes it, and says for which rows it holds."""
 
     def __init__(self, text: str, case: Case, X: np.ndarray) -> None:
         self.tokens = [token for token in self._tokens(text)]

@@ -1,4 +1,4 @@
-"""Fill in what the pages of docs/algorithms/ and docs/export.md take from code and results, and draw their pictures.
+"""Fill in what the pages of docs/algorithms/ and docs/models.md take from code and results, and draw their pictures.
 
 python -m tools.algorithm_pages               tables of parameters and of agreement, and pictures
 python -m tools.algorithm_pages --text        the tables alone
@@ -78,7 +78,7 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "gepsvm": ("gepsvm",),
     "svm": ("svm",),
 }
-EXPORTING = ROOT / "docs" / "export.md"
+EXPORTING = ROOT / "docs" / "models.md"
 # The page of what all top-down trees share.
 SHARED_PAGE = "top_down"
 
@@ -118,16 +118,19 @@ def text_of(page: str) -> str:
 
 
 def text_of_formats() -> str:
-    """Return the page on exporting as it has to be: with the table of which format holds what."""
+    """Return docs/models.md as it has to be: with the table of which format takes which models."""
     from oblique_cli.models.exporting import FORMATS
     from oblique_cli.models.exporting._exporter import KINDS
 
     rows = []
     for name, form in FORMATS.items():
-        held = ("yes" if kind in form.kinds else "no" for kind in KINDS)
+        taken = [kind for kind in KINDS if kind in form.kinds]
+        refused = [kind for kind in KINDS if kind not in form.kinds]
+        few = len(taken) < len(refused)
+        models = ", ".join(taken) if few else f"all but {', '.join(refused)}" if refused else "all"
         numbers = f"{form.digits} digits, or `--precision`" if form.digits else "exact"
-        rows.append((f"`{name}`", form.title, *held, numbers))
-    made = _table(("format", "what is written", *KINDS, "numbers"), rows)
+        rows.append((f"`{name}`", form.title, models, numbers))
+    made = _table(("format", "what is written", "models", "numbers"), rows)
     return filled(EXPORTING.read_text(encoding="utf-8"), {"formats": made})
 
 

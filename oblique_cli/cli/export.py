@@ -50,7 +50,7 @@ def export(model: str, format_: str | None, name: str, precision: int | None, ou
     What is written needs neither oblique nor, in most cases, anything else. python, c, javascript, sql, onnx, pmml and
     json predict what `oblique predict` predicts, to the bit, for numbers within the range that the file states. The
     last digits may differ of probabilities of logistic leaves and of boosting (to 1e-12), and of numbers that model
-    trees predict. rules, dot and latex have rounded numbers. docs/export.md has the limits of each format, and which
+    trees predict. rules, dot and latex have rounded numbers. docs/models.md has the limits of each format, and which
     takes which trees and forests.
 
     \b

@@ -29,7 +29,7 @@ def export(model: Any, format: str, *, name: str = "", precision: int | None = N
     """Return a fitted model in another language; bytes for a binary format.
 
     model      a `Model`, or a fitted estimator
-    format     one of FORMATS (docs/export.md)
+    format     one of FORMATS (docs/models.md)
     name       of the table in sql, before the names of functions in c, of the model in pmml and onnx; the format's own
                choice without it
     precision  significant digits in formats that are read rather than run; 17 give numbers to the bit

@@ -1,4 +1,4 @@
-"""Plain JSON of the steps, for whoever writes the next exporter: docs/export_formats.md says what the keys mean."""
+"""Plain JSON of the steps, for whoever writes the next exporter: docs/models.md says what the keys mean."""
 
 from __future__ import annotations
 
