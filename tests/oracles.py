@@ -75,7 +75,7 @@ def naive_search(
     min_leaf: float = 1.0,
     strict: bool = False,
 ) -> Winner | None:
-    """Every threshold of every direction (rows of `directions`), then the tie rule of docs/decisions.md.
+    """Every threshold of every direction (rows of `directions`), then the tie rule of docs/core.md.
 
     The winner is the first cut, by direction and then by threshold, whose gain is within 1e-9 of the best one's.
     """

@@ -346,7 +346,7 @@ def _leading(M: Array, basis: Array) -> Array:
 
 
 def distinct_gap(X: Array, w: Array) -> float:
-    """Return the gap above which two projections X w are distinct (docs/decisions.md, ties).
+    """Return the gap above which two projections X w are distinct (docs/core.md, ties).
 
     1e-9 of the scale sum_j |w_j| (range of feature j), plus a few rounding errors of the projection's magnitude.
     """

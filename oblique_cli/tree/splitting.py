@@ -285,7 +285,7 @@ def best_split(
 ) -> Split | None:
     """Return the first of the best splits among all proposals, or None if none has a positive score.
 
-    The tie rule is that of docs/decisions.md; a node with `ties="strict"` drops its tolerances. `exhaustive=True`
+    The tie rule is that of docs/core.md; a node with `ties="strict"` drops its tolerances. `exhaustive=True`
     sorts every direction instead of bounding it, with the same result. `finish` says what becomes of the split.
     """
     split = search(node, proposed(proposer, node), min_leaf, exhaustive)

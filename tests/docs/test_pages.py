@@ -93,6 +93,14 @@ def test_files_that_are_named_are_there(page):
     assert [name for name in named if not (ROOT / name).exists() and "NAME" not in name] == []
 
 
+@pytest.mark.parametrize("page", ["architecture.md", "core.md"])
+def test_files_of_the_architecture_are_there(page):
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    named = re.findall(r"`(\w+/[\w/]+\.(?:py|hpp|cpp|yaml))`", text)
+    folders = (ROOT, PACKAGE, PACKAGE / "core")
+    assert len(named) > 10 and [name for name in named if not any((f / name).is_file() for f in folders)] == []
+
+
 @pytest.mark.parametrize(
     ("pages", "index"), [("*.md", "README.md"), ("algorithms/*.md", "algorithms.md"), ("api/*.md", "api/README.md")]
 )

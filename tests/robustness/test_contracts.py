@@ -208,7 +208,7 @@ def binary_fractions(name: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return np.round(X * 64) / 64, y
 
 
-# The norm of a hyperplane with its offset depends on the origin where moments are singular (docs/decisions.md).
+# The norm of a hyperplane with its offset depends on the origin where moments are singular (docs/core.md).
 FROM_THE_ORIGIN = {"gdt", "hhgdt"}
 
 
