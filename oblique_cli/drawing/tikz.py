@@ -6,34 +6,19 @@ from oblique_cli.drawing.dot import label_of
 from oblique_cli.drawing.layout import tidy
 from oblique_cli.drawing.palette import COLORS, N_COLORS
 from oblique_cli.drawing.view import BLANK, TreeView
+from oblique_cli.ground.latex_text import escaped
 
 MOST_TERMS = 5
 LINE = 0.36  # cm
 LETTER = 0.155
 
-_ESCAPES = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "_": r"\_",
-    "%": r"\%",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
+# A label shows every character as it is: no dashes of two or three, no curved quotation marks.
+LABEL_CHARACTERS = {
     '"': r"\textquotedbl{}",
     "`": r"\textasciigrave{}",
     "'": r"\textquotesingle{}",
-    "-": "{-}",  # no dashes of two or three
-    "−": r"\ensuremath{-}",
+    "-": "{-}",
     "²": r"\textsuperscript{2}",
-    "≤": r"\ensuremath{\le}",
-    "≥": r"\ensuremath{\ge}",
-    "…": r"\dots{}",
     BLANK: "~",
 }
 
@@ -63,11 +48,11 @@ def tikz(view: TreeView, standalone: bool = True) -> str:
         style = "split"
         if node.is_leaf and view.classes and node.label >= 0:
             style += f", fill=oblique{node.label % N_COLORS}!14"
-        text = r" \\{} ".join(latex(line) for line in labels[place])
+        text = r" \\{} ".join(escaped(line, LABEL_CHARACTERS) for line in labels[place])
         lines.append(rf"  \node[{style}] (n{place}) at ({across[place]:.2f}, {-down[depth]:.2f}) {{{text}}};")
     for place, node in enumerate(view.nodes):
         if node.parent >= 0:
-            way = latex(node.way)
+            way = escaped(node.way, LABEL_CHARACTERS)
             lines.append(rf"  \draw[black!40] (n{node.parent}.south) -- (n{place}.north) node[way] {{{way}}};")
     lines.append(r"\end{tikzpicture}")
     if not standalone:
@@ -76,11 +61,6 @@ def tikz(view: TreeView, standalone: bool = True) -> str:
     packages = [r"\documentclass[tikz,border=6pt]{standalone}", r"\usepackage{textcomp}", r"\usepackage{iftex}"]
     packages += [r"\ifpdftex\usepackage[T1]{fontenc}\usepackage[utf8]{inputenc}\else\usepackage{fontspec}\fi"]
     return "\n".join([*title, *packages, r"\begin{document}", *lines, r"\end{document}"]) + "\n"
-
-
-def latex(text: str) -> str:
-    """Return a text as LaTeX prints it, letter by letter."""
-    return "".join(_ESCAPES.get(char, char) for char in text)
 
 
 def _comment(text: str) -> str:

@@ -34,6 +34,7 @@ from oblique_cli.evaluation.metrics import METRICS, READ, SHOWN, NotMeasured, Un
 from oblique_cli.evaluation.metrics import chosen as checked
 from oblique_cli.evaluation.published import Published
 from oblique_cli.evaluation.tree_notes import edge_notes, pruning_notes
+from oblique_cli.ground.latex_text import escaped
 from oblique_cli.ground.nouns import NO_INFORMATION_ERROR, AlgorithmSpec, Experiment, Row
 from oblique_cli.ground.registry import Registry, fault_of_function
 
@@ -850,39 +851,17 @@ def _markdown_escape(text: str) -> str:
     return re.sub(r"[\\`*|~$\[\]]|(?<!\w)_|_(?!\w)", r"\\\g<0>", html.escape(_one_line(text), quote=False))
 
 
-LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    "±": r"$\pm$",
+LATEX_MARKS = {
     FAILED: r"\dag{}",
     UNFINISHED: r"\ddag{}",
     MISSING: "---",
+    "±": r"$\pm$",
+    "−": "$-$",
     BEST: r"\textbf{Bold}:",  # in the note; cells are set so
     SAME: r"\underline{underlined}:",
-    "−": "$-$",
-    # Signs in names of the user's own tables that pdflatex does not know as characters.
-    "×": r"$\times$",
-    "≤": r"$\le$",
-    "≥": r"$\ge$",
-    "≠": r"$\ne$",
-    "≈": r"$\approx$",
-    "∞": r"$\infty$",
-    "√": r"$\surd$",
-    "→": r"$\to$",
 }
 
 
 def _latex_escape(text: str) -> str:
     text = re.sub(r"(?<!\w)-(?=\d)", "−", _one_line(text))  # a minus sign is not a hyphen
-    return "".join(LATEX.get(char, char) for char in text)
+    return escaped(text, LATEX_MARKS)

@@ -16,11 +16,11 @@ from oblique_cli.drawing.diagram import drawn
 from oblique_cli.drawing.dot import dot, quoted
 from oblique_cli.drawing.scene import Label, Link, Rectangle, lines_of, scene_of, shortened, width_of
 from oblique_cli.drawing.svg import svg
-from oblique_cli.drawing.tikz import latex, tikz
+from oblique_cli.drawing.tikz import LABEL_CHARACTERS, tikz
 from oblique_cli.drawing.view import BLANK, text_of, view_of
+from oblique_cli.ground.latex_text import escaped
 
 SVG = "{http://www.w3.org/2000/svg}"
-LATEX = next((name for name in ("lualatex", "xelatex", "pdflatex") if shutil.which(name)), None)
 
 
 def texts(document):
@@ -188,32 +188,12 @@ def test_quotes_of_dot_are_balanced_whatever_stands_in_them():
 
 def test_braces_of_latex_are_balanced_and_nothing_special_is_left():
     for text in (*WILD, *WILD_CLASSES):
-        bare = re.sub(r"\\[a-zA-Z]+|\\[{}$&#_%]|[{}]", "", latex(text))
+        bare = re.sub(r"\\[a-zA-Z]+|\\[{}$&#_%]|[{}]", "", escaped(text, LABEL_CHARACTERS))
         assert not re.search(r"[\\$&#_%~^]", bare.replace("~", "")), bare
     document = tikz(wild_view())
     assert document.count(r"\node[") == len(wild_view().nodes)
     stripped = re.sub(r"\\\\|\\[{}]", "", document)
     assert stripped.count("{") == stripped.count("}")
-
-
-def _has_latex(name):
-    """Whether LaTeX finds a class or a package."""
-    found = subprocess.run(["kpsewhich", name], capture_output=True, text=True, check=False)
-    return bool(found.stdout.strip())
-
-
-@pytest.mark.skipif(LATEX is None, reason="there is no LaTeX (lualatex, xelatex or pdflatex) on this machine")
-@pytest.mark.parametrize("shown", [view, wild_view])
-def test_latex_makes_a_page_of_the_tree(tmp_path, shown):
-    lacking = [name for name in ("standalone.cls", "textcomp.sty", "tikz.sty") if not _has_latex(name)]
-    if lacking:
-        pytest.skip(f"LaTeX is here without {', '.join(lacking)}")
-    if shown is wild_view and LATEX == "pdflatex":
-        pytest.skip("pdflatex has few signs beyond Latin letters; lualatex and xelatex have all")
-    (tmp_path / "tree.tex").write_text(tikz(shown()), encoding="utf-8")
-    command = [str(LATEX), "-interaction=nonstopmode", "-halt-on-error", "tree.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and (tmp_path / "tree.pdf").exists(), done.stdout[-2000:]
 
 
 def test_levels_stand_beside_the_lines_in_groups():

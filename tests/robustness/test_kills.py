@@ -111,7 +111,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_the_table_of_an_unbroken
         """Whether to go on: on a busy machine a kill may come earlier in the work than it was meant to."""
         return done < kills or (amid < kills // 8 and done < 4 * kills)
 
-    with counted(f"kill -9 of a run: {backend if options[0] == '-j' else 'dask'}") as counts:
+    with counted(f"kill -9 of a run: {'dask' if '--backend' in options else backend}") as counts:
         while needed():
             shutil.rmtree(tmp_path / "w", ignore_errors=True)
             folder, before = new(tmp_path / "w", config), set[str]()
@@ -244,14 +244,16 @@ def children(pid: int) -> list[int]:
 
 
 @pytest.mark.long
-def test_a_worker_process_that_is_killed_costs_its_fold_alone(tmp_path):
+@pytest.mark.parametrize("turn", range(many(1, 20)))
+def test_a_worker_process_that_is_killed_costs_its_fold_alone(tmp_path, turn):
     folder = new(tmp_path / "w", OUTSIDE)
-    with start(folder, *RUN, "-j", "2") as process:
+    with counted("kill -9 of a worker process") as counts, start(folder, *RUN, "-j", "2") as process:
         # The process that workers are forked from, then a worker a fold.
         while process.poll() is None and len(children(process.pid)) < 3:
             time.sleep(0.2)
         os.kill(children(process.pid)[-1], signal.SIGKILL)
         _, message = process.communicate()
-    assert process.returncode == 3 and "5 of 6 folds, 1 failed" in message, message
-    again = oblique(folder, *RUN, "-j", "2")
-    assert again.code == 0 and ",6,0,6," in again.out, again
+        assert process.returncode == 3 and "5 of 6 folds, 1 failed" in message, message
+        again = oblique(folder, *RUN, "-j", "2")
+        assert again.code == 0 and ",6,0,6," in again.out, again
+        counts["cases"] += 1
