@@ -122,5 +122,5 @@ def test_each_question_has_one_algorithm_and_its_page():
     assert list(QUESTIONS) == [question for question, _, _ in rows]
     for _, name, page in rows:
         assert name in ALGORITHMS and f'<a id="{name}"></a>' in (ROOT / page).read_text(encoding="utf-8")
-    named = set(re.findall(r"`(\w+)`\]\(", (ROOT / "docs/which_algorithm.md").read_text(encoding="utf-8")))
+    named = set(re.findall(r"`(\w+)`\]\(", (ROOT / "docs/choosing.md").read_text(encoding="utf-8")))
     assert set(QUESTIONS.values()) < named and named <= set(ALGORITHMS)

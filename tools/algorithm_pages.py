@@ -21,7 +21,7 @@ from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, TopDown
 from oblique_cli.estimators.named import class_of
 from oblique_cli.estimators.oblique.heuristics import LIMIT
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
-from oblique_cli.ground.constraints import Constraint
+from oblique_cli.ground.constraints import Choice, Constraint
 from oblique_cli.papers.discrete.c45_classifiers import C45Classifier
 from oblique_cli.papers.reproduction.framework.document import filled
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell, agreement
@@ -54,46 +54,33 @@ PAGES: Mapping[str, tuple[str, ...]] = {
         *("rrof", "mprrof_t", "mprrof_p", "mprrof_n"),
         *("drf", "mpdrf_t", "mpdrf_p", "mpdrf_n"),
     ),
-    "hhcart_forest": ("hhcart_forest",),
-    "bagged_forest": ("hhgdt_forest", "bagged_forest"),
+    "bagged_forest": (
+        *("hhgdt_forest", "bagged_forest", "hhcart_forest"),
+        *("heterogeneous_forest", "tao_forest", "logistic_forest"),
+    ),
     "boosting": ("oblique_boosting",),
     "number_forests": ("oblique_forest_regression", "tao_forest_regression", "oblique_boosting_regression"),
-    "heterogeneous_forest": ("heterogeneous_forest",),
-    "tao_forest": ("tao_forest",),
-    "logistic_forest": ("logistic_forest",),
     "c45": ("c45", "c45_bagging", "c45_forest"),
-    "fourier_trees": ("rft", "aft"),
-    "odt": ("odt", "odt_lr"),
-    "tprti": ("tprti_a", "tprti_b"),
-    "retis": ("retis",),
-    "m5_style": ("m5_style",),
+    "odt": ("rft", "aft", "odt", "odt_lr"),
+    "tprti": ("tprti_a", "tprti_b", "retis", "m5_style"),
     "pilot": ("pilot",),
     "linear_tree": ("linear_tree",),
     "hhcart_regression": ("hhcart_regression", "hhcart_model_tree", "tao_regression", "tao_model_tree"),
     "cart_regression": ("cart_regression",),
     "pathfinder": ("pathfinder",),
-    "neighbors": ("knn", "knn_weighted"),
-    "editing": ("wilson", "wilson_prob", "multi_edit", "supervised_clustering_edit"),
-    "hc_edit": ("hc_edit_staxac", "hc_edit_upgma"),
-    "gepsvm": ("gepsvm",),
-    "svm": ("svm",),
+    "editing": (
+        *("knn", "knn_weighted", "wilson", "wilson_prob", "multi_edit"),
+        *("supervised_clustering_edit", "hc_edit_staxac", "hc_edit_upgma"),
+    ),
+    "svm": ("gepsvm", "svm"),
 }
 EXPORTING = ROOT / "docs" / "models.md"
-# The page of what all top-down trees share.
+# The page of what all top-down trees share, and a page without an algorithm.
 SHARED_PAGE = "top_down"
+TAXONOMIES = "taxonomies"
 
-# Study -> where docs/reproduction_deviations.md has its cells, and what its tables call an algorithm if not by title.
-ANCHORS = {
-    "chapter3": "chapter-3",
-    "chapter5": "chapter-5",
-    "chapter6": "chapter-6",
-    "gdt": "the-geometric-tree-paper",
-    "mpsvm": "forests",
-    "odt": "orthogonal-decision-trees",
-    "tprti": "model-trees",
-    "pathfinder": "pathfinder",
-    "taxonomy": "taxonomies",
-}
+STUDIES = ("chapter3", "chapter5", "chapter6", "gdt", "mpsvm", "odt", "tprti", "pathfinder", "taxonomy")
+# Study and method -> its algorithms, where the tables of the study do not call them by title.
 PRINTED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("chapter6", "SVM"): ("butif_svm",),
     ("chapter6", "SVM and HHBUT"): ("hhbut", "butif_svm"),
@@ -136,7 +123,8 @@ def text_of_formats() -> str:
 
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
-HEAD = ("parameter", "default", "allowed", "meaning")
+HEAD = ("parameter", "default", "meaning")
+MOST_CHOICES = 8  # beside a default; a longer list stands in the docstring alone
 
 
 def _names(algorithms: Iterable[Algorithm]) -> str:
@@ -149,27 +137,39 @@ def _names(algorithms: Iterable[Algorithm]) -> str:
 def _parameters(algorithms: list[Algorithm]) -> str:
     """A row for each parameter that some of the algorithms have, but for what all top-down trees share."""
     rows: dict[str, tuple[str, ...]] = {}
+    grown_top_down = any(isinstance(a, TopDown) for a in algorithms)
     names = list(dict.fromkeys(name for algorithm in algorithms for name in algorithm.parameters))
     for name in names:
-        having = [a for a in algorithms if name in a.parameters and not _is_shared(a, name)]
-        if having:
+        having = [a for a in algorithms if name in a.parameters]
+        special = [a for a in having if not _is_shared(a, name)]
+        if special:
+            having = special if grown_top_down else having
             alias = having[0].aliases.get(name)
             rows[name] = _row(
                 f"{name}",
                 f" (also `{alias.name}`)" if alias else "",
                 _default(name, having),
                 having[0].parameters[name],
-                meaning(having[0], name) + _owners(having, algorithms),
+                first_sentence(meaning(having[0], name)) + _owners(having, algorithms),
             )
     made = _table(HEAD, list(rows.values())) if rows else ""
-    if not any(isinstance(a, TopDown) for a in algorithms):
+    if grown_top_down:
+        return f"{made}\nFurther those of [all top-down trees]({SHARED_PAGE}.md#parameters).\n".lstrip()
+    shared = [f"`{name}`" for name in names if name not in rows]
+    if not shared:
         return made
-    further = "Further" if rows else "Only"
-    return f"{made}{chr(10) if made else ''}{further} those of [all top-down trees]({SHARED_PAGE}.md#parameters).\n"
+    return f"{made}\nAs in [all top-down trees]({SHARED_PAGE}.md#parameters): {', '.join(shared)}.\n"
 
 
 def _row(name: str, note: str, default: str, allowed: Constraint, words: str) -> tuple[str, ...]:
-    return (f"`{name}`{note}", default, allowed.describe().replace("'", "`"), words)
+    return (f"`{name}`{note}", default + _alternatives(default, allowed), words)
+
+
+def _alternatives(default: str, allowed: Constraint) -> str:
+    """The other words that a parameter takes, to stand behind its default; "" where it takes numbers or many words."""
+    names = [f"`{name}`" for name in allowed.names] if isinstance(allowed, Choice) else []
+    others = [name for name in names if name not in default]
+    return f", or {', '.join(others)}" if others and len(others) <= MOST_CHOICES else ""
 
 
 def _default(name: str, having: list[Algorithm]) -> str:
@@ -201,9 +201,9 @@ def _owners(having: list[Algorithm], algorithms: list[Algorithm]) -> str:
 
 def _is_shared(algorithm: Algorithm, name: str) -> bool:
     """Whether a parameter is that of all top-down trees, with the default they have."""
-    if not isinstance(algorithm, TopDown) or name not in _shared_names():
+    if name not in _shared_names() or algorithm.defaults[name] != _shared_default(name):
         return False
-    return bool(algorithm.defaults[name] == _shared_default(name))
+    return isinstance(algorithm, TopDown) or meaning(algorithm, name) == described(ObliqueTreeClassifier, name)
 
 
 @cache
@@ -219,7 +219,8 @@ def _shared_default(name: str) -> Any:
 
 def _shared(name: str) -> tuple[str, Constraint, str]:
     algorithm = ALGORITHMS["hhcart_a"]
-    return _plain(_shared_default(name)), algorithm.parameters[name], described(ObliqueTreeClassifier, name)
+    meaning = first_sentence(described(ObliqueTreeClassifier, name))
+    return _plain(_shared_default(name)), algorithm.parameters[name], meaning
 
 
 def _table(header: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
@@ -237,6 +238,11 @@ def meaning(algorithm: Algorithm, name: str) -> str:
     if name == algorithm.path_parameter and isinstance(algorithm, TopDown):
         return described(ObliqueTreeClassifier, LIMIT)
     return described(algorithm.estimator, name)
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a description; the API pages and `help` have the whole."""
+    return re.split(r"(?<=[.)])\s+(?=[A-Z\"`])", text, maxsplit=1)[0] if "." in text else text
 
 
 def described(cls: type[Any], name: str) -> str:
@@ -290,24 +296,17 @@ def _sections(cls: type[Any]) -> Mapping[str, str]:
 
 def _published(page: str) -> str:
     """How many printed numbers of the page's algorithms agree with ours, table by table."""
-    rows: dict[tuple[str, str], list[str]] = {}
-    for study, anchor in ANCHORS.items():
+    rows: dict[str, list[str]] = {}
+    for study in STUDIES:
         mine = [cell for cell in _cells(study) if set(PAGES[page]) & set(_algorithms_of(study, cell.method))]
         for (reference, metric), found in agreement(mine).items():
             if found.compared:
                 words = metric.removesuffix("_percent").removeprefix("n_").replace("_", " ")
-                rows.setdefault((reference, anchor), []).append(f"{words} {found.agree} of {found.compared}")
+                rows.setdefault(reference, []).append(f"{words} {found.agree} of {found.compared}")
     if not rows:
         return "The papers at hand print no numbers of it.\n"
-    lines = [
-        (
-            f"{_source(reference)}, {reference.partition(':')[2]}",
-            ", ".join(found),
-            f"[cells](../reproduction_deviations.md#{anchor})",
-        )
-        for (reference, anchor), found in rows.items()
-    ]
-    return _table(("table", "cells that agree", "those that do not"), lines)
+    lines = [(f"{_source(name)}, {name.partition(':')[2]}", ", ".join(counts)) for name, counts in rows.items()]
+    return _table(("table", "cells that agree"), lines)
 
 
 def _source(reference: str) -> str:

@@ -35,12 +35,15 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "logistic_tree": {"squares": False},  # a square and one leaf are enough for these rows
     "tprti_a": {"subset_size": 20},
     "tprti_b": {"subset_size": 20},
+    **{name: {"n_neighbors": 3} for name in PAGES["editing"]},
     "knn": {"n_neighbors": 5},
-    "knn_weighted": {"n_neighbors": 5},
-    **{name: {"n_neighbors": 3} for page in ("editing", "hc_edit") for name in PAGES[page]},
 }
 # Of a page of many algorithms, those in the picture.
-SHOWN = {"mpsvm_forests": ("raf", "mpraf_t", "rof", "mprrof_t")}
+SHOWN = {
+    "mpsvm_forests": ("raf", "mpraf_t", "rof", "mprrof_t"),
+    "bagged_forest": ("hhgdt_forest", "hhcart_forest", "heterogeneous_forest", "tao_forest"),
+    "editing": ("knn", "wilson", "supervised_clustering_edit", "hc_edit_staxac"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +60,7 @@ class Panel:
     def title(self) -> str:
         """The algorithm, and its size or how much it has right."""
         fitted, called = self.estimator, ALGORITHMS[self.name].title
-        if self.name in PAGES["neighbors"]:
+        if self.name == "knn":
             return f"{called}: k = {fitted.n_neighbors}"
         if hasattr(fitted, "kept_"):
             return f"{called}: {len(fitted.kept_)} of {len(self.X)} rows kept"

@@ -69,7 +69,7 @@ def predict(
     empty where the set has no class or several (docs/guarantees.md).
 
     --quantiles says in columns "q0.1" and so on below what numbers these shares of the leaf's training rows lie, moved
-    along the model of a linear leaf. Nothing is promised of new rows (docs/model_trees.md).
+    along the model of a linear leaf. Nothing is promised of new rows (docs/algorithms/tprti.md).
 
     \b
     Example: oblique predict model.json new.csv --proba --output predictions.csv

@@ -102,7 +102,7 @@ class CARTLC(HillClimbing):
     """OC1-LC: the linear combinations of CART, one deterministic climb from the axis-parallel split.
 
     For each feature the best of three steps is taken, those of gamma -0.25, 0 and 0.25, then the threshold is searched.
-    Nothing is drawn at random. docs/oc1_readings.md measures other readings than the defaults.
+    Nothing is drawn at random. docs/algorithms/oc1.md has other readings than the defaults.
     """
 
     title = "OC1-LC"

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import csv
 import re
 import xml.etree.ElementTree
 
+import numpy as np
 import pytest
 from document_support import ROOT
 
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from tools import algorithm_pages, algorithm_pictures
-from tools.algorithm_pages import FOLDER, PAGES, SHARED_PAGE
+from tools.algorithm_pages import FOLDER, PAGES, SHARED_PAGE, TAXONOMIES
 
 # Pages whose algorithms take seconds with the parameters of their pictures.
-DEAR = {"hhcart_regression", "sadt", "logistic_forest"}
-SECTIONS = ["Idea", "Cost", "When to use it", "Parameters", "Published and ours", "Paper"]
+DEAR = {"hhcart_regression", "sadt"}
+SILENT = "Where the paper is silent"
+SECTIONS = ["Method", "Example", "Parameters", "Cost", "Use and limits", SILENT, "Published and ours"]
+MOST_WORDS = 500  # of a page without its generated blocks
 
 
 def text_of(page: str) -> str:
@@ -23,16 +27,16 @@ def text_of(page: str) -> str:
 
 def test_every_algorithm_is_on_one_page():
     assert sorted(name for names in PAGES.values() for name in names) == sorted(ALGORITHMS)
-    assert sorted(path.stem for path in FOLDER.glob("*.md")) == sorted([SHARED_PAGE, *PAGES])
+    assert sorted(path.stem for path in FOLDER.glob("*.md")) == sorted([SHARED_PAGE, TAXONOMIES, *PAGES])
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_an_algorithm_is_found_on_its_page_and_in_the_overview(name):
     page = next(page for page, names in PAGES.items() if name in names)
     assert f'<a id="{name}"></a>`{name}`' in text_of(page)
-    overview = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
-    line = next(line for line in overview.splitlines() if re.match(rf"\| .*`{name}`.* \|", line))
-    assert f"](algorithms/{page}.md#" in line
+    overview = (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
+    lines = re.findall(rf"^\| `.*`?{name}`.*$", overview, re.MULTILINE)
+    assert [line for line in lines if f"](algorithms/{page}.md#" in line]
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -52,11 +56,33 @@ def test_every_parameter_is_in_a_table(name):
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_has_its_sections_and_its_picture(page):
     text = text_of(page)
-    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == SECTIONS
+    sections = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert sections == [name for name in SECTIONS if name != SILENT or name in sections]
     assert re.search(rf"!\[[^\]]{{20,}}\]\({page}\.svg\)", text)
-    assert "**When not.**" in text
-    assert re.search(r"\((19|20)\d\d\)", text.partition("## Paper")[2])
-    assert len(text.partition("## Idea")[2].partition("## Cost")[0].split()) > 50
+    method, example = (text.partition(f"## {name}")[2].partition("\n## ")[0] for name in ("Method", "Example"))
+    assert re.search(r"\b(19|20)\d\d\b", method) and len(method.split()) > 50
+    assert "```sh" in example or "```python" in example
+
+
+@pytest.mark.parametrize("page", [SHARED_PAGE, TAXONOMIES, *PAGES])
+def test_a_page_has_at_most_500_words_of_its_own(page):
+    written = re.sub(r"<!-- begin ([\w-]+) -->.*?<!-- end \1 -->", "", text_of(page), flags=re.DOTALL)
+    assert len(written.split()) <= MOST_WORDS
+
+
+def test_what_the_page_of_unions_says_of_accuracies_is_that_of_the_stored_table():
+    with (ROOT / "results" / "union.csv").open(encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    accuracy = {(row["method"], row["data set"]): float(row["accuracy %"]) for row in rows}
+    mean = {
+        (name, key): np.mean([float(row[key]) for row in rows if row["method"] == name])
+        for name in ("hhgdt", "union of fdt, hhgdt")
+        for key in ("accuracy %", "leaves")
+    }
+    assert abs(mean["hhgdt", "accuracy %"] - mean["union of fdt, hhgdt", "accuracy %"]) < 1
+    assert mean["union of fdt, hhgdt", "leaves"] < mean["hhgdt", "leaves"]
+    best = max((name for name, of in accuracy if of == "glass"), key=lambda name: accuracy[name, "glass"])
+    assert best == "axis_parallel"
 
 
 @pytest.mark.parametrize("page", [SHARED_PAGE, *PAGES])

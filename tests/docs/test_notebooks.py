@@ -29,13 +29,13 @@ def test_the_site_runs_them_whenever_it_is_built():
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_is_stored_without_outputs_and_stands_in_the_site_and_the_gallery(path):
+def test_a_notebook_is_stored_without_outputs_and_stands_in_the_site_and_among_the_pictures(path):
     stored = json.loads(path.read_text(encoding="utf-8"))
     assert (stored["nbformat"], stored["metadata"]["kernelspec"]["name"]) == (4, "python3")
     for one in stored["cells"]:
         assert one["cell_type"] == "markdown" or (one["outputs"], one["execution_count"]) == ([], None)
     assert f"notebooks/{path.name}" in (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    assert f"notebooks/{path.name}" in (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    assert f"notebooks/{path.name}" in (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.long

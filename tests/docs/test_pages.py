@@ -102,7 +102,7 @@ def test_files_of_the_architecture_are_there(page):
 
 
 @pytest.mark.parametrize(
-    ("pages", "index"), [("*.md", "README.md"), ("algorithms/*.md", "algorithms.md"), ("api/*.md", "api/README.md")]
+    ("pages", "index"), [("*.md", "README.md"), ("algorithms/*.md", "choosing.md"), ("api/*.md", "api/README.md")]
 )
 def test_every_page_is_reached_from_an_index(pages, index):
     here = ROOT / "docs" / index
@@ -112,21 +112,21 @@ def test_every_page_is_reached_from_an_index(pages, index):
 
 
 def test_the_overview_has_the_class_of_each_algorithm():
-    page = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
     for line in re.findall(r"^\| `.*$", page, re.M):
         names, classes = (set(re.findall(r"`(\w+)`", line.split(" | ")[i])) for i in (0, 2))
         assert {ALGORITHMS[name].estimator.__name__ for name in names} == classes
 
 
 def test_every_algorithm_and_every_command_has_its_line():
-    algorithms = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
+    algorithms = (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
     experiments = (ROOT / "docs" / "experiments.md").read_text(encoding="utf-8")
     assert [name for name in ALGORITHMS if f"`{name}`" not in algorithms] == []
     assert [name for name in COMMANDS if f"`oblique {name}" not in experiments] == []
 
 
 def test_files_of_the_table_of_algorithms_are_there():
-    text = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
     files = [match[1] for match in re.finditer(r"\| `([\w/.]+)` \|$", text, re.MULTILINE)]
     assert len(files) > 25 and [file for file in files if not (PACKAGE / file).exists()] == []
 

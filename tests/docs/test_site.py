@@ -34,7 +34,7 @@ def test_the_navigation_has_every_page_once():
 
 def test_the_navigation_begins_as_a_reader_would():
     titles = [next(iter(entry)) for entry in CONFIG["nav"]]
-    wanted = ["Start", "Tutorial", "Which algorithm?", "Gallery", "Notebooks", "Own data"]
+    wanted = ["Start", "Tutorial", "Choosing an algorithm", "Notebooks", "Own data"]
     wanted += ["Fitting", "Models", "Explaining", "Guarantees", "Experiments"]
     assert titles[: len(wanted)] == wanted
     assert {"Algorithms", "Reproduction", "Extending", "Reliability", "Performance", "Architecture", "API"} < set(
@@ -46,10 +46,10 @@ def test_the_navigation_begins_as_a_reader_would():
     ("link", "file", "page", "made"),
     [
         ("[r](../README.md)", "docs/README.md", "README.md", "[r](README.md)"),
-        ("[c](../CONTRIBUTING.md)", "docs/algorithms.md", "algorithms.md", "[c](contributing.md)"),
-        ("[a](docs/algorithms.md#x)", "CONTRIBUTING.md", "contributing.md", "[a](algorithms.md#x)"),
+        ("[c](../CONTRIBUTING.md)", "docs/choosing.md", "choosing.md", "[c](contributing.md)"),
+        ("[a](docs/choosing.md#x)", "CONTRIBUTING.md", "contributing.md", "[a](choosing.md#x)"),
         ("[b](../../benchmarks/README.md)", "docs/figures/README.md", "figures/README.md", "[b](../benchmarks.md)"),
-        ("[f](forests.md)", "docs/algorithms.md", "algorithms.md", "[f](forests.md)"),
+        ("[f](forests.md)", "docs/choosing.md", "choosing.md", "[f](forests.md)"),
         ("![p](hhcart.svg)", "docs/algorithms/hhcart.md", "algorithms/hhcart.md", "![p](hhcart.svg)"),
         ("[l](../LICENSE)", "docs/README.md", "README.md", "l"),
         ("[h](#cost)", "docs/README.md", "README.md", "[h](#cost)"),

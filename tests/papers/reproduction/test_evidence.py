@@ -290,92 +290,34 @@ def test_pathfinder_s_rejections_are_read_by_the_claims_of_its_section_and_the_w
 
 
 def test_what_the_page_says_of_pathfinder_is_counted_again():
-    page = (Path(__file__).parents[3] / "docs" / "pathfinder.md").read_text(encoding="utf-8")
-    said = " ".join(page.split())
-    rows = stored("pathfinder_by_reject")
-    (counts,) = [row for row in rows if row["table"] == "claims met"]
+    docs = Path(__file__).parents[3] / "docs"
+    page = " ".join((docs / "algorithms" / "pathfinder.md").read_text(encoding="utf-8").split())
+    (counts,) = [row for row in stored("pathfinder_by_reject") if row["table"] == "claims met"]
     met = f"Of 14 claims of section 3.4.3 impure leaves meet {counts['impure']} and rows outside clusters"
-    assert f"{met} {counts['outside']}, and printed" in said
-    cells = [cell for cell in document.studied(RESULTS)["pathfinder"] if cell.method == "PATHFINDER"]
-    printed = {(cell.dataset, cell.metric): cell.published for cell in cells}
-    below = {}
-    for reading in pathfinder.READINGS:
-        mine = [row for row in rows if (row["table"], row["metric"]) == ("amalaman2015:3.7", "accuracy_percent")]
-        gaps = [printed[row["data set"], "accuracy_percent"] - float(row[reading].split(" ")[0]) for row in mine]
-        below[reading] = sum(gaps) / len(gaps)
-    assert f"{below['outside']:.1f} points below print on average by rows outside" in said
-    assert f"clusters, {below['impure']:.1f} by impure leaves" in said
-    every = document.studied(RESULTS)["pathfinder"]
-    of_print = pathfinder.claims([replace(c, ours=c.published, ours_sd=c.published_sd) for c in every], {}, {})
-    holds = list(of_print.values()).count(True)
-    assert f"printed numbers {holds} of the {len(of_print) - 2} that can be asked" in said
-    purity = {(row["rejected are rows"], row["purity %"]): row for row in stored("pathfinder_by_purity")}
-    ends = [purity[reading, share][name] for reading in ("impure", "outside")
-            for name in ("rejected %", "accuracy as printed %") for share in ("100", "80")]  # fmt: skip
-    told = "from {} to {} % and from {} to {} % on average over the real sets, by rows outside clusters from {} to {} %"
-    assert f"{told} and from {{}} to {{}} %".format(*ends) in said
-    (circles,) = [c for c in cells if (c.dataset, c.metric) == ("circles_2d", "reject_percent")]
-    assert f"its {circles.ours:.1f} %" in said and f"SD {circles.ours_sd:.1f}, {circles.published_sd} printed" in said
-    both = stored("pathfinder_rejections")
-    rejections = [row for row in both if row["rejected are rows"] == "impure"]
-    for row in rejections:
-        accuracy, rejected = (printed[row["data set"], f"{of}_percent"] for of in ("accuracy", "reject"))
-        line = f"| {row['accuracy as printed %']} | {accuracy:.2f} | {row['rejected %']} | {rejected:.2f} |"
-        assert f"{line} {row['accuracy of accepted %']} | {row['of all rows %']} | {row['leaves']} |" in page
+    assert f"{met} {counts['outside']}, so" in page
+    rejections = [row for row in stored("pathfinder_rejections") if row["data set"] in pathfinder.REAL]
     gained = {
         reading: [
             float(row["accuracy of accepted %"]) - float(row["of all rows %"])
-            for row in both
-            if row["data set"] in pathfinder.REAL and row["rejected are rows"] == reading
+            for row in rejections
+            if row["rejected are rows"] == reading
         ]
         for reading in pathfinder.READINGS
     }
+    lost = [float(row["rejected %"]) for row in rejections if row["rejected are rows"] == "impure"]
     impure, outside = (f"{min(gained[name]):.1f} to {max(gained[name]):.1f}" for name in ("impure", "outside"))
-    assert f"right {impure} points more often than all rows by impure leaves, {outside} by rows outside" in said
-    lost = [float(row["rejected %"]) for row in rejections if row["data set"] in pathfinder.REAL]
-    short = " ".join((Path(__file__).parents[3] / "docs" / "algorithms" / "pathfinder.md").read_text("utf-8").split())
-    assert f'right {outside} points more often than all rows, with `rejected="impure"` {impure} points' in short
-    assert len(lost) == 7 and f"at the cost of {min(lost):.1f} to {max(lost):.1f} % without an answer" in short
-    tables = [cell for cell in document.studied(RESULTS)["pathfinder"] if cell.verdict in (AGREES, "deviates")]
-    agree = sum(cell.verdict == AGREES for cell in tables)
-    assert f"{agree} of {len(tables)} numbers of Tables 3.6 and 3.7 agree" in said
-    deviations = (Path(__file__).parents[3] / "docs" / "reproduction.md").read_text(encoding="utf-8")
-    words = (
-        f"14 claims; {counts['impure']} hold if leaves that are not pure reject, {counts['outside']} if rows outside"
-    )
+    assert f'right {outside} points more often than all rows, with `rejected="impure"` {impure} points' in page
+    assert len(lost) == 7 and f"at the cost of {min(lost):.1f} to {max(lost):.1f} % without an answer" in page
+    deviations = (docs / "reproduction.md").read_text(encoding="utf-8")
+    words = f"14 claims; {counts['impure']} hold if leaves that are not pure reject, {counts['outside']} if rows"
     assert words in " ".join(deviations.split())
 
 
-def test_what_the_page_says_of_model_trees_is_counted_again():
-    page = (Path(__file__).parents[3] / "docs" / "model_trees.md").read_text(encoding="utf-8")
-    said = " ".join(page.split())
+def test_the_study_of_model_trees_takes_the_reading_nearer_to_print():
     rows = {(row["reading"], row["method"]): row for row in stored("tprti_by_cut")}
     assert {reading for reading, _ in rows} == set(tprti.READINGS)
-    words, study = "weighted RSS, avoided", "RSS, a leaf"
-    for method in ("TPRTI-A", "TPRTI-B", "RETIS"):
-        told = [rows[reading, method][name] for reading in (words, study) for name in ("leaves", "sizes", "errors")]
-        assert f"| {method} | {' | '.join(told)} |" in page
-    alone = [rows[reading, method]["leaves"] for method in ("TPRTI-A", "RETIS")
-             for reading in ("RSS, avoided", "weighted RSS, a leaf")]  # fmt: skip
-    assert "TPRTI-A {} and {}, RETIS {} and {})".format(*alone) in said
-    # The study takes for each method the reading that is nearer to print.
-    for method, taken in (("TPRTI-A", study), ("TPRTI-B", words), ("RETIS", study)):
+    for method, taken in (("TPRTI-A", "RSS, a leaf"), ("TPRTI-B", "weighted RSS, avoided"), ("RETIS", "RSS, a leaf")):
         assert float(rows[taken, method]["leaves"]) == min(float(rows[r, method]["leaves"]) for r in tprti.READINGS)
-    errors = {(row["data set"], row["method"]): row for row in stored("tprti_errors")}
-    for name, title in (("kin8nm", "Kin8nm"), ("abalone", "Abalone")):
-        for method in ("TPRTI-B", "TPRTI-A", "RETIS"):
-            row = errors[name, method]
-            told = re.search(rf"\| {title} \| {method} \| ([\d.]+) ± ([\d.]+) \| [^|]+ \| {row['leaves']} \|", page)
-            for shown, key in zip(told.groups(), ("MSE", "SD over folds"), strict=True):
-                unit = 10.0 ** -len(shown.partition(".")[2])
-                assert abs(float(shown) - float(row[key])) <= 0.51 * unit, (name, method, key)
-    cells = [cell for cell in document.studied(RESULTS)["tprti"] if cell.verdict in (AGREES, "deviates")]
-    agree = {of: sum(cell.verdict == AGREES for cell in cells if of in (cell.table, (cell.table, cell.metric)))
-             for of in ("amalaman2015:2.6", "amalaman2015:2.8",
-                        ("amalaman2015:2.7", "mse"), ("amalaman2015:2.7", "n_leaves"))}  # fmt: skip
-    counts, best, mse, sizes = agree.values()
-    assert f"{mse} of 46 errors of Table 2.7 and {sizes} of 46 tree sizes agree" in said
-    assert best == 0 and f"{counts} of the 30 counts of Table 2.6 and none of Table 2.8" in said
 
 
 def test_claims_of_pathfinder_by_hand():
@@ -608,8 +550,7 @@ def test_what_the_pages_say_of_programs_and_starts_is_counted_again():
     pages = Path(__file__).parents[3] / "docs"
     said = " ".join((pages / "reproduction.md").read_text(encoding="utf-8").split())
     rules = [row["met"] for row in stored("weka_sizes") if row["program"] == "M5Rules"]
-    trees = " ".join((pages / "model_trees.md").read_text(encoding="utf-8").split())
-    assert f"its sizes are the printed ones on {rules.count('yes')} of {len(rules)} sets" in trees
+    assert rules.count("yes") > len(rules) / 2  # "M5" of the printed tables is M5Rules (docs/algorithms/tprti.md)
     lost = [
         float(row["published"].split(" ")[0]) - float(row["one start"].split(" ")[0])
         for row in stored("causes_oc1")

@@ -342,7 +342,7 @@ def test_the_committed_table_says_what_is_seen_today(name):
 
 def test_the_folder_holds_every_figure_small_and_no_other():
     files = {path.name: path.stat().st_size for path in DOCS.iterdir()}
-    assert set(files) == {"README.md", "examples.md", "seen.csv", *(f"{name}.svg" for name in FIGURES)}
+    assert set(files) == {"README.md", "seen.csv", *(f"{name}.svg" for name in FIGURES)}
     assert max(files.values()) < 100_000 and sum(files.values()) < 2_000_000
     shown = re.findall(r"\((\w+)\.svg\)", (DOCS / "README.md").read_text())
     assert sorted(shown) == sorted(FIGURES)

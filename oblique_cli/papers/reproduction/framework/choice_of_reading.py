@@ -2,7 +2,7 @@
 
 Both readings are run and shown. The study takes the one that meets more of what the text claims of its results, and on
 a tie the words; cells are not counted for it. The estimator's default stays with the words. Readings of TPRTI, whose
-words say both, are by sizes (docs/model_trees.md).
+words say both, are by sizes (docs/algorithms/tprti.md).
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ DOCUMENTS = (
     "docs/forests_measured.md",
     "docs/forests_tables.md",
     "docs/field.md",
-    "docs/which_algorithm.md",
+    "docs/choosing.md",
     "README.md",
 )
 # Blocks that show a table as a study or tools/field_folds.py left it, and the file it is in.
@@ -54,7 +54,7 @@ COPIED = {
 }
 # Blocks that have sentences as tools/field_folds.py made them of the folds, and the file they are in.
 SAID = {"field-third-said": "field/third", "field-front": "field/front"}
-# Of the field, what docs/which_algorithm.md recommends or somebody would compare it with; and what it says of each.
+# Of the field, what docs/choosing.md recommends or somebody would compare it with; and what it says of each.
 CHOICES = (
     "logistic_tree",
     "logistic_forest",
