@@ -29,6 +29,7 @@ NO_COMMENT = "none"
 SAMPLE = 200  # lines that the layout is told from
 MAX_LINE = 1 << 24  # characters
 MOST_ABOVE = 20  # lines above the header
+MOST_UNDER = 3
 MOST_BELOW = 100  # lines below the table that are not empty
 MOST_SHOWN = 3
 # Words that stand for a missing number, and are no units.
@@ -138,7 +139,7 @@ class Notes:
 
 ABOVE = "above the header (--skip 0 reads them)"
 COMMENT = "comments (--comment none reads them)"
-SECOND = "a second line of the header (--header first reads it as a row)"
+SECOND = "further lines of the header (--header first reads these as rows)"
 AGAIN = "the header once more"
 BELOW = "below the table (--skip-end 0 reads them)"
 EMPTY = "nothing in them"
@@ -150,7 +151,7 @@ class Layout(NamedTuple):
     runs : whether several delimiters in a row are one
     above : lines above the header; said : whether the first line names the delimiter, as in "sep=;"
     commented : whether the line of the header begins with the sign of comments
-    second : whether units or further names follow the header; row_names : whether the first column has no name
+    under : lines of units or further names under the header; row_names : whether the first column has no name
     """
 
     delimiter: str
@@ -158,7 +159,7 @@ class Layout(NamedTuple):
     above: int = 0
     comment: str = ""
     commented: bool = False
-    second: bool = False
+    under: int = 0
     row_names: bool = False
 
 
@@ -218,8 +219,8 @@ def rows_below(
     header = ["", *first[1]] if layout.row_names else first[1]
     if options.header == "none":
         rows = itertools.chain([first], rows)
-    elif layout.second:
-        rows = _without_second(rows, notes)
+    elif layout.under:
+        rows = _without_under(rows, layout.under, notes)
     if options.skip_end:
         rows = _without_last(rows, options.skip_end, notes)
     elif options.skip_end is None:
@@ -275,8 +276,8 @@ def _joined(line: str, delimiter: str) -> str:
     return re.sub(f"{re.escape(delimiter)}+", lambda _: delimiter, line.strip("\r\n").rstrip(delimiter)) + "\n"
 
 
-def _without_second(rows: Iterator[Row], notes: Notes) -> Iterator[Row]:
-    for line, cells in itertools.islice(rows, 1):
+def _without_under(rows: Iterator[Row], count: int, notes: Notes) -> Iterator[Row]:
+    for line, cells in itertools.islice(rows, count):
         notes.add(SECOND, line, ", ".join(filter(None, cells)))
     yield from rows
 
@@ -473,7 +474,7 @@ def _with_header(layout: Layout, rows: list[Row], sample: Sequence[str], options
     orange = layout.delimiter == "\t" and len(below) > 1 and is_orange(*below[:2])
     return layout._replace(
         row_names=named and _has_row_names(first, below, p),
-        second=not options.header and not orange and _is_second(first, below),
+        under=0 if options.header or orange else _lines_under(first, below),
     )
 
 
@@ -539,14 +540,22 @@ def _has_row_names(header: Sequence[str], below: Sequence[list[str]], p: int) ->
     )
 
 
-def _is_second(header: Sequence[str], below: Sequence[list[str]]) -> bool:
+def _lines_under(header: Sequence[str], below: Sequence[list[str]]) -> int:
+    """Return how many lines under the header hold units or further names."""
+    count = 0
+    while count < MOST_UNDER and _is_under(header, below[count:]):
+        count += 1
+    return count
+
+
+def _is_under(header: Sequence[str], below: Sequence[list[str]]) -> bool:
     """Whether the row below the header holds units or further names: words where only numbers follow, nothing again."""
     if len(below) < 4 or not _is_as_long(below[0], len(header)):
         return False
     row, columns = below[0], _columns_below(header, below[1:])
     pairs = [(cell, column, _is_numeric(column, _DIGITS)) for cell, column in zip(row, columns, strict=False)]
     words = [cell for cell, _, numeric in pairs if numeric]
-    some = [cell for cell in words if cell]
+    some = [cell for cell in words if cell not in ("", "-")]
     if not some or 2 * len(some) < len(words) or any(_NUMBER_LIKE.fullmatch(cell) for cell in row):
         return False
     if any(not _UNIT.match(cell) or cell.lower() in (*MARKS, *WORDS, *NO_UNITS) for cell in some):

@@ -106,8 +106,14 @@ def test_decimal_commas_do_not_cut_cells():
 def test_a_second_line_of_the_header_is_no_row(second):
     text = text_of(names=["age", "deaths", "class"], rows=[[second], *(row[1:] for row in ROWS)])
     table, rows, _ = read(text)
-    assert rows == [row[1:] for row in ROWS] and "a second line of the header" in table.notes[0]
+    assert rows == [row[1:] for row in ROWS] and "lines of the header" in table.notes[0]
     assert read(text, header="first")[1][0] == second.split(",")
+
+
+def test_two_lines_of_units_below_the_header_are_no_rows():
+    lines = [["years,%,code"], ["recorded,measured,expert"]]
+    table, rows, _ = read(text_of(names=["age", "deaths", "class"], rows=[*lines, *(row[1:] for row in ROWS)]))
+    assert rows == [row[1:] for row in ROWS] and table.notes[0].startswith("Lines 2 to 3 left out")
 
 
 @pytest.mark.parametrize(
