@@ -113,7 +113,7 @@ def test_a_second_line_of_the_header_is_no_row(second):
 def test_two_lines_of_units_below_the_header_are_no_rows():
     lines = [["years,%,code"], ["recorded,measured,expert"]]
     table, rows, _ = read(text_of(names=["age", "deaths", "class"], rows=[*lines, *(row[1:] for row in ROWS)]))
-    assert rows == [row[1:] for row in ROWS] and table.notes[0].startswith("Lines 2 to 3 left out")
+    assert rows == [row[1:] for row in ROWS] and table.notes[0].startswith("lines 2 to 3 left out")
 
 
 @pytest.mark.parametrize(
