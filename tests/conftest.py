@@ -71,13 +71,23 @@ def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
     return report
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip a test marked `unbundled("seeds", ...)` where one of these sets is in neither OBLIQUE_DATA nor the cache.
+    """Mark the cases that a sample leaves out as long, and skip tests of data sets that are not here.
 
-    Tests are in the same order in all processes of xdist.
+    A test marked `unbundled("seeds", ...)` needs these sets in OBLIQUE_DATA or in the cache. Tests are in the same
+    order in all processes of xdist.
     """
     if WORKER:
         items.sort(key=lambda item: [node.stash.get(PLACE, 0) for node in item.listchain()])
+    cases: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if item.get_closest_marker("sample") and not item.get_closest_marker("long"):
+            cases.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for group in cases.values():
+        size = group[0].get_closest_marker("sample").args[0]
+        for item in {*group}.difference(group[place * len(group) // size] for place in range(size)):
+            item.add_marker(pytest.mark.long)
     for item in items:
         entries = [catalogue.entry(name) for mark in item.iter_markers("unbundled") for name in mark.args]
         if any(entry.bundled or entry.generated for entry in entries):

@@ -266,6 +266,7 @@ def test_every_script_is_run_by_the_whole_and_explained_in_the_readme() -> None:
     assert all(f"`{name}.py`" in readme for name in scripts)
 
 
+@pytest.mark.long
 def test_contestants_alternate_and_a_slow_one_may_run_in_the_middle_round_only() -> None:
     order: list[str] = []
     ticks = count()
@@ -325,6 +326,7 @@ def test_wrong_result_is_a_failure() -> None:
         main({"wrong": wrong}, "", [])
 
 
+@pytest.mark.long
 def test_missing_command_is_said_so(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(startup, "FLOORS", {"nothing": [sys.executable, "-c", "pass"]})
     monkeypatch.setattr(startup, "COMMANDS", (startup.Command("oblique --help", "< 0.4"),))

@@ -146,6 +146,7 @@ print(json.dumps({
 """
 
 
+@pytest.mark.long
 def test_a_line_in_one_file_is_in_signature_help_stub_schema_list_and_table(tmp_path):
     """Of a heuristic that is in no file but its own."""
     (tmp_path / "slanted.py").write_text(HEURISTIC, encoding="utf-8")

@@ -148,6 +148,7 @@ def test_a_plugin_that_cannot_be_imported_is_named(tmp_path, installed):
     assert ended.code == 2 and "registered twice" in ended.err and ended.err.count("\n") == 1
 
 
+@pytest.mark.long
 def test_commands_of_models_know_plugins_too(tmp_path, installed):
     fitted = run(
         tmp_path, "fit", "iris", "--metric", "misses", "--algorithm", "diagonals", "-o", "m.json", paths=(installed,)
@@ -174,6 +175,7 @@ FAILURES = [
 ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(("old", "new", "place", "words"), FAILURES, ids=[one[2] for one in FAILURES])
 def test_an_exception_out_of_a_plugin_names_the_plugin(tmp_path, installed, old, new, place, words):
     assert old in MODULE
@@ -212,6 +214,7 @@ def imports(tmp_path):
     return tmp_path
 
 
+@pytest.mark.long
 def test_a_file_is_imported_where_that_is_allowed(imports):
     refused = run(imports, "run", "my.yaml")
     assert refused.code == 2 and refused.out == ""

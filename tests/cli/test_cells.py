@@ -54,6 +54,7 @@ def test_a_model_converts_cells_of_new_rows_as_it_did_those_of_training(call):
     assert ended.code == 4 and "'150 lb' at line 2, not a number in kg" in ended.err
 
 
+@pytest.mark.long
 def test_rare_levels_are_one_and_new_ones_belong_to_it(call):
     names = [f"s{int((i * 0.618 % 1) ** 2 * 700)}" for i in range(1500)]
     rows = [f"{name},{math.sin(i):.3f},{'ab'[i % 2 ^ (name == 's0')]}" for i, name in enumerate(names)]

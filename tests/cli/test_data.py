@@ -102,6 +102,7 @@ def test_verify_ends_with_4_at_damage_and_changes_nothing(toys, no_user_folders)
     assert [path.name for path in no_user_folders.iterdir()] == ["pebbles.csv"]
 
 
+@pytest.mark.long
 def test_verify_of_all_that_is_bundled_passes(no_user_folders):
     code, result, _ = run("verify")
     whole = sum(entry.bundled or entry.generated for entry in catalogue.entries().values())

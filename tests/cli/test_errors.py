@@ -173,6 +173,7 @@ def check(case: Case, found: Ended) -> None:
     assert re.fullmatch(f"{line}|{block}", found.err), found.err
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("name", CASES)
 def test_bad_input_is_one_sentence_with_its_code(forking, tmp_path, name):
     case = CASES[name]
@@ -183,6 +184,7 @@ def test_bad_input_is_one_sentence_with_its_code(forking, tmp_path, name):
         after()
 
 
+@pytest.mark.long
 def test_the_installed_command_does_the_same(tmp_path):
     prepare(tmp_path, CASES["results damaged"])
     check(CASES["results damaged"], oblique(tmp_path, *CASES["results damaged"].arguments))

@@ -176,6 +176,7 @@ def test_the_page_says_which_format_holds_what():
     assert row in made.splitlines()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("cc") is None, reason="needs a C compiler")
 def test_the_example_of_two_languages_agrees_with_predict(tmp_path):
     example = Path(__file__).parents[2] / "examples" / "export_both.py"

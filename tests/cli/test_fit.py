@@ -57,6 +57,7 @@ def rows(text: str) -> list[dict[str, str]]:
 # ---- fit -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_auto_shows_its_comparison_its_estimate_and_its_tree(call):  # noqa: F811
     ended = call("fit", str(WILD), "--target", "Befund", "--folds", "2")
     assert ended.code == 0, ended.err
@@ -77,6 +78,7 @@ def test_the_help_names_all_that_auto_compares():
     assert [one["name"] for one in candidates("classification") if one["name"] not in said] == []
 
 
+@pytest.mark.long
 def test_the_report_of_one_algorithm(plain):
     ended = plain("fit", str(PLAIN), "--target", "variety", *QUICK)
     assert "# HHGDT on plain: " in ended.out
@@ -119,6 +121,7 @@ def test_importances_are_told_and_shown_with_the_tree(plain):
     assert fitted_now.code == 0 and 'class="bars"' in (plain.folder / "now.html").read_text()
 
 
+@pytest.mark.long
 def test_numbers_are_regressed(call):  # noqa: F811
     ended = call("fit", str(PLAIN), "--target", "weight_mg", "--drop", "variety", "--folds", "2", "--out", "r.json")
     assert ended.code == 0, ended.err

@@ -58,6 +58,7 @@ def fitted(folder, *arguments):
 HERE = ("--algorithm", "hhcart_d", "--set", "pruning=none", "--folds", "2")
 
 
+@pytest.mark.long
 def test_labels_and_weights_lie_beside_the_rows_or_in_them(folder):
     X, y, w = (np.load(folder / f"few_{name}.npy") for name in "Xyw")
     beside, said = fitted(folder, "few_X.npy", "--target", "few_y.npy", "--weights", "few_w.npy", *HERE)
@@ -95,6 +96,7 @@ def test_arrays_larger_than_memory_give_the_tree_of_memory(folder):
     assert not same(within, expected)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("beyond", [(), ("--memory", "7MB", "--algorithm", "hhcart_d")])
 @pytest.mark.parametrize(
     ("arguments", "message"),

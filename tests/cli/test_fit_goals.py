@@ -207,6 +207,7 @@ def test_a_scorecard_is_shown_where_it_wins(rare):
     assert chosen["algorithm"] == "logistic_tree" and chosen["n_terms"] >= 6 + chosen["leaves"]
 
 
+@pytest.mark.long
 def test_a_tree_is_written_beside_a_forest(rare):
     X = np.random.default_rng(2).normal(size=(400, 6))
     written(rare.folder, X, X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 4] * X[:, 5] > 0)

@@ -84,6 +84,7 @@ def test_the_installed_command_is_this_one(call):
     assert done.stdout == call("--version").out
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "arguments", [["--help"], ["--version"], ["run", "--help"], ["compare", "--help"]], ids=" ".join
 )
@@ -195,6 +196,7 @@ def test_ctrl_c_outside_a_run_ends_with_130(call, monkeypatch):
     assert (ended.code, ended.out, ended.err.strip()) == (130, "", "")
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
 @pytest.mark.parametrize("arguments", [["list", "schemes", "--format", "json"], ["--version"]])
 def test_an_output_without_room_is_a_sentence(tmp_path, arguments):
@@ -205,6 +207,7 @@ def test_an_output_without_room_is_a_sentence(tmp_path, arguments):
     assert error.startswith("error: No space left on device: ")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
 @pytest.mark.parametrize("arguments", [["schema"], ["data", "list"], ["--help"]])
 def test_an_output_without_room_is_a_sentence_whatever_the_command(tmp_path, arguments):
@@ -221,10 +224,11 @@ def test_a_reader_that_goes_away_is_no_reason_to_complain(tmp_path):
     process.stderr.close()
 
 
+@pytest.mark.long
 def test_a_terminal_that_cannot_show_a_character_shows_a_question_mark(tmp_path):
     (tmp_path / "my.csv").write_text("λ,class\n1,a\n2,a\n3,b\n4,b\n", encoding="utf-8")
     done = subprocess.run(
-        [*COMMAND, "tree", "--csv", "my.csv", "--target", "class"],
+        [*COMMAND, "tree", "--csv", "my.csv", "--target", "class", "--quiet"],
         cwd=tmp_path,
         env={**os.environ, "PYTHONIOENCODING": "latin-1"},
         capture_output=True,

@@ -83,6 +83,7 @@ def test_algorithms_of_this_package_have_limits_too(folder, jobs):
     assert shown.code == 0, shown.err
 
 
+@pytest.mark.long
 def test_a_metric_that_needs_probabilities_says_so_in_the_cell(folder):
     (folder / "mine.yaml").write_text(
         f"{HEAD}algorithms: [axis_parallel, {{class: sklearn.svm.LinearSVC}}]\nmetrics: [accuracy, roc_auc]\n{CV}"

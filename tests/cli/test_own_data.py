@@ -25,6 +25,7 @@ def run_of(ended) -> str:
 # ---- first guesses ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("path", "target"), [(PLAIN, "variety"), (WILD, "Befund")])
 def test_a_run_on_a_file_has_its_table_in_every_format(call, path, target):
     for form in ("text", "md", "csv", "latex", "json"):  # all but the first find the run in the store
@@ -83,6 +84,7 @@ def test_drop_takes_a_list_and_notes_say_what_was_done_to_units(call):
     assert "if cost <= " in ended.out and " a " not in ended.out.partition("\nif ")[2]
 
 
+@pytest.mark.long
 def test_numbers_are_predicted_by_algorithms_for_numbers(call):
     ended = call("tree", PLAIN, "--target", "weight_mg")
     assert ended.code == 0 and ended.out.startswith("# M5-style on plain: ")
@@ -112,6 +114,7 @@ def test_another_experiment_on_a_file_is_another_run(call):
     assert run_of(grown) == names[2] and "18 of 18 folds" in grown.err
 
 
+@pytest.mark.long
 def test_compare_takes_files_and_stored_runs(call):
     ended = call("compare", PLAIN, "--target", "variety", "--repeats", "2", "--folds", "3", "--format", "json")
     assert ended.code == 0
@@ -218,6 +221,7 @@ def test_tables_fit_a_terminal_of_40_columns(call):
     assert wide == call("table", run).out, "a wide terminal shows what a file gets"
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize(
     ("words", "found"),
     [
@@ -249,6 +253,7 @@ def test_json_has_one_spelling(call, arguments):
     assert call(*arguments, "--json").code == 2
 
 
+@pytest.mark.long
 def test_a_full_disk_is_a_sentence_whatever_is_written(tmp_path):
     # The limit of a file's size is refused in the same way as a full disk.
     outputs = (
@@ -273,6 +278,7 @@ def test_no_color_leaves_no_escape_codes(tmp_path):
     assert "\x1b[" not in on_a_terminal(tmp_path, 200, *arguments, first="os.environ['NO_COLOR'] = '1'").out
 
 
+@pytest.mark.long
 def test_a_stored_run_remembers_how_its_file_was_read(call):
     # `oblique retry` reads the file again, without the command.
     shutil.copy(WILD, call.folder / "wild.csv")
@@ -290,6 +296,7 @@ def test_a_stored_run_remembers_how_its_file_was_read(call):
     assert catalogue.load(spec).digest == run.content["data"]["wild"]
 
 
+@pytest.mark.long
 def test_a_table_that_is_much_work_has_fewer_repetitions_unless_said(call):
     rows = [f"{i * 37 % 101},{i * 53 % 97},{i * i % 89 + i / 7919:.4f},{'ab'[i * i % 7 < 2]}" for i in range(8000)]
     (call.folder / "big.csv").write_text("\n".join(["x,y,z,t", *rows]) + "\n")

@@ -54,6 +54,7 @@ def rows(text: str) -> list[dict[str, str]]:
 # ---- run -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_bundled_configuration_runs_as_in_the_readme(tmp_path):
     ended = oblique(tmp_path, "run", "configs/bupa_hhgdt.yaml")
     assert ended.code == 0

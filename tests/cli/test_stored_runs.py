@@ -70,6 +70,7 @@ def test_every_command_has_a_help_with_an_example_and_answers_a_file_that_is_not
     refused(call(command, *arguments), 5, "there are no results at ")
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("command", [("folds",), ("predictions",), ("rescore", "--metric", "mcc"), ("retry",)])
 def test_a_run_that_is_not_there_is_said_with_what_is_close(run, command):
     refused(run(command[0], "smal", *command[1:]), 2, "there is no run 'smal'", "Did you mean 'small'?")
@@ -183,6 +184,7 @@ def test_rescore_refuses_what_predictions_do_not_tell(run):
     refused(run("predictions", "small", "--dataset", "wine"), 2, "has no data set 'wine'")
 
 
+@pytest.mark.long
 def test_a_regression_keeps_its_numbers_to_the_bit(call):
     text = "version: 1\ndataset: {name: auto_mpg, missing: drop}\nalgorithms: [tprti_a]\ncv: {folds: 3, repeats: 1}\n"
     (call.folder / "r.yaml").write_text(text)
@@ -305,6 +307,7 @@ READERS = [
 ]
 
 
+@pytest.mark.long
 def test_every_reader_says_that_a_fold_is_gone_and_none_that_one_is_where_all_are_there(run):
     for reader in READERS:
         ended = run(*reader)

@@ -300,6 +300,7 @@ def test_a_model_file_without_such_facts_loads_and_says_so(birds):
     assert ended.code == 4 and "does not fit its tree: fit the model again." in ended.err and ended.err.count("\n") == 1
 
 
+@pytest.mark.long
 def test_two_thousand_columns_print_under_sixty_lines(call):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(150, 2000))

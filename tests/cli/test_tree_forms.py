@@ -56,6 +56,7 @@ def run(call, finished):
 FORMS = ("json", "svg", "html", "dot", "tikz")
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("algorithm", TREES)
 def test_every_algorithm_that_makes_a_tree_is_shown_in_words_and_in_two_forms(call, algorithm):
     name = "auto_mpg" if ALGORITHMS[algorithm].family.task == "regression" else "iris"
@@ -80,6 +81,7 @@ def test_every_algorithm_that_makes_a_tree_is_shown_in_words_and_in_two_forms(ca
             assert ended.out.count("->" if form == "dot" else r"\draw") >= leaves - 1
 
 
+@pytest.mark.long
 def test_png_and_pdf_go_to_files(call):
     for form, begin in (("png", b"\x89PNG"), ("pdf", b"%PDF")):
         assert call("tree", "iris", "--format", form, "--output", f"tree.{form}").code == 0
@@ -133,6 +135,7 @@ def test_depth_shows_the_top_of_trees_of_every_kind(call):
 # ---- stored folds ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_the_tree_of_a_stored_fold_is_grown_again(run):
     ended = run("tree", "small", "--fold", "2", "--repeat", "1", "--dataset", "bupa", "--algorithm", "hhgdt")
     assert (ended.code, ended.err) == (0, "")
@@ -279,6 +282,7 @@ def test_labels_stay_with_their_classes_where_training_rows_lack_one(call, algor
         assert "cherry  (cherry: 30)" in shown and "banana" not in shown
 
 
+@pytest.mark.long
 def test_the_tree_of_a_fold_whose_training_rows_lack_a_class(call):
     rows = [f"{i % 10},{i + 40 * (i > 29)}.5,{'apple' if i < 30 else 'cherry'}" for i in range(60)]
     (call.folder / "gap.csv").write_text("\n".join(["a,b,y", *rows, "5,300.5,banana"]) + "\n")

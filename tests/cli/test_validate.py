@@ -144,6 +144,7 @@ def test_a_set_that_is_not_at_hand_is_no_fault(call):
     assert call("validate", "mine.yaml").code == 0
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("datasets", ["adult", "{name: adult, encoding: error}", "iris, adult"])
 def test_a_qualitative_set_without_encoding_ends_as_run_does(call, datasets):
     config(call, datasets)
@@ -171,6 +172,7 @@ def test_a_csv_file_that_cannot_be_read_ends_with_4(call):
     assert "bytes.csv: line 1 or one soon after it is not utf-8 text" in ended.err
 
 
+@pytest.mark.long
 def test_every_data_set_says_what_it_has_against_a_configuration_and_a_wrong_one_outweighs_data(call):
     (call.folder / "bytes.csv").write_bytes(b"a,class\n1,\xff\n")
     config(call, "{csv: bytes.csv, target: class}, iris, adult, bupa", "{name: raf, mtry: 5}")

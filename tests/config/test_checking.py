@@ -727,6 +727,7 @@ def validator():
     return jsonschema.Draft202012Validator(schema)
 
 
+@pytest.mark.sample(21)
 @pytest.mark.parametrize("path", [*CONFIGS, EXAMPLE], ids=lambda path: path.stem)
 def test_every_bundled_configuration_obeys_the_schema(path, validator):
     validator.validate(as_plain(path.read_text()))
@@ -808,6 +809,7 @@ def mutated(text, rng):
     return bytes(data)
 
 
+@pytest.mark.long
 def test_a_damaged_configuration_raises_nothing_but_a_configuration_error(project, tmp_path):
     project("my.csv", "class,a\n1,2\n")
     full = """

@@ -45,6 +45,7 @@ def grown(X, y, weights, kind, without):
     return forest.state()
 
 
+@pytest.mark.sample(19)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     "without", [*([name] for name in _core.axis_tactics()), _core.axis_tactics()], ids=" and ".join

@@ -69,6 +69,7 @@ def search(case, criterion, exact, direct=False, strict=False):
     return _core.line_search(v, c, y, weights, n_classes, criterion, exact, strict, direct)
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 @pytest.mark.parametrize("direct", [False, True])
 def test_the_exact_search_finds_the_best_hyperplane_of_the_line(criterion, direct):
@@ -84,6 +85,7 @@ def test_the_exact_search_finds_the_best_hyperplane_of_the_line(criterion, direc
         assert reached == pytest.approx(best, rel=2e-9), seed
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 @pytest.mark.parametrize("direct", [False, True])
 def test_the_faithful_search_finds_the_best_one_dimensional_split_of_the_steps(criterion, direct):

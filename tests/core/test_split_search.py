@@ -122,6 +122,7 @@ def random_groups(rng, X):
     return [Candidates.directions(D, thresholds)], D, thresholds
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_the_search_equals_trying_everything(criterion):
     for seed in range(150):
@@ -185,6 +186,7 @@ def test_sorting_gives_the_same_split_at_large_nodes_whatever_the_weights(criter
             assert (quick.order, quick.threshold) == (slow.order, slow.threshold), seed
 
 
+@pytest.mark.sample(27)
 @pytest.mark.parametrize("name", NATIVE_NAMES)
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_a_whole_tree_is_the_same_when_every_direction_is_sorted(name, criterion):
@@ -239,6 +241,7 @@ def crowded_rows(kind, n, rng):
     return X
 
 
+@pytest.mark.sample(17)
 @pytest.mark.parametrize("kind", ["two values", "whole numbers", "outlier", "copies"])
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_crowded_bins_give_the_split_of_sorting(criterion, kind):
@@ -377,6 +380,7 @@ AWKWARD = [
 ]  # fmt: skip
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("kind", AWKWARD)
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_a_quick_look_loses_no_split(criterion, kind):
@@ -491,6 +495,7 @@ def inputs_of_tactics():
         yield X, y, weights, n_classes, groups, float(rng.choice([1.0, 20.0]))
 
 
+@pytest.mark.sample(38)
 @pytest.mark.parametrize("without", [[], *([name] for name in _core.tactics()), _core.tactics()], ids=" and ".join)
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 @pytest.mark.parametrize("strict", [False, True])
@@ -679,6 +684,7 @@ def cuts_of_bin(rng, inside, most):
         yield from np.cumsum(rng.permutation(inside), axis=0)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 @pytest.mark.parametrize("kind", ["rows", "weights"])
 def test_the_bound_of_a_bin_is_at_least_every_cut_inside_it(criterion, kind):

@@ -138,6 +138,7 @@ def test_splits_are_finished_alike(finish):
     assert_same_bits(read, copied)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of memory is read from /proc")
 def test_growing_takes_less_than_a_copy_of_the_table():
     X = 200_000 * 40 * 8

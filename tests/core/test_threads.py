@@ -38,6 +38,7 @@ def table(n, p, n_classes, kind, seed=0):
     return (np.ones_like(X) if kind == "same" else X), y
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NATIVE)
 @pytest.mark.parametrize("kind", ["numbers", "ties", "two values"])
 def test_large_nodes_are_shared_without_changing_a_bit(name, kind):
@@ -91,6 +92,7 @@ def test_any_tree_has_the_same_bits(name, criterion, n, p, n_classes, kind, weig
     assert_same_bits(several, one)
 
 
+@pytest.mark.long
 def test_a_chain_of_nodes_is_no_chain_of_calls():
     # Every split takes one row from the end: children of very different sizes must not be divided among threads.
     n = 6000

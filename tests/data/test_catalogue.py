@@ -41,6 +41,7 @@ def in_numbers(name):
     return load(DatasetSpec(name, missing="impute", encoding="ordinal"))
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", BUNDLED)
 def test_every_bundled_set_is_what_the_catalogue_says(name):
     entry = catalogue.entry(name)

@@ -85,11 +85,13 @@ def test_what_the_page_of_unions_says_of_accuracies_is_that_of_the_stored_table(
     assert best == "axis_parallel"
 
 
+@pytest.mark.sample(20)
 @pytest.mark.parametrize("page", [SHARED_PAGE, *PAGES])
 def test_tables_are_those_of_the_code_and_the_results(page):
     assert algorithm_pages.text_of(page) == text_of(page), "run: python -m tools.algorithm_pages --text"
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("page", [pytest.param(page, marks=pytest.mark.long if page in DEAR else ()) for page in PAGES])
 def test_a_picture_shows_what_the_algorithms_make_now(page):
     svg = (FOLDER / f"{page}.svg").read_bytes()
@@ -100,5 +102,6 @@ def test_a_picture_shows_what_the_algorithms_make_now(page):
     assert [title for title in titles if title not in drawn] == [], "run: python -m tools.algorithm_pages"
 
 
+@pytest.mark.long
 def test_a_picture_is_the_same_whenever_it_is_drawn():
     assert algorithm_pictures.picture("hhgdt") == algorithm_pictures.picture("hhgdt")

@@ -29,6 +29,7 @@ def boxes(panel: xml.etree.ElementTree.Element) -> dict[str, tuple[float, float,
     return dict(zip(names, map(tuple, sides), strict=True))
 
 
+@pytest.mark.long
 def test_everything_is_made_and_no_part_of_the_sources(folder):
     assert sorted(path.name for path in folder.iterdir()) == sorted(built.BUILT)
     pages = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").rglob("*.md"))

@@ -39,6 +39,7 @@ def random_rows(n: int, classes: int, seed: int) -> tuple[np.ndarray, np.ndarray
     return shares, y, shares.argmax(axis=1)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", own.OF_CLASSES)
 def test_sets_hold_the_truth_as_often_as_promised(name):
     """Over many draws of 99 rows the mean coverage lies between c and c + 1 / 100, but for the error of the mean."""

@@ -106,6 +106,7 @@ def assert_same(found: list[np.ndarray], expected: list[np.ndarray]) -> None:
 # ---- what is fitted --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_forest_of_a_frame_is_that_of_its_columns_encoded_by_hand(name):
     X, new = frame(), later()
@@ -359,6 +360,7 @@ def test_conformal_wrappers_hand_frames_on():
 # ---- files, exports, and the command line ----------------------------------------------------------------------------
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_forest_of_a_frame_predicts_the_same_from_its_file(name, tmp_path):
     X, y = frame(), answers(name, frame())
@@ -375,6 +377,7 @@ def test_a_forest_of_a_frame_predicts_the_same_from_its_file(name, tmp_path):
     assert document["encoder"]["n_columns"] == 5 and document["columns"]["format"] == "frame"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("y", [np.arange(N) % 3 + 4, np.arange(N) % 2 == 0, np.array(["a", "b"])[np.arange(N) % 2]])
 def test_labels_keep_their_type_in_files_and_are_texts_in_tables(y, tmp_path):
     X = frame()
@@ -431,6 +434,7 @@ def test_explanations_take_frames():
     assert model.predict(X[X.columns[::-1]]).tolist() == forest.predict(X).tolist()  # by name, as in tables
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["hhgdt_forest", "oblique_boosting", "logistic_forest", "oblique_forest_regression"])
 def test_a_frame_means_what_a_table_means_to_the_command_line(name, tmp_path):
     X = frame()[["color", "length", "width"]]

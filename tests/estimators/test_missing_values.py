@@ -372,6 +372,7 @@ def test_the_estimator_and_the_data_set_fill_numbers_alike(tmp_path):
 # what nobody asked for
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", ["hhcart_a", "axis_parallel", "tao", "logistic_tree"])
 @pytest.mark.parametrize("levels", [False, True])
 def test_gaps_of_a_data_frame_are_learned_unasked(name, levels, tmp_path):
@@ -442,6 +443,7 @@ def test_native_growth_of_missing_values_is_refused_and_elsewhere_taken():
     assert make("hhcart_a", missing="impute", engine="native").fit(X, y).n_leaves_ > 1
 
 
+@pytest.mark.sample(3)
 @few(1, name=["hhcart_a", "axis_parallel", "hhgdt", "quest"], missing=["auto", "error", "impute", "learn"])
 def test_the_estimator_checks_pass_and_the_tag_is_right(name, missing):
     model = make(name, missing=missing)
@@ -472,6 +474,7 @@ def test_what_contradicts_itself_is_refused_before_a_run(missing):
     assert config.from_mapping(plan("iris", learn)).algorithms[0].params == {"missing": "learn"}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("dataset", "least"),
     [

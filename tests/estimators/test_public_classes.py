@@ -264,6 +264,7 @@ FALLBACKS = ("n_neighbors", "max_depth", "merging", "kernel", "grid_size")
 VALUES = {"n_neighbors": [1, 3], "max_depth": [1, 3], "merging": ["centroid"], "kernel": ["linear"], "grid_size": [4]}
 
 
+@pytest.mark.sample(52)
 @BY_CLASS
 def test_grid_search_tunes_a_parameter(cls):
     model = quick(cls)
@@ -276,6 +277,7 @@ def test_grid_search_tunes_a_parameter(cls):
     assert search.best_estimator_.get_params()[name] == search.best_params_[name]
 
 
+@pytest.mark.long
 def test_grid_search_sends_the_classes_of_heuristics_to_worker_processes():
     X, y = example(oblique_cli.HHGDTClassifier())
     search = GridSearchCV(oblique_cli.HHGDTClassifier(), {"epsilon": [0.05, 0.9]}, cv=2, n_jobs=2).fit(X, y)
@@ -376,6 +378,7 @@ def test_sizes_paths_importances_and_text_agree_with_each_other(cls):
     assert any(name in model.export_text(names) for name in names)
 
 
+@pytest.mark.sample(13)
 @BY_TREE
 def test_a_tree_is_drawn(cls):
     params = {"max_depth": 2} if "max_depth" in inspect.signature(cls).parameters else {}

@@ -500,6 +500,7 @@ def test_a_confusion_matrix_is_a_table_of_its_own(call):
     assert ended.code == 2 and "metric confusion is a matrix of counts, which only oblique table shows." in ended.err
 
 
+@pytest.mark.long
 def test_an_undefined_metric_is_a_dash_with_its_reason(call):
     (call.folder / "a.yaml").write_text(CONFIG.replace("hhcart_d", "svm"))
     out = call("run", "a.yaml", "--metric", "log_loss", "--metric", "leaves").out

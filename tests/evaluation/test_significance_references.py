@@ -78,6 +78,7 @@ def test_ranks_friedman_and_nemenyi_of_autorank():
     assert s.critical_difference(4, 15) == pytest.approx(1.2110455722915183, rel=1e-5)
 
 
+@pytest.mark.long
 def test_critical_values_are_those_of_the_integral_of_the_range_and_of_the_printed_tables():
     def below(q, k):
         """The chance that k normal numbers lie within q."""
@@ -126,6 +127,7 @@ def test_probabilities_of_the_correlated_t_test_are_calibrated():
     assert stats.kstest(first, "uniform").pvalue > 0.001
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("k", [3, 6])
 def test_nemenyi_errs_at_most_once_in_twenty_where_all_are_equal(k):
     random = np.random.default_rng(k)
@@ -137,6 +139,7 @@ def test_nemenyi_errs_at_most_once_in_twenty_where_all_are_equal(k):
     assert wrong / DRAWS >= 0.02
 
 
+@pytest.mark.long
 def test_friedman_and_wilcoxon_hold_their_level():
     random = np.random.default_rng(5)
     friedman = wilcoxon = 0

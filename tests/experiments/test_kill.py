@@ -115,6 +115,7 @@ def test_a_signal_stores_the_folds_in_hand_and_says_how_to_go_on(tmp_path, unbro
         assert again.out == unbroken["nested"] and f"resumed: {done} done" in again.err
 
 
+@pytest.mark.long
 def test_a_second_signal_leaves_at_once(tmp_path):
     write(tmp_path, slow=SLOW)
     with start(tmp_path, "run", "slow.yaml", **GROUP) as process:

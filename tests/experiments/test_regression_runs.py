@@ -81,6 +81,7 @@ def test_the_wrong_kind_of_data_is_refused_in_one_sentence(call, tmp_path, datas
     assert ended.code == EXIT_DATA and message in ended.err and "Traceback" not in ended.err
 
 
+@pytest.mark.long
 def test_stratified_folds_and_tests_of_accuracy_are_refused_and_those_of_errors_made(call, tmp_path):
     path = tmp_path / "numbers.yaml"
     cv = "cv: {scheme: ordinary, folds: 3, repeats: 1}"

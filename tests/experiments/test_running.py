@@ -268,6 +268,7 @@ def accuracy(rows):
     return sum(row.n_correct for row in rows) / sum(row.n_test for row in rows)
 
 
+@pytest.mark.long
 def test_with_shuffled_labels_nested_stays_at_chance_and_two_stage_is_optimistic():
     """40 ways to guess, nothing to learn: two-stage reports the luckiest guess, nested does not."""
     spec = AlgorithmSpec("guess", "guess", grid={"k": tuple(range(40))})
@@ -345,6 +346,7 @@ def test_all_algorithms_see_the_same_folds_and_seeds(store, monkeypatch):
     assert [len(states) for states in seen.values()] == [2] * 6
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scheme", ["ordinary", "nested", "two_stage"])
 def test_rows_are_equal_whatever_the_number_of_workers(tmp_path, scheme):
     algorithms = ("path", "depth", "pruning") if scheme == "ordinary" else (PATH, DEPTH, "pruning")
@@ -359,6 +361,7 @@ def test_rows_are_equal_whatever_the_number_of_workers(tmp_path, scheme):
     assert rows[0] == rows[1] and len(rows[0]) >= 36
 
 
+@pytest.mark.long
 def test_processes_and_threads_give_equal_rows(tmp_path):
     rows = []
     for name in ("depth", "depth_in_processes"):
@@ -410,6 +413,7 @@ def test_a_changed_experiment_is_refused_before_anything_runs(store):
     assert len(store.rows("test")) == 30
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scheme", ["ordinary", "nested", "two_stage", "bootstrap", "leave_one_out"])
 def test_more_repetitions_grow_a_run_to_what_it_would_have_been(store, scheme, tmp_path):
     grid = {"max_depth": (1, 2)} if SCHEMES[scheme].tunes else {}
@@ -519,6 +523,7 @@ def test_a_run_works_outside_the_main_thread(tmp_path):
 # ---- trouble ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("workers", [1, 2])
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_stops_after_the_folds_in_hand_and_the_same_call_goes_on(store, workers, number, code):
@@ -548,6 +553,7 @@ def test_processes_finish_the_folds_in_hand_when_the_terminal_interrupts(tmp_pat
     assert "Traceback" not in (tmp_path / "err.txt").read_text()
 
 
+@pytest.mark.long
 def test_a_second_signal_stops_at_once(tmp_path):
     process = start_script(tmp_path, "sleeps_long", 4)
     messages = tmp_path / "err.txt"
@@ -578,6 +584,7 @@ def test_worker_processes_leave_when_the_run_is_killed(tmp_path):
     wait_until(gone)
 
 
+@pytest.mark.long
 def test_a_process_that_dies_fails_its_own_fold_only(tmp_path, store):
     summary = run(experiment("dies", repeats=1, folds=6), store, n_jobs=2)
     assert (summary.done, len(summary.failures), summary.exit_code) == (5, 1, 3)

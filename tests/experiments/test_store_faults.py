@@ -201,6 +201,7 @@ def test_starting_over_while_another_process_runs_never_mixes_two_experiments(tm
         assert forked(tmp_path, "table", "same", "--format", "csv", *results).out == right
 
 
+@pytest.mark.long
 def test_a_status_names_the_process_that_is_writing(tmp_path):
     (tmp_path / "slow.yaml").write_text(
         "version: 1\ndataset: letter\nalgorithm: {name: hhcart_a, engine: reference}\ncv: {repeats: 20}\n".replace(

@@ -110,6 +110,7 @@ COLUMNS = ["dataset", "algorithm", "repeat", "fold", "status", "message", "n_cor
            "measures", "environment", "predictions", "digest", "key"]  # fmt: skip
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("column", COLUMNS)
 def test_a_change_of_any_column_is_found_names_the_fold_and_is_repaired(path, column):
     filled(path)
@@ -225,6 +226,7 @@ def fewer(found: list[object], right: list[object]) -> bool:
     return all(one in known[0] for one in rows[0]) if rows else True
 
 
+@pytest.mark.long
 def test_a_flipped_bit_is_told_of_or_changes_nothing(path):
     filled(path)
     with closing(sqlite3.connect(path)) as db:

@@ -3,8 +3,11 @@
 import re
 import shutil
 
+import pytest
 from checkout_support import ROOT, checkout
 from test_contributing import not_called
+
+pytestmark = pytest.mark.long
 
 __all__ = ["checkout"]
 

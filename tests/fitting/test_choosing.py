@@ -439,6 +439,7 @@ def facts_of(outcome) -> dict:
     return {key: value for key, value in outcome.model.facts.items() if key != "versions"}
 
 
+@pytest.mark.long
 def test_two_fits_within_a_budget_are_the_same_at_any_load():
     """The clock of a busy machine: ten times as fast as the work, still before the brake."""
     clocks = (iter(np.linspace(0, 1, 9999)).__next__, iter(np.linspace(0, 8.9, 9999)).__next__)

@@ -394,6 +394,7 @@ def noise_with_a_weak_split(n: int = 90) -> Dataset:
     )
 
 
+@pytest.mark.long
 def test_a_model_to_read_has_a_split_where_the_smallest_has_none_and_its_price_is_printed():
     dataset, names = noise_with_a_weak_split(), ("axis_parallel", "hhgdt", "hhgdt_forest")
     plain = fitting.fit(dataset, POLICY, specs(*names))
@@ -411,6 +412,7 @@ def test_a_model_to_read_has_a_split_where_the_smallest_has_none_and_its_price_i
     assert "--readable: no tree that was compared has a split." in reporting.remarks(stumps, dataset)
 
 
+@pytest.mark.long
 def test_the_comparison_has_the_size_of_every_model_that_is_written():
     dataset = noise_with_a_weak_split(200)
     found = fitting.fit(dataset, POLICY, specs("hhgdt_forest", "axis_parallel"))

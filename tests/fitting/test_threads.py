@@ -28,6 +28,7 @@ main()
 """
 
 
+@pytest.mark.long
 def test_no_thread_of_a_fold_imports_pandas():
     done = subprocess.run([sys.executable, "-c", ASKED], cwd=ROOT / "tests/files", capture_output=True, text=True)
     said = [line for line in done.stdout.splitlines() if line.startswith("pandas in ")]

@@ -192,6 +192,7 @@ def test_an_alias_bomb_is_refused_before_it_expands(refuse):
     assert "anchor '&a0' is not allowed" in refuse("\n".join(lines))
 
 
+@pytest.mark.long
 def test_the_largest_file_is_read_and_a_larger_one_is_not(refuse, tmp_path):
     text = "a: [" + "0.123, " * ((MAX_BYTES - 10) // 7) + "]"
     assert len(plain(text)["a"]) > 30_000

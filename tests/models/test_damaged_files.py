@@ -107,6 +107,7 @@ def outcome(path: Path, rows: Any) -> str:
     return ""
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("changes", [40, pytest.param(100, marks=pytest.mark.long)])
 @pytest.mark.parametrize("base", [*BASES, *OTHERS])
 def test_a_changed_document_is_one_sentence_or_a_model(base, changes, tmp_path):

@@ -39,6 +39,7 @@ def check_bits(estimator: Any, model: Model, rows: Any) -> None:
                 assert same_bits(expected, getattr(model, method)(rows)), f"{method} of the model"
 
 
+@pytest.mark.sample(18)
 @pytest.mark.parametrize("name", list(ALGORITHMS))
 def test_an_algorithm_is_saved_and_loaded_and_predicts_the_same_bits(name, tmp_path):
     estimator = fitted(name)

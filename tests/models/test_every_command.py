@@ -13,6 +13,7 @@ from oblique_cli.models import save
 FORMS = [command for command in COMMANDS if "--output" in command]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_every_command_takes_a_model_of_an_algorithm_or_says_why_not(name, call):  # noqa: F811
     (write_numbers if name in REGRESSION else write_table)(call.folder)

@@ -199,6 +199,7 @@ def test_whatever_is_no_level_has_code_minus_one_and_no_weight():
 MIXED_NAMES = [name for name in NATIVE_NAMES if not PROPOSERS[name].quantitative]
 
 
+@pytest.mark.sample(11)
 @few(name=MIXED_NAMES, criterion=["gini", "twoing"], set_name=list(MIXED))
 def test_native_growth_equals_the_reference_on_mixed_real_sets(name, criterion, set_name):
     data, levels = mixed_set(set_name, MIXED[set_name])
@@ -211,6 +212,7 @@ def test_native_growth_equals_the_reference_on_mixed_real_sets(name, criterion, 
     assert a.levels == b.levels == tuple(levels)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", MIXED_NAMES)
 def test_native_growth_equals_the_reference_where_cells_hold_no_level(name):
     for seed in range(12):
@@ -239,6 +241,7 @@ def rows_at(tree, X):
     return rows
 
 
+@pytest.mark.sample(5)
 @few(1, name=MIXED_NAMES, set_name=list(MIXED))
 def test_a_node_stores_the_scores_of_its_own_training_rows(name, set_name):
     data, levels = mixed_set(set_name, MIXED[set_name])
@@ -297,6 +300,7 @@ def test_levels_no_feature_of_which_tells_the_classes_alone_are_still_split(name
     assert (tree.labels[tree.apply(X)] == np.append(y, 1)).sum() == 20
 
 
+@pytest.mark.sample(13)
 @pytest.mark.parametrize("name", MIXED_NAMES)
 @pytest.mark.parametrize("engine", ["native", "reference"])
 def test_weight_two_is_a_doubled_row_and_scaled_weights_change_nothing(name, engine):
@@ -515,6 +519,7 @@ def test_quantitative_columns_beside_levels_are_checked_as_ever():
 # Options beyond the papers
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "options"),
     [

@@ -186,6 +186,7 @@ def test_a_small_class_is_drawn_towards_the_pooled_variances_by_the_stated_share
     np.testing.assert_allclose(pooled_variances(X, y, weights), pooled_variances(X[rows], y[rows]))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", ["hhcart_a", "hhcart_d"])
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_shrinkage_is_off_by_default_and_equal_in_both_engines(name, criterion):

@@ -32,6 +32,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", FAMILY)
 def test_the_estimators_pass_scikit_learns_checks(name):
     check_estimator(make(name, random_state=0, **QUICK[name]), on_skip=None)
@@ -50,6 +51,7 @@ def test_defaults_are_those_of_the_published_runs(name):
     assert ALGORITHMS[name].title == {"oc1": "OC1", "oc1_lc": "OC1-LC", "oc1_ap": "OC1-AP"}[name]
 
 
+@pytest.mark.sample(17)
 @pytest.mark.parametrize(("name", "options"), OPTIONS)
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_native_growth_equals_the_reference_to_the_bit(name, options, criterion):

@@ -96,6 +96,7 @@ def test_proposed_directions_are_unit_vectors(name):
                 assert np.isfinite(vectors).all()
 
 
+@pytest.mark.sample(54)
 @pytest.mark.parametrize("name", PROPOSER_NAMES)
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_the_score_of_the_best_split_is_what_its_sides_give(name, criterion):

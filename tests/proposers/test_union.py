@@ -33,6 +33,7 @@ def gain_of(split):
     return 0.0 if split is None else split.gain
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 @pytest.mark.parametrize("members", [["fdt", "hhgdt", "axis_parallel"], MIXED, NATIVE_MEMBERS], ids=len)
 def test_the_gain_of_a_union_is_the_largest_of_its_members(members, criterion):
@@ -54,6 +55,7 @@ def test_of_equal_gains_that_of_the_earlier_member_wins():
         assert found.threshold == first.threshold
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("order", [1, -1])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_all_native_members_at_once_grow_the_tree_of_the_reference(weighted, order):

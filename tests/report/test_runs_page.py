@@ -63,6 +63,7 @@ def test_the_page_has_everything_and_no_address(page):
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("trouble", [ConfigError, DataError, StoreError])
 def test_a_tree_that_cannot_be_grown_again_costs_no_report_but_says_why(page, call, trouble):
     with Store(call.folder / "results" / "oblique.sqlite", must_exist=True) as store:
@@ -74,6 +75,7 @@ def test_a_tree_that_cannot_be_grown_again_costs_no_report_but_says_why(page, ca
     assert "it was &lt;grown&gt; elsewhere. (Axis-parallel on iris, " in text
 
 
+@pytest.mark.long
 def test_without_a_number_the_smallest_trees_are_shown(page, call, monkeypatch):
     monkeypatch.setattr(report, "FEW_TREES", 3)
     with Store(call.folder / "results" / "oblique.sqlite", must_exist=True) as store:

@@ -54,6 +54,7 @@ def test_without_a_compiler_the_build_says_what_to_install(tmp_path, environment
     assert "no C++ compiler was found. Install GCC or Clang, or name one by CXX, or take a wheel: pip install " in said
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("way", CLOSED.values(), ids=CLOSED)
 def test_streams_that_are_closed_change_no_file(tmp_path, way):
     (tmp_path / "my.csv").write_text(TABLE)

@@ -68,6 +68,7 @@ DEGENERATE: dict[str, Degenerate] = {
 
 
 # scikit-learn wonders about targets of many classes.
+@pytest.mark.sample(247)
 @pytest.mark.filterwarnings("ignore:The number of unique classes")
 @pytest.mark.parametrize(
     ("name", "case"),
@@ -112,6 +113,7 @@ def layouts(X: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_layout_of_memory_decides_nothing(name):
     X, y = rows(name)

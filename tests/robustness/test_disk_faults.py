@@ -186,6 +186,7 @@ def places(at: Iterable[int], kinds: Sequence[str], sample: int, name: str) -> l
     return some([(kind, i) for kind in kinds for i in at], sample, name)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_fault_at_any_change_of_results_is_a_sentence_or_nothing(disk, works, rights, name, tmp_path):
     work, right = works[name], rights(name)
@@ -269,6 +270,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", FILES)
 def test_a_fault_at_any_change_of_a_file_leaves_the_old_one_or_the_new_one(disk, written, name, tmp_path):
     folder = tmp_path / "w"

@@ -73,6 +73,7 @@ def refused(ended: Ended, code: int) -> None:
     assert ended.err.count("error: ") == 1 and "Traceback" not in ended.err and "a bug in" not in ended.err, ended
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_disk_without_room_is_exit_code_5(folder, name):
     command = WRITERS[name].format(folder=".")
@@ -98,22 +99,26 @@ def mounted(folder: Path, options: str, command: str) -> Ended:
     return Ended(done.returncode, done.stdout, done.stderr)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_file_system_that_is_read_only_is_exit_code_5(folder, name):
     refused(mounted(folder, 'mount -o remount,ro "$1"', WRITERS[name]), 5)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_file_system_that_is_full_is_exit_code_5(folder, name):
     refused(mounted(folder, 'head -c 4096 /dev/zero > "$1/full"', WRITERS[name]), 5)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("command", PRINTERS)
 def test_an_output_that_cannot_be_written_is_exit_code_5(folder, command):
     refused(shell(folder, command, ">&-"), 5)
     refused(shell(folder, command, "> /dev/full"), 5)
 
 
+@pytest.mark.long
 def test_a_closed_output_does_no_harm_where_nothing_is_printed(folder):
     assert shell(folder, WRITERS["a drawing"].format(folder="."), ">&-").code == 0
     assert shell(folder, "list algorithms", "2>&-").code == 0

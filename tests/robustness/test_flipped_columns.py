@@ -81,6 +81,7 @@ def whole(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(("table", "column"), columns())
 def test_run_and_repair_make_good_what_a_flipped_bit_has_damaged(whole, table, column, call):  # noqa: F811
     rng = random.Random(f"columns {table} {column}")

@@ -155,6 +155,7 @@ def test_a_flipped_bit_of_a_model_is_told_of_or_changes_nothing(forking, whole, 
 # ---- the detectors can fire ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_table_with_another_number_under_right_digests_is_noticed(forking, whole, tmp_path):
     folder = tmp_path / "w"
     shutil.copytree(whole, folder)

@@ -76,6 +76,7 @@ WORK: dict[str, tuple[Callable[..., Any], tuple[int, ...]]] = {
 MOST = 4.0  # seconds of work: a tenth of one at a time, by several threads, and what slower machines take
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", WORK)
 def test_a_signal_ends_the_work_soon(name):
     work, sizes = WORK[name]

@@ -54,6 +54,7 @@ def test_sizes_and_predictions_are_those_of_every_processor(kernel, usual):
     assert len(usual) > 15
 
 
+@pytest.mark.long
 def test_the_kernel_can_be_chosen():
     """Otherwise the test above compares a thing with itself."""
     chosen = {architecture(kernel) for kernel in ("Prescott", "Haswell")}

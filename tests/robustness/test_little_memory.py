@@ -59,6 +59,7 @@ def test_a_small_address_space_is_refused_in_one_sentence_before_libraries_wait_
     assert not (tmp_path / "model.json").exists()
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not bound the address space")
 def test_help_takes_little_memory_and_a_limit_that_is_high_enough_changes_no_model(tmp_path):
     assert started_with(tmp_path, 100, "fit", "--help").returncode == 0

@@ -126,6 +126,7 @@ def test_a_column_as_wide_as_the_number_line_splits_or_is_named(name, far):
 # Weights
 
 
+@pytest.mark.sample(76)
 @pytest.mark.parametrize("name", WEIGHTED)
 @pytest.mark.parametrize("weight", [5e-324, 1e-310, 1e-200, 1e200, 1e308])
 def test_equal_weights_count_as_one_whatever_they_are(name, weight):
@@ -135,6 +136,7 @@ def test_equal_weights_count_as_one_whatever_they_are(name, weight):
     assert not isinstance(found, str) and (np.abs(plain - found) < 1e-9).mean() > 0.9
 
 
+@pytest.mark.sample(104)
 @pytest.mark.parametrize("name", WEIGHTED)
 @pytest.mark.parametrize(
     ("light", "heavy"), [(1e-300, 1e300), (5e-324, 1.7e308), (1e-50, 1e150), (1.0, 1e60), (1e-308, 1e-248)]
@@ -152,6 +154,7 @@ def test_a_ratio_of_weights_is_met_or_refused(name, light, heavy):
             assert (found == y)[1::every].mean() >= 0.7
 
 
+@pytest.mark.sample(30)
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_weights_that_differ_by_a_power_of_two_give_the_same_bits(name):
     X, y = rows(name)

@@ -61,6 +61,7 @@ def configuration(path: str, **keys: Any) -> dict[str, Any]:
     }
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_path_in_any_parameter_of_any_known_class_is_refused(library, tmp_path):
     planted = str(tmp_path / "planted")
@@ -120,6 +121,7 @@ def test_what_is_ordinary_passes():
     config.from_mapping(configuration("weka.classifiers.trees.LMT", params={"options": "-B -I 20 -W 0.5"}))
 
 
+@pytest.mark.long
 def test_a_run_refuses_in_one_sentence_before_anything_is_opened(tmp_path):
     (tmp_path / "x.yaml").write_text(
         "version: 1\ndataset: iris\nalgorithms:\n  - class: catboost.CatBoostClassifier\n"

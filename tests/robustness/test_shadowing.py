@@ -75,6 +75,7 @@ def test_python_m_leaves_the_current_folder_out(shadowed):
     assert executed(shadowed) == set()
 
 
+@pytest.mark.long
 def test_a_file_that_is_imported_on_purpose_shadows_no_module(shadowed):
     """`import` adds the folder of the file behind all others, and the helpers of the file are still there."""
     noted = f"open({str(shadowed.parent / 'mine')!r}, 'w').close()\n"
@@ -86,6 +87,7 @@ def test_a_file_that_is_imported_on_purpose_shadows_no_module(shadowed):
     assert (shadowed.parent / "mine").exists() and executed(shadowed) == set()
 
 
+@pytest.mark.long
 def test_an_imported_file_with_the_name_of_a_module_is_refused(shadowed):
     (shadowed / "mine.py").write_text("")
     (shadowed / "small.yaml").write_text(CONFIG + "import: [mine.py, wave.py]\n")

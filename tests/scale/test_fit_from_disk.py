@@ -200,6 +200,7 @@ def test_csv_becomes_parquet_of_the_narrowest_types(tmp_path):
     }
 
 
+@pytest.mark.long
 def test_a_type_holds_for_the_last_row_too(tmp_path):
     lines = ["n,y", *(f"{i},{i % 2}" for i in range(2_500_000)), "many,1"]
     (tmp_path / "t.csv").write_text("\n".join(lines))  # more than one block of the reader

@@ -70,6 +70,7 @@ def loaded(path):
         del sys.modules[path.stem]
 
 
+@pytest.mark.long
 def test_a_scheme_from_outside_is_one_file(call):
     path = call.folder / "blocks.py"
     path.write_text(HALVES)
@@ -103,6 +104,7 @@ def test_leave_one_out_as_it_was_once_written_is_an_error_and_no_table(call):
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("broken", "says"),
     [

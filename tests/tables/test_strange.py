@@ -42,6 +42,7 @@ def read(name: str, **how):
     return source, *read_own(source, reading, "strange")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("drawn", [CELLS, pytest.param(FILES, marks=pytest.mark.long)], ids=["cells", "files"])
 def test_there_are_enough_and_few_are_refused(drawn):
     assert len({table.name for table in drawn}) == len(drawn) >= 120
@@ -50,6 +51,7 @@ def test_there_are_enough_and_few_are_refused(drawn):
     assert all(TABLES[name].refusable for name in refused)
 
 
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_strange_table_is_read_as_it_is_meant(name):
     table, how = TABLES[name], {}

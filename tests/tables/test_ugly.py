@@ -14,6 +14,7 @@ from tables import corpus, judging, ugly
 NAMES = ugly.names()
 
 
+@pytest.mark.long
 def test_there_are_forty_and_they_are_written_alike_each_time():
     assert len(set(NAMES)) == len(NAMES) >= 40
     for maker in ugly.MAKERS:
@@ -23,6 +24,7 @@ def test_there_are_forty_and_they_are_written_alike_each_time():
         assert set(made.labels.values()) <= corpus.LABELS.keys()
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_an_ugly_table_is_read_as_it_was_written(name):
     made = ugly.table(name)

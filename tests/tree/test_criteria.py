@@ -69,6 +69,7 @@ def test_the_list_has_those_of_the_core_and_those_that_are_given():
     assert "own_gini" in _core.families()["hhcart_a"]["criterion"]
 
 
+@pytest.mark.sample(13)
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("engine", ["native", "reference"])
 @pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "gdt", "oc1_lc"])
@@ -94,6 +95,7 @@ def test_both_engines_grow_one_tree_and_the_gain_is_the_value_unless_there_is_on
     assert native.gains[0] == pytest.approx(apart(*sides)[0], rel=1e-12)
 
 
+@pytest.mark.long
 def test_threads_change_no_bit():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(4000, 12))

@@ -318,6 +318,7 @@ def lean_on_silent_features(tree, X):
     return worst
 
 
+@pytest.mark.sample(24)
 @pytest.mark.parametrize("name", NATIVE_NAMES)
 @pytest.mark.parametrize("engine", ["native", "reference"])
 def test_no_plane_leans_on_a_feature_that_is_zero_in_all_rows_of_the_node(name, engine):

@@ -24,6 +24,7 @@ def most_terms(tree) -> int:
     return int(np.count_nonzero(tree.coef_, axis=1).max())
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("finish", [Finish(), Finish(polish=True), Finish(split_cost=0.1)], ids=repr)
 @pytest.mark.parametrize("name", ["hhcart_a", "hhcart_d", "hhgdt", "fdt", "union", "cline", "quest"])
 def test_both_engines_limit_splits_alike(name, finish):
@@ -60,6 +61,7 @@ def test_a_limit_of_all_features_changes_no_bit(name):
     assert_same_tree(grow(name, data.X, data.y, finish=Finish(max_terms=None), seed=1), tree)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("criterion", CRITERION_NAMES)
 def test_one_term_is_the_best_axis_and_more_are_no_worse(criterion):
     for data in map(real_set, REAL_SETS):

@@ -230,6 +230,7 @@ def test_a_function_is_no_rule():
     assert "is no subclass of PruningRule" in refused(cut)
 
 
+@pytest.mark.long
 def test_no_module_decides_by_the_name_of_a_rule():
     """A rule works by what it says of itself: its name stands at its registration and in configurations only."""
     for path in Path(oblique_cli.__file__).parent.rglob("*.py"):

@@ -107,6 +107,7 @@ def best_stump(X, y, weights, penalty: float) -> float:
     return float(best)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("penalty", [0.0, 0.4, 1.5])
 def test_small_nodes_are_solved_as_well_as_by_trying_every_plane(penalty):
     exact = 0
@@ -228,6 +229,7 @@ def test_a_row_costs_the_log_loss_of_the_model_of_its_leaf(n_classes, n):
     np.testing.assert_allclose(path.trees[0].predicted_shares(X), shares, atol=1e-9)
 
 
+@pytest.mark.long
 def test_a_planted_tree_is_found_from_random_ones():
     """Depth 3, 5 % noise, the best of three starts of depth 4: 17 of 20 agree with 95 % of the true labels."""
     found = 0

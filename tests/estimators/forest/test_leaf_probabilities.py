@@ -39,6 +39,7 @@ def clone_of_counts(model: Any) -> Any:
     return plain
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("rule", SMOOTHING)
 @pytest.mark.parametrize("name", KINDS)
 def test_probabilities_are_the_mean_of_those_of_the_trees(name: str, rule: str):
@@ -77,6 +78,7 @@ def unseen(model: Any, n: int) -> np.ndarray:
     return np.array(drawn).T == 0
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("rule", SMOOTHING)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_the_strength_is_that_of_least_log_loss_by_trees_that_did_not_draw_a_row(rule: str, weighted: bool):

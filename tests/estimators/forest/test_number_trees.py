@@ -217,6 +217,7 @@ def test_linear_leaves_are_cut_off_at_the_numbers_of_their_rows_and_choose_their
 # ---- what holds of both ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("i", range(2))
 def test_estimator_checks_pass(name: str, i: int):

@@ -59,6 +59,7 @@ def test_the_objective_never_rises_and_is_the_error_and_price_of_the_tree(k: int
     assert (held[:, None] * (y - means) ** 2).sum() / held.sum() == pytest.approx(error_of(space, planes))
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(4))
 def test_no_other_cut_of_a_feature_at_any_node_lowers_the_objective(seed: int):
     X, y = rows_of(seed, n=60)

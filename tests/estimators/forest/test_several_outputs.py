@@ -186,6 +186,7 @@ def test_it_passes_the_estimator_checks_that_of_several_outputs_among_them(leave
     assert failed <= {"check_sample_weight_equivalence_on_dense_data"}  # what is drawn depends on the number of rows
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("leaves", LEAVES)
 @pytest.mark.parametrize("k", [2, 6])  # 6 means of 3 features are as many numbers as an equation
 def test_pickles_files_and_exports_say_the_same(leaves: str, k: int, tmp_path: Any):

@@ -59,6 +59,7 @@ def clustering(**changes):
 FEW = {"max_components": 2, "component_folds": 2}
 
 
+@pytest.mark.sample(1)
 @few(
     1,
     splitter=SPLITTERS,
@@ -110,6 +111,7 @@ def test_there_are_no_sample_weights():
 # clusters and leaves
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("merging", ["centroid", "overlap"])
 @pytest.mark.parametrize("components", CRITERIA)
 @pytest.mark.parametrize("name", ["balance_scale", "glass", "wine"])
@@ -313,6 +315,7 @@ def test_a_hybrid_keeps_the_skeleton_and_fits_the_training_rows(splitter):
 # degenerate nodes
 
 
+@pytest.mark.sample(92)
 @pytest.mark.parametrize("merging", ["centroid", "overlap"])
 @pytest.mark.parametrize("components", CRITERIA)
 @pytest.mark.parametrize("splitter", SPLITTERS)
@@ -423,6 +426,7 @@ def test_rows_carry_the_clusters_of_every_class_and_the_path_answers_the_grid(tm
         assert list(row.clusters) == ["1", "2"] and sum(row.clusters.values()) == row.n_leaves
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("workers", [1, 2])
 def test_algorithms_of_a_fold_share_its_clusters_and_give_what_they_give_alone(tmp_path, monkeypatch, workers):
     # Another method stands between them, and a third has other clusters.

@@ -71,6 +71,7 @@ def test_an_axis_parallel_tree_is_that_of_the_plain_program(engine: str, seed: i
     assert tree.predict_proba(probe)[:, 1].tolist() == expected
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "hhgdt", "gdt", "oc1", "union"])
 def test_signs_that_are_all_0_change_no_bit(name: str) -> None:
     X, y = classes(np.random.default_rng(1), 120, 3)
@@ -85,6 +86,7 @@ def test_signs_that_are_all_0_change_no_bit(name: str) -> None:
         )
 
 
+@pytest.mark.sample(14)
 @pytest.mark.parametrize("name", PROPOSERS)
 def test_every_heuristic_keeps_the_order_and_it_is_proved(name: str) -> None:
     rng = np.random.default_rng(len(name))
@@ -96,6 +98,7 @@ def test_every_heuristic_keeps_the_order_and_it_is_proved(name: str) -> None:
     assert is_proved(tree, signs)
 
 
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("name", NATIVE)
 def test_both_engines_grow_the_same_tree(name: str) -> None:
     rng = np.random.default_rng(5)

@@ -58,6 +58,7 @@ def assert_the_path_is_that_of_direct_fits(X, y, proposer, **options):
     assert leaves[0] > leaves[-1]
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("proposer", DRAWING)
 @pytest.mark.parametrize("misrate_of", ["node", "parent"])
 @pytest.mark.parametrize("data_name", ["bupa", "iris", "glass"])
@@ -72,6 +73,7 @@ def test_so_it_is_where_values_are_missing(proposer):
     assert_the_path_is_that_of_direct_fits(with_gaps(data.X), data.y, proposer(), missing="learn")
 
 
+@pytest.mark.sample(28)
 @pytest.mark.parametrize("engine", ["auto", "reference"])
 @pytest.mark.parametrize("name", PROPOSER_NAMES)
 def test_the_path_of_every_heuristic_is_that_of_direct_fits(name, engine):
@@ -107,6 +109,7 @@ def test_the_top_of_a_tree_does_not_depend_on_what_is_below(proposer):
     assert shallow.to_dict() == deep.collapse(deep.depths >= 2).to_dict()
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("proposer", DRAWING)
 @pytest.mark.parametrize("pruning", ["cost_complexity", "reduced_error", "pessimistic", "cv", "ccp_alpha"])
 def test_a_pruned_tree_is_the_top_of_the_unpruned_one(pruning, proposer):
@@ -147,6 +150,7 @@ def test_pruning_folds_are_those_of_scikit_learn(n, folds):
         assert np.array_equal(a, c) and np.array_equal(b, d)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("proposer", DRAWING)
 @pytest.mark.parametrize("pruning", ["none", "cv"])
 def test_threads_change_nothing(pruning, proposer):

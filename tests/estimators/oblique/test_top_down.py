@@ -54,6 +54,7 @@ def quick(name, **options):
 DOCUMENTED = {"check_sample_weight_equivalence_on_dense_data"}
 
 
+@pytest.mark.sample(2)
 @few(1, name=ALGORITHM_NAMES, pruning_name=PRUNING_NAMES)
 def test_every_algorithm_passes_the_estimator_checks(name, pruning_name):
     options = {} if pruning_name == "none" else {"pruning": pruning_name, "random_state": 0}
@@ -179,6 +180,7 @@ def test_what_is_no_classification_is_refused():
             getattr(make("hhcart_a"), call)(X)
 
 
+@pytest.mark.sample(76)
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
 @pytest.mark.parametrize("pruning_name", PRUNING_NAMES)
 def test_one_class_one_row_and_one_column_are_fitted(name, pruning_name):

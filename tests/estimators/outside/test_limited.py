@@ -66,6 +66,7 @@ def test_predictions_of_a_path_and_what_an_estimator_says_of_itself_come_through
     assert not hasattr(both("hhcart_a")[0].fit(X, Y), "extra_measures")
 
 
+@pytest.mark.long
 def test_the_limit_of_time_ends_a_fit_in_compiled_code_and_the_next_model_is_fitted():
     rng = np.random.default_rng(0)
     rows, codes = rng.normal(size=(4000, 20)), rng.integers(0, 5, 4000)
@@ -75,6 +76,7 @@ def test_the_limit_of_time_ends_a_fit_in_compiled_code_and_the_next_model_is_fit
     np.testing.assert_array_equal(limited.predict(X), free.predict(X))
 
 
+@pytest.mark.long
 def test_starting_the_process_takes_no_time_of_the_model():
     own_process().close()
     limited, _ = both("axis_parallel", {"time": 0.5})  # importing this package takes longer
@@ -92,6 +94,7 @@ def test_a_model_that_died_with_its_process_is_an_error():
         limited.tree_  # noqa: B018
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not enforce a limit of private memory")
 def test_the_limit_of_memory_holds_in_compiled_code():
     rng = np.random.default_rng(0)
@@ -101,6 +104,7 @@ def test_the_limit_of_memory_holds_in_compiled_code():
         LimitedEstimator(make("hhgdt_forest", 0, n_estimators=1000), {"memory": 3 * MB, "time": 60.0}).fit(rows, codes)
 
 
+@pytest.mark.long
 def test_errors_are_those_of_the_estimator():
     with pytest.raises(Exception, match="infinity") as caught:
         both("axis_parallel")[0].fit(np.where(X > 7, np.inf, X), Y)
@@ -121,6 +125,7 @@ def test_a_name_that_is_not_there_is_no_attribute():
         limited.fit(X, Y).colour  # noqa: B018
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", sorted(n for n, a in ALGORITHMS.items() if a.family.makes_tree))
 def test_every_tree_can_be_sent(name):
     """Pickled by name, whatever made its class."""

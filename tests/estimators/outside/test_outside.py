@@ -40,6 +40,7 @@ def nasty(name: str, **options) -> OutsideEstimator:
     return estimator(f"outside_support.{name}", **options)
 
 
+@pytest.mark.long
 def test_a_model_of_scikit_learn_is_the_one_it_makes_itself():
     ours = estimator("sklearn.tree.DecisionTreeClassifier", max_depth=3).fit(X, Y)
     its = DecisionTreeClassifier(max_depth=3, random_state=5).fit(X, Y)
@@ -85,6 +86,7 @@ def test_a_process_that_dies_beside_a_copy_of_itself_is_known_to_be_dead():
         nasty("DiesBesideACopy", limits={"time": 30}).fit(X, Y)
 
 
+@pytest.mark.long
 def test_an_answer_to_another_question_is_not_taken():
     process = own_process()
     process.close()
@@ -133,6 +135,7 @@ def test_what_it_prints_reaches_nobody(capfd):
 # ---- what goes wrong -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "message"),
     [
@@ -161,6 +164,7 @@ def test_the_limit_of_time_holds_for_predictions_too():
         model.predict(X)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not enforce a limit of private memory")
 def test_memory_is_limited():
     with pytest.raises(OutOfMemory, match=r"more memory is needed than the limit of 300 MB \(Unable to allocate"):
@@ -232,6 +236,7 @@ def test_an_interrupted_request_does_not_leave_its_answer_for_the_next():
 # ---- classes and parameters ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("path", "params", "message"),
     [
@@ -278,6 +283,7 @@ def test_what_cannot_be_used_is_one_sentence(path, params, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.long
 def test_the_known_classes_of_scikit_learn_are_there_and_are_of_their_kind():
     for path, task in known.CLASSES.items():
         if path.startswith("sklearn."):

@@ -370,6 +370,7 @@ def test_leave_one_out_scores_stop_where_residual_sums_go_on():
 OWN = [name for name in NAMES if not isinstance(make(name), ObliqueTreeRegressor)]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.long] * (i % 4 > 0)) for i, n in enumerate(OWN)])
 def test_it_passes_the_estimator_checks(name):
     results = check_estimator(make(name, random_state=0), on_fail=None, on_skip=None)

@@ -46,6 +46,7 @@ def rss(X: Any, y: Any, linear: bool) -> float:
 # ---- plain programs --------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("linear", [False, True])
 @given(seed=st.integers(0, 10**6), k=st.integers(2, 3), least=st.integers(1, 8))
 @settings(max_examples=25)
@@ -75,6 +76,7 @@ def slow_tree(X: Any, y: Any, rows: Any, least: int, said: Any) -> None:
     slow_tree(X, y, rows[~best], least, said)
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_tree_of_axes_is_that_of_a_plain_program_and_of_scikit_learn(k: int, seed: int):
@@ -146,6 +148,7 @@ def test_planes_across_features_are_found_where_two_outputs_bend():
 # ---- several outputs and one -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_equal_columns_give_the_tree_of_one(name: str):
     X, y = rows_of(2)
@@ -157,6 +160,7 @@ def test_equal_columns_give_the_tree_of_one(name: str):
     np.testing.assert_allclose(three.model_tree.equations.rss, 3.0 * one.model_tree.equations.rss, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_column_is_one_output_without_a_warning_as_in_trees_of_scikit_learn(name: str):
     X, y = rows_of(3)
@@ -168,6 +172,7 @@ def test_a_column_is_one_output_without_a_warning_as_in_trees_of_scikit_learn(na
     assert np.array_equal(column.predict(X), make(name, random_state=0).fit(X, y[:, 0]).predict(X))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", OBLIQUE)
 def test_the_order_of_rows_does_not_matter(name: str):
     X, y = rows_of(4)
@@ -176,6 +181,7 @@ def test_the_order_of_rows_does_not_matter(name: str):
     assert np.array_equal(one.predict(X), make(name, random_state=0).fit(X[order], y[order]).predict(X))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", OBLIQUE)
 def test_a_larger_unit_of_all_outputs_changes_no_cut(name: str):
     X, y = rows_of(6)
@@ -184,6 +190,7 @@ def test_a_larger_unit_of_all_outputs_changes_no_cut(name: str):
     np.testing.assert_allclose(larger.predict(X), 1024.0 * one.predict(X), rtol=1e-12)
 
 
+@pytest.mark.long
 def test_pruning_counts_the_errors_of_all_outputs():
     """The noise of a second output leaves nothing of the tree, and is no reason for leaves of its own."""
     X, y = rows_of(7, n=200)
@@ -196,6 +203,7 @@ def test_pruning_counts_the_errors_of_all_outputs():
 # ---- estimators, files, text -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", OBLIQUE)
 def test_it_passes_the_estimator_checks_those_of_several_outputs_among_them(name: str):
     model = make(name, random_state=0, pruning="none")
@@ -205,6 +213,7 @@ def test_it_passes_the_estimator_checks_those_of_several_outputs_among_them(name
     assert [check for check, status in found.items() if status == "failed"] == []
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_pickles_clones_and_files_say_the_same(name: str, tmp_path: Any):
     X, y = rows_of(8, k=3)
@@ -303,6 +312,7 @@ def test_outputs_of_very_different_sizes_are_added_up_as_they_are(name: str):
 # ---- what is for one output ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "params", "remedy"),
     [
@@ -344,6 +354,7 @@ def test_what_explains_a_model_refuses_several_outputs(name: str):
         ConformalRegressor(make(name)).fit(X, y)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("params", [{"max_depth": 3}, {}])  # nested conditions, tables
 def test_python_and_json_say_the_same_as_the_model(name: str, params: Any):

@@ -50,6 +50,7 @@ def test_integer_weights_are_repeated_rows_that_stay_together(name):
     assert np.array_equal(grown(name, X, y, weights), repeated)
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", [*WITHOUT_FOLDS, "linear_tree"])
 def test_weights_of_0_are_no_rows_and_equal_weights_no_weights(name):
     X, y, _ = table()

@@ -53,6 +53,7 @@ def deviations(case: support.Case) -> np.ndarray:
     return np.array(Spread.of(case.X, levels).deviations)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_it_says_what_predict_and_apply_say(name):
     case = case_of(name)
@@ -111,6 +112,7 @@ def test_the_changed_row_has_another_class_and_is_as_far_as_it_says(name):
     assert changes > 20
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", CASES)
 def test_no_row_of_another_class_found_by_search_is_nearer(name):
     case = case_of(name)

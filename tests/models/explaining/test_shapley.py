@@ -144,6 +144,7 @@ def shaped(values: np.ndarray, name: str) -> np.ndarray:
     return values[..., None] if procedure_of(case_of(name)[0]).is_regression else values
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", CASES)
 def test_values_are_those_of_all_coalitions(name):
     model, rows, background = case_of(name)
@@ -164,6 +165,7 @@ def test_interactions_are_those_of_all_coalitions(name):
     np.testing.assert_allclose(found.sum(axis=2), values, rtol=0, atol=10 * room)
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_base_add_up_to_what_the_model_says(name):
     model, _, background = case_of(name)

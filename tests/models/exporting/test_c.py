@@ -36,6 +36,7 @@ CASES = {
 }
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("flags", COMMANDS)
 @pytest.mark.parametrize("name", CASES)
 def test_every_compiler_gives_the_same_bits(name, flags, tmp_path):

@@ -117,6 +117,7 @@ def asked(name: str, n: int = 800) -> tuple[np.ndarray, support.Answers, np.ndar
     return (X, *support.expected(case_of(name), X))
 
 
+@pytest.mark.sample(13)
 @pytest.mark.parametrize("n", [800, pytest.param(support.N_ROWS, marks=pytest.mark.long)])
 @pytest.mark.parametrize("format", support.SAY)
 @pytest.mark.parametrize("name", CASES)
@@ -166,6 +167,7 @@ def far_case(name: str) -> support.Case:
     return support.Case(model, procedure_of(model), X * UNITS)
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("format", [name for name in support.SAY if name not in ("rules", "pmml")])
 @pytest.mark.parametrize("name", FAR)
 def test_formats_agree_with_the_core_up_to_the_range_that_the_file_states(name, format, tmp_path):
@@ -196,6 +198,7 @@ def test_the_range_is_narrower_where_coefficients_are_large():
 NUDGED = [name for name in CASES if name not in ("large", "CART regression, gaps")]
 
 
+@pytest.mark.sample(7)
 @pytest.mark.parametrize(
     "format", ["python", *(pytest.param(name, marks=pytest.mark.long) for name in support.SAY if name != "python")]
 )
@@ -213,6 +216,7 @@ def test_planes_with_other_last_bits_are_exported_as_they_are(name, format, tmp_
         assert said == answers
 
 
+@pytest.mark.sample(16)
 @pytest.mark.parametrize("name", NUDGED)
 def test_a_walk_by_the_procedure_reaches_the_leaf_of_the_core(name, tmp_path):
     case = support.nudged(case_of(name), tmp_path)
@@ -245,6 +249,7 @@ def test_labels_are_those_of_the_counts_where_another_class_is_more_probable():
 FORMATS_OF_BOOSTING = [name for name, form in FORMATS.items() if BOOSTED in form.kinds]
 
 
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("format", FORMATS_OF_BOOSTING)
 @pytest.mark.parametrize("known", [(0, 2), (1,)], ids=["two", "one"])
 def test_boosting_says_the_classes_that_it_was_fitted_on(known, format, tmp_path):
@@ -329,6 +334,7 @@ def test_a_pmml_model_says_what_predict_says(name, pmml_folder):
 
 
 # The rules of a threshold say a probability, which the reader of this test does not compute.
+@pytest.mark.sample(15)
 @pytest.mark.parametrize("name", [name for name in CASES if not {"forest", "threshold"} & set(name.split())])
 def test_one_rule_holds_for_a_row_and_says_what_predict_says(name):
     case = case_of(name)

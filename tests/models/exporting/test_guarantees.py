@@ -127,6 +127,7 @@ ASK = {"python": in_python, "javascript": in_javascript, "c": in_c, "sql": in_sq
 NEEDED = {"javascript": "node", "c": "cc"}
 
 
+@pytest.mark.sample(10)
 @pytest.mark.parametrize("format", ASK)
 @pytest.mark.parametrize(("kind", "name"), CASES)
 def test_exported_models_have_the_sets_and_intervals_of_the_model(kind, name, format, tmp_path):

@@ -86,6 +86,7 @@ def sampled(model: Model, column: int, kind: str, direction: int, n: int = 4000)
     return bool(violated(model, kind, direction, rows, changed).any())
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", MODELS)
 def test_no_sampled_row_breaks_what_is_proved_and_every_counterexample_does(name):
     model = MODELS[name]()
@@ -139,6 +140,7 @@ def cells_of(model: Model) -> np.ndarray:
     return np.array(list(itertools.product(*points)))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("algorithm", ["axis_parallel", "cart_regression"])
 def test_axis_parallel_trees_are_decided_as_all_cells_of_their_grid_say(seed, algorithm):
@@ -219,6 +221,7 @@ def test_the_box_of_a_row_is_in_standard_deviations_or_else_in_units():
     assert not verify(model, robust=1.001 / deviation, rows=row, reference=spread).holds
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     "policy, parameters",
     [

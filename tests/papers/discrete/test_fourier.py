@@ -140,6 +140,7 @@ def test_the_example_of_the_paper():
     assert found == {j: coefficient(j) for j in truth if coefficient(j) != 0}
 
 
+@pytest.mark.sample(42)
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("method", ["paths", "table"])
 @pytest.mark.parametrize("seed", range(25))
@@ -332,6 +333,7 @@ def test_what_is_too_large_is_refused_with_the_count_and_what_to_lower():
 # -- TCFS --------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(63)
 @pytest.mark.parametrize("decide", [False, True])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("seed", range(20))

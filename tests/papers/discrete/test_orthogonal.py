@@ -61,6 +61,7 @@ def small(name, **params):
 # -- scikit-learn's contract -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @few(1, kind=CLASSES, missing=["error", "impute"])
 def test_it_passes_the_estimator_checks(kind, missing):
     model = kind(missing=missing) if kind is C45Classifier else kind(n_estimators=4, missing=missing)

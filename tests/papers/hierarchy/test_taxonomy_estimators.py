@@ -58,6 +58,7 @@ def noisy(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray]:
     return X, np.where(rng.random(n) < 0.1, 1 - y, y)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("estimator", ESTIMATORS, ids=repr)
 def test_estimators_pass_scikit_learns_checks(estimator):
     results = check_estimator(estimator, on_fail=None, on_skip=None)

@@ -102,6 +102,7 @@ def request_(tmp_path_factory) -> StudyRequest:
     return StudyRequest("quick", 1, 1, folder, None, ONLY, lambda line: None, offline=True)
 
 
+@pytest.mark.long
 def test_a_small_run_has_every_table_of_both_parts(request_):
     study = STUDIES["field"]()
     result = study.run(request_)

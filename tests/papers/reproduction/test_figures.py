@@ -253,6 +253,7 @@ def test_epsilon_of_gdt_is_near_the_printed_choice():
     assert len(found["bupa"].values) == 36
 
 
+@pytest.mark.long
 def test_variance_and_trees_are_drawn_of_the_samples_of_the_reproduction():
     # Figures 8 and 14: 15 components of SPECT, 5 of Votes, 10 of Contraceptive, two curves each.
     drawn = picture("odt_variance").figure.axes
@@ -301,6 +302,7 @@ def test_complexity_is_the_white_share_and_ranks_the_artificial_sets_as_the_text
     assert max(found[each] for each in "adef") < 0.5 * min(found[each] for each in "bc")
 
 
+@pytest.mark.long
 def test_complexity_and_accuracy_are_those_of_the_stored_study():
     with open(PACKAGE.parent / "results" / "reproduction" / "taxonomy_complexity.csv", encoding="utf-8") as handle:
         stored = {row["data set"]: row for row in csv.DictReader(handle)}

@@ -247,6 +247,7 @@ def test_class_accuracies_weighted_by_class_size_are_the_accuracy(request_for):
     assert all(random[(*key, "")].ours == cell.ours for key, cell in again.items()) and again
 
 
+@pytest.mark.long
 def test_folds_of_the_fold_tables_are_those_of_the_whole_tables(request_for):
     bupa = replace(request_for, only={"dataset": ("bupa",), "algorithm": ("gdt",)})
     found = STUDIES["chapter5"]().run(bupa).cells
@@ -280,6 +281,7 @@ def test_clusters_add_up_to_leaves(request_for):
     assert len(counts) == 3 and sum(counts) == pytest.approx(leaves)
 
 
+@pytest.mark.long
 def test_the_default_choice_of_epsilon_is_that_of_the_run(request_for):
     for config, table in (("chapter5_two_stage", "5.2"), ("chapter5_nested", "5.3")):
         run = runs.outcome(request_for, f"reproduce/{config}")
