@@ -14,7 +14,6 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results"
 # Places below docs/ that pages link to.
 BUILT = (
-    "field_tables.md",
     "guarantees.svg",
     "llms.txt",
     "monotone.svg",
@@ -44,10 +43,8 @@ def built(name: str) -> bytes:
         return rendered(answers.verify_picture(), "svg")
     if name == "monotone.svg":
         return rendered(answers.monotone_picture(), "svg")
-    if name == "llms.txt":
-        return index.text().encode()
-    assert name == "field_tables.md", name
-    return document.field_tables(RESULTS).encode()
+    assert name == "llms.txt", name
+    return index.text().encode()
 
 
 def main(folder: str) -> None:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +34,6 @@ from oblique_cli.fitting.goals import Goal
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
 from oblique_cli.models.model import Model
-from tools.small_trees import filled
 
 ROOT = Path(__file__).resolve().parent.parent
 STORED, PAGE = ROOT / "results" / "coverage.csv", ROOT / "docs" / "guarantees.md"
@@ -161,6 +161,16 @@ def table(rows: Sequence[Mapping[str, str]]) -> str:
         sizes = " and ".join(f"{sets[:, 1].mean():.2f}" for sets in means)
         lines.append(f"| `{name}` | {' | '.join(cells)} | {sizes} |")
     return "\n".join(lines)
+
+
+def filled(page: str, made: Mapping[str, str]) -> str:
+    """Return a page with its tables between their marks; ValueError for a table that has not exactly one place."""
+    for name, lines in made.items():
+        mark = re.compile(rf"(<!-- begin {name} -->\n\n).*?(\n\n<!-- end {name} -->)", re.DOTALL)
+        page, count = mark.subn(lambda match, lines=lines: match[1] + lines + match[2], page)
+        if count != 1:
+            raise ValueError(f"the page has {count} places for {name}")
+    return page
 
 
 def main() -> int:

@@ -9,9 +9,8 @@ folds.csv.gz      a line a fold: part, dataset, method, repeat, fold, n_test, n_
                   An empty cell is a number that a model does not have
 summary.csv       a line a part and method: method, part, sets, repeats, accuracy (%, mean over sets of the share of all
                   test rows), terms, leaves, cpu_s (geometric means over sets)
-PART_means.csv, PART_ranks.csv, PART_METHOD.csv, PART_accuracies.csv   tables of docs/field.md and of the page with all
-third.md          what the third part says, in sentences that docs/field.md has
-front.md          the sentence of it that the README has
+PART_means.csv, PART_ranks.csv, PART_METHOD.csv, PART_accuracies.csv   tables of each part
+front.md          the sentence of the third part that the README has
 field.svg below docs/   accuracy on the third part by what there is to read in a model
 
 Parts are development, confirmation and third. A method is in tables of a part if all folds of all sets were run; one
@@ -36,7 +35,6 @@ import numpy as np
 from oblique_cli.drawing.canvas import rendered
 from oblique_cli.drawing.charts import Axis, Panel, Point, scatter
 from oblique_cli.errors import ObliqueError
-from oblique_cli.evaluation import significance_tests
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import Row
 from oblique_cli.papers.reproduction.framework.runs import DATABASE
@@ -52,10 +50,7 @@ METRICS = ("accuracy", "balanced_accuracy", "log_loss", "leaves", "n_terms", "cp
 REFERENCES = ("logistic_tree", "logistic_forest")
 # Of this package; pictures tell them from others.
 OURS = ("logistic_tree", "lmt", "tao", "hhgdt", "tao_forest", "hhgdt_forest", "logistic_forest")
-# Forests and boosting of other libraries.
-ENSEMBLES = ("random-forest-500", "extra-trees-500", "xgboost-100", "lightgbm-100", "catboost")
-SLOW = {"catboost": "CatBoost", "ebm": "EBM", "realmlp": "RealMLP"}  # of configs/field_rivals_slow.yaml
-TREE, FOREST = "logistic_tree", "logistic_forest"
+TREE = "logistic_tree"
 FOLDS_OF_THIRD = 3
 LEAST_SECONDS = 0.01  # which the clock that fits were measured by tells from nothing
 # Whom the README's sentence names, in words.
@@ -69,7 +64,6 @@ KNOWN = {
     "catboost": "CatBoost",
     "cart": "CART",
 }
-AIM, LEVEL = 1.0, 0.05  # points, and what p of Wilcoxon's test has to be below
 
 
 class Fold(NamedTuple):
@@ -229,77 +223,6 @@ def _percent(value: float) -> str:
     return f"{value:.1f}" if math.isfinite(value) else "—"
 
 
-class Lead(NamedTuple):
-    """One method against another: mean difference in points over sets, sets won and lost, p of Wilcoxon's test."""
-
-    points: float
-    wins: int
-    losses: int
-    p: float
-
-    def __str__(self) -> str:
-        way = "above" if self.points >= 0 else "below"
-        p = f"p {self.p:.3f}" if self.p >= 0.001 else "p < 0.001"
-        return f"{abs(self.points):.1f} {way} ({self.wins}/{self.losses}, {p})"
-
-    @property
-    def is_reached(self) -> bool:
-        """Whether it is as large as was aimed at, and no chance."""
-        return self.points >= AIM and self.p < LEVEL
-
-
-def lead(own: Scores, method: str, other: str) -> Lead:
-    """Return how far a method is before another one, on the sets that both finished."""
-    first, second = (own.values["accuracy"][:, own.methods.index(name)] for name in (method, other))
-    both = ~np.isnan(first) & ~np.isnan(second)
-    differences = np.round(first[both] - second[both], 9).tolist()
-    sign, ranks = significance_tests.sign_test(differences), significance_tests.wilcoxon(differences)
-    return Lead(float(np.mean(differences)), sign.wins, sign.losses, float(ranks.p))
-
-
-def sentences(folds: Sequence[Fold]) -> str:
-    """Return what the third part says, as items of a list."""
-    own = scores(folds, THIRD)
-    accuracy, terms = own.means("accuracy"), own.means("n_terms")
-    rank = 1 + sum(value > accuracy[own.methods.index(TREE)] for value in accuracy)
-    fits = [fold for fold in folds if (fold.part, fold.method) == (THIRD, TREE)]
-    single = sum(fold.leaves == "1" for fold in fits)
-
-    def against_each(method: str, others: Iterable[str]) -> tuple[str, bool]:
-        leads = {name: lead(own, method, name) for name in others if name in own.methods and name != method}
-        text = ", ".join(f"`{name}` {found}" for name, found in leads.items())
-        return text, all(found.is_reached for found in leads.values())
-
-    at, forest = own.methods.index(TREE), own.methods.index(FOREST)
-    others, before_others = against_each(TREE, ENSEMBLES)
-    ours, before_ours = against_each(TREE, [name for name in OURS if name.endswith("_forest")])
-    rest, _ = against_each(TREE, [m for m in own.methods if m not in ENSEMBLES and not m.endswith("_forest")])
-    extra = lead(own, FOREST, "extra-trees-500")
-    missing = [title for name, title in SLOW.items() if name not in own.methods]
-    items = [
-        f"**One tree.** `{TREE}` has {accuracy[at]:.1f} % with {terms[at]:.0f} terms to read; it is number {rank} of "
-        f"{len(own.methods)} methods. In {single} of {len(fits)} fits it is a single leaf: logistic regression, whose "
-        "ridge, squares and number of terms cross-validation chose.",
-        f"**Before forests and boosting of other libraries.** Points, sets won and lost, and p of Wilcoxon's test over "
-        f"sets: {others}. The aim, at least {AIM:.1f} before each of them with p below {LEVEL:g}, is "
-        f"{_told(before_others)}.",
-        f"**Before our own forests**: {ours}. The aim of {AIM:.1f} before every forest, ours among them, is "
-        f"{_told(before_others and before_ours)}.",
-        f"**A forest of such trees.** `{FOREST}` has {accuracy[forest]:.1f} % with {terms[forest]:,.0f} terms: before "
-        f"extra trees it is {extra}. The aim of {AIM:.1f} is {_told(extra.is_reached)}.",
-        f"**Before all others**: {rest}.",
-    ]
-    done = len({fold.fold for fold in fits})
-    if done < FOLDS_OF_THIRD:
-        items.insert(
-            0, f"**So far {done} of the {FOLDS_OF_THIRD} folds** of every table were run, by all methods alike."
-        )
-    if missing:
-        items.append(f"**Not run on all tables**: {', '.join(missing)} (`configs/field_rivals_slow.yaml`).")
-    lines = (wrap(item, 118, break_long_words=False, break_on_hyphens=False) for item in items)
-    return "".join("- " + "\n  ".join(each) + "\n" for each in lines)
-
-
 def front_sentence(folds: Sequence[Fold]) -> str:
     """Return what the README says of the third part: the tree beside the rivals that most people know."""
     own = scores(folds, THIRD)
@@ -315,10 +238,6 @@ def front_sentence(folds: Sequence[Fold]) -> str:
         f"has {accuracy[at]:.1f} %, {', '.join(rivals)}{so_far}."
     )
     return "\n".join(wrap(text, 118, break_long_words=False, break_on_hyphens=False)) + "\n"
-
-
-def _told(reached: bool) -> str:
-    return "reached" if reached else "missed"
 
 
 def picture(folds: Sequence[Fold], part: str = THIRD) -> tuple[bytes, str]:
@@ -356,7 +275,6 @@ def make() -> dict[Path, bytes]:
     made = {SUMMARY: _csv(summary(folds))}
     for name, table in tables(folds).items():
         made[FOLDER / f"{name}.csv"] = _csv([table.header, *table.rows])
-    made[FOLDER / "third.md"] = sentences(folds).encode()
     made[FOLDER / "front.md"] = front_sentence(folds).encode()
     made[PICTURE] = picture(folds)[0]
     return made

@@ -1,7 +1,6 @@
 """What small trees cost, on small development sets of the field: splits of few features, few leaves, fewer terms after.
 
-    python -m tools.small_trees           # fits.csv in results/small_trees, then the tables of docs/small_trees.md
-    python -m tools.small_trees --tables  # the tables alone
+    python -m tools.small_trees           # writes results/small_trees/fits.csv
 
 Two repetitions of halves, stratified, the same for all. Every tree is pruned by cross-validation inside its half, by
 the rule of one standard error. `--sparse` is `oblique tree --sparse --tolerance 0.01`: terms are taken out of the tree
@@ -10,17 +9,13 @@ that is fitted, as long as 1 % of its training rows more or fewer are wrong.
 
 from __future__ import annotations
 
-import argparse
 import csv
-import re
 import sys
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import wilcoxon
 
 from oblique_cli import make
 from oblique_cli.data import catalogue
@@ -31,7 +26,7 @@ from oblique_cli.papers.reproduction.studies.field import DEVELOPMENT, division
 from oblique_cli.tree.sparse import simplified
 
 ROOT = Path(__file__).resolve().parent.parent
-STORED, PAGE = ROOT / "results" / "small_trees" / "fits.csv", ROOT / "docs" / "small_trees.md"
+STORED = ROOT / "results" / "small_trees" / "fits.csv"
 SETS = (
     *("iris", "tae", "sonar", "glass", "new_thyroid", "statlog_heart", "bupa", "ionosphere"),
     *("breast_cancer_wdbc", "pima", "vehicle"),
@@ -103,68 +98,15 @@ def stored() -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def tables(rows: Sequence[Mapping[str, str]]) -> dict[str, str]:
-    """Return the tables of the page by their names: means over the sets of the means over their four halves."""
-    by: dict[tuple[str, ...], dict[str, list[tuple[float, float, float]]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        key = (row["heuristic"], row["max_terms"], row["max_leaf_nodes"], row["sparse"])
-        figures = (100 * float(row["accuracy"]), float(row["leaves"]), float(row["terms"]))
-        by[key][row["dataset"]].append(figures)
-
-    def cells(*key: str) -> str:
-        means = np.mean([np.mean(own, axis=0) for own in by[key].values()], axis=0)
-        return f"{means[0]:.1f} / {means[1]:.1f} / {means[2]:.1f}"
-
-    plain = cells("axis_parallel", "", "", "0")
-    lines = ["| heuristic | 1 term | 2 terms | 3 terms | any | any, then `--sparse` |", "| --- " * 6 + "|"]
-    lines.append(f"| axis_parallel | {plain} | | | | |")
-    for heuristic in HEURISTICS:
-        few = [cells(heuristic, str(limit or ""), "", "0") for limit in LIMITS]
-        lines.append(f"| {heuristic} | {' | '.join([*few, cells(heuristic, '', '', '1')])} |")
-    leaves = ["| heuristic | 2 leaves | 4 leaves | 8 leaves | any |", "| --- " * 5 + "|"]
-    for heuristic in ("axis_parallel", "fdt"):
-        few = [cells(heuristic, "", str(most), "0") for most in LEAVES]
-        leaves.append(f"| {heuristic} | {' | '.join([*few, cells(heuristic, '', '', '0')])} |")
-
-    def against(one: tuple[str, ...], other: tuple[str, ...]) -> str:
-        own, theirs = ({name: np.mean(some, axis=0)[0] for name, some in by[key].items()} for key in (one, other))
-        falls = np.array([own[name] - theirs[name] for name in own])
-        return f"{falls.mean():+.1f} ({(falls > 0).sum()}/{(falls < 0).sum()}, {wilcoxon(falls).pvalue:.2f})"
-
-    pairs = ["| heuristic, at most | axis_parallel | any terms | any, then `--sparse` |", "| --- " * 4 + "|"]
-    for heuristic in HEURISTICS:
-        for limit in ("2", "3"):
-            own = (heuristic, limit, "", "0")
-            others = (("axis_parallel", "", "", "0"), (heuristic, "", "", "0"), (heuristic, "", "", "1"))
-            found = " | ".join(against(own, other) for other in others)
-            pairs.append(f"| {heuristic}, {limit} terms | {found} |")
-    made = {"terms": lines, "leaves": leaves, "pairs": pairs}
-    return {f"small-trees-{name}": "\n".join(table) for name, table in made.items()}
-
-
-def filled(page: str, made: Mapping[str, str]) -> str:
-    """Return a page with its tables."""
-    for name, table in made.items():
-        mark = re.compile(rf"(<!-- begin {name} -->\n\n).*?(\n\n<!-- end {name} -->)", re.DOTALL)
-        page, count = mark.subn(lambda found, table=table: found[1] + table + found[2], page)
-        if count != 1:
-            raise ValueError(f"the page has {count} places for {name}")
-    return page
-
-
 def main() -> int:
-    """Fit and store, then fill in the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--tables", action="store_true", help="of the stored fits alone")
-    if not parser.parse_args().tables:
-        STORED.parent.mkdir(parents=True, exist_ok=True)
-        with STORED.open("w", newline="") as stream:
-            out = csv.DictWriter(stream, FIELDS, lineterminator="\n")
-            out.writeheader()
-            for row in fits():
-                out.writerow({**row, "accuracy": f"{row['accuracy']:.6f}"})
-                stream.flush()
-    PAGE.write_text(filled(PAGE.read_text(), tables(stored())))
+    """Fit and store."""
+    STORED.parent.mkdir(parents=True, exist_ok=True)
+    with STORED.open("w", newline="") as stream:
+        out = csv.DictWriter(stream, FIELDS, lineterminator="\n")
+        out.writeheader()
+        for row in fits():
+            out.writerow({**row, "accuracy": f"{row['accuracy']:.6f}"})
+            stream.flush()
     return 0
 
 

@@ -1,10 +1,11 @@
 """Write what is measured on the corpus of tables (tests/tables).
 
-python -m tools.tables rates              how often columns of each label are left out, into docs/own_data_measured.md
+python -m tools.tables rates              how often columns of each label are left out, into results/tables/rates.csv
 python -m tools.tables fits [TABLE ...]   the default fit beside its rivals, into results/tables/fits.csv; hours for all
 """
 
 import argparse
+import csv
 import sys
 from pathlib import Path
 
@@ -14,9 +15,9 @@ from tables import corpus, fits, judging  # noqa: E402  (the corpus is that of t
 
 
 def write_rates() -> None:
-    """Put the table of rates between its marks."""
-    before, _, after = judging.parts(judging.PAGE.read_text(encoding="utf-8"))
-    judging.PAGE.write_text(before + judging.text() + after, encoding="utf-8")
+    """Count columns over the corpus and store the counts."""
+    with judging.STORED.open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream, lineterminator="\n").writerows(judging.lines())
 
 
 def write_fits(names: list[str], workers: int) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # HHCART(A) looks at a direction for each pair of columns and each class. Where the rows times these directions are more
 # than this, for the roots of all trees that are grown (3 to 25 seconds for the whole, by how deep they get), the tree
-# that nobody has named is one of HHCART(D), which looks at one reflection a class; docs/performance.md compares them.
+# that nobody has named is one of HHCART(D), which looks at one reflection a class; docs/measured.md compares them.
 MOST_WORK = 500_000_000
 QUICK_TREE = "hhcart_d"
 

@@ -40,7 +40,7 @@ def test_the_plain_index_has_every_page_of_the_site_once(folder):
     text = (folder / "llms.txt").read_text(encoding="utf-8")
     linked = re.findall(r"^- \[.+?\]\((\S+)\.html\)(?:: .+)?$", text, re.MULTILINE)
     named = re.findall(r"[\w/]+(?=\.(?:md|ipynb))", str(index.navigation()["nav"]))
-    assert linked == named and len(linked) == text.count("\n- ") > 80
+    assert linked == named and len(linked) == text.count("\n- ") > 60
     assert "[Refined trees](algorithms/tao.html): TAO improves a grown tree as a whole." in text
     assert not re.search(r"\]\((?!\S+\.html\))|<!--|\.\.\.$", text)
 
@@ -48,15 +48,6 @@ def test_the_plain_index_has_every_page_of_the_site_once(folder):
 def test_all_published_cells_are_in_the_picture_of_the_reproduction(folder):
     picture = xml.etree.ElementTree.parse(folder / "reproduction.svg").getroot()
     assert picture.tag == f"{SVG}svg" and (folder / "reproduction.svg").stat().st_size > 100_000
-
-
-def test_the_page_of_the_field_has_every_stored_table(folder):
-    page = (folder / "field_tables.md").read_text(encoding="utf-8")
-    stored = [path for path in (ROOT / "results/reproduction").glob("field_*.csv") if not path.stem.endswith("_run")]
-    stored += [path for path in (ROOT / "results/field").glob("*_*.csv")]
-    headers = [path.read_text(encoding="utf-8").splitlines()[0].split(",") for path in stored]
-    assert len(stored) > 20 and page.count("\n| --- |") == len(stored)
-    assert [header for header in headers if f"| {' | '.join(header)} |" not in page] == []
 
 
 @pytest.mark.parametrize(("panel", "imports"), [(0, rooms.rooms), (1, rooms.core_rooms)], ids=["package", "core"])

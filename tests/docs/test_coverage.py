@@ -11,12 +11,11 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT))
 
 from tools import coverage  # noqa: E402
-from tools.small_trees import filled  # noqa: E402
 
 
 def test_the_page_has_the_table_of_the_stored_rows():
     page = coverage.PAGE.read_text()
-    assert filled(page, {"coverage": coverage.table(coverage.stored())}) == page
+    assert coverage.filled(page, {"coverage": coverage.table(coverage.stored())}) == page
 
 
 def test_every_set_is_measured_as_often_and_a_cell_is_a_mean_of_means():

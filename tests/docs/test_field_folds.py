@@ -18,7 +18,6 @@ from tools import field_folds
 FOLDER = ROOT / "results" / "field"
 FOLDS = list(csv.DictReader(io.StringIO(gzip.decompress(field_folds.FOLDS.read_bytes()).decode())))
 SUMMARY = list(csv.DictReader((FOLDER / "summary.csv").read_text(encoding="utf-8").splitlines()))
-PAGE = (ROOT / "docs" / "field.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")

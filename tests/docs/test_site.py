@@ -37,7 +37,7 @@ def test_the_navigation_begins_as_a_reader_would():
     wanted = ["Start", "Tutorial", "Choosing an algorithm", "Notebooks", "Own data"]
     wanted += ["Fitting", "Models", "Explaining", "Guarantees", "Experiments"]
     assert titles[: len(wanted)] == wanted
-    assert {"Algorithms", "Reproduction", "Extending", "Reliability", "Performance", "Architecture", "API"} < set(
+    assert {"Algorithms", "Reproduction", "Extending", "Reliability", "Measurements", "Architecture", "API"} < set(
         titles
     )
 
@@ -49,7 +49,7 @@ def test_the_navigation_begins_as_a_reader_would():
         ("[c](../CONTRIBUTING.md)", "docs/choosing.md", "choosing.md", "[c](contributing.md)"),
         ("[a](docs/choosing.md#x)", "CONTRIBUTING.md", "contributing.md", "[a](choosing.md#x)"),
         ("[b](../../benchmarks/README.md)", "docs/figures/README.md", "figures/README.md", "[b](../benchmarks.md)"),
-        ("[f](forests.md)", "docs/choosing.md", "choosing.md", "[f](forests.md)"),
+        ("[f](ensembles.md)", "docs/choosing.md", "choosing.md", "[f](ensembles.md)"),
         ("![p](hhcart.svg)", "docs/algorithms/hhcart.md", "algorithms/hhcart.md", "![p](hhcart.svg)"),
         ("[l](../LICENSE)", "docs/README.md", "README.md", "l"),
         ("[h](#cost)", "docs/README.md", "README.md", "[h](#cost)"),

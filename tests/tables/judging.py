@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,8 +13,7 @@ from oblique_cli.data.own.source import Source
 from oblique_cli.errors import ObliqueError
 from tables import corpus
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "own_data_measured.md"
-BEGIN, END = "<!-- begin rates -->\n", "<!-- end rates -->\n"
+STORED = Path(__file__).resolve().parents[2] / "results" / "tables" / "rates.csv"
 STAYS = ("measurement", "level")  # labels of columns that must be used
 
 
@@ -94,19 +92,12 @@ def rates() -> dict[str, Rate]:
     return found
 
 
-def text() -> str:
-    """The table of rates as Markdown."""
-    lines = ["| label by hand | columns | used | left out | as |", "| --- | --- | --- | --- | --- |"]
+def lines() -> list[tuple[str, ...]]:
+    """The lines of results/tables/rates.csv, its heading first."""
+    counted = [("label", "columns", "used", "left_out", "reasons")]
     for label, rate in rates().items():
         n = rate.used + rate.left_out
         if n:
             reasons = ", ".join(f"{why} {count}" for why, count in sorted(rate.why.items()))
-            lines.append(f"| {label} | {n} | {rate.used} | {rate.left_out} ({rate.share_left_out:.1%}) | {reasons} |")
-    return "\n".join(lines) + "\n"
-
-
-def parts(page: str) -> tuple[str, str, str]:
-    """The page before its table of rates, the table, and what follows."""
-    found = re.fullmatch(f"(.*{BEGIN})(.*)({END}.*)", page, re.DOTALL)
-    assert found, f"{PAGE.name} has no {BEGIN.strip()}"
-    return found[1], found[2], found[3]
+            counted.append((label, str(n), str(rate.used), str(rate.left_out), reasons))
+    return counted

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import statistics
 
 import pytest
 
-from tables import corpus, fits, judging
+from tables import corpus, fits
 
 STORED = {result.table: result for result in fits.stored()}
 # Tables that are measured here: small ones of every kind, a part of each.
-MODELS = ("fit", "forest", "linear")
 QUICK = ("sklearn:iris", "datasets:mtcars")
 
 
@@ -34,24 +32,6 @@ def test_every_stored_result_that_is_worse_is_an_exception_with_its_reason():
     exceptions = fits.exceptions()
     assert worse == exceptions.keys()
     assert all(len(reason) > 20 for reason in exceptions.values())
-
-
-def test_the_documentation_tells_the_stored_results():
-    said = " ".join(judging.PAGE.read_text(encoding="utf-8").split())
-    worse = sum(result.is_worse for result in STORED.values())
-    assert f"It has {len(STORED)} of the {len(corpus.tables())} so far" in said and worse == 0
-    of_classes, of_numbers = ([r for r in STORED.values() if r.metric == kind] for kind in ("accuracy", "skill"))
-    fit, forest, linear = (100 * statistics.fmean(getattr(r, m) for r in of_classes) for m in MODELS)
-    assert (
-        f"On {len(of_classes)} tables of classes the mean accuracy is {fit:.1f} %, of the forest {forest:.1f}" in said
-    )
-    assert f"and of logistic regression {linear:.1f};" in said
-    fit, forest, linear = (statistics.fmean(getattr(r, m) for r in of_numbers) for m in MODELS)
-    told = (
-        f"on {len(of_numbers)} of numbers the fit lags, with a mean of {fit:.3f} beside {forest:.3f} and {linear:.3f}."
-    )
-    assert told in said
-    assert max(result.seconds for result in STORED.values()) < 14
 
 
 def test_stored_results_are_written_as_they_are_read(monkeypatch, tmp_path):

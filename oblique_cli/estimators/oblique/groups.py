@@ -66,7 +66,7 @@ class Growth(Declared, BaseEstimator, kw_only=True):
         help="Most features of a split, those of its coefficients that are not 0; a qualitative column is one. Where "
         "the heuristic finds more, features are left out by halves, those that move rows least, and it looks among "
         "the others again (Brodley and Utgoff 1995); the best axis-parallel split takes its place if it is as good. "
-        "None for no limit. See docs/small_trees.md.",
+        "None for no limit. See docs/pruning.md.",
     )
     min_samples_leaf: float = parameter(
         default=1,
@@ -179,7 +179,7 @@ class Leaves(Declared, BaseEstimator, kw_only=True):
 
 
 class Refinement(Declared, BaseEstimator, kw_only=True):
-    """How a tree is refined as a whole by tree alternating optimization (docs/refinement.md)."""
+    """How a tree is refined as a whole by tree alternating optimization (docs/pruning.md)."""
 
     penalty: float | None = parameter(
         default=None,

@@ -127,7 +127,7 @@ class LogisticModelTreeClassifier(
         default="none",
         allowed=Choice(REFINEMENTS),
         help="Whether the two starts that are best once pruned are refined as well, the models in their leaves "
-        '(docs/refinement.md); with "ridge" models only.',
+        '(docs/pruning.md); with "ridge" models only.',
     )
     n_penalties: int = parameter(
         default=6,

@@ -114,7 +114,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         Rows of alpha, n_leaves, n_terms, accuracy and standard_error, from the tree as grown to its root alone, and
         ``chosen``, the number of the one that `pruning` took; ``at(k)`` is the tree of each.
     refinement_ : Refined, with refine "tao"
-        The start, the path of penalties and the objective after every update of a node (docs/refinement.md).
+        The start, the path of penalties and the objective after every update of a node (docs/pruning.md).
     levels_ : dict
         Position of each qualitative column -> its levels, in the order of their codes in ``tree_``.
     classes_ : (C,) class labels
@@ -144,7 +144,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         allowed=Choice(REFINEMENTS),
         help='"tao" refines the grown and pruned tree by tree alternating optimization, at the penalty that 5-fold '
         "cross-validation of the training rows chooses; a `Refinement`, or a mapping of its parameters, says how "
-        "(docs/refinement.md).",
+        "(docs/pruning.md).",
     )
     growth: Growth | Mapping[str, Any] | None = parameter(
         default=None,

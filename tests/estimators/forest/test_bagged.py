@@ -150,7 +150,7 @@ def test_a_double_random_forest_divides_all_rows_by_splits_chosen_on_samples():
 
 
 def test_it_is_an_estimator_of_scikit_learn():
-    # Rows are drawn alike and count by their weight (docs/forests.md).
+    # Rows are drawn alike and count by their weight (docs/ensembles.md).
     results = check_estimator(BaggedForestClassifier(n_estimators=5), on_fail=None, on_skip=None)
     failed = {result["check_name"] for result in results if result["status"] == "failed"}
     assert failed <= {"check_sample_weight_equivalence_on_dense_data"}

@@ -106,7 +106,7 @@ def test_a_weight_of_two_is_a_row_twice():
 
 
 def test_it_is_an_estimator_of_scikit_learn():
-    # Rows are drawn alike and count by their weight (docs/forests.md).
+    # Rows are drawn alike and count by their weight (docs/ensembles.md).
     results = check_estimator(HeterogeneousForestClassifier(n_estimators=5), on_fail=None, on_skip=None)
     failed = {result["check_name"] for result in results if result["status"] == "failed"}
     assert failed <= {"check_sample_weight_equivalence_on_dense_data"}

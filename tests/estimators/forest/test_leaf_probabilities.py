@@ -148,7 +148,7 @@ def test_threads_and_a_warm_start_change_nothing_and_another_rule_leaves_no_trac
 
 @pytest.mark.parametrize(("rule", "strength"), [("laplace", 1.0), ("shrinkage", "oob")])
 def test_it_is_an_estimator_of_scikit_learn(rule: str, strength: Any):
-    # Rows are drawn alike and count by their weight (docs/forests.md).
+    # Rows are drawn alike and count by their weight (docs/ensembles.md).
     model = make("hhgdt_forest", n_estimators=5, probabilities=rule, probability_strength=strength)
     results = check_estimator(model, on_fail=None, on_skip=None)
     failed = {result["check_name"] for result in results if result["status"] == "failed"}

@@ -26,7 +26,7 @@ from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
 from oblique_cli.papers.hierarchy.linkage import upgma
 from oblique_cli.papers.hierarchy.staxac import staxac
 from oblique_cli.papers.reproduction import draws, planes, prints, weka
-from oblique_cli.papers.reproduction.framework import document, forest_tables, runs, study_report
+from oblique_cli.papers.reproduction.framework import document, runs, study_report
 from oblique_cli.papers.reproduction.framework import drawing as drawing_
 from oblique_cli.papers.reproduction.framework.choice_of_reading import HOLDS
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, Cell
@@ -459,24 +459,6 @@ def test_a_reason_by_the_matrix_of_coefficients_names_draws_that_have_the_printe
     for reading, value in odt.captured("spect", sample, 20260101, 0).items():
         row = rows["spect", reading]
         assert float(row["least"]) - 0.005 <= value <= float(row["largest"]) + 0.005
-
-
-# -- tables in the form of the paper -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("table", forest_tables.TABLES)
-def test_tables_of_forests_have_the_stored_accuracies_the_best_in_bold(table):
-    methods, _ = forest_tables.TABLES[table]
-    lines = forest_tables.block(RESULTS, table).splitlines()
-    rows = stored("mpsvm_accuracies")
-    for row, line in zip(rows, lines[2:], strict=False):
-        name, *cells = [cell.strip() for cell in line.strip("|").split("|")]
-        assert name == row["data set"] and [cell.strip("*") for cell in cells] == [row[m] for m in methods]
-        best = max(float(row[m]) for m in methods)
-        assert [cell.startswith("**") for cell in cells] == [float(row[m]) == best for m in methods]
-    ranks = {row["method"]: row["ours"] for row in stored("mpsvm_ranks")}
-    assert lines[2 + len(rows)].startswith("| average rank |") and ranks[methods[1]] in lines[2 + len(rows)]
-    assert forest_tables.block(RESULTS / "nowhere", table) is None
 
 
 def test_the_contradiction_of_iris_is_in_the_printed_thresholds():

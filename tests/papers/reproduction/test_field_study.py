@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import importlib.util
 import math
 from dataclasses import replace
 from itertools import pairwise
@@ -18,11 +16,7 @@ from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation import significance_tests
 from oblique_cli.evaluation.tables import title_of
-from oblique_cli.experiments import running
-from oblique_cli.experiments.progress import Progress
-from oblique_cli.experiments.store import Store
-from oblique_cli.ground.resources import PACKAGE
-from oblique_cli.papers.reproduction.framework.runs import DATABASE, Outcome, outcome
+from oblique_cli.papers.reproduction.framework.runs import Outcome, outcome
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest, StudyResult
 from oblique_cli.papers.reproduction.framework.study_report import StudyReport
 from oblique_cli.papers.reproduction.studies import field
@@ -271,61 +265,3 @@ def test_regression_has_means_ranks_and_numbers_data_set_by_data_set(regression)
         rmse, relative = ([float(row[column]) for row in tables[name].rows] for name in ("rmse", "relative"))
         assert relative == pytest.approx([value / min(rmse) for value in rmse], abs=2e-3)
     assert all(float(cell) >= 1 for row in tables["leaves"].rows for cell in row[1:])
-
-
-# -- tables of stored runs ---------------------------------------------------------------------------------------------
-
-
-def the_tool():
-    """The script of these tables, as a module."""
-    spec = importlib.util.spec_from_file_location("field_tool", PACKAGE.parent / "tools" / "field.py")
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
-    return tool
-
-
-def test_the_tool_takes_the_first_repetitions_of_an_unfinished_run(tmp_path):
-    tool = the_tool()
-    document = {
-        "version": 1,
-        "dataset": "iris",
-        "algorithms": ["axis_parallel", "hhgdt"],
-        "cv": {"folds": 2, "repeats": 3},
-        "metrics": list(config.load(field.Field.runs[0]).metrics),
-    }
-    experiment = config.from_mapping(document, "unfinished")
-    with Store(tmp_path / "oblique.sqlite") as store:
-        running.run(experiment, store, n_jobs=1, progress=Progress(quiet=True), only=lambda job: job.repeat < 2)
-        lines = [tool.stored(store, "unfinished", (), repeats).table.lines for repeats in (None, 1, 2)]
-        first = [row for row in store.rows("unfinished") if (row.repeat, row.algorithm) == (0, "hhgdt")]
-    assert [all(line.folds_ok == line.folds_expected for line in each) for each in lines] == [False, True, True]
-    (accuracy,) = [line.value("accuracy").mean for line in lines[1] if line.algorithm == "hhgdt"]
-    assert accuracy == pytest.approx(100 * sum(row.n_correct for row in first) / sum(row.n_test for row in first))
-
-
-@pytest.mark.long
-def test_the_tool_makes_the_tables_of_stored_runs_of_both_kinds(regression, request_, tmp_path, capsys):
-    tool = the_tool()
-    asked, result = regression
-    two = outcome(replace(asked, only={}), "field", datasets=["iris", "bupa"], algorithms=["axis_parallel", "hhgdt"])
-    five = outcome(
-        replace(asked, only={}), "field", "cv.folds=5", datasets=["iris", "bupa"], algorithms=["axis_parallel"]
-    )
-    tuned = outcome(replace(asked, only={}), "field_tuned", datasets=["iris", "bupa"], algorithms=["cart", "hhgdt"])
-    with Store(f"{asked.results}/{DATABASE}") as store:
-        names = [run.name for run in store.runs()]
-    tool.main([*names, "--results", asked.results, "--output", str(tmp_path)])
-    made = {path.name for path in (tmp_path / "reproduction").iterdir()}
-    fewer = [*names, "--without", "hhgdt", "--results", asked.results, "--output", str(tmp_path / "fewer")]
-    tool.main(fewer)
-    assert "hhgdt" not in (tmp_path / "fewer" / "reproduction" / "field_accuracies.csv").read_text()
-    assert {f"field_regression_{name}.csv" for name in REGRESSION_TABLES} <= made
-    assert {"field_accuracies.csv", "field_10x5_accuracies.csv", "field_regression_run.csv"} <= made
-    assert "field_tuned_accuracies.csv" in made
-    with open(tmp_path / "reproduction" / "field_regression_rmse.csv", newline="") as handle:
-        header, *rows = map(tuple, csv.reader(handle))
-    table = {table.name: table for table in result.tables}["rmse"]
-    assert (header, tuple(rows)) == (table.header, table.rows)
-    assert two.exit_code == five.exit_code == tuned.exit_code == 0
-    with pytest.raises(SystemExit, match=r"field: .*nothing"):
-        tool.main(["nothing", "--results", asked.results, "--output", str(tmp_path)])

@@ -315,7 +315,7 @@ def test_a_document_says_how_many_cells_agree_and_lists_those_that_do_not(tmp_pa
     made = document.blocks(tmp_path)
     assert made["summary"].startswith("1 of 2 cells agree; of the others 0 have a measured reason and 1 are")
     assert made["studies"].endswith("| `chapter3` | 2 | 1 | 0 | 1 |\n")
-    assert made["mpsvm-ranks"] == "Not run with the full profile yet.\n"
+    assert made["field-choices"] == "Not run with the full profile yet.\n"
     (row,) = csv.DictReader(io.StringIO(document.csv_files(tmp_path)["deviations"]))
     assert (row["dataset"], row["ours"], row["reason"], row["tried"]) == ("wine", "90.0", "unexplained", "")
     figure = agreement_picture(document.studied(tmp_path))

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from oblique_cli.data.csv_text import csv_text
 from oblique_cli.errors import ConfigError
-from oblique_cli.papers.reproduction.framework import forest_tables
 from oblique_cli.papers.reproduction.framework.markdown import table_lines
 from oblique_cli.papers.reproduction.framework.power import table_verdicts
 from oblique_cli.papers.reproduction.framework.power_page import (
@@ -36,24 +35,11 @@ from oblique_cli.papers.reproduction.framework.study_report import (
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
 DOCUMENTS = (
     "docs/reproduction.md",
-    "docs/forests_measured.md",
-    "docs/forests_tables.md",
-    "docs/field.md",
     "docs/choosing.md",
     "README.md",
 )
-# Blocks that show a table as a study or tools/field_folds.py left it, and the file it is in.
-COPIED = {
-    "mpsvm-ranks": "reproduction/mpsvm_ranks",
-    "mpsvm-tests": "reproduction/mpsvm_tests",
-    "mpsvm-costs": "reproduction/mpsvm_costs",
-    "mpsvm-minleaf": "reproduction/mpsvm_minleaf",
-    "mpsvm-mtry": "reproduction/mpsvm_mtry",
-    "mpsvm-readings": "reproduction/mpsvm_readings",
-    "field-third-means": "field/third_means",
-}
 # Blocks that have sentences as tools/field_folds.py made them of the folds, and the file they are in.
-SAID = {"field-third-said": "field/third", "field-front": "field/front"}
+SAID = {"field-front": "field/front"}
 # Of the field, what docs/choosing.md recommends or somebody would compare it with; and what it says of each.
 CHOICES = (
     "logistic_tree",
@@ -67,45 +53,6 @@ CHOICES = (
     "hhgdt",
     "cart",
 )
-# The comparisons of the field: study, its title, and its tables by title.
-FIELD_PARTS = ("confirmation", "development")
-BY_PART = {
-    "means": "means over the sets",
-    "ranks": "mean ranks and groups that no test tells apart",
-    "tao": "`tao` against every method",
-    "tao_logistic": "`tao_logistic` against every method",
-}
-OF_FIELD = {
-    f"{part}_{what}": f"{part.title()} sets: {title}" for part in FIELD_PARTS for what, title in BY_PART.items()
-}
-FIELD = {
-    "field": ("Five times two folds", OF_FIELD | {"accuracies": "Accuracy, data set by data set"}),
-    "field_10x5": ("Ten repetitions of five folds", OF_FIELD),
-    "field_tuned": ("Equal budgets for tuning", OF_FIELD | {"accuracies": "Accuracy, data set by data set"}),
-    "field_regression": (
-        "Regression",
-        {
-            "means": "Means over the sets",
-            "ranks": "Mean ranks and groups that no test tells apart",
-            "rmse": "RMSE",
-            "relative": "RMSE over that of the best method on the set",
-            "leaves": "Leaves",
-        },
-    ),
-}
-# Of the folds that are kept, by part.
-OF_FOLDS = {
-    "means": "means over the sets",
-    "ranks": "mean ranks and groups that no test tells apart",
-    "logistic_tree": "`logistic_tree` against every method",
-    "logistic_forest": "`logistic_forest` against every method",
-    "accuracies": "accuracy, set by set",
-}
-KEPT_PARTS = {
-    "third": "Tables that nothing was chosen on: three folds, once",
-    "confirmation": "Confirmation sets: the first two repetitions of two folds",
-    "development": "Development sets: the first two repetitions of two folds",
-}
 NOT_YET = "Not run with the full profile yet."
 
 
@@ -120,8 +67,7 @@ def blocks(results: Path) -> dict[str, str]:
     classes         how many cells that deviate have a reason of which class
     studies         how many cells of each study agree, have a reason, or are unexplained
     field-choices   what CHOICES gain and cost
-    forests-X       Table X of Zhang & Suganthan in its form
-    the others are COPIED or SAID
+    the others are in SAID
     """
     found = studied(results)
     out = {
@@ -131,41 +77,11 @@ def blocks(results: Path) -> dict[str, str]:
         "classes": _classes(found),
         "studies": _studies(found),
     }
-    out |= {name: _copied(results / f"{file}.csv") for name, file in COPIED.items()}
     for name, file in SAID.items():
         said = results / f"{file}.md"
         out[name] = said.read_text(encoding="utf-8") if said.is_file() else NOT_YET + "\n"
-    for table in forest_tables.TABLES:
-        out[f"forests-{table}"] = forest_tables.block(results, table) or NOT_YET + "\n"
     out["field-choices"] = _copied(results / "field" / "third_means.csv", methods=CHOICES)
     return out
-
-
-def field_tables(results: Path) -> str:
-    """Return a page with all stored tables of the field's comparisons, a section a study that was run in full."""
-    lines = [
-        "# The field: all tables",
-        "",
-        "[The field](field.md) says what is compared and how. Made from the stored results.",
-    ]
-    for study, (title, tables) in FIELD.items():
-        there = {
-            name: path
-            for what, name in tables.items()
-            if (path := results / "reproduction" / f"{study}_{what}.csv").is_file()
-        }
-        if there:
-            lines += ["", f"## {title}"]
-        for name, path in there.items():
-            lines += ["", f"### {name}", "", _copied(path).rstrip()]
-    for part, title in KEPT_PARTS.items():
-        paths = {name: results / "field" / f"{part}_{what}.csv" for what, name in OF_FOLDS.items()}
-        kept = {name: path for name, path in paths.items() if path.is_file()}
-        if kept:
-            lines += ["", f"## {title}"]
-        for name, path in kept.items():
-            lines += ["", f"### {part.title()} part: {name}", "", _copied(path).rstrip()]
-    return "\n".join(lines) + "\n"
 
 
 def studied(results: Path) -> dict[str, tuple[Cell, ...]]:
