@@ -304,7 +304,7 @@ def _published(page: str) -> str:
                 words = metric.removesuffix("_percent").removeprefix("n_").replace("_", " ")
                 rows.setdefault(reference, []).append(f"{words} {found.agree} of {found.compared}")
     if not rows:
-        return "The papers at hand print no numbers of it.\n"
+        return "No reproduced paper prints numbers of it.\n"
     lines = [(f"{_source(name)}, {name.partition(':')[2]}", ", ".join(counts)) for name, counts in rows.items()]
     return _table(("table", "cells that agree"), lines)
 

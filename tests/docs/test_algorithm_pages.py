@@ -17,7 +17,7 @@ from tools.algorithm_pages import FOLDER, PAGES, SHARED_PAGE, TAXONOMIES
 # Pages whose algorithms take seconds with the parameters of their pictures.
 DEAR = {"hhcart_regression", "sadt"}
 SILENT = "Where the paper is silent"
-SECTIONS = ["Method", "Example", "Parameters", "Cost", "Use and limits", SILENT, "Published and ours"]
+SECTIONS = ["Method", "Example", "Parameters", "Cost", "Use and limits", SILENT, "Published numbers"]
 MOST_WORDS = 500  # of a page without its generated blocks
 
 
