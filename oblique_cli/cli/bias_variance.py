@@ -55,4 +55,4 @@ def bias_variance(
     experiment = load(config, overrides, code=outside.ALLOW if allow_code else outside.REFUSE)
     found = decompose(experiment, load_datasets(experiment, data_dir, offline), count_workers(jobs))
     write(rendered(found, format_, output), output)
-    raise SystemExit(EXIT_OK if all(one.found for one in found.lines) else EXIT_FAILED_FOLDS)
+    raise SystemExit(EXIT_OK if all(one.estimate for one in found.lines) else EXIT_FAILED_FOLDS)

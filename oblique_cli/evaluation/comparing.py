@@ -227,8 +227,8 @@ def compare(table: ResultTable, rule: str = "1-SD", first: str | None = None, se
     RULES[rule]  # an unknown name is refused here, before any work
     ids = list(dict.fromkeys(line.algorithm for line in table.lines))
     metrics = tuple(name for name in table.metrics if name in METRICS and not METRICS[name].matrix)
-    found = (Pair(a, b, tuple(_duels(table, rule, a, b, metrics))) for a, b in _pairs(ids, first, second))
-    pairs = tuple(pair for pair in found if pair.duels)
+    candidates = (Pair(a, b, tuple(_duels(table, rule, a, b, metrics))) for a, b in _pairs(ids, first, second))
+    pairs = tuple(pair for pair in candidates if pair.duels)
     if not pairs:
         raise ConfigError("compare: no two algorithms have a data set in common.")
     return Comparison(
@@ -269,9 +269,9 @@ def _duels(table: ResultTable, rule: str, first: str, second: str, metrics: Sequ
         ours: dict[str, str | None] = {}
         theirs: dict[str, str | None] = {}
         for name in metrics:
-            one, other, smaller = a.value(name), b.value(name), not METRICS[name].larger_is_better
-            ours[name] = verdict(one.mean, one.sd, other.mean, other.sd, rule=rule, smaller_is_better=smaller)
-            theirs[name] = published_verdict(one.published, other.published, rule=rule, smaller_is_better=smaller)
+            value, other, smaller = a.value(name), b.value(name), not METRICS[name].larger_is_better
+            ours[name] = verdict(value.mean, value.sd, other.mean, other.sd, rule=rule, smaller_is_better=smaller)
+            theirs[name] = published_verdict(value.published, other.published, rule=rule, smaller_is_better=smaller)
         duels.append(PrintedDuel(a, b, ours, theirs))
     return duels
 

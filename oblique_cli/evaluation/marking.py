@@ -22,7 +22,7 @@ def marks(run: StoredRun, metrics: Sequence[str], alpha: float = ALPHA) -> Marks
     By the corrected resampled t test on the folds that all algorithms share, two-sided at `alpha`; where folds are not
     shared, or a scheme's folds allow no such test, only the best is marked. ConfigError if there is nothing to compare.
     """
-    found: dict[tuple[str, str, str], str] = {}
+    cell_marks: dict[tuple[str, str, str], str] = {}
     paired = pair([run], {}, metrics)
     for scores in paired.scores:
         for metric in metrics:
@@ -35,15 +35,15 @@ def marks(run: StoredRun, metrics: Sequence[str], alpha: float = ALPHA) -> Marks
             for method, mean in means.items():
                 place = (scores.dataset, method, metric)
                 if mean == best:
-                    found[place] = BEST
+                    cell_marks[place] = BEST
                 elif (
                     folds is not None
                     and scores.test_over_train is not None
                     and len(folds[leader]) > 1
                     and corrected_resampled_t(folds[leader] - folds[method], scores.test_over_train).p > alpha
                 ):
-                    found[place] = SAME
-    return found
+                    cell_marks[place] = SAME
+    return cell_marks
 
 
 def marked(table: ResultTable, run: StoredRun, alpha: float = ALPHA) -> ResultTable:
@@ -51,7 +51,7 @@ def marked(table: ResultTable, run: StoredRun, alpha: float = ALPHA) -> ResultTa
     metrics = [name for name in table.metrics if name in METRICS and not METRICS[name].matrix]
     if not metrics:
         raise ConfigError(f"{run.experiment.name}: the table shows no metric whose best could be marked.")
-    found = marks(run, metrics, alpha)
+    cell_marks = marks(run, metrics, alpha)
     test = f"at {alpha:g} by the corrected resampled t test"
     note = f"{BEST} the best on its data set; {SAME} not significantly worse {test}."
-    return replace(table, notes=(*table.notes, note), marks=found)
+    return replace(table, notes=(*table.notes, note), marks=cell_marks)

@@ -138,42 +138,42 @@ class Metric:
     def evaluate(self, scored: Scored) -> Any:
         """Return the value on the test rows of a fold: a float, or a list of lists of counts. Undefined if none."""
         if self.needs == LABELS:
-            found = self.function(scored.y, scored.predicted)
+            result = self.function(scored.y, scored.predicted)
         elif self.needs == PROBABILITIES:
-            found = self.function(scored.y, scored.probabilities())
+            result = self.function(scored.y, scored.probabilities())
         else:
-            found = self.function(scored.model, scored.X)
+            result = self.function(scored.model, scored.X)
         if self.matrix:
-            counts = np.asarray(found)
+            counts = np.asarray(result)
             if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or counts.dtype.kind not in "biuf":
-                raise self._wrong("a square matrix of counts", found)
+                raise self._wrong("a square matrix of counts", result)
             missing = scored.n_classes - len(counts)  # the last classes, if a fold has none of them
             return np.pad(counts, (0, missing)).tolist()
         try:
-            value = float(found)
+            value = float(result)
         except (TypeError, ValueError):
-            raise self._wrong("a number", found) from None
+            raise self._wrong("a number", result) from None
         if not isfinite(value):
             raise Undefined(f"it came out as {value}")
         return value
 
-    def _wrong(self, expected: str, found: Any) -> PluginError:
+    def _wrong(self, expected: str, result: Any) -> PluginError:
         """The error of a function that returns something else than a metric may be."""
-        return PluginError(f"{source_of(self)}: metric {self.name!r} must return {expected}. Got {quoted(found)}.")
+        return PluginError(f"{source_of(self)}: metric {self.name!r} must return {expected}. Got {quoted(result)}.")
 
     def of(self, row: Row) -> Any:
         """Return the value of a stored fold: an exact Fraction, or a `Matrix`. Undefined, or NotMeasured, if none."""
         if self.needs == ROW or self.from_row is not None:
-            found = (self.from_row or self.function)(row)
+            result = (self.from_row or self.function)(row)
         elif self.name in row.measures:
-            found = row.measures[self.name]
+            result = row.measures[self.name]
         else:
             raise NotMeasured(f"metric {self.name} is computed when a fold runs, and this one was run without it")
-        if isinstance(found, str):
-            raise Undefined(found.removeprefix(UNDEFINED))
+        if isinstance(result, str):
+            raise Undefined(result.removeprefix(UNDEFINED))
         if self.matrix:
-            return tuple(tuple(map(Fraction, counts)) for counts in found)
-        return Fraction(found)
+            return tuple(tuple(map(Fraction, counts)) for counts in result)
+        return Fraction(result)
 
     def combined(self, values: Sequence[Any], rows: Sequence[int]) -> Any:
         """Return what the values of folds make together. rows : test rows of each fold"""
@@ -189,49 +189,49 @@ class Metric:
         return self.combined([self.of(row) for row in rows], [row.n_test for row in rows])
 
 
-def _fault(one: Metric) -> str | None:
+def _fault(metric: Metric) -> str | None:
     """What is wrong with a metric, as it follows its name."""
-    if fault := fault_of_type(one, Metric, "put @metric(...) over its function"):
+    if fault := fault_of_type(metric, Metric, "put @metric(...) over its function"):
         return fault
-    given = {
+    allowed_values = {
         "task": (CLASSIFICATION, REGRESSION, ANY_TASK),
         "needs": tuple(ARGUMENTS),
         "aggregate": (POOLED, MEAN, SUM),
     }
-    if isinstance(one.function, type) or not callable(one.function):
+    if isinstance(metric.function, type) or not callable(metric.function):
         return "is no function"
     for key in ("title", "unit"):
-        if not isinstance(getattr(one, key), str):
+        if not isinstance(getattr(metric, key), str):
             return f"has no {key}; give {key}=, a text"
-    if not isinstance(one.larger_is_better, bool):
+    if not isinstance(metric.larger_is_better, bool):
         return "does not say its direction; give larger_is_better=True or False"
     for key in ("ratio", "matrix"):
-        if not isinstance(getattr(one, key), bool):
-            return f"has {key} {getattr(one, key)!r}, which must be True or False"
-    if one.decimals is not None and not (type(one.decimals) is int and one.decimals >= 0):
-        return f"has decimals {one.decimals!r}, which must be a whole number, at least 0, or None"
-    if not isinstance(one.published, str):
-        return f"has published {one.published!r}, which must be a text"
-    if one.from_row is not None and (fault := misfit(one.from_row, "row")):
+        if not isinstance(getattr(metric, key), bool):
+            return f"has {key} {getattr(metric, key)!r}, which must be True or False"
+    if metric.decimals is not None and not (type(metric.decimals) is int and metric.decimals >= 0):
+        return f"has decimals {metric.decimals!r}, which must be a whole number, at least 0, or None"
+    if not isinstance(metric.published, str):
+        return f"has published {metric.published!r}, which must be a text"
+    if metric.from_row is not None and (fault := misfit(metric.from_row, "row")):
         return f"has a from_row that {fault}"
-    for key, allowed in given.items():
-        if getattr(one, key) not in allowed:
+    for key, allowed in allowed_values.items():
+        if getattr(metric, key) not in allowed:
             return f"has no {key}; give {key}=, one of {', '.join(map(repr, allowed))}"
-    if one.matrix != (one.aggregate == SUM):
+    if metric.matrix != (metric.aggregate == SUM):
         return "must have aggregate 'sum' if it is a matrix, and only then"
-    if one.matrix and one.needs == ROW:
+    if metric.matrix and metric.needs == ROW:
         return "must not need 'row' if it is a matrix, because stored rows have none"
-    if not one.summary:
+    if not metric.summary:
         return "has no docstring; its first line says what is measured"
-    expected = ARGUMENTS[str(one.needs)]
+    expected = ARGUMENTS[str(metric.needs)]
     without_weights = tuple(name for name in expected if name != "weights")
     try:
-        parameters = tuple(inspect.signature(one.function).parameters)
+        parameters = tuple(inspect.signature(metric.function).parameters)
     except ValueError:  # a function of C
         return f"does not say what it takes; wrap it in a function of ({', '.join(expected)})"
     if parameters not in (expected, without_weights):
-        return f"must take ({', '.join(expected)}), as it needs {one.needs!r}. It takes ({', '.join(parameters)})"
-    return misfit(one.function, *without_weights)  # weights without a default, or what only a name can be given to
+        return f"must take ({', '.join(expected)}), as it needs {metric.needs!r}. It takes ({', '.join(parameters)})"
+    return misfit(metric.function, *without_weights)  # weights without a default, or what only a name can be given to
 
 
 ABOUT = tuple(field.name for field in fields(Metric) if field.name not in ("name", "function"))
@@ -244,8 +244,8 @@ def metric(name: str, **about: Any) -> Callable[[Callable[..., Any]], Callable[.
 
     def keep(function: Callable[..., Any]) -> Callable[..., Any]:
         if strays := sorted(about.keys() - set(ABOUT)):
-            said = f"says {strays[0]!r}, which is nothing to say of a metric; known: {', '.join(ABOUT)}"
-            raise ConfigError(f"{source_of(function)}: metric {name!r} {said}.")
+            fault = f"says {strays[0]!r}, which is nothing to say of a metric; known: {', '.join(ABOUT)}"
+            raise ConfigError(f"{source_of(function)}: metric {name!r} {fault}.")
         METRICS.register(name)(Metric(name, function, **about))
         return function
 
@@ -263,24 +263,24 @@ TOLD_OF_TWO = (*TOLD, "roc_auc")  # and of one of two classes
 TOLD_OF_NUMBERS = ("r2", "mae")
 
 
-def to_measure(asked: Sequence[str]) -> tuple[str, ...]:
+def to_measure(names: Sequence[str]) -> tuple[str, ...]:
     """Return those of the metrics asked for that a run computes only if asked, in the order of the registry."""
     always = {*SHOWN[CLASSIFICATION], *SHOWN[REGRESSION], *READ}
-    return tuple(name for name in METRICS if name in asked and METRICS[name].measured and name not in always)
+    return tuple(name for name in METRICS if name in names and METRICS[name].measured and name not in always)
 
 
-def chosen(asked: Sequence[str], task: str, owner: str, matrices: bool = False) -> tuple[str, ...]:
+def chosen(names: Sequence[str], task: str, owner: str, matrices: bool = False) -> tuple[str, ...]:
     """Return the names of `asked`, checked. ConfigError for one that is unknown, for another task, or twice there.
 
     owner : what the message begins with; matrices : whether a matrix of counts is allowed
     """
-    for name in asked:
-        one = METRICS[name]
-        if not one.suits(task):
-            raise ConfigError(f"{owner}: metric {name} is for {one.task}, and this is {task}; leave it out.")
-        if one.matrix and not matrices:
+    for name in names:
+        metric = METRICS[name]
+        if not metric.suits(task):
+            raise ConfigError(f"{owner}: metric {name} is for {metric.task}, and this is {task}; leave it out.")
+        if metric.matrix and not matrices:
             raise ConfigError(f"{owner}: metric {name} is a matrix of counts, which only oblique table shows.")
-    return tuple(dict.fromkeys(asked))
+    return tuple(dict.fromkeys(names))
 
 
 def check_scheme(names: Sequence[str], cv: CVSpec, owner: str) -> None:
@@ -290,8 +290,8 @@ def check_scheme(names: Sequence[str], cv: CVSpec, owner: str) -> None:
     """
     if SCHEMES[cv.scheme].single_row_tests:
         for name in names:
-            one = METRICS[name]
-            if one.aggregate == MEAN and one.needs in (LABELS, PROBABILITIES):
+            metric = METRICS[name]
+            if metric.aggregate == MEAN and metric.needs in (LABELS, PROBABILITIES):
                 raise ConfigError(
                     f"{owner}: metric {name} is averaged over folds, and a fold of scheme {cv.scheme} tests one row; "
                     "use accuracy, or a scheme with larger test sets."
@@ -300,13 +300,13 @@ def check_scheme(names: Sequence[str], cv: CVSpec, owner: str) -> None:
 
 def measure(names: Sequence[str], scored: Scored, metrics: Sequence[Metric] = ()) -> dict[str, Any]:
     """Return the values of metrics by name and of further `metrics`, a text with the reason where one is undefined."""
-    found: dict[str, Any] = {}
-    for one in (*(METRICS[name] for name in names), *metrics):
+    values: dict[str, Any] = {}
+    for metric in (*(METRICS[name] for name in names), *metrics):
         try:
-            found[one.name] = one.evaluate(scored)
+            values[metric.name] = metric.evaluate(scored)
         except Undefined as reason:
-            found[one.name] = f"{UNDEFINED}{reason}"
-    return found
+            values[metric.name] = f"{UNDEFINED}{reason}"
+    return values
 
 
 def probabilities(model: Any, X: NDArray[Any], n_classes: int) -> Array:
@@ -576,12 +576,12 @@ def costs(file: str, classes: Sequence[str], owner: str) -> Array:
     if len(cells) != len(classes) + 1 or any(len(line) != len(classes) + 1 for line in cells):
         shape = f"{len(cells)} lines of {max(map(len, cells), default=0)} cells"
         raise DataError(f"{where} must be {expected}; there are {shape}.")
-    for said, found in (("columns", cells[0][1:]), ("lines", [line[0] for line in cells[1:]])):
-        if strays := [label for label in found if label not in classes]:
+    for axis, labels in (("columns", cells[0][1:]), ("lines", [line[0] for line in cells[1:]])):
+        if strays := [label for label in labels if label not in classes]:
             hint = close_matches(strays[0], classes) or f" Classes: {', '.join(map(repr, classes[:MOST_NAMED]))}."
-            raise DataError(f"{where} has {said} for {strays[0]!r}, which is no class of the target.{hint}")
-        if twice := [label for label in found if found.count(label) > 1]:
-            raise DataError(f"{where} has two {said} for {twice[0]!r}; each class needs one.")
+            raise DataError(f"{where} has {axis} for {strays[0]!r}, which is no class of the target.{hint}")
+        if twice := [label for label in labels if labels.count(label) > 1]:
+            raise DataError(f"{where} has two {axis} for {twice[0]!r}; each class needs one.")
     matrix = np.zeros((len(classes), len(classes)))
     for line in cells[1:]:
         for label, cell in zip(cells[0][1:], line[1:], strict=True):
@@ -691,7 +691,7 @@ def mean_path(model: Any, X: NDArray[Any]) -> float:
         name = getattr(model, "display_name", type(model).__name__)
         raise Undefined(f"{name} does not say which leaf a row is in")
     if tree is None:
-        trees = [(one.left, one.right) for one in _trees(model)]
+        trees = [(member.left, member.right) for member in _trees(model)]
     elif hasattr(tree, "children_left"):  # scikit-learn's
         trees = [(tree.children_left, tree.children_right)]
     else:
@@ -708,13 +708,13 @@ def n_terms(model: Any) -> int:
     models of two classes have the coefficients of their difference. Models of other libraries say it in `n_terms_`
     (`estimators.outside.sizes`).
     """
-    if (said := getattr(model, "n_terms_", None)) is not None:
-        return int(said)
+    if (stored_terms := getattr(model, "n_terms_", None)) is not None:
+        return int(stored_terms)
     tree: Any = getattr(model, "tree_", None)
     if isinstance(tree, Tree):
         return tree.n_terms
     if _has_trees(model):
-        return sum(one.n_terms for one in model.trees())
+        return sum(member.n_terms for member in model.trees())
     leaves = int(getattr(model, "n_leaves_", 0))
     return max(int(getattr(model, "n_nodes_", 0)), leaves) if leaves else 0
 
@@ -725,10 +725,10 @@ def n_terms(model: Any) -> int:
 )  # fmt: skip
 def terms(model: Any, X: NDArray[Any]) -> float:
     """Leaves and coefficients, of hyperplanes and of models in leaves, together, of all trees of an ensemble."""
-    found = n_terms(model)
-    if not found:
+    n = n_terms(model)
+    if not n:
         raise Undefined("the model does not say how many terms it has")
-    return float(found)
+    return float(n)
 
 
 @metric(
@@ -760,10 +760,10 @@ def fit(row: Row) -> float:
 @metric("cpu", title="CPU s", unit="s", larger_is_better=False, task=ANY_TASK, needs=MODEL, aggregate=MEAN, ratio=True)
 def cpu(model: Any, X: NDArray[Any]) -> float:
     """Seconds that processors worked for the fit, of a model that has a process of its own (`limits`)."""
-    found = getattr(model, "cpu_seconds_", None)
-    if found is None:
+    seconds = getattr(model, "cpu_seconds_", None)
+    if seconds is None:
         raise Undefined("the model had no process of its own; give limits")
-    return float(found)
+    return float(seconds)
 
 
 @metric(

@@ -68,9 +68,9 @@ class Paired:
         by ratios, a mean of 0 does not count, as it has none.
         """
         positive = METRICS[metric].ratio
-        has = [{m for m, mean in one.means[metric].items() if mean > 0 or not positive} for one in self.scores]
+        has = [{m for m, mean in entry.means[metric].items() if mean > 0 or not positive} for entry in self.scores]
         methods = tuple(method for method in self.methods if any(method in each for each in has))
-        scores = tuple(one for one, each in zip(self.scores, has, strict=True) if each.issuperset(methods))
+        scores = tuple(entry for entry, each in zip(self.scores, has, strict=True) if each.issuperset(methods))
         return methods, scores
 
 
@@ -129,7 +129,7 @@ def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None, met
                 f"of its own kind ({estimate}), no share of test rows that folds could be paired by; use a "
                 "cross-validation, such as scheme ordinary."
             )
-    labels, found = _methods(runs, titles or {})
+    labels, results_of = _methods(runs, titles or {})
     if len(labels) < 2:
         raise ConfigError(
             f"significance: {' and '.join(names)} has one algorithm, {next(iter(labels))}; a test needs two: give "
@@ -138,18 +138,18 @@ def pair(runs: Sequence[StoredRun], titles: Mapping[str, str] | None = None, met
     notes: list[str] = []
     scores = []
     for dataset in dict.fromkeys(spec.name for run in runs for spec in run.experiment.datasets):
-        results = found[dataset]
+        results = results_of[dataset]
         missing = [labels[method] for method in labels if method not in results]
         if missing:
             notes.append(f"{dataset} is left out: {listed(missing)} was not run on it.")
             continue
-        one = _scores(dataset, labels, {method: results[method] for method in labels}, notes, names_of_metrics)
-        if one:
-            scores.append(one)
+        entry = _scores(dataset, labels, {method: results[method] for method in labels}, notes, names_of_metrics)
+        if entry:
+            scores.append(entry)
     if not scores:
         raise ConfigError(f"significance: no data set can be used. {' '.join(notes)}")
     paired = Paired(labels, tuple(scores), (), names_of_metrics)
-    compared = tuple(name for name in names_of_metrics if any(len(one.means[name]) > 1 for one in scores))
+    compared = tuple(name for name in names_of_metrics if any(len(entry.means[name]) > 1 for entry in scores))
     left_out = [note for name in names_of_metrics for note in _left_out(paired, name)]
     if not compared:
         raise ConfigError(f"significance: no two algorithms have {listed(names_of_metrics)}. {' '.join(left_out)}")
@@ -163,17 +163,19 @@ def _left_out(paired: Paired, metric: str) -> list[str]:
     nowhere: dict[str, list[str]] = {}
     for method in paired.methods:
         if method not in methods:
-            why = next((one.undefined[metric][method] for one in paired.scores if one.undefined[metric]), "it is 0")
+            why = next(
+                (entry.undefined[metric][method] for entry in paired.scores if entry.undefined[metric]), "it is 0"
+            )
             nowhere.setdefault(why, []).append(paired.methods[method])
     notes = [f"{listed(labels)}: no {title} to test ({why})." for why, labels in nowhere.items()]
-    for one in paired.scores:
-        if one in scores:
+    for entry in paired.scores:
+        if entry in scores:
             continue
-        lacking = [method for method in methods if method not in one.means[metric]]
-        zero = [method for method in methods if one.means[metric].get(method) == 0]
-        why = f"undefined ({one.undefined[metric][lacking[0]]})" if lacking else "0 and has no ratio to another one"
+        lacking = [method for method in methods if method not in entry.means[metric]]
+        zero = [method for method in methods if entry.means[metric].get(method) == 0]
+        why = f"undefined ({entry.undefined[metric][lacking[0]]})" if lacking else "0 and has no ratio to another one"
         who = listed([paired.methods[method] for method in lacking or zero])
-        notes.append(f"{one.dataset}: tests of {title} over data sets leave it out, as that of {who} is {why}.")
+        notes.append(f"{entry.dataset}: tests of {title} over data sets leave it out, as that of {who} is {why}.")
     return notes
 
 
@@ -187,7 +189,7 @@ def _methods(
             settings.setdefault(algorithm.id, []).append((run.experiment.name, _setting(run.experiment, algorithm)))
     sets = {run.experiment.name: {spec.name for spec in run.experiment.datasets} for run in runs}
     labels: dict[str, str] = {}
-    found: dict[str, dict[str, _Results]] = {name: {} for names in sets.values() for name in names}
+    results: dict[str, dict[str, _Results]] = {name: {} for names in sets.values() for name in names}
     for run in runs:
         experiment = run.experiment
         rows_of: dict[tuple[str, str], dict[tuple[int, int], Row]] = {}
@@ -203,8 +205,8 @@ def _methods(
             for spec in experiment.datasets:
                 rows = rows_of.get((spec.name, algorithm.id), {})
                 places = schemes.expected_places(experiment, spec.name)
-                found[spec.name][method] = _Results(rows, experiment, partition(run, spec.name), places)
-    return labels, found
+                results[spec.name][method] = _Results(rows, experiment, partition(run, spec.name), places)
+    return labels, results
 
 
 def _setting(experiment: Experiment, algorithm: AlgorithmSpec) -> Any:
@@ -235,10 +237,12 @@ def _scores(
     if not common:
         notes.append(f"{dataset} is left out, no repetition is complete for every method: {gaps or 'none in common'}.")
         return None
-    asked = max(len({repeat for repeat, _ in result.places}) for result in results.values())
-    if len(common) < asked:
+    n_repeats = max(len({repeat for repeat, _ in result.places}) for result in results.values())
+    if len(common) < n_repeats:
         why = f": {gaps}" if gaps else ""
-        notes.append(f"{dataset}: {len(common)} of {asked} repetitions are complete for every method and used{why}.")
+        notes.append(
+            f"{dataset}: {len(common)} of {n_repeats} repetitions are complete for every method and used{why}."
+        )
     rows = {method: [result.repetition(r) for r in common] for method, result in results.items()}
     sizes = {tuple(row.n_test for repetition in rows[m] for row in repetition) for m in rows}
     shared = len({result.partition for result in results.values()}) == 1 and len(sizes) == 1

@@ -97,8 +97,8 @@ def _rows(file: str) -> list[dict[str, str]]:
 def tables() -> dict[str, PublishedTable]:
     """Every table at hand, by reference, in the order of `tables.csv`. Callers must not change the dictionary."""
     citations = {row["source"]: row["citation"] for row in _rows("sources.csv")}
-    found = (PublishedTable(**row, citation=citations[row["source"]]) for row in _rows("tables.csv"))
-    return {table.reference: table for table in found}
+    all_tables = (PublishedTable(**row, citation=citations[row["source"]]) for row in _rows("tables.csv"))
+    return {table.reference: table for table in all_tables}
 
 
 def find(reference: str) -> PublishedTable:
@@ -161,8 +161,8 @@ def dataset_note(source: str, dataset_name: str) -> str:
 
 def qualifier_values(source: str, table: str, key: str) -> tuple[str, ...]:
     """Return the values a qualifier takes in a table, in the order of the file; () if no row carries it."""
-    found = (number.qualifiers.get(key) for number in numbers(source, table))
-    return tuple(dict.fromkeys(value for value in found if value is not None))
+    qualifiers = (number.qualifiers.get(key) for number in numbers(source, table))
+    return tuple(dict.fromkeys(value for value in qualifiers if value is not None))
 
 
 def lookup(

@@ -114,31 +114,33 @@ class SignificanceReport:
 
         A metric that two methods have on too few data sets has none; ConfigError if that is so of all.
         """
-        if not any(one.ranking for one in self.metrics):
-            n = max(one.n_datasets for one in self.metrics)
+        if not any(verdicts.ranking for verdicts in self.metrics):
+            n = max(verdicts.n_datasets for verdicts in self.metrics)
             raise ConfigError(f"a critical-difference diagram needs at least {FEWEST_DATASETS} data sets. Got {n}.")
-        found = []
-        for one in self.metrics:
-            if one.ranking is None:
+        diagrams = []
+        for verdicts in self.metrics:
+            if verdicts.ranking is None:
                 continue
-            test = one.ranking.friedman
-            title = f"{title_of(one.metric)}: average ranks over {test.n} data sets"
-            names = [self.paired.methods[method] for method in one.ranking.methods]
-            methods = list(zip(names, one.ranking.ranks, strict=True))
-            found.append((Ranks(title, methods, one.ranking.groups, one.ranking.critical_difference), test))
-        return found
+            test = verdicts.ranking.friedman
+            title = f"{title_of(verdicts.metric)}: average ranks over {test.n} data sets"
+            names = [self.paired.methods[method] for method in verdicts.ranking.methods]
+            methods = list(zip(names, verdicts.ranking.ranks, strict=True))
+            diagrams.append(
+                (Ranks(title, methods, verdicts.ranking.groups, verdicts.ranking.critical_difference), test)
+            )
+        return diagrams
 
     def sheet(self) -> Sheet:
         """Grids for people; one record a test, with the same keys throughout, for programs."""
         return Sheet(
             title=f"{self.title}: significance at {self.limits.alpha:g}",
-            grids=tuple(grid for one in self.metrics for grid in self._grids(one)),
+            grids=tuple(grid for verdicts in self.metrics for grid in self._grids(verdicts)),
             notes=(*self._notes(), *self.paired.notes),
-            records=tuple(record for one in self.metrics for record in _records(one, self.limits.alpha)),
+            records=tuple(record for verdicts in self.metrics for record in _records(verdicts, self.limits.alpha)),
             facts={"alpha": self.limits.alpha, "rope": self.limits.rope, "rope_leaves": self.limits.rope_leaves},
         )
 
-    def _grids(self, one: MetricVerdicts) -> list[TextGrid]:
+    def _grids(self, verdicts: MetricVerdicts) -> list[TextGrid]:
         label, alpha = self.paired.methods, self.limits.alpha
         bayes = ("P(first)", "P(same)", "P(second)")
         wilcoxon = ("wins/losses", "sign", "R+", "R-", "p", "p (Holm)")
@@ -146,8 +148,11 @@ class SignificanceReport:
         def winner(duel: MethodDuel | Match, outcome: str | None) -> str:
             return {FIRST: label[duel.first], SECOND: label[duel.second], TIE: "tie", None: MISSING}[outcome]
 
-        if _is_crowd(one):
-            return [*self._matrices(one), *([self._diagram(one.metric, one.ranking)] if one.ranking else [])]
+        if _is_crowd(verdicts):
+            return [
+                *self._matrices(verdicts),
+                *([self._diagram(verdicts.metric, verdicts.ranking)] if verdicts.ranking else []),
+            ]
         grids = [
             TextGrid(
                 ("data set", "first", "second", "difference", "1-SD", "2-SD", "t", "p", *bayes),
@@ -162,13 +167,13 @@ class SignificanceReport:
                         _p(duel.t.p, alpha) if duel.t else MISSING,
                         *_probabilities(duel.probabilities),
                     )
-                    for duel in one.duels
+                    for duel in verdicts.duels
                 ),
                 left=3,
-                caption=f"{title_of(one.metric)}, data set by data set",
+                caption=f"{title_of(verdicts.metric)}, data set by data set",
             )
         ]
-        if one.matches:
+        if verdicts.matches:
             grids.append(
                 TextGrid(
                     ("first", "second", *wilcoxon, *bayes, "rank diff", "p (Nemenyi)"),
@@ -186,39 +191,41 @@ class SignificanceReport:
                             f"{m.rank_difference:+z.2f}",
                             _p(m.p_nemenyi, alpha),
                         )
-                        for m in one.matches
+                        for m in verdicts.matches
                     ),
                     left=2,
-                    caption=f"{title_of(one.metric)}, over {one.n_datasets} data sets",
+                    caption=f"{title_of(verdicts.metric)}, over {verdicts.n_datasets} data sets",
                 )
             )
-        if one.ranking:
-            grids.append(self._diagram(one.metric, one.ranking))
+        if verdicts.ranking:
+            grids.append(self._diagram(verdicts.metric, verdicts.ranking))
         return grids
 
-    def _matrices(self, one: MetricVerdicts) -> list[TextGrid]:
+    def _matrices(self, verdicts: MetricVerdicts) -> list[TextGrid]:
         """The pairs as matrices, in which every method has a row and, by its number, a column."""
-        alpha, title = self.limits.alpha, title_of(one.metric)
+        alpha, title = self.limits.alpha, title_of(verdicts.metric)
         grids = []
         for scores in self.paired.scores:
-            methods = [method for method in self.paired.methods if method in scores.means[one.metric]]
+            methods = [method for method in self.paired.methods if method in scores.means[verdicts.metric]]
             cells: dict[tuple[str, str], str] = {}
-            for duel in one.duels:
+            for duel in verdicts.duels:
                 if duel.dataset == scores.dataset:
                     outcome = _significant(duel.t.p, duel.t.mean, alpha) if duel.t else None
                     cells[duel.first, duel.second] = {FIRST: "+", SECOND: "-", TIE: "=", None: MISSING}[outcome]
                     cells[duel.second, duel.first] = {FIRST: "-", SECOND: "+", TIE: "=", None: MISSING}[outcome]
-            values = [shown(one.metric, TableValue(scores.means[one.metric][method], None)) for method in methods]
+            values = [
+                shown(verdicts.metric, TableValue(scores.means[verdicts.metric][method], None)) for method in methods
+            ]
             grids.append(self._matrix(f"{title}, {scores.dataset}", title, methods, values, cells))
-        if one.ranking:
+        if verdicts.ranking:
             cells = {}
-            for m in one.matches:
+            for m in verdicts.matches:
                 outcome = _significant(m.p_holm, m.wilcoxon.plus - m.wilcoxon.minus, alpha)
                 cells[m.first, m.second] = f"{m.sign.wins}{'*' if outcome == FIRST else ''}"
                 cells[m.second, m.first] = f"{m.sign.losses}{'*' if outcome == SECOND else ''}"
-            ranks = [f"{rank:.2f}" for rank in one.ranking.ranks]
-            caption = f"{title}, over {one.n_datasets} data sets"
-            grids.append(self._matrix(caption, "rank", one.ranking.methods, ranks, cells))
+            ranks = [f"{rank:.2f}" for rank in verdicts.ranking.ranks]
+            caption = f"{title}, over {verdicts.n_datasets} data sets"
+            grids.append(self._matrix(caption, "rank", verdicts.ranking.methods, ranks, cells))
         return grids
 
     def _matrix(
@@ -233,7 +240,7 @@ class SignificanceReport:
         return TextGrid(header, rows, left=1, caption=caption)
 
     def _diagram(self, metric: str, ranking: Ranking) -> TextGrid:
-        found, k = ranking.friedman, len(ranking.ranks)
+        friedman, k = ranking.friedman, len(ranking.ranks)
         order = sorted(range(k), key=lambda i: ranking.ranks[i])
         rows = tuple(
             (
@@ -251,20 +258,20 @@ class SignificanceReport:
             left=3,
             caption=(
                 f"{title_of(metric)}, critical difference {ranking.critical_difference:.2f} (Nemenyi): Friedman chi2 "
-                f"{found.chi2:.2f}, Iman-Davenport F {found.f:.2f} with {k - 1} and {(k - 1) * (found.n - 1)} degrees "
-                f"of freedom, p {_p(found.p, self.limits.alpha)}"
+                f"{friedman.chi2:.2f}, Iman-Davenport F {friedman.f:.2f} with {k - 1} and {(k - 1) * (friedman.n - 1)} "
+                f"degrees of freedom, p {_p(friedman.p, self.limits.alpha)}"
             ),
         )
 
     def _notes(self) -> list[str]:
         limits = self.limits
-        ratios = [title_of(one.metric) for one in self.metrics if METRICS[one.metric].ratio]
-        points = [title_of(one.metric) for one in self.metrics if not METRICS[one.metric].ratio]
+        ratios = [title_of(verdicts.metric) for verdicts in self.metrics if METRICS[verdicts.metric].ratio]
+        points = [title_of(verdicts.metric) for verdicts in self.metrics if not METRICS[verdicts.metric].ratio]
         same = [f"{limits.rope:g} points of {listed(points)}"] if points else []
         same += [f"{limits.rope_leaves:.0%} of the {listed(ratios)}"] if ratios else []
         signs = [
-            f"{'positive' if METRICS[one.metric].larger_is_better else 'negative'} {title_of(one.metric)}"
-            for one in self.metrics
+            f"{'positive' if METRICS[verdicts.metric].larger_is_better else 'negative'} {title_of(verdicts.metric)}"
+            for verdicts in self.metrics
         ]
         notes = [
             "1-SD, 2-SD: the rules of the papers on means and SDs over repetitions. t, p: corrected resampled t test "
@@ -273,7 +280,7 @@ class SignificanceReport:
             f"{', '.join(same)}), that the second is (Benavoli et al. 2017).",
             f"* p below {limits.alpha:g}. First - second: {', '.join(signs)} and negative ranks speak for the first.",
         ]
-        n = min(one.n_datasets for one in self.metrics)
+        n = min(verdicts.n_datasets for verdicts in self.metrics)
         if n < FEWEST_DATASETS:
             notes.append(
                 f"Tests over data sets need at least {FEWEST_DATASETS}, here {'is' if n == 1 else 'are'} {n}: with so "
@@ -281,7 +288,7 @@ class SignificanceReport:
             )
         elif 2 / 2**n >= limits.alpha:
             notes.append(f"The Wilcoxon test over {n} data sets cannot have p below {2 / 2**n:g}: it has no power.")
-        if any(one.ranking for one in self.metrics):
+        if any(verdicts.ranking for verdicts in self.metrics):
             notes.append(
                 "Sign: at least N/2 + 1.96 sqrt(N)/2 wins, ties split. Wilcoxon: exact p. Methods with a letter in "
                 "common are not told apart by Nemenyi's test: in the diagram, those under the bar that begins at the "
@@ -294,7 +301,7 @@ class SignificanceReport:
                 f"rank, and how many the row wins, ties split, with * where p (Holm) is below {self.limits.alpha:g} in "
                 "its favor. --format csv has every test of every pair."
             )
-        without_t = [duel.dataset for one in self.metrics for duel in one.duels if duel.t is None]
+        without_t = [duel.dataset for verdicts in self.metrics for duel in verdicts.duels if duel.t is None]
         fixed = [s.dataset for s in self.paired.scores if s.test_over_train is None and s.dataset in without_t]
         if fixed:
             notes.append(
@@ -352,8 +359,8 @@ def _judge(paired: Paired, metric: str, limits: Limits) -> MetricVerdicts:
     )
     critical = significance_tests.critical_difference(k, n, limits.alpha)
     groups = tuple(significance_tests.cliques(ranks, critical))
-    found = significance_tests.friedman(ranks, n, significance_tests.share_of_ties(larger_is_better))
-    return MetricVerdicts(metric, n, duels, matches, Ranking(methods, tuple(ranks), found, critical, groups))
+    friedman = significance_tests.friedman(ranks, n, significance_tests.share_of_ties(larger_is_better))
+    return MetricVerdicts(metric, n, duels, matches, Ranking(methods, tuple(ranks), friedman, critical, groups))
 
 
 def _duel(scores: PairedScores, a: str, b: str, metric: str, limits: Limits) -> MethodDuel:
@@ -361,7 +368,7 @@ def _duel(scores: PairedScores, a: str, b: str, metric: str, limits: Limits) -> 
     smaller = not about.larger_is_better
     means = scores.means[metric]
     repetitions = [scores.repetitions[metric][method] for method in (a, b)]
-    sds = [float(one.std(ddof=1)) if len(one) > 1 else None for one in repetitions]
+    sds = [float(values.std(ddof=1)) if len(values) > 1 else None for values in repetitions]
     t = None
     if scores.folds and scores.test_over_train is not None and len(scores.folds[metric][a]) > 1:
         d = scores.folds[metric][a] - scores.folds[metric][b]
@@ -399,12 +406,12 @@ def _record(**known: Any) -> dict[str, Any]:
     return record
 
 
-def _records(one: MetricVerdicts, alpha: float) -> list[dict[str, Any]]:
-    records = [record for duel in one.duels for record in _duel_records(one.metric, duel, alpha)]
-    if one.ranking:
-        n = one.ranking.friedman.n
-        records += [record for match in one.matches for record in _match_records(one.metric, match, n, alpha)]
-        records += _ranking_records(one.metric, one.ranking)
+def _records(verdicts: MetricVerdicts, alpha: float) -> list[dict[str, Any]]:
+    records = [record for duel in verdicts.duels for record in _duel_records(verdicts.metric, duel, alpha)]
+    if verdicts.ranking:
+        n = verdicts.ranking.friedman.n
+        records += [record for match in verdicts.matches for record in _match_records(verdicts.metric, match, n, alpha)]
+        records += _ranking_records(verdicts.metric, verdicts.ranking)
     return records
 
 
@@ -439,11 +446,11 @@ def _match_records(metric: str, match: Match, n: int, alpha: float) -> list[dict
 
 
 def _ranking_records(metric: str, ranking: Ranking) -> list[dict[str, Any]]:
-    found = ranking.friedman
-    who = {"metric": metric, "n": found.n}
+    friedman = ranking.friedman
+    who = {"metric": metric, "n": friedman.n}
     return [
-        _record(**who, test="Friedman chi2", statistic=found.chi2),
-        _record(**who, test="Iman-Davenport F", statistic=found.f, p=found.p),
+        _record(**who, test="Friedman chi2", statistic=friedman.chi2),
+        _record(**who, test="Iman-Davenport F", statistic=friedman.f, p=friedman.p),
         _record(**who, test="critical difference", statistic=ranking.critical_difference),
         *(
             _record(**who, test="average rank", first=method, statistic=rank)
@@ -452,10 +459,10 @@ def _ranking_records(metric: str, ranking: Ranking) -> list[dict[str, Any]]:
     ]
 
 
-def _bayesian(two: MethodDuel | Match, found: Probabilities) -> dict[str, Any]:
+def _bayesian(two: MethodDuel | Match, probabilities: Probabilities) -> dict[str, Any]:
     # 0.95 is what Benavoli et al. decide by, whatever the level of the other tests.
-    outcome = next((name for name, p in zip((FIRST, TIE, SECOND), found, strict=True) if p > 0.95), None)
-    named = {f"probability_{name}": p for name, p in found._asdict().items()}
+    outcome = next((name for name, p in zip((FIRST, TIE, SECOND), probabilities, strict=True) if p > 0.95), None)
+    named = {f"probability_{name}": p for name, p in probabilities._asdict().items()}
     return {**named, "winner": _named(two, outcome)}
 
 
@@ -471,9 +478,9 @@ def _sign_winner(test: SignTest) -> str:
     return FIRST if test.wins >= test.needed > 0 else SECOND if test.losses >= test.needed > 0 else TIE
 
 
-def _is_crowd(one: MetricVerdicts) -> bool:
+def _is_crowd(verdicts: MetricVerdicts) -> bool:
     """Whether the pairs are too many for a line each."""
-    return len({(duel.first, duel.second) for duel in one.duels}) > MANY_PAIRS
+    return len({(duel.first, duel.second) for duel in verdicts.duels}) > MANY_PAIRS
 
 
 # ---- cells -----------------------------------------------------------------------------------------------------------
@@ -484,8 +491,8 @@ def _p(p: float, alpha: float) -> str:
     return f"{text}*" if p < alpha else text
 
 
-def _probabilities(found: Probabilities | None) -> tuple[str, ...]:
-    return tuple(f"{p:.2f}" for p in found) if found else (MISSING,) * 3
+def _probabilities(probabilities: Probabilities | None) -> tuple[str, ...]:
+    return tuple(f"{p:.2f}" for p in probabilities) if probabilities else (MISSING,) * 3
 
 
 def _axis(rank: float, reach: float, k: int) -> str:

@@ -177,7 +177,7 @@ def bayesian_signed_rank(differences: Sequence[float], rope: float, draws: int =
     largest = np.maximum(np.maximum(first, same), second) - 1e-12
     most = [share >= largest for share in (first, same, second)]
     tied = np.add(np.add(most[0], most[1], dtype=np.int8), most[2], dtype=np.int8)
-    return Probabilities(*(float((one / tied).mean()) for one in most))
+    return Probabilities(*(float((is_largest / tied).mean()) for is_largest in most))
 
 
 @functools.lru_cache(maxsize=1)

@@ -306,7 +306,7 @@ def summarize(
     """
     tables = [published.comparable(reference) for reference in dict.fromkeys(experiment.published)]
     places = {spec.name: schemes.expected_places(experiment, spec.name) for spec in experiment.datasets}
-    expected = {(name, *place) for name, found in places.items() for place in found}
+    expected = {(name, *place) for name, dataset_places in places.items() for place in dataset_places}
     cells: dict[tuple[str, str], dict[tuple[int, int], Row]] = {
         (dataset.name, algorithm.id): {} for dataset in experiment.datasets for algorithm in experiment.algorithms
     }
@@ -320,9 +320,9 @@ def summarize(
         cell[place] = row
 
     task = task_of_experiment(experiment)
-    asked = checked(metrics or experiment.metrics, task, experiment.name, matrices=True)
-    check_scheme(asked, experiment.cv, experiment.name)
-    names = asked if metrics else _default_columns(SHOWN[task], asked, cells.values())
+    requested = checked(metrics or experiment.metrics, task, experiment.name, matrices=True)
+    check_scheme(requested, experiment.cv, experiment.name)
+    names = requested if metrics else _default_columns(SHOWN[task], requested, cells.values())
     lines = [
         _line(name, algorithm, titles or {}, cells[name, algorithm.id], places[name], experiment, tables, names)
         for name in places
@@ -350,11 +350,11 @@ def _default_columns(
     """Metrics, before the last of them, the size, what estimators say of themselves; then the terms, if folds that were
     run know them, and those that are added.
     """
-    found = {name for done in cells for row in done.values() for name in row.measures}
-    own = sorted(found - set(METRICS) - {NO_INFORMATION_ERROR})
+    measured = {name for done in cells for row in done.values() for name in row.measures}
+    extra = sorted(measured - set(METRICS) - {NO_INFORMATION_ERROR})
     rows = [row for done in cells for row in done.values() if row.status == "ok"]
     sizes = [name for name in READ if rows and all(name in row.measures for row in rows)]
-    return tuple(dict.fromkeys((*metrics[:-1], *own, metrics[-1], *sizes, *added)))
+    return tuple(dict.fromkeys((*metrics[:-1], *extra, metrics[-1], *sizes, *added)))
 
 
 def _line(
@@ -375,7 +375,7 @@ def _line(
     if any(place not in done or done[place].status != "ok" for place in apparent):
         complete = []  # every repetition needs it
     clusters = _clusters([row for r in complete for row in r])
-    own = set(complete[0][0].measures) - set(METRICS) if complete else set()
+    extra = set(complete[0][0].measures) - set(METRICS) if complete else set()
     values: dict[str, TableValue] = {}
     matrices: dict[str, tuple[tuple[float, ...], ...]] = {}
     for name in dict.fromkeys((*names, "accuracy", "leaves")):
@@ -383,7 +383,7 @@ def _line(
             if not METRICS[name].suits(task_of(algorithm.name)):
                 continue
             printed = METRICS[name].published or name
-            as_published = name == "accuracy" and AS_PUBLISHED in own
+            as_published = name == "accuracy" and AS_PUBLISHED in extra
         else:
             printed = "accuracy_percent" if name == AS_PUBLISHED else name
             as_published = False
@@ -392,7 +392,7 @@ def _line(
             whole = [done[place] for place in apparent] if complete else []
             values[name] = _value(scheme.accuracies(experiment.cv, complete, whole) if complete else [], number)
         elif not _is_matrix(name):
-            values[name] = _table_value(name, complete, number, experiment, own)
+            values[name] = _table_value(name, complete, number, experiment, extra)
         elif complete:
             try:
                 sums = [METRICS[name].of_repetition(rows) for rows in complete]
@@ -421,11 +421,11 @@ def _line(
 
 
 def _table_value(
-    name: str, complete: list[list[Row]], number: Published | None, experiment: Experiment, own: set[str]
+    name: str, complete: list[list[Row]], number: Published | None, experiment: Experiment, extra: set[str]
 ) -> TableValue:
     """The value of one column. own : what the estimator says of itself"""
     if name not in METRICS:
-        if name not in own:
+        if name not in extra:
             return TableValue(None, None, number)
         # Exact arithmetic: no order of rows or of sums can change a digit.
         return _value(
@@ -465,7 +465,7 @@ def _complete(done: Mapping[tuple[int, int], Row], places: list[tuple[int, int]]
     repeats: dict[int, list[tuple[int, int]]] = {}
     for place in places:
         repeats.setdefault(place[0], []).append(place)
-    return [[ok[place] for place in asked] for asked in repeats.values() if ok.keys() >= set(asked)]
+    return [[ok[place] for place in folds] for folds in repeats.values() if ok.keys() >= set(folds)]
 
 
 def _clusters(rows: list[Row]) -> dict[str, float]:
@@ -495,23 +495,23 @@ def _published(
     for table in shown:
         has_sampling = published.qualifier_values(table.source, table.table, "sampling")
         qualifiers = {"sampling": sampling} if has_sampling else {}
-        found = published.lookup(table.source, table.table, dataset, title, metric, **qualifiers)
-        if found:
-            return found
+        number = published.lookup(table.source, table.table, dataset, title, metric, **qualifiers)
+        if number:
+            return number
     return None
 
 
 def _published_clusters(shown: list[published.PublishedTable], dataset: str, title: str) -> str:
     """The numbers of clusters by class in the first of the tables that has them: "(1.0, 1.4, 1.5)"."""
     for table in shown:
-        found: list[str] = []
+        cluster_counts: list[str] = []
         where = (table.source, table.table, dataset, title, "avg_clusters_per_class")
         for index in published.qualifier_values(table.source, table.table, "class_index"):
             number = published.lookup(*where, class_index=index)
             if number:
-                found.append(number.printed)
-        if found:
-            return f"({', '.join(found)})"
+                cluster_counts.append(number.printed)
+        if cluster_counts:
+            return f"({', '.join(cluster_counts)})"
     return ""
 
 
@@ -579,16 +579,16 @@ def listed(names: Sequence[str]) -> str:
 
 def _undefined_notes(lines: list[Line], names: Sequence[str]) -> list[str]:
     """One note a method, metric and reason, however many data sets it holds for."""
-    found: dict[tuple[str, str, str], list[str]] = {}
+    datasets_of: dict[tuple[str, str, str], list[str]] = {}
     for line in lines:
         for name in names:
             if why := line.value(name).undefined:
-                found.setdefault((line.label, name, why), []).append(line.dataset)
+                datasets_of.setdefault((line.label, name, why), []).append(line.dataset)
     every = len(_datasets(lines))
     return [
         f"{MISSING} {'all data sets' if len(sets) == every > 1 else listed(sets)}, {label}: {title_of(name)} is "
         f"undefined {why}."
-        for (label, name, why), sets in found.items()
+        for (label, name, why), sets in datasets_of.items()
     ]
 
 
@@ -615,12 +615,15 @@ def _published_notes(lines: list[Line], shown: list[published.PublishedTable]) -
         protocols = dict.fromkeys(n.protocol for _, n in numbers if (n.source, n.table) == (table.source, table.table))
         text = f"published: {table.citation}. Table {table.table}: {table.caption}. "
         notes.append(text + (f"Protocol: {' / '.join(protocols)}." if protocols else "None of its numbers is shown."))
-    said: dict[tuple[str, str], dict[str, None]] = {}
+    datasets_of: dict[tuple[str, str], dict[str, None]] = {}
     for dataset, number in numbers:
         remarks = (number.remark, published.dataset_note(number.source, dataset))
         for remark in filter(None, remarks):
-            said.setdefault((number.table, remark), {})[dataset] = None
-    return [*notes, *(f"Table {table}, {', '.join(names)}: {remark}." for (table, remark), names in said.items())]
+            datasets_of.setdefault((number.table, remark), {})[dataset] = None
+    return [
+        *notes,
+        *(f"Table {table}, {', '.join(names)}: {remark}." for (table, remark), names in datasets_of.items()),
+    ]
 
 
 def _datasets(lines: list[Line]) -> list[str]:

@@ -32,7 +32,7 @@ def edge_notes(experiment: Experiment, rows: Sequence[Row]) -> Iterator[str]:
             if len(values) < FEWEST_VALUES or not all(isinstance(v, int | float) and v == v for v in values):
                 continue
             for end, way in ((min(values), "smaller"), (max(values), "larger")):
-                count = sum(one.get(name) == end for one in chosen)
+                count = sum(params.get(name) == end for params in chosen)
                 if 2 * count > len(chosen) and _goes_on(spec, name, end, way):
                     yield (
                         f"Warning: {spec.id} took {name} {end:g}, the end of its grid, in {count} of {len(chosen)} "

@@ -36,9 +36,9 @@ class Cluster:
             self.client = Client(**where, timeout=SECONDS, set_as_default=False)
             self.client.wait_for_workers(1, timeout=SECONDS)
         except (OSError, ValueError, TimeoutError) as error:
-            said = str(error).partition("\n")[0]
+            reason = str(error).partition("\n")[0]
             raise ConfigError(
-                f"no Dask scheduler with workers answers at {address!r} ({type(error).__name__}: {said}); start one "
+                f"no Dask scheduler with workers answers at {address!r} ({type(error).__name__}: {reason}); start one "
                 "with `dask scheduler` and `dask worker`, and give its address, as in tcp://127.0.0.1:8786"
             ) from None
         self.lost = KilledWorker
@@ -122,13 +122,13 @@ class _Failed:
 
 def versions() -> Mapping[str, str]:
     """Return the versions of PACKAGES in this process."""
-    found = {}
+    version_of = {}
     for name in PACKAGES:
         try:
-            found[name] = importlib.metadata.version(name)
+            version_of[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return version_of
 
 
 @functools.cache  # once a process

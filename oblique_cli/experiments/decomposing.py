@@ -33,7 +33,7 @@ class Decomposition:
     dataset: str
     algorithm: str
     label: str
-    found: BiasVariance | None
+    estimate: BiasVariance | None
     message: str = ""
 
 
@@ -47,8 +47,8 @@ class Decompositions:
 
     def sheet(self) -> Sheet:
         """Error, squared bias and variance in percent, and average ranks over the data sets without a failure."""
-        rows = tuple((one.dataset, one.label, *_cells(one.found)) for one in self.lines)
-        failed = [f"{one.dataset}, {one.label}: {one.message}" for one in self.lines if one.found is None]
+        rows = tuple((line.dataset, line.label, *_cells(line.estimate)) for line in self.lines)
+        failed = [f"{line.dataset}, {line.label}: {line.message}" for line in self.lines if line.estimate is None]
         return Sheet(
             title=f"{self.title}: bias and variance",
             grids=(TextGrid(("data set", "algorithm", "error", "bias^2", "variance"), rows, left=2), *self._ranks()),
@@ -60,28 +60,28 @@ class Decompositions:
             ),
             records=tuple(
                 {
-                    "dataset": one.dataset,
-                    "algorithm": one.algorithm,
+                    "dataset": line.dataset,
+                    "algorithm": line.algorithm,
                     "repeats": self.repeats,
-                    "bias": one.found.bias if one.found else None,
-                    "variance": one.found.variance if one.found else None,
-                    "message": one.message,
+                    "bias": line.estimate.bias if line.estimate else None,
+                    "variance": line.estimate.variance if line.estimate else None,
+                    "message": line.message,
                 }
-                for one in self.lines
+                for line in self.lines
             ),
             facts={},
         )
 
     def _ranks(self) -> list[TextGrid]:
         by_dataset: dict[str, list[Decomposition]] = {}
-        for one in self.lines:
-            by_dataset.setdefault(one.dataset, []).append(one)
-        whole = [found for lines in by_dataset.values() if all(found := [one.found for one in lines])]
-        labels = [one.label for one in next(iter(by_dataset.values()))]
+        for line in self.lines:
+            by_dataset.setdefault(line.dataset, []).append(line)
+        whole = [estimates for lines in by_dataset.values() if all(estimates := [line.estimate for line in lines])]
+        labels = [line.label for line in next(iter(by_dataset.values()))]
         if len(whole) < 2 or len(labels) < 2:
             return []
         # Rounded, so that sums of the same shares in another order are ties.
-        values = np.round([[(v.bias, v.variance) for v in found if v] for found in whole], 12)
+        values = np.round([[(v.bias, v.variance) for v in estimates if v] for estimates in whole], 12)
         by = [-values[:, :, metric] for metric in (0, 1)]
         ranks = [significance_tests.average_ranks(scores) for scores in by]
         tests = [
@@ -89,14 +89,16 @@ class Decompositions:
             for r, scores in zip(ranks, by, strict=True)
         ]
         critical = significance_tests.critical_difference(len(labels), len(whole))
-        said = ", ".join(f"{n} F {t.f:.2f}, p {t.p:.3f}" for n, t in zip(("bias^2", "variance"), tests, strict=True))
+        friedman = ", ".join(
+            f"{n} F {t.f:.2f}, p {t.p:.3f}" for n, t in zip(("bias^2", "variance"), tests, strict=True)
+        )
         return [
             TextGrid(
                 ("algorithm", "rank of bias^2", "rank of variance"),
                 tuple((label, *(f"{r:.2f}" for r in each)) for label, *each in zip(labels, *ranks, strict=True)),
                 left=1,
                 caption=(
-                    f"average ranks over {len(whole)} data sets, 1 the smallest: Iman-Davenport {said}; critical "
+                    f"average ranks over {len(whole)} data sets, 1 the smallest: Iman-Davenport {friedman}; critical "
                     f"difference {critical:.2f} (Nemenyi, 0.05)"
                 ),
             )
@@ -113,7 +115,7 @@ def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int =
     if not (scheme.tests_every_row_once and scheme.redraws):
         raise ConfigError(
             f"bias-variance: scheme {cv.scheme} does not test every row once a repetition{_alike(scheme)}: use "
-            f"{schemes.named(lambda one: one.tests_every_row_once and one.redraws)}."
+            f"{schemes.named(lambda other: other.tests_every_row_once and other.redraws)}."
         )
     if cv.repeats < 2:
         raise ConfigError(f"bias-variance: cv.repeats is {cv.repeats}, and variance needs at least 2: use more.")
@@ -164,7 +166,9 @@ def _decompose(experiment: Experiment, case: Case, seeds: dict[tuple[str, int, i
     return Decomposition(dataset.name, spec.id, label, significance_tests.kohavi_wolpert(votes, dataset.y))
 
 
-def _cells(found: BiasVariance | None) -> tuple[str, ...]:
-    if found is None:
+def _cells(estimate: BiasVariance | None) -> tuple[str, ...]:
+    if estimate is None:
         return (MISSING,) * 3
-    return tuple(f"{100 * value:.2f}" for value in (found.bias + found.variance, found.bias, found.variance))
+    return tuple(
+        f"{100 * value:.2f}" for value in (estimate.bias + estimate.variance, estimate.bias, estimate.variance)
+    )

@@ -77,8 +77,8 @@ class CellDifference:
 
     @property
     def difference(self) -> float | None:
-        one, other = (line.value(self.metric).mean for line in (self.first, self.second))
-        return None if one is None or other is None else other - one
+        first, second = (line.value(self.metric).mean for line in (self.first, self.second))
+        return None if first is None or second is None else second - first
 
     @property
     def verdict(self) -> str:
@@ -120,7 +120,7 @@ class RunDifference:
         )
         grids = [TextGrid(header, rows, left=3)]
         if self.folds:
-            listed = tuple((one.name, one.what) for one in self.folds[:SHOWN_FOLDS])
+            listed = tuple((fold.name, fold.what) for fold in self.folds[:SHOWN_FOLDS])
             more = f" (the first {SHOWN_FOLDS})" if len(self.folds) > SHOWN_FOLDS else ""
             grids.append(TextGrid(("fold", "what differs"), listed, 2, f"{len(self.folds)} folds differ{more}"))
         return Sheet(
@@ -142,7 +142,7 @@ class RunDifference:
                 }
                 for cell in self.cells
             ),
-            facts={"folds": [{"fold": one.name, "what": one.what} for one in self.folds]},
+            facts={"folds": [{"fold": fold.name, "what": fold.what} for fold in self.folds]},
         )
 
 
@@ -152,39 +152,39 @@ def diff(first: Side, second: Side, metrics: Sequence[str] = (), alpha: float = 
     metrics : names; without them accuracy and leaves, or RMSE and leaves of regression
     ConfigError if the runs have no data set and algorithm in common, or predict different things.
     """
-    one, other = first.run.experiment, second.run.experiment
-    task = task_of_experiment(one)
-    if task != task_of_experiment(other):
+    before, after = first.run.experiment, second.run.experiment
+    task = task_of_experiment(before)
+    if task != task_of_experiment(after):
         raise ConfigError(
-            f"{one.name} is for {task}, {other.name} is for {task_of_experiment(other)}; nothing compares."
+            f"{before.name} is for {task}, {after.name} is for {task_of_experiment(after)}; nothing compares."
         )
     names = chosen(metrics or TESTED[task], task, "diff")
-    kinds = [schemes.SCHEMES[cv.scheme].estimate_of(cv) or "a share of right test rows" for cv in (one.cv, other.cv)]
+    kinds = [schemes.SCHEMES[cv.scheme].estimate_of(cv) or "a share of right test rows" for cv in (before.cv, after.cv)]
     if "accuracy" in names and kinds[0] != kinds[1]:
         raise ConfigError(
-            f"the accuracy of {one.name} is {kinds[0]} and that of {other.name} {kinds[1]}; compare other metrics "
+            f"the accuracy of {before.name} is {kinds[0]} and that of {after.name} {kinds[1]}; compare other metrics "
             "(--metric leaves), or runs of one scheme."
         )
     lines = [{(line.dataset, line.algorithm): line for line in side.table.lines} for side in (first, second)]
     both = [cell for cell in lines[0] if cell in lines[1]]
     if not both:
-        raise ConfigError(f"runs {one.name!r} and {other.name!r} have no data set and algorithm in common.")
-    found = list(_fold_differences(first, second, both))
+        raise ConfigError(f"runs {before.name!r} and {after.name!r} have no data set and algorithm in common.")
+    differing = list(_fold_differences(first, second, both))
     cells: list[CellDifference] = []
     for name in names:
         made = []
         for cell in both:
             shared = [place for place in first.rows if place[:2] == cell and place in second.rows]
-            differing = sum(one.place[:2] == cell for one in found)
+            count = sum(fold.place[:2] == cell for fold in differing)
             p = _p(first, second, cell, name)
-            made.append(CellDifference(lines[0][cell], lines[1][cell], name, differing, len(shared), p, alpha))
+            made.append(CellDifference(lines[0][cell], lines[1][cell], name, count, len(shared), p, alpha))
         corrected = iter(holm([cell.p for cell in made if cell.p is not None]))
         cells += [cell if cell.p is None else replace(cell, p=next(corrected)) for cell in made]
     cells.sort(key=lambda cell: both.index((cell.first.dataset, cell.first.algorithm)))
-    same_name = one.name == other.name
-    titles = (f"{one.name} (first)", f"{other.name} (second)") if same_name else (one.name, other.name)
+    same_name = before.name == after.name
+    titles = (f"{before.name} (first)", f"{after.name} (second)") if same_name else (before.name, after.name)
     notes = tuple(_notes(first, second, lines, cells, alpha))
-    return RunDifference(f"{titles[0]} and {titles[1]}", titles, tuple(cells), tuple(found), notes)
+    return RunDifference(f"{titles[0]} and {titles[1]}", titles, tuple(cells), tuple(differing), notes)
 
 
 def _fold_differences(first: Side, second: Side, cells: Sequence[tuple[str, str]]) -> Iterator[FoldDifference]:
@@ -204,8 +204,8 @@ def _row_differences(first: Side, second: Side, row: Row, other: Row) -> Iterato
         if getattr(row, name) != getattr(other, name):
             yield f"{name} {getattr(row, name)} -> {getattr(other, name)}"
     for group in ("chosen", "measures"):
-        one, two = getattr(row, group), getattr(other, group)
-        yield from (f"{name} {one[name]} -> {two[name]}" for name in one if name in two and one[name] != two[name])
+        a, b = getattr(row, group), getattr(other, group)
+        yield from (f"{name} {a[name]} -> {b[name]}" for name in a if name in b and a[name] != b[name])
     packed = [side.store.packed(side.run.name, r) for side, r in ((first, row), (second, other))]
     if all(packed) and packed[0] != packed[1]:
         mine, theirs = map(unpack, packed)
@@ -217,8 +217,8 @@ def _row_differences(first: Side, second: Side, row: Row, other: Row) -> Iterato
 
 def _p(first: Side, second: Side, cell: tuple[str, str], name: str) -> float | None:
     """The p value of one metric of one cell, None where there is nothing to test by."""
-    one = first.run.experiment
-    share = schemes.SCHEMES[one.cv.scheme].test_over_train(one.cv)
+    experiment = first.run.experiment
+    share = schemes.SCHEMES[experiment.cv.scheme].test_over_train(experiment.cv)
     if share is None or partition(first.stored(), cell[0]) != partition(second.stored(), cell[0]):
         return None
     places = [place for place in first.rows if place[:2] == cell]
@@ -240,12 +240,12 @@ def _notes(
     cells: Sequence[CellDifference],
     alpha: float,
 ) -> Iterator[str]:
-    one, other = first.run, second.run
-    changes = list(content_differences(one.content, other.content))
+    before, after = first.run, second.run
+    changes = list(content_differences(before.content, after.content))
     if changes:
         more = f" and {len(changes) - 6} more" if len(changes) > 6 else ""
         yield f"Configurations differ: {', '.join(changes[:6])}{more}."
-    for here, there, name in ((lines[0], lines[1], one.name), (lines[1], lines[0], other.name)):
+    for here, there, name in ((lines[0], lines[1], before.name), (lines[1], lines[0], after.name)):
         if alone := [f"{dataset}/{algorithm}" for dataset, algorithm in here if (dataset, algorithm) not in there]:
             yield f"In {name} alone: {', '.join(alone[:6])}{f' and {len(alone) - 6} more' if len(alone) > 6 else ''}."
     made, made_there = first.environments, second.environments

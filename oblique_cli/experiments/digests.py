@@ -24,10 +24,10 @@ def base(content: Mapping[str, Any], dataset: str, algorithm: str) -> str:
     The number of repetitions is left out: repetition 3 of 5 is repetition 3 of 10.
     """
     cv = {key: value for key, value in content["cv"].items() if key != "repeats"}
-    (one,) = [one for one in content["algorithms"] if one["id"] == algorithm]
-    (spec,) = [one for one in content["datasets"] if one["name"] == dataset]
-    how = [one["id"], one["name"], one["params"], one["grid"]]
-    how += [part for part in (one.get("prepare"), content.get("code")) if part]  # younger than stored results
+    (method,) = [a for a in content["algorithms"] if a["id"] == algorithm]
+    (spec,) = [d for d in content["datasets"] if d["name"] == dataset]
+    how = [method["id"], method["name"], method["params"], method["grid"]]
+    how += [part for part in (method.get("prepare"), content.get("code")) if part]  # younger than stored results
     data = [dataset, content["data"][dataset], spec["missing"], spec["encoding"]]
     return digest([FORM, content["seed"], cv, how, data, *([content["metrics"]] if "metrics" in content else [])])
 

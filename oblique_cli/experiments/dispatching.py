@@ -108,8 +108,8 @@ class Crew:
             ahead = workers if self._cluster is None else 2 * workers
             pool = joblib.Parallel(workers, return_as="generator_unordered", batch_size=1, pre_dispatch=ahead)
             with _signals_held() if self._backend == "loky" and workers > 1 else contextlib.nullcontext():
-                found = pool(tasks())  # starts the workers
-            yield from found
+                results = pool(tasks())  # starts the workers
+            yield from results
 
 
 @contextlib.contextmanager

@@ -71,11 +71,11 @@ def environment(things: Iterable[Any] = (), libraries: Iterable[str] = ()) -> di
 
 def _versions(names: Iterable[str]) -> dict[str, str]:
     """The versions of those packages that are installed, by name in their order."""
-    found = {}
+    version_of = {}
     for name in sorted(names):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found[name] = importlib.metadata.version(name)
-    return found
+            version_of[name] = importlib.metadata.version(name)
+    return version_of
 
 
 def deciding(environment: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,12 +85,12 @@ def deciding(environment: Mapping[str, Any]) -> dict[str, Any]:
         " ".join(str(library[key]) for key in ("internal_api", "version", "architecture") if library.get(key))
         for library in environment.get("blas", ())
     }
-    found = {
+    fields = {
         "packages": {name: packages[name] for name in LIBRARIES if name in packages},
         "blas": sorted(blas),
         **{key: environment[key] for key in ("machine", "code", "outside") if environment.get(key)},
     }
-    return {key: value for key, value in found.items() if value}
+    return {key: value for key, value in fields.items() if value}
 
 
 def digest(deciding: Mapping[str, Any]) -> str:
@@ -101,21 +101,21 @@ def digest(deciding: Mapping[str, Any]) -> str:
 def facts(deciding: Mapping[str, Any]) -> dict[str, str]:
     """Return the same as names and short values, for people: {"numpy": "2.4.6", "code": "1a2b3c4d", ...}."""
     packages = deciding.get("packages", {})
-    found = {"oblique" if name == "oblique-trees" else name: version for name, version in packages.items()}
-    found["code"] = str(deciding.get("code", "not recorded"))[:12]
-    found |= {f"BLAS {i}" if i else "BLAS": name for i, name in enumerate(deciding.get("blas", ()))}
+    facts_ = {"oblique" if name == "oblique-trees" else name: version for name, version in packages.items()}
+    facts_["code"] = str(deciding.get("code", "not recorded"))[:12]
+    facts_ |= {f"BLAS {i}" if i else "BLAS": name for i, name in enumerate(deciding.get("blas", ()))}
     if "machine" in deciding:
-        found["processor"] = deciding["machine"]
-    return found | {Path(name).name: value[:12] for name, value in deciding.get("outside", {}).items()}
+        facts_["processor"] = deciding["machine"]
+    return facts_ | {Path(name).name: value[:12] for name, value in deciding.get("outside", {}).items()}
 
 
 def differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[str]:
     """Return what differs between two environments, such as "numpy 2.4.6 and 2.5.0"."""
-    one, two = facts(first), facts(second)
+    first_facts, second_facts = facts(first), facts(second)
     return [
-        f"{name} {one.get(name, 'not recorded')} and {two.get(name, 'not recorded')}"
-        for name in dict.fromkeys((*one, *two))
-        if one.get(name) != two.get(name)
+        f"{name} {first_facts.get(name, 'not recorded')} and {second_facts.get(name, 'not recorded')}"
+        for name in dict.fromkeys((*first_facts, *second_facts))
+        if first_facts.get(name) != second_facts.get(name)
     ]
 
 
@@ -134,23 +134,23 @@ def code() -> str:
 
 def deciding_files() -> list[Path]:
     """Return the Python files of the package that decide results, in a fixed order."""
-    found = []
+    paths = []
     for path in sorted(PACKAGE.rglob("*.py")):
         inner = path.relative_to(PACKAGE)
         around = {inner.parts[0].removesuffix(".py"), "/".join(inner.parts[:2])}
         is_around = bool(around & LOOKS) or inner.stem.endswith(COMMAND)
         if inner.as_posix() in INSIDE or not is_around:
-            found.append(path)
-    return found
+            paths.append(path)
+    return paths
 
 
 def outside(things: Iterable[Any]) -> dict[str, str]:
     """Return the files outside the package that define `things`, with the digests of their content."""
     from oblique_cli.ground.registry import source_of
 
-    found = {}
+    digest_of = {}
     for thing in things:
         path = Path(source_of(thing))
         if path.is_file() and PACKAGE not in path.resolve().parents:
-            found[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return dict(sorted(found.items()))
+            digest_of[path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return dict(sorted(digest_of.items()))

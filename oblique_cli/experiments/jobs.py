@@ -34,8 +34,8 @@ def expand(experiment: Experiment, datasets: Sequence[Dataset]) -> list[Job]:
     jobs = []
     for spec, dataset in zip(experiment.datasets, datasets, strict=True):
         check(experiment, spec, dataset)
-        asked = content(experiment, [dataset])
-        bases = {a.id: digests.base(asked, dataset.name, a.id) for a in experiment.algorithms}
+        data_content = content(experiment, [dataset])
+        bases = {a.id: digests.base(data_content, dataset.name, a.id) for a in experiment.algorithms}
         for repeat, fold in schemes.places(experiment.cv, dataset):
             seed = seeds.integer(experiment.seed, dataset.name, "job", repeat, fold)
             for algorithm, base in bases.items():
@@ -74,8 +74,8 @@ def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, imports: 
     for algorithm in experiment.algorithms:
         if task_of(algorithm.name) != dataset.task:
             predicts = "numbers" if task_of(algorithm.name) == "regression" else "classes"
-            one = f"algorithm {algorithm.id!r} predicts {predicts}"
-            raise DataError(f"{who} is for {dataset.task}, and {one}: leave it out.")
+            fault = f"algorithm {algorithm.id!r} predicts {predicts}"
+            raise DataError(f"{who} is for {dataset.task}, and {fault}: leave it out.")
     if dataset.task == "classification":
         present = {dataset.classes[code] for code in set(dataset.y.tolist())}
         if len(present) < 2:
@@ -91,7 +91,7 @@ def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, imports: 
                 raise ConfigError(
                     f"algorithm {algorithm.id!r} has a grid for {', '.join(algorithm.grid)}, and scheme "
                     f"{experiment.cv.scheme!r} chooses no parameters: use scheme "
-                    f"{schemes.named(lambda one: one.tunes)}, or one value."
+                    f"{schemes.named(lambda scheme: scheme.tunes)}, or one value."
                 )
     n_features = n_columns(dataset, spec)
     for algorithm in experiment.algorithms:

@@ -58,8 +58,8 @@ def regrown(
     is not the one that was stored, by its leaves, nodes and depth
     """
     experiment = Experiment.from_content(run.name, run.content, **run.presentation)
-    policy = _one(experiment.datasets, "name", dataset, f"run {run.name!r} has several data sets", "--dataset")
-    spec = _one(experiment.algorithms, "id", algorithm, f"run {run.name!r} has several algorithms", "--algorithm")
+    policy = _selected(experiment.datasets, "name", dataset, f"run {run.name!r} has several data sets", "--dataset")
+    spec = _selected(experiment.algorithms, "id", algorithm, f"run {run.name!r} has several algorithms", "--algorithm")
     if is_outside(spec.name):
         raise ConfigError(
             f"algorithm {spec.id!r} is of another library ({spec.name}): only trees of this package are shown."
@@ -82,11 +82,11 @@ def regrown(
             f"the fold was stored by a version of oblique that grew other trees: run {run.name!r} again with --fresh."
         )
     drawn = schemes.repetition(data, experiment.cv, experiment.seed, repeat)
-    place = next(one for one in drawn if one.index == fold)
+    place = next(drawn_fold for drawn_fold in drawn if drawn_fold.index == fold)
     case = Case.of(experiment, data, policy, spec)
     estimator, encoder, X = fitted(case, place, job.seed, row.chosen)
-    for name, found in (("n_leaves", "n_leaves_"), ("n_nodes", "n_nodes_"), ("depth", "depth_")):
-        grown, stored = int(getattr(estimator, found, 0)), getattr(row, name)
+    for name, attribute in (("n_leaves", "n_leaves_"), ("n_nodes", "n_nodes_"), ("depth", "depth_")):
+        grown, stored = int(getattr(estimator, attribute, 0)), getattr(row, name)
         if grown != stored:
             raise StoreError(
                 f"the tree grown again has {name} {grown} and the stored one {stored}: versions or processors differ "
@@ -95,21 +95,21 @@ def regrown(
     return Regrown(case, row, estimator, encoder, X, data.y[place.train])
 
 
-def _one(specs: Sequence[Any], key: str, wanted: str | None, several: str, option: str) -> Any:
+def _selected(specs: Sequence[Any], key: str, wanted: str | None, several: str, option: str) -> Any:
     names = [getattr(spec, key) for spec in specs]
     if wanted is None and len(specs) == 1:
         return specs[0]
     if wanted in names:
         return specs[names.index(wanted)]
-    said = several if wanted is None else f"there is no {wanted!r}"
-    raise ConfigError(f"{said}: choose one of {', '.join(names)} by {option}.")
+    problem = several if wanted is None else f"there is no {wanted!r}"
+    raise ConfigError(f"{problem}: choose one of {', '.join(names)} by {option}.")
 
 
 def _row(run: str, rows: Sequence[Row], dataset: str, algorithm: str, repeat: int, fold: int) -> Row:
     mine = [row for row in rows if (row.dataset, row.algorithm) == (dataset, algorithm)]
-    found = next((row for row in mine if (row.repeat, row.fold) == (repeat, fold)), None)
+    row = next((row for row in mine if (row.repeat, row.fold) == (repeat, fold)), None)
     where = f"fold {fold} of repetition {repeat} of {algorithm} on {dataset}"
-    if found is None:
+    if row is None:
         places = sorted({row.repeat for row in mine}), sorted({row.fold for row in mine})
         known = (
             f"repetitions are {places[0][0]} to {places[0][-1]} and folds {places[1][0]} to {places[1][-1]}"
@@ -117,6 +117,6 @@ def _row(run: str, rows: Sequence[Row], dataset: str, algorithm: str, repeat: in
             else "none of its folds is"
         )
         raise ConfigError(f"run {run!r} has not stored {where}: {known}.")
-    if found.status != "ok":
-        raise ConfigError(f"{where} of run {run!r} failed ({found.message}): it has no tree.")
-    return found
+    if row.status != "ok":
+        raise ConfigError(f"{where} of run {run!r} failed ({row.message}): it has no tree.")
+    return row

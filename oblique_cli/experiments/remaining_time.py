@@ -34,11 +34,11 @@ class Estimate:
 
 def seconds_of(rows: Iterable[Row]) -> dict[Cell, list[float]]:
     """Return how long each good fold took, by data set and algorithm."""
-    found: dict[Cell, list[float]] = defaultdict(list)
+    seconds: dict[Cell, list[float]] = defaultdict(list)
     for row in rows:
         if row.status == "ok":
-            found[row.dataset, row.algorithm].append(row.tune_seconds + row.fit_seconds + row.predict_seconds)
-    return found
+            seconds[row.dataset, row.algorithm].append(row.tune_seconds + row.fit_seconds + row.predict_seconds)
+    return seconds
 
 
 def estimate(left: Mapping[Cell, int], rows: Iterable[Row], workers: int) -> Estimate:

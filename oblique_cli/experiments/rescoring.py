@@ -26,20 +26,20 @@ def rescored(store: Store, run: Run, rows: Sequence[Row], names: Sequence[str]) 
     who = f"run {run.name!r}"
     names = metrics_of.chosen(names, task_of_experiment(experiment), who, matrices=True)
     metrics_of.check_scheme(names, experiment.cv, who)
-    asked = [METRICS[name] for name in names if METRICS[name].measured]
-    for one in asked:
-        if one.needs == MODEL:
-            raise ConfigError(f"{who}: metric {one.name} needs the fitted models, which a run does not keep.")
-        if one.needs == PROBABILITIES and experiment.keep != "probabilities":
+    metrics = [METRICS[name] for name in names if METRICS[name].measured]
+    for metric in metrics:
+        if metric.needs == MODEL:
+            raise ConfigError(f"{who}: metric {metric.name} needs the fitted models, which a run does not keep.")
+        if metric.needs == PROBABILITIES and experiment.keep != "probabilities":
             raise ConfigError(
-                f"{who}: metric {one.name} needs class probabilities, and the run kept the classes alone: run it again "
-                "with --keep-probabilities and --fresh."
+                f"{who}: metric {metric.name} needs class probabilities, and the run kept the classes alone: run it "
+                "again with --keep-probabilities and --fresh."
             )
-    found = {
-        row.key: metrics_of.measure([one.name for one in asked], scored(predictions, labels))
-        for row, predictions, labels in (stored(store, run, rows) if asked else ())
+    measures = {
+        row.key: metrics_of.measure([metric.name for metric in metrics], scored(predictions, labels))
+        for row, predictions, labels in (stored(store, run, rows) if metrics else ())
     }
-    return [replace(row, measures={**row.measures, **found.get(row.key, {})}) for row in rows]
+    return [replace(row, measures={**row.measures, **measures.get(row.key, {})}) for row in rows]
 
 
 def stored(store: Store, run: Run, rows: Sequence[Row]) -> Iterator[tuple[Row, Predictions, Labels]]:

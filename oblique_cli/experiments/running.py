@@ -86,7 +86,7 @@ class Case:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A heuristic or a metric of a plugin has a name in a process only once the plugin is imported there.
-        return _sent, (plugins.imported(), *(getattr(self, one.name) for one in fields(self)))
+        return _sent, (plugins.imported(), *(getattr(self, field.name) for field in fields(self)))
 
     @classmethod
     def of(cls, experiment: Experiment, dataset: Dataset, policy: DatasetSpec, spec: AlgorithmSpec) -> Case:
@@ -127,7 +127,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
         predicted = estimator.predict(X)
         done = time.perf_counter()
         names = case.dataset.classes
-        found = getattr(estimator, "n_clusters_", None)
+        n_clusters = getattr(estimator, "n_clusters_", None)
         extra = getattr(estimator, "extra_measures", None)
         measures = {} if extra is None else {name: float(value) for name, value in extra(X, y).items()}
         scored = _scored(case, estimator, X, y, predicted)
@@ -154,7 +154,7 @@ def run_job(job: Job, case: Case, fold: Fold, chosen: Mapping[str, Any] | None =
             chosen=dict(chosen),
             per_class=per_class,
             inner=inner,
-            clusters={} if found is None else {n: int(found.get(code, 0)) for code, n in enumerate(names)},
+            clusters={} if n_clusters is None else {n: int(n_clusters.get(code, 0)) for code, n in enumerate(names)},
             measures=measures,
             packed=_packed(case, fold, scored),
         )
@@ -301,7 +301,7 @@ class _Tried:
                     score = _tuning_score(case.tune_metric, _scored(case, estimator, X, y, predicted))
                     self.scores.setdefault(j * self.n_correct.shape[1] + k, []).append(score)
 
-    def found(self) -> list[Any]:
+    def merits(self) -> list[Any]:
         """What decides of each candidate, larger is better."""
         metric = self.case.tune_metric
         if not metric:
@@ -311,15 +311,15 @@ class _Tried:
 
     def best(self) -> dict[str, Any]:
         """The candidate that the rule of `tune` chooses."""
-        candidates, found, leaves = self.candidates, self.found(), self.n_leaves.ravel().tolist()
-        ties = [one[self.path] if self.path in self.case.spec.grid else 0 for one in candidates]
-        return candidates[max(range(len(candidates)), key=lambda c: (found[c], -leaves[c], ties[c], c))]
+        candidates, merits, leaves = self.candidates, self.merits(), self.n_leaves.ravel().tolist()
+        ties = [params[self.path] if self.path in self.case.spec.grid else 0 for params in candidates]
+        return candidates[max(range(len(candidates)), key=lambda c: (merits[c], -leaves[c], ties[c], c))]
 
     def table(self) -> list[dict[str, Any]]:
         """What is stored of each candidate."""
         metric, regression = self.case.tune_metric, self.case.dataset.task == "regression"
         sign = 1 if metric is None or metric.larger_is_better else -1
-        counted = (self.n_correct.ravel().tolist(), self.found(), self.n_leaves.ravel().tolist())
+        counted = (self.n_correct.ravel().tolist(), self.merits(), self.n_leaves.ravel().tolist())
         return [
             {
                 "params": params,
@@ -376,17 +376,17 @@ def fit_on(
     estimator = case.algorithm.make(random_state=seed, **{**case.spec.params, **params})
     estimator = prepared(estimator, case.dataset, case.policy)
     # Where the pruning rows stand among the training rows: all copies of a row that was drawn twice.
-    own = {"pruning_rows": np.flatnonzero(np.isin(train, pruning))} if needs_pruning_rows(estimator) else {}
-    if own and case.dataset.groups is not None and len(np.unique(case.dataset.groups[train])) < 2:
+    arguments = {"pruning_rows": np.flatnonzero(np.isin(train, pruning))} if needs_pruning_rows(estimator) else {}
+    if arguments and case.dataset.groups is not None and len(np.unique(case.dataset.groups[train])) < 2:
         raise ConfigError(
             f"one group of column {case.dataset.group_column!r} is left to train on, and {case.spec.id} keeps whole "
             "groups to prune on: use a column with more groups, or pruning: none."
         )
-    own |= fit_arguments(case, estimator, train)
+    arguments |= fit_arguments(case, estimator, train)
     if limits and not is_outside(case.spec.name):
         estimator = LimitedEstimator(estimator, limits, plugins.imported())
     with own_labels(case.dataset, encoder):
-        estimator.fit(X, case.dataset.y[train], **own)
+        estimator.fit(X, case.dataset.y[train], **arguments)
     return estimator, encoder
 
 
@@ -400,14 +400,14 @@ def fit_arguments(case: Case, estimator: Any, rows: np.ndarray | slice = slice(N
 
     Groups are for an estimator that divides rows inside its fit. ConfigError for an algorithm that takes no weights
     """
-    found: dict[str, np.ndarray] = {}
+    arguments: dict[str, np.ndarray] = {}
     if case.dataset.groups is not None and has_fit_parameter(estimator, "groups"):
-        found["groups"] = np.ascontiguousarray(case.dataset.groups[rows])
+        arguments["groups"] = np.ascontiguousarray(case.dataset.groups[rows])
     if case.dataset.weights is None:
-        return found
+        return arguments
     if not has_fit_parameter(estimator, "sample_weight"):
         raise ConfigError(f"{case.spec.name} takes no weights of rows; leave out --weights, or take a tree.")
-    return {**found, "sample_weight": np.ascontiguousarray(case.dataset.weights[rows])}
+    return {**arguments, "sample_weight": np.ascontiguousarray(case.dataset.weights[rows])}
 
 
 def _leaves(estimator: Any) -> int:
@@ -655,8 +655,8 @@ def _used(experiment: Experiment) -> list[Any]:
     algorithms = [algorithm_of(spec, ALGORITHMS) for spec in experiment.algorithms]
     names = [*experiment.metrics, *([experiment.cv.tune_metric] if experiment.cv.tune_metric else [])]
     return [
-        *(type(one) for one in algorithms),
-        *(part for one in algorithms for part in vars(one).values() if callable(part)),
+        *(type(algorithm) for algorithm in algorithms),
+        *(part for algorithm in algorithms for part in vars(algorithm).values() if callable(part)),
         *(METRICS[name] for name in names),
         type(SCHEMES[experiment.cv.scheme]),
     ]
@@ -664,9 +664,9 @@ def _used(experiment: Experiment) -> list[Any]:
 
 def _refuse_other_environments(store: Store, run: str, here: Mapping[str, Any]) -> None:
     now = environments.deciding(here)
-    for one in store.environments(run).values():
-        if one != now:
-            what = ", ".join(environments.differences(one, now))
+    for stored in store.environments(run).values():
+        if stored != now:
+            what = ", ".join(environments.differences(stored, now))
             raise ConfigError(
                 f"run {run!r} has folds that another environment has made ({what}): use --fresh to start over, another "
                 "name to keep both (--set name=...), or leave --strict-environment out."
@@ -700,10 +700,10 @@ def _fold_counts(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[st
     """Return what tables, which see no data, must know of them: `Experiment.fold_counts`."""
     made = SCHEMES[experiment.cv.scheme]
     usual = None if made.places_from_data else schemes.places(experiment.cv)
-    found = {dataset.name: schemes.places(experiment.cv, dataset) for dataset in datasets}
+    places_of = {dataset.name: schemes.places(experiment.cv, dataset) for dataset in datasets}
     return {
         name: tuple(np.bincount([repeat for repeat, _ in places]).tolist())
-        for name, places in found.items()
+        for name, places in places_of.items()
         if places != usual
     }
 
@@ -717,10 +717,10 @@ def _tuning_keys(experiment: Experiment, datasets: Sequence[Dataset]) -> list[st
 def load_datasets(experiment: Experiment, data_dir: str | None, offline: bool) -> list[Dataset]:
     """Return the data sets of `experiment`. data_dir : folder of the command line, before the configuration's own."""
     place = data_dir or experiment.data_dir
-    own = csv_task(experiment)
+    task = csv_task(experiment)
     groups = SCHEMES[experiment.cv.scheme].group_column(experiment.cv)
     return [
-        catalogue.load(spec, data_dir=place, offline=offline, task=own, groups=groups) for spec in experiment.datasets
+        catalogue.load(spec, data_dir=place, offline=offline, task=task, groups=groups) for spec in experiment.datasets
     ]
 
 

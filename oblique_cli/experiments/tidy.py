@@ -36,7 +36,7 @@ _PLACE = {"run": str, "dataset": str, "algorithm": str, "repeat": int, "fold": i
 def folds(store: Store, run: Run) -> Table:
     """Return every stored fold: its numbers, the parameters it chose, its metrics, and the environment that made it."""
     rows = store.rows(run.name)
-    known = {id_: facts(one) for id_, one in store.environments(run.name).items()}
+    known = {id_: facts(environment) for id_, environment in store.environments(run.name).items()}
     plain = [f.name for f in fields(Row) if f.type in ("int", "float", "str") and f.name not in (*_PLACE, "key")]
     kinds = {f.name: {"int": int, "float": float, "str": str}[str(f.type)] for f in fields(Row) if f.name in plain}
     columns = {**_PLACE, **kinds, "accuracy": float}
@@ -45,7 +45,7 @@ def folds(store: Store, run: Run) -> Table:
         for group in ("chosen", "measures")
         for name in dict.fromkeys(name for row in rows for name in getattr(row, group))
     }
-    machine = list(dict.fromkeys(name for one in known.values() for name in one))
+    machine = list(dict.fromkeys(name for environment_facts in known.values() for name in environment_facts))
     columns |= {
         column: _type_of([getattr(row, group).get(name) for row in rows]) for column, (group, name) in extra.items()
     }
@@ -75,30 +75,31 @@ def choices(store: Store, run: Run) -> Table:
     """
     made: list[Row | Tuning] = [row for row in store.rows(run.name) if row.inner]
     made += [tuning for tuning in store.tunings(run.name) if tuning.inner]
-    names = list(dict.fromkeys(name for one in made for line in one.inner for name in line["params"]))
-    numbers = list(dict.fromkeys(name for one in made for line in one.inner for name in line if name != "params"))
+    names = list(dict.fromkeys(name for choice in made for line in choice.inner for name in line["params"]))
+    numbers = list(dict.fromkeys(name for choice in made for line in choice.inner for name in line if name != "params"))
     columns: dict[str, type] = {**_PLACE, "was_chosen": bool}
     # A class of any library may call a parameter what a column is called.
     column_of = {name: f"params.{name}" if name in columns or name in numbers else name for name in names}
     columns |= {
-        column_of[name]: _type_of([line["params"].get(name) for one in made for line in one.inner]) for name in names
+        column_of[name]: _type_of([line["params"].get(name) for choice in made for line in choice.inner])
+        for name in names
     }
-    columns |= {name: _type_of([line.get(name) for one in made for line in one.inner]) for name in numbers}
+    columns |= {name: _type_of([line.get(name) for choice in made for line in choice.inner]) for name in numbers}
 
     def lines() -> list[Line]:
         return [
             (
                 run.name,
-                one.dataset,
-                one.algorithm,
-                getattr(one, "repeat", None),
-                getattr(one, "fold", None),
-                all(one.chosen.get(name) == value for name, value in line["params"].items()),
+                choice.dataset,
+                choice.algorithm,
+                getattr(choice, "repeat", None),
+                getattr(choice, "fold", None),
+                all(choice.chosen.get(name) == value for name, value in line["params"].items()),
                 *(_cell(line["params"].get(name), columns[column_of[name]]) for name in names),
                 *(line.get(name) for name in numbers),
             )
-            for one in made
-            for line in one.inner
+            for choice in made
+            for line in choice.inner
         ]
 
     return Table(columns, [lines()])
@@ -107,32 +108,32 @@ def choices(store: Store, run: Run) -> Table:
 def predictions(store: Store, run: Run, wanted: Callable[[Row], bool] = lambda row: True) -> Table:
     """Return what every fold predicted, row by row: the truth, the prediction, and the probabilities that were kept."""
     rows = [row for row in store.rows(run.name) if wanted(row)]
-    first = {row.dataset: (labels, kept) for row, kept, labels in stored(store, run, _firsts(rows))}
+    first = {row.dataset: (labels, predictions) for row, predictions, labels in stored(store, run, _firsts(rows))}
     regression = any(not labels.classes for labels, _ in first.values())
     kind: type = float if regression else str
     shares = list(
         dict.fromkeys(
             name
-            for labels, kept in first.values()
-            if run.experiment.keep == "probabilities" or kept.probabilities is not None
+            for labels, predictions in first.values()
+            if run.experiment.keep == "probabilities" or predictions.probabilities is not None
             for name in labels.classes
         )
     )
     columns = {**_PLACE, "row": int, "actual": kind, "predicted": kind, **{f"p({name})": float for name in shares}}
 
     def batches() -> Iterator[list[Line]]:
-        for row, kept, labels in stored(store, run, rows):
+        for row, predictions, labels in stored(store, run, rows):
             place = (run.name, row.dataset, row.algorithm, row.repeat, row.fold)
-            actual, predicted = labels.y[kept.rows].tolist(), kept.predicted.tolist()
+            actual, predicted = labels.y[predictions.rows].tolist(), predictions.predicted.tolist()
             if labels.classes:
                 actual, predicted = ([labels.classes[code] for code in codes] for codes in (actual, predicted))
-            absent: list[None] = [None] * len(kept.rows)
-            own = {}
-            if kept.probabilities is not None:
-                own = dict(zip(labels.classes, kept.probabilities.T.tolist(), strict=True))
-            cells = [own.get(name, absent) for name in shares]
+            absent: list[None] = [None] * len(predictions.rows)
+            probabilities = {}
+            if predictions.probabilities is not None:
+                probabilities = dict(zip(labels.classes, predictions.probabilities.T.tolist(), strict=True))
+            cells = [probabilities.get(name, absent) for name in shares]
             yield [
-                (*place, *line) for line in zip(kept.rows.tolist(), actual, predicted, *cells, strict=True)
+                (*place, *line) for line in zip(predictions.rows.tolist(), actual, predicted, *cells, strict=True)
             ]  # one fold is held at a time
 
     return Table(columns, batches())
@@ -140,11 +141,11 @@ def predictions(store: Store, run: Run, wanted: Callable[[Row], bool] = lambda r
 
 def _firsts(rows: Iterable[Row]) -> list[Row]:
     """The first good row of each data set."""
-    found: dict[str, Row] = {}
+    first_rows: dict[str, Row] = {}
     for row in rows:
         if row.status == "ok":
-            found.setdefault(row.dataset, row)
-    return list(found.values())
+            first_rows.setdefault(row.dataset, row)
+    return list(first_rows.values())
 
 
 def _type_of(values: Sequence[Any]) -> type:

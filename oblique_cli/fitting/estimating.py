@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from oblique_cli import schemes
 from oblique_cli.estimators.n_jobs import in_turn
 from oblique_cli.evaluation import metrics
+from oblique_cli.evaluation.holdout_report import reliability, residuals
 from oblique_cli.evaluation.metrics import METRICS, TOLD, TOLD_OF_NUMBERS, TOLD_OF_TWO, Undefined
-from oblique_cli.evaluation.told_on_new_rows import reliability, residuals
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.cutting import cut_to_goal

@@ -14,7 +14,7 @@ from oblique_cli.drawing import charts
 from oblique_cli.drawing.charts import Curve, Panel
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import task_of
-from oblique_cli.evaluation.told_on_new_rows import BINS, reliability
+from oblique_cli.evaluation.holdout_report import BINS, reliability
 from oblique_cli.experiments.rescoring import stored
 from oblique_cli.experiments.running import Case, fitted
 from oblique_cli.ground.nouns import Fold

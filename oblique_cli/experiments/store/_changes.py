@@ -72,16 +72,16 @@ def _short(value: Any) -> str:
 
 def refuse_other_data(run: str, here: Path, mine: str, there: Path, theirs: str) -> None:
     """Raise ConfigError if the contents of a run in two files are no growth of each other, above all in their data."""
-    one, other = json.loads(mine), json.loads(theirs)
-    ours, others = one.get("data", {}), other.get("data", {})
+    content, other_content = json.loads(mine), json.loads(theirs)
+    ours, others = content.get("data", {}), other_content.get("data", {})
     for name in ours:
         if name in others and ours[name] != others[name]:
             raise ConfigError(
                 f"data set {name!r} of run {run!r} is not the same in {here} (digest {ours[name][:8]}...) and in "
                 f"{there} ({others[name][:8]}...): results on different data cannot be merged."
             )
-    if not (is_growth(one, other) or is_growth(other, one)):
-        changes = list(differences(one, other))
+    if not (is_growth(content, other_content) or is_growth(other_content, content)):
+        changes = list(differences(content, other_content))
         more = f" and {len(changes) - 4} more" if len(changes) > 4 else ""
         raise ConfigError(
             f"run {run!r} in {there} was run with another configuration than in {here}: {', '.join(changes[:4])}{more}."
@@ -90,8 +90,8 @@ def refuse_other_data(run: str, here: Path, mine: str, there: Path, theirs: str)
 
 def larger(mine: str, theirs: str) -> str:
     """Return the content, of two of which one is a growth of the other, that asks for more."""
-    one, other = json.loads(mine), json.loads(theirs)
-    return theirs if is_growth(one, other) and _size(other) > _size(one) else mine
+    content, other_content = json.loads(mine), json.loads(theirs)
+    return theirs if is_growth(content, other_content) and _size(other_content) > _size(content) else mine
 
 
 def _size(content: Any) -> tuple[int, int]:

@@ -127,8 +127,8 @@ class Database:
         if log.is_file() and log.stat().st_size:
             self._folder = tempfile.TemporaryDirectory(prefix="oblique-results-")
             source = Path(self._folder.name, self.path.name)
-            for one in (self.path, log):
-                shutil.copyfile(one, source.with_name(one.name))
+            for file in (self.path, log):
+                shutil.copyfile(file, source.with_name(file.name))
             self._connect(str(source))
         else:
             self._connect(f"{source.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
@@ -220,29 +220,29 @@ class Database:
         if self.read_only or now == self._identity:
             return
         what = "removed" if now is None else "replaced by another file"
-        kept = free_name(self.path, "kept")
+        path = free_name(self.path, "kept")
         try:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            with closing(sqlite3.connect(kept)) as copy:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(sqlite3.connect(path)) as copy:
                 self._db.backup(copy)
             advice = (
-                f"what it held, all folds up to now, is in {kept}: "
+                f"what it held, all folds up to now, is in {path}: "
                 + (f"rename that to {self.path.name}" if now is None else "oblique merge RUN takes folds from there")
                 + ", then give the same command again."
             )
         except (OSError, sqlite3.Error) as error:
             with suppress(OSError):
-                kept.unlink(missing_ok=True)
-            advice = f"what it held is lost, because {kept} cannot be written ({error}). Give the same command again."
+                path.unlink(missing_ok=True)
+            advice = f"what it held is lost, because {path} cannot be written ({error}). Give the same command again."
         self._gone = StoreError(f"{self.path} was {what} while this process was using it; {advice}")
         raise self._gone
 
     def damaged(self, reason: str) -> StoreError:
         """Return the error for a damaged file."""
         # SQLite's reason may hold lines of the damaged file itself.
-        said = "".join(sign if sign.isprintable() else " " for sign in reason.partition("\n")[0])[:150]
+        line = "".join(sign if sign.isprintable() else " " for sign in reason.partition("\n")[0])[:150]
         return StoreError(
-            f"{self.path} is damaged ({said}): save what can be read with oblique repair, or bring back a copy."
+            f"{self.path} is damaged ({line}): save what can be read with oblique repair, or bring back a copy."
         )
 
 
@@ -259,10 +259,10 @@ def free_name(path: Path, ending: str) -> Path:
 def _identity(path: Path) -> tuple[int, int] | None:
     """Which file of which disk is under a name now, None if there is none."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def _kind(error: sqlite3.Error) -> int:

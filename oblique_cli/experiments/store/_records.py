@@ -39,11 +39,11 @@ class Kind:
     def values(self, record: Record, environment: str, predictions: str = "") -> list[Any]:
         """Return the columns of `record`."""
         besides = {"environment": environment, "predictions": predictions}
-        found = []
+        columns = []
         for name in self.columns:
             value = besides[name] if name in besides else getattr(record, name)
-            found.append(json.dumps(value, sort_keys=name not in IN_ORDER) if name in JSON else value)
-        return found
+            columns.append(json.dumps(value, sort_keys=name not in IN_ORDER) if name in JSON else value)
+        return columns
 
     def record(self, values: Sequence[Any]) -> Record:
         """Return the record of these columns."""
@@ -64,8 +64,8 @@ class Kind:
 
 
 def _kind(table: str, type_: Any, *besides: str) -> Kind:
-    own = tuple(field.name for field in fields(type_) if field.name not in ("environment", "packed"))
-    return Kind(table, type_, (*own, "environment", *besides))
+    columns = tuple(field.name for field in fields(type_) if field.name not in ("environment", "packed"))
+    return Kind(table, type_, (*columns, "environment", *besides))
 
 
 ROWS = _kind("rows", Row, "predictions")

@@ -170,9 +170,9 @@ def _readable(db: sqlite3.Connection, table: str, listed: Iterable[int]) -> Iter
     (pages,) = db.execute("PRAGMA page_count").fetchone()
     for rowid in sorted({*listed, *range(1, 1 + _TO_A_PAGE * pages)}):
         with suppress(sqlite3.DatabaseError):
-            one = db.execute(f"SELECT * FROM {table} NOT INDEXED WHERE rowid = ?", (rowid,)).fetchone()
-            if one is not None and is_new(rowid, one):
-                yield rowid, one
+            stored = db.execute(f"SELECT * FROM {table} NOT INDEXED WHERE rowid = ?", (rowid,)).fetchone()
+            if stored is not None and is_new(rowid, stored):
+                yield rowid, stored
 
 
 def _listed(db: sqlite3.Connection, table: str, indexes: Mapping[str, Sequence[str]]) -> dict[int, tuple[object, ...]]:
@@ -180,16 +180,16 @@ def _listed(db: sqlite3.Connection, table: str, indexes: Mapping[str, Sequence[s
 
     Each is read from both ends, as far as that goes.
     """
-    found: dict[int, tuple[object, ...]] = {}
+    columns_of: dict[int, tuple[object, ...]] = {}
     for index, names in indexes.items():
         for order in ("ASC", "DESC"):
             by = ", ".join(f"{name} {order}" for name in names)
             query = f"SELECT rowid, {', '.join(names)} FROM {table} INDEXED BY {index} ORDER BY {by}"
             with suppress(sqlite3.DatabaseError):
                 for rowid, *values in db.execute(query):
-                    if len(values) >= len(found.get(rowid, ())):
-                        found[rowid] = tuple(values)
-    return found
+                    if len(values) >= len(columns_of.get(rowid, ())):
+                        columns_of[rowid] = tuple(values)
+    return columns_of
 
 
 def _indexes(db: sqlite3.Connection, table: str) -> dict[str, list[str]]:

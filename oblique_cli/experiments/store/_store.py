@@ -55,7 +55,7 @@ class _Held:
 
 
 @dataclass(frozen=True)
-class Found:
+class CheckedRecords:
     """The stored records of one kind of a run: those that are what was stored, and the others."""
 
     records: list[Any]
@@ -198,7 +198,7 @@ class Store:
             names = self._visible()
             if name not in names:
                 # Runs of a file of the user's own, my.csv, are called my-1b0a0320.
-                longer = [one for one in names if one.startswith(f"{name}-")]
+                longer = [run for run in names if run.startswith(f"{name}-")]
                 hint = f" Did you mean {' or '.join(map(repr, longer[-5:]))}?" if longer else close_matches(name, names)
                 raise UnknownName(f"there is no run {name!r} in {self.path}.{hint} (oblique status)")
             return self._described(name)
@@ -233,18 +233,18 @@ class Store:
             environment=latest["environment"],
             presentation=latest["presentation"],
             workers=latest["workers"],
-            writers=tuple(one for one in map(self._session, sessions) if one.process and not one.ended),
+            writers=tuple(session for session in map(self._session, sessions) if session.process and not session.ended),
         )
 
     def _run(self, name: str) -> tuple[str, str] | None:
         """Return token and time of a run, None if there is none. StoreError if its record is damaged."""
         query = "SELECT name, token, created, digest FROM runs WHERE name = ?"
-        found = self._db.execute(query, (name,)).fetchone()
-        if found is None:
+        record = self._db.execute(query, (name,)).fetchone()
+        if record is None:
             return None
-        if not is_intact("runs", found):
+        if not is_intact("runs", record):
             raise self._damaged_run(name)
-        return found[1], found[2]
+        return record[1], record[2]
 
     def _sessions(self, run: str) -> list[dict[str, Any]]:
         """Return the sessions of a run, first to last. StoreError if any is damaged."""
@@ -266,19 +266,19 @@ class Store:
             f"{self.path} is damaged: what it says of run {run!r} is not what was stored. Run oblique repair {run}."
         )
 
-    def _session(self, found: Mapping[str, Any]) -> Session:
+    def _session(self, record: Mapping[str, Any]) -> Session:
         beat, ended = self._db.execute(
-            "SELECT beat, ended FROM leases WHERE session = ?", (found["id"],)
+            "SELECT beat, ended FROM leases WHERE session = ?", (record["id"],)
         ).fetchone() or (
-            found["started"],
+            record["started"],
             "",
         )
-        process = json.loads(found["process"])
+        process = json.loads(record["process"])
         return Session(
-            found["id"],
-            found["started"],
-            json.loads(found["argv"]),
-            found["workers"],
+            record["id"],
+            record["started"],
+            json.loads(record["argv"]),
+            record["workers"],
             process,
             beat,
             ended,
@@ -319,7 +319,7 @@ class Store:
             return self._rows(run)
 
     def _rows(self, run: str) -> list[Row]:
-        repeats = self._asked(run)
+        repeats = self._repeats_requested(run)
         rows: list[Row] = self._good(ROWS, run)
         rows.sort(key=lambda row: (row.dataset, row.algorithm, row.repeat, row.fold))
         return [row for row in rows if repeats is None or row.repeat < repeats]
@@ -327,12 +327,12 @@ class Store:
     def not_asked_for(self, run: str) -> int:
         """Return how many rows are stored of repetitions that the run does not ask for any more."""
         with self._reading(run):
-            if (repeats := self._asked(run)) is None:
+            if (repeats := self._repeats_requested(run)) is None:
                 return 0
             query = "SELECT count(*) FROM rows WHERE run = ? AND repeat >= ?"
             return int(self._db.execute(query, (run, repeats)).fetchone()[0])
 
-    def _asked(self, run: str) -> int | None:
+    def _repeats_requested(self, run: str) -> int | None:
         """How many repetitions this handle asked for when it began the run, or else the run's latest session did."""
         if (held := self._held.get(run)) is not None:
             return held.repeats
@@ -353,7 +353,7 @@ class Store:
 
     def _damaged_environments(self, run: str) -> list[Damage]:
         query = "SELECT * FROM environments WHERE id IN (SELECT environment FROM rows WHERE run = ?)"
-        damaged = [one for one in self._db.execute(query, (run,)) if not is_intact("environments", one)]
+        damaged = [record for record in self._db.execute(query, (run,)) if not is_intact("environments", record)]
         return [Damage(run, "environments", id_, f"environment {id_}") for id_, _ in damaged]
 
     def made_elsewhere(self, run: str) -> str:
@@ -361,12 +361,12 @@ class Store:
         held = self._held[run]
         with self._reading(run):  # one view: another process may store a row of yet another environment meanwhile
             known = self._environments(run)
-            found = Counter(row.environment for row in self._rows(run) if row.environment != held.environment)
-            if not found:
+            counts = Counter(row.environment for row in self._rows(run) if row.environment != held.environment)
+            if not counts:
                 return ""
             (facts,) = self._db.execute("SELECT facts FROM environments WHERE id = ?", (held.environment,)).fetchone()
-        what = ", ".join(environments.differences(known[found.most_common(1)[0][0]], json.loads(facts)))
-        return f"{sum(found.values())} stored folds were made by another environment ({what})"
+        what = ", ".join(environments.differences(known[counts.most_common(1)[0][0]], json.loads(facts)))
+        return f"{sum(counts.values())} stored folds were made by another environment ({what})"
 
     def remarks(self, run: str) -> list[str]:
         """Return what a table of `run` must say of its rows: which environments made them, if several did."""
@@ -379,10 +379,10 @@ class Store:
         if len(counts) < 2:
             return []
         several = [environments.facts(known[id_]) for id_ in counts]
-        same = {name for name in several[0] if all(one.get(name) == several[0][name] for one in several)}
+        same = {name for name in several[0] if all(facts.get(name) == several[0][name] for facts in several)}
         parts = []
-        for (_, n), one in zip(counts.items(), several, strict=True):
-            what = ", ".join(f"{name} {value}" for name, value in one.items() if name not in same)
+        for (_, n), facts in zip(counts.items(), several, strict=True):
+            what = ", ".join(f"{name} {value}" for name, value in facts.items() if name not in same)
             parts.append(f"{n} with {what or 'less that is known'}")
         return [f"The folds were made by {len(counts)} environments: {'; '.join(parts)}."]
 
@@ -449,12 +449,12 @@ class Store:
         with self._db.errors(), self._db.transaction():
             query = f"SELECT {ROWS.sealed}, digest FROM rows WHERE run = ? AND key = ?"
             for key, more in measures.items():
-                found = self._db.execute(query, (run, key)).fetchone()
-                if found is None:
+                record = self._db.execute(query, (run, key)).fetchone()
+                if record is None:
                     raise StoreError(f"run {run!r} was started over by another process; give the same command again.")
-                if not is_intact("rows", found):
-                    raise self._damaged([Damage(run, "rows", key, ROWS.name(found[1:-1]))])
-                _, *values, _ = found
+                if not is_intact("rows", record):
+                    raise self._damaged([Damage(run, "rows", key, ROWS.name(record[1:-1]))])
+                _, *values, _ = record
                 at = ROWS.columns.index("measures")
                 values[at] = json.dumps({**json.loads(values[at]), **more}, sort_keys=True)
                 update = "UPDATE rows SET measures = ?, digest = ? WHERE run = ? AND key = ?"
@@ -499,8 +499,8 @@ class Store:
     def _packed(self, run: str, key: str) -> bytes:
         """Return the predictions under a key, b"" if they are not what was stored."""
         query = "SELECT run, key, packed, digest FROM predictions WHERE run = ? AND key = ?"
-        found = self._db.execute(query, (run, key)).fetchone()
-        return bytes(found[2]) if found is not None and is_intact("predictions", found) else b""
+        record = self._db.execute(query, (run, key)).fetchone()
+        return bytes(record[2]) if record is not None and is_intact("predictions", record) else b""
 
     def add_labels(self, labels: Mapping[str, bytes]) -> None:
         """Store the packed labels of data sets, by the digests of the data."""
@@ -511,37 +511,37 @@ class Store:
     def labels(self, data: str) -> bytes:
         """Return the packed labels of a data set by its digest, b"" if there are none. StoreError if damaged."""
         with self._db.errors():
-            found = self._db.execute("SELECT data, packed, digest FROM labels WHERE data = ?", (data,)).fetchone()
-        if found is not None and not is_intact("labels", found):
+            record = self._db.execute("SELECT data, packed, digest FROM labels WHERE data = ?", (data,)).fetchone()
+        if record is not None and not is_intact("labels", record):
             raise StoreError(
                 f"{self.path} is damaged: the labels of data {data[:8]}... are not what was stored. (oblique repair)"
             )
-        return b"" if found is None else bytes(found[1])
+        return b"" if record is None else bytes(record[1])
 
     # ---- damage ------------------------------------------------------------------------------------------------------
 
     def damage(self, run: str) -> list[Damage]:
         """Return everything of `run` that is not what was stored, its predictions included."""
         with self._db.errors(), self._db.transaction("DEFERRED"):
-            found: list[Damage] = []
+            damage: list[Damage] = []
             sessions, damaged = self._divided_sessions(run)
             if not self._is_intact(run):
-                found.append(Damage(run, "runs", "", f"run {run}"))
+                damage.append(Damage(run, "runs", "", f"run {run}"))
             elif not (sessions or damaged):
-                found.append(Damage(run, "sessions", "", f"the description of {run}"))
-            found += self._bereft(run)
-            found += [Damage(run, "sessions", str(one["id"]), f"session {one['id']} of {run}") for one in damaged]
-            found += self._damaged_environments(run)
-            found += self._damaged_labels(run, sessions)
+                damage.append(Damage(run, "sessions", "", f"the description of {run}"))
+            damage += self._bereft(run)
+            damage += [Damage(run, "sessions", str(row["id"]), f"session {row['id']} of {run}") for row in damaged]
+            damage += self._damaged_environments(run)
+            damage += self._damaged_labels(run, sessions)
             for kind in (ROWS, TUNINGS):
                 records = self._find(kind, run)
-                found += records.damage
+                damage += records.damage
                 for key, expected in records.predictions.items():
                     packed = self._packed(run, key)
                     if not packed or seal("predictions", run, key, packed) != expected:
                         (row,) = [row for row in records.records if row.key == key]
-                        found.append(Damage(run, "rows", key, ROWS.name(ROWS.values(row, ""))))
-            return found
+                        damage.append(Damage(run, "rows", key, ROWS.name(ROWS.values(row, ""))))
+            return damage
 
     def _damaged_labels(self, run: str, sessions: Sequence[Mapping[str, Any]]) -> Iterator[Damage]:
         """Yield the labels that predictions of a run need and that are lost, or not what was stored."""
@@ -585,20 +585,20 @@ class Store:
         if damage:
             with self._db.errors(), self._db.transaction():
                 # Sessions before the run, which is kept if one of them is left.
-                for one in sorted(damage, key=lambda one: one.table == "runs"):
-                    if one.table == "runs":
+                for item in sorted(damage, key=lambda item: item.table == "runs"):
+                    if item.table == "runs":
                         self._db.execute("DELETE FROM runs WHERE name = ?", (run,))
                         if self._sessions(run):  # else the name itself is what was damaged
                             values = [run, secrets.token_hex(16), timestamp()]
                             self._db.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (*values, seal("runs", *values)))
-                    elif one.table == "sessions":
+                    elif item.table == "sessions":
                         for table, column in (("sessions", "id"), ("leases", "session")):
-                            self._db.execute(f"DELETE FROM {table} WHERE {column} = CAST(? AS INTEGER)", (one.key,))
-                    elif one.table in ("environments", "labels"):
-                        column = "id" if one.table == "environments" else "data"
-                        self._db.execute(f"DELETE FROM {one.table} WHERE {column} = ?", (one.key,))
+                            self._db.execute(f"DELETE FROM {table} WHERE {column} = CAST(? AS INTEGER)", (item.key,))
+                    elif item.table in ("environments", "labels"):
+                        column = "id" if item.table == "environments" else "data"
+                        self._db.execute(f"DELETE FROM {item.table} WHERE {column} = ?", (item.key,))
                     else:
-                        self._drop(run, one.table, one.key)
+                        self._drop(run, item.table, item.key)
                 self._db.execute(
                     "DELETE FROM predictions WHERE run = ? AND key NOT IN (SELECT key FROM rows WHERE run = ?)",
                     (run, run),
@@ -607,12 +607,12 @@ class Store:
 
     def _good(self, kind: Kind, run: str) -> list[Any]:
         """Return the records of a run. StoreError, naming folds, if one is not what was stored."""
-        found = self._find(kind, run)
-        if found.damage:
-            raise self._damaged(found.damage)
-        return found.records
+        records = self._find(kind, run)
+        if records.damage:
+            raise self._damaged(records.damage)
+        return records.records
 
-    def _find(self, kind: Kind, run: str) -> Found:
+    def _find(self, kind: Kind, run: str) -> CheckedRecords:
         records, damage, predictions = [], [], {}
         places = set()
         query = f"SELECT {kind.sealed}, digest FROM {kind.table} WHERE run = ?"
@@ -620,22 +620,22 @@ class Store:
             owner, *values, _ = record
             fault = not is_intact(kind.table, record) or owner != run
             if not fault:
-                found = kind.record(values)
-                place = tuple(getattr(found, name) for name in kind.identity)
+                parsed = kind.record(values)
+                place = tuple(getattr(parsed, name) for name in kind.identity)
                 # An index that is damaged can lead to one row twice, in place of another one.
-                fault = place in places or (isinstance(found, Row) and bool(contradiction(found)))
+                fault = place in places or (isinstance(parsed, Row) and bool(contradiction(parsed)))
                 places.add(place)
             if fault:
                 key = values[kind.columns.index("key")]
                 damage.append(Damage(run, kind.table, key, kind.name(values)))
                 continue
-            records.append(found)
+            records.append(parsed)
             if kind is ROWS and values[-1]:
-                predictions[found.key] = values[-1]
-        return Found(records, damage, predictions)
+                predictions[parsed.key] = values[-1]
+        return CheckedRecords(records, damage, predictions)
 
     def _damaged(self, damage: Sequence[Damage]) -> StoreError:
-        names = [one.name for one in damage[:3]]
+        names = [item.name for item in damage[:3]]
         more = f" and {len(damage) - 3} more" if len(damage) > 3 else ""
         run = damage[0].run
         is_are = "is" if len(damage) == 1 else "are"
@@ -730,15 +730,15 @@ class Store:
     def _refuse_other_answers(self, kind: Kind, run: str, record: Any, source: Path) -> None:
         """Raise ConfigError if a good record that is there already says something else than `record`."""
         query = f"SELECT {kind.sealed}, digest FROM {kind.table} WHERE run = ? AND key = ? AND status = 'ok'"
-        found = self._db.execute(query, (run, record.key)).fetchone()
-        if found is None or record.status != "ok":
+        stored = self._db.execute(query, (run, record.key)).fetchone()
+        if stored is None or record.status != "ok":
             return
-        if not is_intact(kind.table, found):
-            raise self._damaged([Damage(run, kind.table, record.key, kind.name(found[1:-1]))])
-        mine = kind.record(found[1:-1])
+        if not is_intact(kind.table, stored):
+            raise self._damaged([Damage(run, kind.table, record.key, kind.name(stored[1:-1]))])
+        mine = kind.record(stored[1:-1])
         if not same_answer(mine, record):
             raise ConfigError(
-                f"{kind.name(found[1:-1])} of run {run!r} differs between {self.path} and {source}, though both were "
+                f"{kind.name(stored[1:-1])} of run {run!r} differs between {self.path} and {source}, though both were "
                 "asked for the same: one of them was made by other versions or another machine; leave one out."
             )
 
@@ -749,16 +749,16 @@ class Store:
         facts = self.environments(run)
         with self._reading(run):
             sessions = self._sessions(run)
-            found: dict[str, list[Any]] = {}
+            values_of: dict[str, list[Any]] = {}
             for kind in (ROWS, TUNINGS):
                 query = f"SELECT {kind.sealed} FROM {kind.table} WHERE run = ? ORDER BY rowid"
-                found[kind.table] = [
+                values_of[kind.table] = [
                     (values, self._packed(run, values[0]) if kind is ROWS and values[-1] else b"")
                     for _, *values in self._db.execute(query, (run,)).fetchall()
                 ]
         data = json.loads(sessions[-1]["content"]).get("data", {}) if sessions else {}
         labels = {digest: packed for digest in data.values() if (packed := self.labels(digest))}
-        return _Whole(sessions, found["rows"], found["tunings"], facts, labels)
+        return _Whole(sessions, values_of["rows"], values_of["tunings"], facts, labels)
 
     def _known(self, run: str) -> bool:
         with self._db.errors():
@@ -779,9 +779,9 @@ class _Whole:
     labels: Mapping[str, bytes]
 
 
-def same_answer(one: Any, other: Any) -> bool:
+def same_answer(a: Any, b: Any) -> bool:
     """Whether two records of one job say the same, apart from times and from metrics that only one of them has."""
-    if isinstance(one, Tuning):
-        return bool(replace(one, seconds=0.0) == replace(other, seconds=0.0))
-    bare = [replace(row, tune_seconds=0.0, fit_seconds=0.0, predict_seconds=0.0, measures={}) for row in (one, other)]
-    return bool(bare[0] == bare[1]) and all(other.measures.get(name, v) == v for name, v in one.measures.items())
+    if isinstance(a, Tuning):
+        return bool(replace(a, seconds=0.0) == replace(b, seconds=0.0))
+    bare = [replace(row, tune_seconds=0.0, fit_seconds=0.0, predict_seconds=0.0, measures={}) for row in (a, b)]
+    return bool(bare[0] == bare[1]) and all(b.measures.get(name, v) == v for name, v in a.measures.items())
