@@ -135,11 +135,6 @@ class TreeView:
             depths[place] = depths[node.parent] + 1
         return depths
 
-    def with_histograms(self, found: Mapping[int, Histogram | None]) -> TreeView:
-        """Return the same with these histograms, by the number of the node."""
-        nodes = (replace(node, histogram=found.get(node.number, node.histogram)) for node in self.nodes)
-        return replace(self, nodes=tuple(nodes))
-
     def cut(self, depth: int | None) -> TreeView:
         """Return the upper `depth` levels of splits, all without one; what is below a node counts as `hidden`."""
         depths = self.depths

@@ -5,7 +5,6 @@ This is the readable reference of what the compiled growers do (`core/heuristic/
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -211,16 +210,6 @@ def level_table(
     w = None if weights is None else weights[known]
     cells = np.bincount(codes[known] * n_classes + y[known], weights=w, minlength=n_levels * n_classes)
     return cells.reshape(n_levels, n_classes).astype(np.float64)
-
-
-def merged_tables(tables: Iterable[Array]) -> Array:
-    """Return the level table of all rows: the sum of the tables of blocks of rows.
-
-    Thesis eq. 4.1.3b and 4.1.4a rebuild W and B of all rows from class means and scatters of blocks. Dummy vectors have
-    a single 1, so both follow from the counts alone, and counts add up.
-    """
-    total: Array = np.sum(list(tables), axis=0)
-    return total
 
 
 def dummy_scatter(table: Array) -> tuple[Array, Array]:

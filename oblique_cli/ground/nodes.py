@@ -93,14 +93,6 @@ def nested_rules(left: Children, right: Children, condition: Callable[[int], str
     return "\n".join(lines) + "\n"
 
 
-def depths_of_parents(parents: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the distance of every node from the root, (n_nodes,). parents : (n_nodes,), -1 for the root"""
-    depths = np.zeros(len(parents), dtype=np.int64)
-    for node in range(1, len(parents)):
-        depths[node] = depths[parents[node]] + 1
-    return depths
-
-
 def parents_of(left: Children, right: Children) -> NDArray[np.int64]:
     """Return the parent of every node, -1 for the root, (n_nodes,)."""
     parents = np.full(len(left), -1, dtype=np.int64)

@@ -50,13 +50,6 @@ class Run(NamedTuple):
     sweep: Ints
     node: Ints
 
-    def by_sweep(self) -> Array:
-        """Return the objective at the start, without branches that no row reaches, and after each sweep.
-
-        Returns (sweeps + 2,)
-        """
-        return self.objective[self.node < 0]
-
 
 @dataclass(frozen=True)
 class Settings:

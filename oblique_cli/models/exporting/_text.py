@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from oblique_cli import __version__
-from oblique_cli.models.procedure import MISSING, NUMBER, Lane, Procedure, Term
+from oblique_cli.models.procedure import NUMBER, Lane, Procedure, Term
 
 # A tree is written as nested conditions up to this size, and as tables above it: beyond, nobody reads it, compilers
 # take long over it, and SQLite's parser gives up at 15 to 20 nested conditions.
@@ -166,8 +166,3 @@ def heading(procedure: Procedure, coded: bool = True) -> Iterator[str]:
     yield "A level that is not listed counts as one that training did not show."
     farthest = f"{procedure.farthest:.0e}".replace("+", "")
     yield f"Numbers lie within -{farthest} and {farthest}: beyond, sums may overflow, and answers differ."
-
-
-def level_name(procedure: Procedure, cell: int, level: int) -> str:
-    """Return what a level is called in a comment."""
-    return "missing" if level == MISSING else quoted(procedure.cells[cell].levels[level])
