@@ -10,10 +10,10 @@ from __future__ import annotations
 import sys
 
 if sys.version_info < (3, 11):  # noqa: UP036  (a checkout; an installer refuses before)
-    _said = f"oblique needs Python 3.11 or newer. This is {sys.version.split()[0]}."
+    _message = f"oblique needs Python 3.11 or newer. This is {sys.version.split()[0]}."
     if sys.argv[:1] == ["-m"]:  # what Python's -m has there while it looks for the module
-        sys.exit(f"error: {_said}")
-    raise ImportError(_said)
+        sys.exit(f"error: {_message}")
+    raise ImportError(_message)
 
 from typing import TYPE_CHECKING, Any
 

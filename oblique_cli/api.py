@@ -167,8 +167,8 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if name in _HOMES:
-        found = globals()[name] = getattr(import_module(_HOMES[name]), name)
-        return found
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -12,7 +12,7 @@ ROOT = __name__.partition(".")[0]
 _OWNERS: dict[str, str] = {}  # module of a plugin, or the package that it is in -> what to call the plugin
 
 
-def own(module: str, who: str) -> None:
+def register_owner(module: str, who: str) -> None:
     """Say that the code of a module, and of those below it, is that of a plugin. who : as sentences begin"""
     _OWNERS[module] = who
 
@@ -26,7 +26,7 @@ def owner_of(module: str) -> str | None:
     return None
 
 
-def blamed(error: BaseException) -> str | None:
+def plugin_fault(error: BaseException) -> str | None:
     """Return "plugin, place in its code, error" for an exception that passed through a plugin's code, else None.
 
     The place is the innermost one that is the plugin's, whatever libraries it has called.
@@ -35,11 +35,11 @@ def blamed(error: BaseException) -> str | None:
         if who := owner_of(str(frame.f_globals.get("__name__", ""))):
             code = frame.f_code
             place = f"{code.co_qualname}, {Path(code.co_filename).name}:{line}"
-            return f"{who} failed in {place} ({told(error)})"
+            return f"{who} failed in {place} ({error_text(error)})"
     return None
 
 
-def told(error: BaseException) -> str:
+def error_text(error: BaseException) -> str:
     """Return an error of foreign code in one line."""
     return " ".join(f"{type(error).__name__}: {error}".split())
 

@@ -127,45 +127,47 @@ class Declared:
             return
         inherited: dict[str, Parameter] = {}
         for base in cls.__bases__:
-            for name, one in getattr(base, "parameters", {}).items():
-                if (takes is None or name in takes) and isinstance(vars(cls).get(name, one), Parameter):
-                    inherited.setdefault(name, one)
-        own = _own(cls, inherited, kw_only)
-        kept = {name: own.get(name, one) for name, one in inherited.items()}
-        added = {name: one for name, one in own.items() if name not in kept}
-        parameters = added | kept if kw_only else kept | added
+            for name, parameter in getattr(base, "parameters", {}).items():
+                if (takes is None or name in takes) and isinstance(vars(cls).get(name, parameter), Parameter):
+                    inherited.setdefault(name, parameter)
+        declared = _declared(cls, inherited, kw_only)
+        from_bases = {name: declared.get(name, parameter) for name, parameter in inherited.items()}
+        added = {name: parameter for name, parameter in declared.items() if name not in from_bases}
+        parameters = added | from_bases if kw_only else from_bases | added
         # Else the constructor is one that somebody wrote, and this class has nothing to add to it.
-        if own or parameters.keys() != cls.parameters.keys() or hasattr(cls.__init__, "declared"):
+        if declared or parameters.keys() != cls.parameters.keys() or hasattr(cls.__init__, "declared"):
             cls.parameters = parameters
             if "constraints" not in vars(cls):
-                cls.constraints = {name: one.allowed for name, one in parameters.items() if one.allowed is not None}
-            cls.aliases = {name: one.also for name, one in parameters.items() if one.also is not None}
+                cls.constraints = {
+                    name: parameter.allowed for name, parameter in parameters.items() if parameter.allowed is not None
+                }
+            cls.aliases = {name: parameter.also for name, parameter in parameters.items() if parameter.also is not None}
             cls.__init__ = _constructor(cls)  # type: ignore[method-assign]
-        for name, one in own.items():
-            setattr(cls, name, one.default)
+        for name, parameter in declared.items():
+            setattr(cls, name, parameter.default)
         cls.__doc__ = documented(vars(cls).get("__doc__"), parameters)
 
 
-def _own(cls: type[Any], inherited: Mapping[str, Parameter], kw_only: bool) -> dict[str, Parameter]:
+def _declared(cls: type[Any], inherited: Mapping[str, Parameter], kw_only: bool) -> dict[str, Parameter]:
     """The parameters that a class itself declares, with what it leaves to those of its bases."""
     annotations = inspect.get_annotations(cls)
-    found = {}
-    for name, one in vars(cls).items():
-        if isinstance(one, Parameter):
-            said = {key: value for key, value in vars(one).items() if value is not UNSAID}
-            if name not in inherited and "default" not in said:
+    declared = {}
+    for name, parameter in vars(cls).items():
+        if isinstance(parameter, Parameter):
+            changes = {key: value for key, value in vars(parameter).items() if value is not UNSAID}
+            if name not in inherited and "default" not in changes:
                 raise TypeError(f"parameter {name!r} of {cls.__name__} has no default")
             if name in annotations:
                 kind = annotations[name]
-                said["annotation"] = kind if isinstance(kind, str) else getattr(kind, "__name__", repr(kind))
-            found[name] = replace(inherited.get(name, Parameter(None, kw_only=kw_only)), **said)
-    return found
+                changes["annotation"] = kind if isinstance(kind, str) else getattr(kind, "__name__", repr(kind))
+            declared[name] = replace(inherited.get(name, Parameter(None, kw_only=kw_only)), **changes)
+    return declared
 
 
 def _written(cls: type[Any]) -> dict[str, Parameter]:
     """The parameters of a constructor that somebody wrote."""
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    given = [p for p in list(inspect.signature(cls.__init__).parameters.values())[1:] if p.kind not in kinds]
+    arguments = [p for p in list(inspect.signature(cls.__init__).parameters.values())[1:] if p.kind not in kinds]
     constraints, aliases = cls.constraints, cls.aliases
     return {
         p.name: Parameter(
@@ -175,14 +177,15 @@ def _written(cls: type[Any]) -> dict[str, Parameter]:
             annotation=p.annotation if isinstance(p.annotation, str) else "Any",
             kw_only=p.kind is p.KEYWORD_ONLY,
         )
-        for p in given
+        for p in arguments
     }
 
 
 def _constructor(cls: type[Any]) -> Any:
     """Return an `__init__` that keeps what it is given: that of a dataclass with these fields."""
     fields = [
-        (name, one.annotation, field(default=one.default, kw_only=one.kw_only)) for name, one in cls.parameters.items()
+        (name, parameter.annotation, field(default=parameter.default, kw_only=parameter.kw_only))
+        for name, parameter in cls.parameters.items()
     ]
     init = vars(make_dataclass(cls.__name__, fields, eq=False, repr=False, match_args=False))["__init__"]
     init.__qualname__, init.__module__ = f"{cls.__qualname__}.__init__", cls.__module__
@@ -192,12 +195,16 @@ def _constructor(cls: type[Any]) -> Any:
 
 def documented(doc: str | None, parameters: Mapping[str, Parameter]) -> str | None:
     """Return a docstring with a section of parameters, before that of attributes; one that has the section is kept."""
-    if doc is None or not any(one.help for one in parameters.values()) or SECTION in (doc := inspect.cleandoc(doc)):
+    if (
+        doc is None
+        or not any(parameter.help for parameter in parameters.values())
+        or SECTION in (doc := inspect.cleandoc(doc))
+    ):
         return doc
     text, mark, behind = doc.partition("\nAttributes\n----------\n")
     if not mark:
         text, mark, behind = doc.partition("\nNotes\n-----\n")
-    blocks = [f"{one.heading(name)}\n{wrapped(one.help)}" for name, one in parameters.items()]
+    blocks = [f"{parameter.heading(name)}\n{wrapped(parameter.help)}" for name, parameter in parameters.items()]
     section = "\n".join(["", SECTION.rstrip("\n"), *(block.rstrip("\n") for block in blocks), ""])
     return f"{text.rstrip()}\n{section}{mark}{behind}"
 

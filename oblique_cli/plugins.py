@@ -2,7 +2,7 @@
 
 A plugin is a module. Importing it registers things by the decorators of `oblique_cli.api`. A package declares it under
 the entry points "oblique_trees.plugins". Installed packages are trusted, as Python itself trusts them; a file is
-imported only where the user said so. `foreign.blamed` tells an exception out of either by its name.
+imported only where the user said so. `foreign.plugin_fault` tells an exception out of either by its name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.foreign import own, told
+from oblique_cli.foreign import error_text, register_owner
 
 GROUP = "oblique_trees.plugins"
 ENVIRONMENT = "OBLIQUE_PLUGINS"  # "0" leaves installed plugins out
@@ -64,20 +64,20 @@ def load() -> tuple[str, ...]:
     """
     if os.environ.get(ENVIRONMENT) == "0":
         return ()
-    found = []
-    for point in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda one: one.name):
+    names = []
+    for point in sorted(importlib.metadata.entry_points(group=GROUP), key=lambda entry: entry.name):
         package = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown package"
-        own(_home(point.module), f"plugin {point.name!r} of {package}")
+        register_owner(_home(point.module), f"plugin {point.name!r} of {package}")
         try:
             point.load()
             _take_up()
         except (Exception, SystemExit) as error:
             raise ConfigError(
-                f"plugin {point.name!r} of {package} cannot be imported ({told(error)}): mend or remove the package, "
-                f"or set {ENVIRONMENT}=0"
+                f"plugin {point.name!r} of {package} cannot be imported ({error_text(error)}): mend or remove the "
+                f"package, or set {ENVIRONMENT}=0"
             ) from error
-        found.append(f"{point.name} ({package})")
-    return tuple(found)
+        names.append(f"{point.name} ({package})")
+    return tuple(names)
 
 
 def import_file(path: Path) -> str:
@@ -99,7 +99,7 @@ def import_file(path: Path) -> str:
         raise ConfigError(f"{path.name} cannot be imported: there is another module {name!r} already; rename it.")
     if loaded:
         return content
-    own(name, path.name)
+    register_owner(name, path.name)
     try:
         importlib.import_module(name)
         _take_up()
@@ -108,7 +108,7 @@ def import_file(path: Path) -> str:
             raise
         raise ConfigError(f"{path.name} cannot be imported ({str(error).removesuffix('.')}).") from error
     except (Exception, SystemExit) as error:
-        raise ConfigError(f"{path.name} cannot be imported ({told(error)}).") from error
+        raise ConfigError(f"{path.name} cannot be imported ({error_text(error)}).") from error
     _FILES[str(path)] = None
     return content
 
@@ -125,8 +125,8 @@ def _home(module: str) -> str:
     """Return the package whose modules are all the plugin's: that of the first folder with a file of its own."""
     first, *rest = module.split(".")
     for part in rest:
-        found = importlib.util.find_spec(first)
-        if found is None or found.origin is not None:  # only a namespace, which packages share, has no file
+        spec = importlib.util.find_spec(first)
+        if spec is None or spec.origin is not None:  # only a namespace, which packages share, has no file
             break
         first = f"{first}.{part}"
     return first

@@ -38,7 +38,7 @@ from oblique_cli.errors import (
     cut,
     exit_code_of,
 )
-from oblique_cli.foreign import blamed
+from oblique_cli.foreign import plugin_fault
 from oblique_cli.ground import doors, versions
 from oblique_cli.ground.registry import close_matches
 
@@ -133,7 +133,7 @@ class LazyGroup(click.Group):
         width = max(map(len, COMMANDS))
         for title, section in SECTIONS.items():
             with formatter.section(title):
-                formatter.write_dl([(f"{name:<{width}}", said) for name, (_, said) in section.items()])
+                formatter.write_dl([(f"{name:<{width}}", summary) for name, (_, summary) in section.items()])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -157,9 +157,9 @@ def _prepared(command: click.Command, *, with_plugins: bool) -> click.Command:
             plugins.load()
         return callback(*args, **kwargs)
 
-    found = copy.copy(command)
-    found.callback = begun
-    return found
+    wrapped = copy.copy(command)
+    wrapped.callback = begun
+    return wrapped
 
 
 def _check_address_space() -> None:
@@ -224,16 +224,16 @@ def main() -> int:
 
 def call(arguments: Sequence[str]) -> int:
     """Run a command and return its exit code; no exception and no traceback leaves this function."""
-    given = list(arguments)
+    words = list(arguments)
     _write_all()
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show ± shows a question mark.
         with contextlib.suppress(AttributeError):
             stream.reconfigure(errors="replace")  # type: ignore[union-attr]
     try:
-        cli.main(given, prog_name="oblique", standalone_mode=False, obj=given)
+        cli.main(words, prog_name="oblique", standalone_mode=False, obj=words)
     except SystemExit as end:
-        return _blame(end) if blamed(end) else int(end.code or EXIT_OK)
+        return _blame(end) if plugin_fault(end) else int(end.code or EXIT_OK)
     except ReaderGone:
         _forget_output()
         return EXIT_PIPE
@@ -255,13 +255,13 @@ def call(arguments: Sequence[str]) -> int:
             place = f"{cut(str(error.filename))}: " if error.filename else ""
             click.echo(f"error: {place}{error.strerror}: {advice}.", err=True)
             return EXIT_STORE if error.errno == errno.EBADF else exit_code_of(error)
-        if blamed(error):
+        if plugin_fault(error):
             return _blame(error)
         if _lacks_memory(error):
             click.echo("error: there is not enough memory: free some, or raise its limit (ulimit -v).", err=True)
             return EXIT_DATA
         _show_traceback()
-        log = _log(given)
+        log = _log(words)
         where = f"please report it with the file {log}" if log else "please report it"
         click.echo(
             f"error: a bug in oblique {__version__} ({type(error).__name__}; {versions.described()}): {where}.",
@@ -274,8 +274,8 @@ def call(arguments: Sequence[str]) -> int:
 def _lacks_memory(error: BaseException | None) -> bool:
     """Whether an exception, or one that it came of, says that the system gives no more memory."""
     while error is not None:
-        said = isinstance(error, ImportError | RuntimeError | OSError) and NO_MEMORY.search(str(error))
-        if isinstance(error, MemoryError) or said or getattr(error, "errno", None) == errno.ENOMEM:
+        match = isinstance(error, ImportError | RuntimeError | OSError) and NO_MEMORY.search(str(error))
+        if isinstance(error, MemoryError) or match or getattr(error, "errno", None) == errno.ENOMEM:
             return True
         error = error.__cause__ or error.__context__
     return False
@@ -293,7 +293,7 @@ def _advice(error: OSError) -> str:
 def _blame(error: BaseException) -> int:
     """Say which plugin an exception came out of, and return the exit code."""
     _show_traceback()
-    click.echo(f"error: {blamed(error)}; {TRACEBACK}=1 shows how it came to that.", err=True)
+    click.echo(f"error: {plugin_fault(error)}; {TRACEBACK}=1 shows how it came to that.", err=True)
     return EXIT_CONFIG
 
 
@@ -343,10 +343,10 @@ def _refuse(error: click.ClickException) -> int:
     text = " ".join(text.split())
     ctx = getattr(error, "ctx", None)
     hint = f" Try '{ctx.command_path} --help'." if ctx else ""
-    if ctx and (said := _meant(error, ctx.command)):
+    if ctx and (advice := _meant(error, ctx.command)):
         text, hint = (
             text.partition(" Did you mean")[0].replace("argument (", "argument '").replace(")", "'"),
-            f" {said}",
+            f" {advice}",
         )
     click.echo(f"error: {_ended(text)}{hint}", err=True)
     return EXIT_CONFIG
@@ -364,8 +364,8 @@ def _meant(error: click.ClickException, command: click.Command) -> str:
     if isinstance(error, click.NoSuchOption):
         word = error.option_name.lstrip("-")
         return f"Say --format {word}." if form and word in getattr(form.type, "choices", ()) else ""
-    found = re.fullmatch(r"Got unexpected extra argument \((\S+\.\w+)\)\.?", error.format_message())
-    return f"To write to a file, say --output {found[1]}." if found and "--output" in options else ""
+    match = re.fullmatch(r"Got unexpected extra argument \((\S+\.\w+)\)\.?", error.format_message())
+    return f"To write to a file, say --output {match[1]}." if match and "--output" in options else ""
 
 
 def _log(arguments: Sequence[str]) -> str:

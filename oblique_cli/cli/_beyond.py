@@ -32,8 +32,8 @@ class Size(OptionType):
         """Return the number of bytes."""
         if isinstance(value, int):
             return value
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?)?B?\s*", value.upper())
-        size = int(float(found[1]) * UNITS[found[2] or ""]) if found else 0
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?)?B?\s*", value.upper())
+        size = int(float(match[1]) * UNITS[match[2] or ""]) if match else 0
         if size < UNITS["M"]:
             self.fail(f"{value!r} is no size in bytes from 1MB up, such as 512MB or 1GiB.", param, ctx)
         return size
@@ -54,9 +54,9 @@ def is_beyond(data: str, memory: int | None) -> bool:
         from oblique_cli.data.own.source import stem
 
         if Path(data).stat().st_size * TEXT_FACTOR > memory:
-            said = f"{data} would take more than --memory, and only Parquet and .npy are grown from the disk; "
+            refusal = f"{data} would take more than --memory, and only Parquet and .npy are grown from the disk; "
             name = f"{stem(data)}.parquet"
-            raise ConfigError(said + f"run `oblique convert {data} {name}` and fit that.")
+            raise ConfigError(refusal + f"run `oblique convert {data} {name}` and fit that.")
         return False
     from oblique_cli.scale.disk_tables import takes
 
@@ -66,7 +66,7 @@ def is_beyond(data: str, memory: int | None) -> bool:
 
 def fit_beyond(
     data: str,
-    own: OwnOptions,
+    options: OwnOptions,
     algorithm: str,
     params: dict[str, Any],
     *,
@@ -88,25 +88,27 @@ def fit_beyond(
             "auto compares algorithms on folds of a table in memory; for one larger than --memory say which, as in "
             "--algorithm hhcart_d."
         )
-    if own.target is None:
+    if options.target is None:
         raise ConfigError(f"{data}: which column is to be predicted? Say it with --target.")
-    unused = [name for name in own.given if name not in ("--target", "--drop", "--features", "--task")]
-    if unused or own.task == "regression":
-        what = "--task regression" if own.task == "regression" else unused[0]
+    unused = [name for name in options.typed_names if name not in ("--target", "--drop", "--features", "--task")]
+    if unused or options.task == "regression":
+        what = "--task regression" if options.task == "regression" else unused[0]
         raise ConfigError(
             f"{what} is not for a table that is larger than --memory, which is read as it is, for classes."
         )
-    target = own.target
+    target = options.target
     if data.lower().endswith(".npy"):
-        own, weights, beside = with_arrays(data, own, weights)
-        assert own.target is not None
-        table = npy_table(data, own.target, weight=weights, drop=own.drop, features=own.features, beside=beside)
+        options, weights, beside = with_arrays(data, options, weights)
+        assert options.target is not None
+        table = npy_table(
+            data, options.target, weight=weights, drop=options.drop, features=options.features, beside=beside
+        )
     else:
-        table = parquet_table(data, target, weight=weights, drop=own.drop, features=own.features)
+        table = parquet_table(data, target, weight=weights, drop=options.drop, features=options.features)
     params = {**_usual(algorithm, params), **params}
-    given: dict[str, Any] = {}
+    reporting: dict[str, Any] = {}
     if not quiet:
-        given["say"] = lambda done: click.echo(str(done), err=True)
+        reporting["say"] = lambda done: click.echo(str(done), err=True)
     with _workers(scheduler, workers) as asker:
         fitted = fit_from_disk.fit(
             table,
@@ -118,7 +120,7 @@ def fit_beyond(
             asker=asker,
             test=0.1,
             seed=seed,
-            **given,
+            **reporting,
         )
     return fit_from_disk.model_of(fitted, table, algorithm, seed), fitted, table
 
@@ -128,12 +130,12 @@ def _usual(algorithm: str, params: dict[str, Any]) -> dict[str, Any]:
     from oblique_cli.estimators.algorithms import ALGORITHMS, BOOSTED
 
     known = ALGORITHMS[algorithm]
-    given = known.current(params)
+    current = known.current(params)
     if known.family is BOOSTED:
         return {}
     if "max_features_per_tree" in known.parameters:  # drawn once for a tree: no rows are needed
-        return {} if {"max_features", "max_features_per_tree"} & given.keys() else FEATURES_OF_A_FOREST
-    return {} if "pruning" in given else {"pruning": "cost_complexity", "standard_errors": 1.0}
+        return {} if {"max_features", "max_features_per_tree"} & current.keys() else FEATURES_OF_A_FOREST
+    return {} if "pruning" in current else {"pruning": "cost_complexity", "standard_errors": 1.0}
 
 
 def _workers(scheduler: str | None, workers: int) -> Any:
@@ -181,29 +183,29 @@ def at_work(scheduler: str | None, workers: int) -> Iterator[None]:
 
 def remarks(fitted: Any, table: Any) -> tuple[str, ...]:
     """Return sentences on the test and on what the fit took."""
-    said = []
+    lines = []
     if fitted.tested:
         share = fitted.right / fitted.tested
         error = (share * (1 - share) / fitted.tested) ** 0.5
-        said.append(
+        lines.append(
             f"On new rows: {100 * share:.2f} % right, standard error {100 * error:.2f} points ({fitted.tested} rows "
             "kept from the fit)."
         )
-    said.append(
+    lines.append(
         f"Always saying {str(table.classes[int(table.counts.argmax())])!r}: "
         f"{100 * table.counts.max() / table.counts.sum():.1f} % right."
     )
     if table.dropped:
-        said.append(f"{table.dropped} rows have no class{' or no weight' if table.weight else ''} and were left out.")
+        lines.append(f"{table.dropped} rows have no class{' or no weight' if table.weight else ''} and were left out.")
     grown = f"Grown from the disk within {fitted.memory / 1e6:.0f} MB"
     if hasattr(fitted.estimator, "tree_"):
-        said.append(f"{grown}; the tree in memory would be the same.")
+        lines.append(f"{grown}; the tree in memory would be the same.")
     elif hasattr(fitted.estimator, "baseline_"):
         how = "drawn anew every few trees" if len(fitted.levels) > 1 else "all there are, so as in memory"
         trees = f"{fitted.estimator.n_estimators_} trees on {fitted.levels[-1].rows} rows at a time"
-        said.append(f"{grown}: {trees}, {how}.")
+        lines.append(f"{grown}: {trees}, {how}.")
     else:
         share = fitted.estimator.max_features_per_tree
         drawn = "all features" if share is None else f"its features once (max_features_per_tree {share})"
-        said.append(f"{grown}: {fitted.estimator.n_estimators} trees. Each drew {drawn}, and its rows as in memory.")
-    return tuple(said)
+        lines.append(f"{grown}: {fitted.estimator.n_estimators} trees. Each drew {drawn}, and its rows as in memory.")
+    return tuple(lines)

@@ -70,8 +70,8 @@ def form_option(
         ending = Path(ctx.params.get("output") or "").suffix.lower().removeprefix(".")
         return value or endings.get(ending, otherwise)
 
-    said = f"{what}.  [default: by the ending of --output, else {otherwise}]"
-    return click.option("--format", "format_", type=click.Choice(choices), callback=chosen, help=said)
+    help_text = f"{what}.  [default: by the ending of --output, else {otherwise}]"
+    return click.option("--format", "format_", type=click.Choice(choices), callback=chosen, help=help_text)
 
 
 format_option = form_option(FORMATS, spelled={"tex": "latex"}, what="Form of the table")
@@ -92,8 +92,8 @@ def part_options(command: Command) -> Command:
         ("--algorithm", "algorithms", "ID", "An algorithm"),
         ("--dataset", "datasets", "NAME", "A data set"),
     ):
-        said = f"{what}; may be repeated.  [default: all]"
-        command = click.option(option, name, metavar=metavar, multiple=True, help=said)(command)
+        help_text = f"{what}; may be repeated.  [default: all]"
+        command = click.option(option, name, metavar=metavar, multiple=True, help=help_text)(command)
     return command
 
 
@@ -319,8 +319,8 @@ def _with_runner(command: Command, *more: Command) -> Command:
     def wrapped(no_color: bool, **values: Any) -> Any:
         if no_color:
             os.environ["NO_COLOR"] = "1"
-        given = {field.name: values.pop(field.name) for field in fields(Runner) if field.name in values}
-        return command(runner=Runner(**given), **values)
+        runner_values = {field.name: values.pop(field.name) for field in fields(Runner) if field.name in values}
+        return command(runner=Runner(**runner_values), **values)
 
     options = (
         click.option(
@@ -401,20 +401,20 @@ def run_again(runner: Runner, name: str, only: Callable[[Job], bool]) -> tuple[R
     from oblique_cli.experiments.store import Store
 
     with Store(database(runner.results), must_exist=True) as store:
-        found = store.run(name)
-    for spec in found.experiment.datasets:
+        run = store.run(name)
+    for spec in run.experiment.datasets:
         if spec.target is not None and spec.csv is None and not spec.source:
             raise ConfigError(
                 f"run {name!r} does not say where its file for data set {spec.name!r} is, because an older version "
-                f"began it: give its command again ({shlex.join(found.argv)})."
+                f"began it: give its command again ({shlex.join(run.argv)})."
             )
     # What a file of results says must not make this process import anything that its user has not allowed.
-    if found.experiment.code or any(map(is_foreign, found.experiment.algorithms)):
+    if run.experiment.code or any(map(is_foreign, run.experiment.algorithms)):
         raise ConfigError(
-            f"run {name!r} imports code of its own: give its command again ({shlex.join(found.argv)}), which says "
+            f"run {name!r} imports code of its own: give its command again ({shlex.join(run.argv)}), which says "
             "whether that is allowed."
         )
-    return runner.run(found.experiment, only=only, argv=found.argv)
+    return runner.run(run.experiment, only=only, argv=run.argv)
 
 
 @contextlib.contextmanager

@@ -74,9 +74,9 @@ def _completer(names: Callable[[], Iterable[str]], files: bool = False, listed: 
         from click.shell_completion import CompletionItem
 
         before, comma, begun = incomplete.rpartition(",") if listed else ("", "", incomplete)
-        found = completed(with_plugins(names), begun, before + comma)
+        items = completed(with_plugins(names), begun, before + comma)
         # The item of files comes first: it empties the shell's list.
-        return [CompletionItem(incomplete, type="file"), *found] if files else found
+        return [CompletionItem(incomplete, type="file"), *items] if files else items
 
     return complete
 

@@ -56,27 +56,27 @@ def fit_to_all(
     offline: bool,
     where: str,
     suits: Callable[[str], None],
-    own: OwnOptions | None = None,
+    options: OwnOptions | None = None,
 ) -> Fitted:
     """Fit an algorithm to all rows of the data set `name`, or of a file of the user's own.
 
     name : of a data set, or a file; csv : a file, whatever its name looks like
     algorithm : None for a tree that suits the data
     where : the command that asks; suits : raises ConfigError for an algorithm that the command has no use for
-    own : how a file is read; `target` is the one of them that a command may have as an option of its own
+    options : how a file is read; a command may have an option `target` only, without the others
     """
-    own = own or OwnOptions(target=target)
+    options = options or OwnOptions(target=target)
     if (name is None) == (csv is None):
         raise click.UsageError("give either the name of a data set (oblique data list) or a file of your own")
     if csv is None and name is not None and is_own(name):
         csv = name
     if csv is None:
-        refuse_strays(own, "a file of your own, not with a data set, which knows its columns")
+        refuse_strays(options, "a file of your own, not with a data set, which knows its columns")
 
     with working(f"reading {called(name or '-' if csv is None else csv)}") as progress:
-        own, overrides = own.taking_groups(overrides)
+        options, overrides = options.taking_groups(overrides)
         full = [full_key(text) for text in overrides]
-        return _fitted(progress, name, csv, algorithm, full, seed, data_dir, offline, where, suits, own)
+        return _fitted(progress, name, csv, algorithm, full, seed, data_dir, offline, where, suits, options)
 
 
 def _fitted(
@@ -90,7 +90,7 @@ def _fitted(
     offline: bool,
     where: str,
     suits: Callable[[str], None],
-    own: OwnOptions,
+    options: OwnOptions,
 ) -> Fitted:
     """As `fit_to_all`, which says what is wrong with its arguments. full : overrides with whole keys"""
     load_scikit_learn()
@@ -106,8 +106,8 @@ def _fitted(
     if csv is None:
         plain: dict[str, Any] = {"dataset": {"name": name}, "algorithm": algorithm or ONE_TREE["classification"]}
     else:
-        asked, looked, columns = looked_at(csv, own, full, where)
-        key = {**own.dataset_key(csv), "target": asked.target, "task": columns.task}
+        dataset_spec, looked, columns = looked_at(csv, options, full, where)
+        key = {**options.dataset_key(csv), "target": dataset_spec.target, "task": columns.task}
         plain = {"dataset": key, "algorithm": algorithm or ONE_TREE[columns.task]}
     experiment = config.from_mapping({"version": 1, **plain}, "tree", full, where=where)
     policy: DatasetSpec = experiment.datasets[0]

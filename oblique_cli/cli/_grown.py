@@ -33,27 +33,27 @@ def of_fit(fitted: Fitted, target: str) -> Shown:
     )
 
 
-def of_run(found: Regrown) -> Shown:
+def of_run(fold: Regrown) -> Shown:
     """Return the tree of a stored fold, grown again."""
-    row = found.row
+    row = fold.row
     chosen = ", ".join(f"{name} {value}" for name, value in row.chosen.items())
-    if found.case.algorithm.family.task == "regression":
+    if fold.case.algorithm.family.task == "regression":
         tested = f"RMSE {row.measures.get('rmse', float('nan')):.4g} on its {row.n_test} test rows"
     else:
         tested = f"{row.n_correct} of its {row.n_test} test rows right"
     remark = f"fold {row.fold} of repetition {row.repeat}, {tested}{f'; chosen: {chosen}' if chosen else ''}"
     return _of_estimator(
-        found.estimator,
-        found.dataset,
-        found.encoder,
-        found.case.spec,
-        {**found.case.spec.params, **row.chosen},
-        found.X,
-        found.y,
-        f"on {found.dataset.name}",
-        found.case.policy.target or "target",
+        fold.estimator,
+        fold.dataset,
+        fold.encoder,
+        fold.case.spec,
+        {**fold.case.spec.params, **row.chosen},
+        fold.X,
+        fold.y,
+        f"on {fold.dataset.name}",
+        fold.case.policy.target or "target",
         (remark,),
-        found.dataset.X,
+        fold.dataset.X,
     )
 
 

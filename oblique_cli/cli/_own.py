@@ -59,9 +59,11 @@ class FileOptions:
         """The same for the readers."""
         from oblique_cli.data.own.text import TextOptions
 
-        said = {one.name: getattr(self, one.name) for one in fields(FileOptions) if one.name in TextOptions._fields}
-        said = {key: value for key, value in said.items() if value is not None}
-        return TextOptions(**said, marks=self.missing_marks)
+        options = {
+            field.name: getattr(self, field.name) for field in fields(FileOptions) if field.name in TextOptions._fields
+        }
+        options = {key: value for key, value in options.items() if value is not None}
+        return TextOptions(**options, marks=self.missing_marks)
 
 
 @dataclass(frozen=True)
@@ -78,21 +80,21 @@ class OwnOptions(FileOptions):
     groups: str | None = None
 
     @property
-    def given(self) -> list[str]:
-        """The options that were given, as they are typed."""
-        return [_option(name) for name in self.said]
+    def typed_names(self) -> list[str]:
+        """The names of the options that are set, as they are typed."""
+        return [_option(name) for name in self.set_options]
 
     @property
-    def said(self) -> dict[str, Any]:
-        """What was given, by name; tuples as lists."""
-        values = {one.name: getattr(self, one.name) for one in fields(self)}
+    def set_options(self) -> dict[str, Any]:
+        """The options that are set, by name; tuples as lists."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
         listed = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
         return {name: value for name, value in listed.items() if value not in (None, [], "") and value is not False}
 
     def dataset_key(self, path: str) -> dict[str, Any]:
         """Return the key `dataset` of a configuration for a file."""
-        said = {name: value for name, value in self.said.items() if name != "groups"}
-        return {"csv": path, **name_of(path), **UNASKED, **said}
+        options = {name: value for name, value in self.set_options.items() if name != "groups"}
+        return {"csv": path, **name_of(path), **UNASKED, **options}
 
     def taking_groups(self, overrides: Sequence[str]) -> tuple[OwnOptions, tuple[str, ...]]:
         """Return the options with the column of `cv.groups`, and the overrides without it and without its scheme.
@@ -104,8 +106,8 @@ class OwnOptions(FileOptions):
         columns = {text.partition("=")[2].strip().strip("'\"") for text in named} | ({self.groups} - {None})
         if len(columns) > 1:
             raise click.UsageError(f"--groups and cv.groups name {listed_words(sorted(map(repr, columns)))}; name one")
-        found = replace(self, groups=next(iter(columns))) if columns else self
-        return found, tuple(text for text in rest if text not in named)
+        options = replace(self, groups=next(iter(columns))) if columns else self
+        return options, tuple(text for text in rest if text not in named)
 
 
 def _option(name: str) -> str:
@@ -177,8 +179,8 @@ OF_COLUMNS = (
 
 
 def own_data_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of `OwnOptions` to a command, which receives them as `own`."""
-    return _with_options(command, OwnOptions, "own", (*OF_COLUMNS, *OF_NUMBERS, *OF_LINES))
+    """Add the options of `OwnOptions` to a command, which receives them as `options`."""
+    return _with_options(command, OwnOptions, "options", (*OF_COLUMNS, *OF_NUMBERS, *OF_LINES))
 
 
 def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -196,7 +198,7 @@ def _with_options(
 ) -> Callable[..., Any]:
     @functools.wraps(command)
     def wrapped(**values: Any) -> Any:
-        together = kind(**{one.name: values.pop(one.name) for one in fields(kind) if one.name in values})
+        together = kind(**{field.name: values.pop(field.name) for field in fields(kind) if field.name in values})
         return command(**{name: together}, **values)
 
     for option in reversed(options):
@@ -229,9 +231,9 @@ def name_of(path: str) -> dict[str, str]:
     from oblique_cli.data import catalogue
     from oblique_cli.data.own.source import stem
 
-    found = stem(path).lower()
+    name = stem(path).lower()
     # A file may not have the name of a data set of the catalogue.
-    return {"name": f"{found}-csv"} if found in catalogue.names() else {}
+    return {"name": f"{name}-csv"} if name in catalogue.names() else {}
 
 
 def spare(*inputs: str | None) -> None:
@@ -247,7 +249,7 @@ def spare(*inputs: str | None) -> None:
                 raise ConfigError(f"{name!r} is read, and would be written over; give another file to write.")
 
 
-def with_arrays(data: str, own: OwnOptions, weights: str) -> tuple[OwnOptions, str, dict[str, str]]:
+def with_arrays(data: str, options: OwnOptions, weights: str) -> tuple[OwnOptions, str, dict[str, str]]:
     """Return the options and the column of weights with names of columns in place of .npy files, and the files by name.
 
     Rows in a .npy file have their labels in a column of it, or in a second file; likewise their weights.
@@ -258,7 +260,7 @@ def with_arrays(data: str, own: OwnOptions, weights: str) -> tuple[OwnOptions, s
 
     beside: dict[str, str] = {}
     if not data.lower().endswith(npy.ENDING):
-        return own, weights, beside
+        return options, weights, beside
 
     def named(word: str) -> str:
         if not word.lower().endswith(npy.ENDING):
@@ -267,16 +269,16 @@ def with_arrays(data: str, own: OwnOptions, weights: str) -> tuple[OwnOptions, s
         beside[name] = word
         return name
 
-    if own.target is not None:
+    if options.target is not None:
         # Before files get the names of columns, of which no two are the same.
-        if clash := clash_of_roles(own.target, weights):
+        if clash := clash_of_roles(options.target, weights):
             raise DataError(f"{data}: {clash}")
-        own = replace(own, target=named(own.target))
-    return own, named(weights), beside
+        options = replace(options, target=named(options.target))
+    return options, named(weights), beside
 
 
 def looked_at(
-    path: str, own: OwnOptions, overrides: Sequence[str], where: str, weights: str = ""
+    path: str, options: OwnOptions, overrides: Sequence[str], where: str, weights: str = ""
 ) -> tuple[DatasetSpec, Dataset, Columns]:
     """Read a file and return the request for it with all that was found out of its task, the data, and its columns.
 
@@ -287,27 +289,27 @@ def looked_at(
     from oblique_cli.data import catalogue, npy
     from oblique_cli.data.own.source import source_of
 
-    own, weights, beside = with_arrays(path, own, weights)
+    options, weights, beside = with_arrays(path, options, weights)
     spare(path, *beside.values())
     source = source_of(path)  # DataError where there is nothing to read
     if path.lower().endswith(npy.ENDING):
         npy.table_of(path, source.where)  # which says what else the file may be
     # The target is missing in what is asked first: the file says what it could be.
-    plain = {**own.dataset_key(path), "target": own.target or "?"}
+    plain = {**options.dataset_key(path), "target": options.target or "?"}
     about_data = [text for text in overrides if text.startswith("dataset.")]
     # The algorithm is not looked at here, but has to go with what is done about missing values.
     learning = {"missing": "learn"} if "dataset.missing=keep" in about_data else {}
-    asked = config.from_mapping(
+    experiment = config.from_mapping(
         {"version": 1, "dataset": plain, "algorithm": {"name": "axis_parallel", **learning}},
         "own",
         about_data,
         where,
     )
-    spec = asked.datasets[0]
+    spec = experiment.datasets[0]
     reading = catalogue.reading(spec)
-    if own.target is None and spec.target == "?":
+    if options.target is None and spec.target == "?":
         reading = replace(reading, target=None)
-    reading = replace(reading, weights=weights, groups=own.groups or "")
+    reading = replace(reading, weights=weights, groups=options.groups or "")
     if beside:
         from oblique_cli.data.own.front import read_own
 
@@ -330,15 +332,17 @@ def pruned(algorithm: str, rows: int, grouped: bool) -> str | dict[str, Any]:
     return {"name": algorithm, **params} if params else algorithm
 
 
-def refuse_strays(own: OwnOptions, where: str) -> None:
+def refuse_strays(options: OwnOptions, where: str) -> None:
     """Raise a usage error for options of a file where there is none."""
-    if own.given:
-        raise click.UsageError(f"{' and '.join(own.given)} {'goes' if len(own.given) == 1 else 'go'} with {where}")
+    if options.typed_names:
+        raise click.UsageError(
+            f"{' and '.join(options.typed_names)} {'goes' if len(options.typed_names) == 1 else 'go'} with {where}"
+        )
 
 
 def experiment_of(
     paths: Sequence[str],
-    own: OwnOptions,
+    options: OwnOptions,
     algorithms: Sequence[str | dict[str, Any]],
     overrides: Sequence[str],
     where: str,
@@ -360,22 +364,22 @@ def experiment_of(
     from oblique_cli.evaluation.metrics import to_measure
     from oblique_cli.experiments.digests import digest
 
-    own = own.taking_groups(overrides)[0]
-    if own.groups is not None:
-        more["cv"] = {**more.get("cv", {}), "scheme": "group", "groups": own.groups}
-    looks = [looked_at(path, own, overrides, where) for path in paths]
+    options = options.taking_groups(overrides)[0]
+    if options.groups is not None:
+        more["cv"] = {**more.get("cv", {}), "scheme": "group", "groups": options.groups}
+    looks = [looked_at(path, options, overrides, where) for path in paths]
     tasks = [columns.task for _, _, columns in looks]
     if len(set(tasks)) > 1:
         other = tasks.index(next(task for task in tasks if task != tasks[0]))
         kinds = f"{paths[0]} is for {tasks[0]} and {paths[other]} for {tasks[other]}"
         raise click.UsageError(f"{kinds}: compare one kind at a time, or say --task")
     keys = [
-        {**own.dataset_key(path), "target": spec.target, "task": tasks[0]}
+        {**options.dataset_key(path), "target": spec.target, "task": tasks[0]}
         for path, (spec, _, _) in zip(paths, looks, strict=True)
     ]
     chosen = algorithms or (CLASSIFIERS if tasks[0] == "classification" else REGRESSORS)
     rows = max(dataset.n for _, dataset, _ in looks)
-    listed = [pruned(name, rows, own.groups is not None) if isinstance(name, str) else name for name in chosen]
+    listed = [pruned(name, rows, options.groups is not None) if isinstance(name, str) else name for name in chosen]
     plain = {"version": 1, "datasets": keys, "algorithms": listed, **more}
     experiment = config.from_mapping(plain, stem(paths[0]), overrides, where=where)
     experiment = replace(experiment, algorithms=tuple(map(_tunable, experiment.algorithms)))
@@ -386,8 +390,8 @@ def experiment_of(
         cut: dict[str, list[str]] = {}
         for spec, title in zip(experiment.algorithms, titles, strict=True):
             cut.setdefault(how_pruned(spec), []).append(title)
-        said = [f"{'' if len(of) == len(titles) else listed_words(of) + ' '}{how}" for how, of in cut.items() if how]
-        experiment = replace(experiment, title=", ".join([listed_words(titles), *said]))
+        texts = [f"{'' if len(of) == len(titles) else listed_words(of) + ' '}{how}" for how, of in cut.items() if how]
+        experiment = replace(experiment, title=", ".join([listed_words(titles), *texts]))
     if any(text.partition("=")[0].strip() == "name" for text in overrides):
         return experiment
     content = experiment.content()

@@ -26,8 +26,8 @@ def plan(experiment: Experiment, runner: Runner) -> str:
     if path.is_file() and not runner.fresh:
         with Store(path, must_exist=True) as store:
             store.check(experiment.name, jobs_of.content(experiment, datasets))
-            left, asked = store.pending(experiment.name, jobs), {job.key for job in jobs}
-            rows = [row for row in store.rows(experiment.name) if row.key in asked]
+            left, keys = store.pending(experiment.name, jobs), {job.key for job in jobs}
+            rows = [row for row in store.rows(experiment.name) if row.key in keys]
 
     folds, pending = _by_cell(jobs), _by_cell(left)
     seconds = seconds_of(rows)

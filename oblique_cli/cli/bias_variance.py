@@ -53,6 +53,6 @@ def bias_variance(
     from oblique_cli.experiments.running import count_workers, load_datasets
 
     experiment = load(config, overrides, code=outside.ALLOW if allow_code else outside.REFUSE)
-    found = decompose(experiment, load_datasets(experiment, data_dir, offline), count_workers(jobs))
-    write(rendered(found, format_, output), output)
-    raise SystemExit(EXIT_OK if all(one.estimate for one in found.lines) else EXIT_FAILED_FOLDS)
+    decomposition = decompose(experiment, load_datasets(experiment, data_dir, offline), count_workers(jobs))
+    write(rendered(decomposition, format_, output), output)
+    raise SystemExit(EXIT_OK if all(line.estimate for line in decomposition.lines) else EXIT_FAILED_FOLDS)

@@ -99,7 +99,7 @@ RUNNING = ("scheme", "algorithms", "datasets", "repeats", "folds", "seed")
 
 
 @click.command()
-@click.argument("given", metavar="[FILE|RUN]...", nargs=-1)
+@click.argument("sources", metavar="[FILE|RUN]...", nargs=-1)
 @click.option(
     "--cv",
     "scheme",
@@ -135,7 +135,7 @@ RUNNING = ("scheme", "algorithms", "datasets", "repeats", "folds", "seed")
 @click.pass_context
 def compare(
     ctx: click.Context,
-    given: tuple[str, ...],
+    sources: tuple[str, ...],
     scheme: str,
     algorithms: list[str],
     datasets: list[str],
@@ -147,7 +147,7 @@ def compare(
     runner: Runner,
     format_: str,
     output: str | None,
-    own: OwnOptions,
+    options: OwnOptions,
 ) -> None:
     """Compare algorithms data set by data set: accuracy, leaves or other metrics, and which one is better.
 
@@ -165,20 +165,20 @@ def compare(
              oblique compare my.csv --target class --algorithms hhcart_a,hhgdt,axis_parallel
              oblique compare my-1b0a0320 my-77c1e5d2
     """
-    files = [word for word in given if is_own(word)]
+    files = [word for word in sources if is_own(word)]
     if not files:
-        refuse_strays(own, "a file of your own")
-    if given and len(files) < len(given):
+        refuse_strays(options, "a file of your own")
+    if sources and len(files) < len(sources):
         if files:
             raise click.UsageError("give either files of your own or stored runs; run the files first (oblique run)")
         strays = [f"--{'cv' if name == 'scheme' else name}" for name in RUNNING if _was_given(ctx, name)]
         if strays:
             raise click.UsageError(f"{listed_words(strays)} cannot change stored runs; leave it out")
-        _show(_stored(given, runner, metrics), rule, format_, output)
+        _show(_stored(sources, runner, metrics), rule, format_, output)
         return
     if files and datasets:
         raise click.UsageError("--datasets goes without files of your own")
-    if own.groups is not None:
+    if options.groups is not None:
         if _was_given(ctx, "scheme") and scheme != "group":
             raise click.UsageError(
                 f"--groups divides by --cv group, which tunes as nested does; leave out --cv {scheme}"
@@ -196,18 +196,18 @@ def compare(
     from oblique_cli.evaluation.metrics import chosen
     from oblique_cli.schemes import SCHEMES
 
-    asked = {"repeats": repeats} if _was_given(ctx, "repeats") else {}
+    counts = {"repeats": repeats} if _was_given(ctx, "repeats") else {}
     if folds is not None:
-        asked["folds"] = folds
-    cv, tunes = _cv(scheme, asked), SCHEMES[scheme].tunes
+        counts["folds"] = folds
+    cv, tunes = _cv(scheme, counts), SCHEMES[scheme].tunes
     missing = ""
     if files:
         own_algorithms = [_algorithm(name, tunes) for name in algorithms]
         measured = {"metrics": list(metrics)} if metrics else {}
         # An SD needs two repetitions.
-        sizes = {} if asked else {"repeats": ("--repeats {}", 2), "folds": ("--folds {}", 2)}
+        sizes = {} if counts else {"repeats": ("--repeats {}", 2), "folds": ("--folds {}", 2)}
         more: dict[str, Any] = {"sizes": sizes, "seed": seed, "cv": cv, **measured}
-        experiment = experiment_of(files, own, own_algorithms, (), "oblique compare", **more)
+        experiment = experiment_of(files, options, own_algorithms, (), "oblique compare", **more)
     else:
         wanted, missing = _datasets(datasets, runner)
         plain: dict[str, Any] = {
@@ -236,14 +236,14 @@ def _was_given(ctx: click.Context, name: str) -> bool:
     return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
 
 
-def _cv(name: str, asked: Mapping[str, int]) -> dict[str, Any]:
-    """Return `cv` of a configuration by a scheme. asked : repeats and folds, if they are given; a scheme has its own"""
+def _cv(name: str, counts: Mapping[str, int]) -> dict[str, Any]:
+    """Return `cv` of a configuration by a scheme. counts : `repeats` and `folds` that the user sets"""
     from oblique_cli.schemes import SCHEMES
 
     scheme = SCHEMES[name]
-    if "folds" in asked and "folds" not in scheme.takes():
+    if "folds" in counts and "folds" not in scheme.takes():
         raise click.UsageError(f"--folds has no meaning with --cv {name}, which divides the rows once a repetition")
-    meant = {"repeats": REPEATS, "folds": FOLDS, **scheme.fixed, **asked}
+    meant = {"repeats": REPEATS, "folds": FOLDS, **scheme.fixed, **counts}
     cv: dict[str, Any] = {"scheme": name}
     cv |= {key: meant[key] for key in ("repeats", "folds") if key in scheme.takes()}
     return cv | ({"tune": {"folds": meant["folds"]}} if scheme.tunes else {})
@@ -273,12 +273,12 @@ def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> Re
     tables, stored = {}, {}
     with Store(database(runner.results), must_exist=True) as store:
         for name in dict.fromkeys(runs):
-            found = read_run(store, name)
-            experiment, rows = replace(found.experiment, published=()), store.rows(name)
+            run = read_run(store, name)
+            experiment, rows = replace(run.experiment, published=()), store.rows(name)
             if why := _unfit(SCHEMES[experiment.cv.scheme]):
                 raise ConfigError(f"run {name!r} is by scheme {experiment.cv.scheme}, which {why}.")
             tables[name] = table_of(experiment, rows, metrics, store.remarks(name))
-            stored[name] = StoredRun(experiment, rows, found.content["data"])
+            stored[name] = StoredRun(experiment, rows, run.content["data"])
     return joined(tables, stored)
 
 
@@ -295,7 +295,7 @@ def _algorithm(name: str, tunes: bool) -> str | dict[str, Any]:
     return {"name": name, "epsilon": {"grid": EPSILON}} if tunes and name in TUNED else name
 
 
-def _datasets(asked: list[str], runner: Runner) -> tuple[list[str], str]:
+def _datasets(names: list[str], runner: Runner) -> tuple[list[str], str]:
     """Return the data sets to use, and a note that says which ones of Table 5.3 are left out and how to get them.
 
     A set that the user names may be fetched; no other set is.
@@ -303,11 +303,11 @@ def _datasets(asked: list[str], runner: Runner) -> tuple[list[str], str]:
     from oblique_cli.config.keys import dataset_name
     from oblique_cli.data import catalogue
 
-    if asked and asked != ["all"]:
-        return [dataset_name(name) for name in asked], ""
+    if names and names != ["all"]:
+        return [dataset_name(name) for name in names], ""
     entries = [catalogue.entry(name) for name in _in_table(PUBLISHED["nested"])]
     absent = [e.name for e in entries if catalogue.whereabouts(e, runner.data_dir) not in HERE]
-    slow = [name for name in SLOW if not asked and name not in absent]
+    slow = [name for name in SLOW if not names and name not in absent]
     parts = []
     if absent:
         parts.append(f"{_listed(absent)} (get with: oblique data fetch {' '.join(absent)})")

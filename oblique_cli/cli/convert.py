@@ -28,17 +28,17 @@ def convert(source: str, target: str, single: bool, format_: str, file: FileOpti
     from oblique_cli.scale.disk_tables import convert as converted
 
     with working(f"converting {source}"):
-        found = converted(source, target, options=file.text, single=single)
+        table = converted(source, target, options=file.text, single=single)
     if format_ == "json":
         write(
-            json.dumps({"rows": found.rows, "columns": dict(found.kinds), "empty": dict(found.empty)}, indent=1) + "\n"
+            json.dumps({"rows": table.rows, "columns": dict(table.kinds), "empty": dict(table.empty)}, indent=1) + "\n"
         )
         return
     named = {"int64": "whole numbers", "double": "numbers", "string": "text"}
-    lines = [f"{found.rows} rows, {len(found.kinds)} columns written to {target}"]
-    for name, kind in found.kinds.items():
-        empty = found.empty.get(name, 0)
+    lines = [f"{table.rows} rows, {len(table.kinds)} columns written to {target}"]
+    for name, kind in table.kinds.items():
+        empty = table.empty.get(name, 0)
         lines.append(f"  {name}: {named[kind]}{f', {empty} empty cells' if empty else ''}")
     write("\n".join(lines) + "\n")
-    for sentence in found.notes:
+    for sentence in table.notes:
         click.echo(f"note: {sentence}", err=True)

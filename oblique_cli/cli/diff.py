@@ -62,8 +62,8 @@ def diff(
         return Side.of(store, run, rows, table_of(run.experiment, rows, names))
 
     with (
-        Store(database(results), must_exist=True) as one,
-        Store(database(second_results or results), must_exist=True) as other,
+        Store(database(results), must_exist=True) as first_store,
+        Store(database(second_results or results), must_exist=True) as second_store,
     ):
-        found = compared(side(one, first), side(other, second), metrics, alpha)
-    write(render(found, format_), output)
+        comparison = compared(side(first_store, first), side(second_store, second), metrics, alpha)
+    write(render(comparison, format_), output)

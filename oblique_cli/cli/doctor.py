@@ -26,7 +26,7 @@ def doctor(results: str, data_dir: str | None, as_json: bool) -> None:
 
     Example: oblique doctor
     """
-    found = {"oblique": __version__}
+    state = {"oblique": __version__}
     code = EXIT_OK
     for part in (
         _core,
@@ -39,11 +39,11 @@ def doctor(results: str, data_dir: str | None, as_json: bool) -> None:
         lambda: _results(results),
     ):
         try:
-            found |= part()
+            state |= part()
         except ObliqueError as error:
-            found[f"problem {1 + sum(key.startswith('problem') for key in found)}"] = str(error)
+            state[f"problem {1 + sum(key.startswith('problem') for key in state)}"] = str(error)
             code = error.exit_code
-    click.echo(json.dumps(found, indent=2) if as_json else facts(found))
+    click.echo(json.dumps(state, indent=2) if as_json else facts(state))
     raise SystemExit(code)
 
 

@@ -89,7 +89,7 @@ def explain(
     fitted = load(model)
     procedure = procedure_of(fitted)
     needs_table(fitted, model)
-    found, shared = None, None
+    explanation, shared = None, None
     with working(f"reading {called(new)}" if new else "reading the row") as progress:
         if new is not None and row is not None:
             cells, title = _row_of(fitted, new, row, file.text), f"row {row} of {called(new)}"
@@ -99,25 +99,27 @@ def explain(
             cells, title = _typed(fitted, values), "the row"
         if cells is not None and not (shap and procedure.is_forest):
             progress.doing("looking for the nearest change")
-            found = explained(fitted, cells, fix=fix, to=to)
-        if shap and (found is None or found.predicted is not None):
+            explanation = explained(fitted, cells, fix=fix, to=to)
+        if shap and (explanation is None or explanation.predicted is not None):
             progress.doing("adding up coalitions")
             shared = _shared(fitted, procedure, cells, new, background, file.text)
     if format_ == "json":
-        document = {"model": model, "row": row, **(report.plain_of(found, procedure) if found else {})}
+        document = {"model": model, "row": row, **(report.plain_of(explanation, procedure) if explanation else {})}
         if shared:
             document["shapley"] = report.shapley_plain(shared)
         write(json.dumps(document, ensure_ascii=False, indent=1) + "\n", output)
         return
-    told = [report.text_of(found, procedure, title, terms)] if found else []
+    texts = [report.text_of(explanation, procedure, title, terms)] if explanation else []
     if shared and cells is None:
-        told.append(report.importance_text(shared, title))
+        texts.append(report.importance_text(shared, title))
     elif shared:
-        said = (
-            f"{title}: {'class ' if shared.predicted else ''}{shared.predicted or 'a number'}\n\n" if not found else ""
+        heading = (
+            f"{title}: {'class ' if shared.predicted else ''}{shared.predicted or 'a number'}\n\n"
+            if not explanation
+            else ""
         )
-        told.append(said + report.shapley_text(shared, terms))
-    write("\n".join(told), output)
+        texts.append(heading + report.shapley_text(shared, terms))
+    write("\n".join(texts), output)
 
 
 MOST_BACKGROUND = 100  # rows that others are compared with
@@ -146,8 +148,8 @@ def _shared(
     if cells is None:
         return Shared(values, output_of(procedure), against)
     predicted = "" if procedure.is_regression else str(model.predict(rows)[0])
-    own = tuple(shown(procedure, j, cells) for j in range(len(cells)))
-    return Shared(values, output_of(procedure), against, predicted, own)
+    row_values = tuple(shown(procedure, j, cells) for j in range(len(cells)))
+    return Shared(values, output_of(procedure), against, predicted, row_values)
 
 
 def _complete(model: Model, procedure: Procedure, table: str, options: TextOptions) -> Any:
@@ -185,23 +187,25 @@ def _typed(model: Model, texts: tuple[str, ...]) -> Any:
 
     names = model.columns.feature_names
     known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    given: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in texts:
         pieces = re.split(rf",\s*(?=(?:{known})=)", text)
         for piece in pieces:
-            name = next((one for one in sorted(names, key=len, reverse=True) if piece.startswith(f"{one}=")), None)
+            name = next(
+                (column for column in sorted(names, key=len, reverse=True) if piece.startswith(f"{column}=")), None
+            )
             if name is None:
-                said = piece.partition("=")[0]
-                hint = close_matches(cut(said), names) or f" Its columns: {', '.join(map(cut, names[:20]))}."
+                typed_name = piece.partition("=")[0]
+                hint = close_matches(cut(typed_name), names) or f" Its columns: {', '.join(map(cut, names[:20]))}."
                 raise ConfigError(
                     f"--values must be NAME=VALUE, with names of the model's columns. Got {quoted(piece)}.{hint}"
                 )
-            if name in given:
+            if name in values:
                 raise ConfigError(f"--values names {quoted(name)} twice.")
-            given[name] = piece[len(name) + 1 :]
+            values[name] = piece[len(name) + 1 :]
     content = io.StringIO()
     writer = csv.writer(content, delimiter=model.columns.delimiter)
     # One column more, since a line with nothing in it is no row; its name is that of no other.
-    writer.writerows([[*names, "".join(names) + "+"], [*(given.get(name, "") for name in names), "+"]])
+    writer.writerows([[*names, "".join(names) + "+"], [*(values.get(name, "") for name in names), "+"]])
     (chunk,) = chunks(Source("--values", content=content.getvalue().encode()), model.columns)
     return chunk.X[0]

@@ -50,8 +50,8 @@ class Seconds(OptionType):
         """Return seconds."""
         if isinstance(value, float):
             return value
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", value.lower())
-        seconds = float(found[1]) * self.units[found[2]] if found else 0.0
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", value.lower())
+        seconds = float(match[1]) * self.units[match[2]] if match else 0.0
         if seconds < 1:
             self.fail(f"{value!r} is no time of a second or more, such as 30s, 2m or 1h.", param, ctx)
         return seconds
@@ -160,7 +160,7 @@ class Seconds(OptionType):
 @offline_option
 def fit(
     data: str,
-    own: OwnOptions,
+    options: OwnOptions,
     weights: str,
     algorithm: str,
     overrides: tuple[str, ...],
@@ -245,7 +245,7 @@ def fit(
             raise click.UsageError("--report shows an estimate by folds; a table larger than --memory is fitted once")
         if path or path_figure:
             raise click.UsageError("--path grows trees many times; a table larger than --memory is fitted once")
-        if metric or threshold or coverage or monotone or own.groups:
+        if metric or threshold or coverage or monotone or options.groups:
             raise click.UsageError(
                 "--metric, --threshold, --coverage, --monotone and --groups are for tables in memory; leave out "
                 "--memory, or them"
@@ -253,7 +253,7 @@ def fit(
         assert memory is not None
         how = {"memory": memory, "scratch": scratch, "workers": workers or 1, "scheduler": scheduler, "seed": seed}
         how["weights"] = weights
-        _fit_beyond(data, own, algorithm, overrides, tune, folds, out, format_, precision, how)
+        _fit_beyond(data, options, algorithm, overrides, tune, folds, out, format_, precision, how)
         return
     if scratch:
         raise click.UsageError("--scratch is for a file that takes more than --memory; this table does not")
@@ -263,7 +263,7 @@ def fit(
         raise click.UsageError(
             f"--readable chooses among the algorithms of auto; leave out it or --algorithm {algorithm}"
         )
-    own, overrides = own.taking_groups(overrides)
+    options, overrides = options.taking_groups(overrides)
     form = picture_form(path_figure)
     load_scikit_learn()
     if scheduler:
@@ -279,8 +279,8 @@ def fit(
     from oblique_cli.models.model import save
 
     with working(f"reading {called(data)}"):
-        dataset, policy, specs, columns = _asked(
-            data, own, weights, algorithm, overrides, monotone, readable, data_dir, offline
+        dataset, policy, specs, columns = _data_and_algorithms(
+            data, options, weights, algorithm, overrides, monotone, readable, data_dir, offline
         )
     rows_of = np.bincount(dataset.y, minlength=len(dataset.classes)) if dataset.classes else np.zeros(0, int)
     goal = goal_of(metric, threshold, dataset.task, dataset.classes, rows_of, "oblique fit")
@@ -303,8 +303,8 @@ def fit(
         write(json.dumps(_document(outcome, written), ensure_ascii=False, indent=1) + "\n")
         return
     write(headed(reporting.before(outcome, dataset) + _tree(outcome, dataset, precision)))
-    for one in written:
-        click.echo(f"model written to {as_typed(one)}", err=True)
+    for written_path in written:
+        click.echo(f"model written to {as_typed(written_path)}", err=True)
     if not written:
         click.echo("the model is not kept: --output model.json writes it, for predict, explain and export", err=True)
 
@@ -330,7 +330,7 @@ def tree_beside(out: str) -> str:
 
 def _fit_beyond(
     data: str,
-    own: OwnOptions,
+    options: OwnOptions,
     algorithm: str,
     overrides: tuple[str, ...],
     tune: bool,
@@ -353,7 +353,7 @@ def _fit_beyond(
     from oblique_cli.models.model import save
 
     params = {} if algorithm == AUTO else _parameters(algorithm, overrides)
-    model, fitted, table = fit_beyond(data, own, algorithm, params, quiet=not sys.stderr.isatty(), **how)
+    model, fitted, table = fit_beyond(data, options, algorithm, params, quiet=not sys.stderr.isatty(), **how)
     written = [] if out is None else [str(path) for path in save(model, out, fitted.X)]
     if format_ == "json":
         plain = {
@@ -366,12 +366,12 @@ def _fit_beyond(
         }
         write(json.dumps(plain, ensure_ascii=False, indent=1) + "\n")
         return
-    title, said = f"{ALGORITHMS[algorithm].title} on {model.facts['data']}", remarks(fitted, table)
+    title, sentences = f"{ALGORITHMS[algorithm].title} on {model.facts['data']}", remarks(fitted, table)
     if showing.has_tree(model):
-        shown = showing.of_loaded(model, title, fitted.X, fitted.y, said)
+        shown = showing.of_loaded(model, title, fitted.X, fitted.y, sentences)
         write(headed(showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()))
     else:
-        write(headed(_no_tree(title, said)))
+        write(headed(_no_tree(title, sentences)))
     for path in written:
         click.echo(f"model written to {as_typed(path)}", err=True)
 
@@ -425,7 +425,7 @@ def _document(outcome: Outcome, written: list[str]) -> dict[str, Any]:
         **({} if model.threshold is None else {"threshold": asdict(model.threshold)}),
         **({} if model.guarantee is None else {"guarantee": model.guarantee.plain()}),
         "curve": [{"leaves": cut.leaves, "score": cut.score} for cut in outcome.curve],
-        "path": [one.plain() for one in outcome.path],
+        "path": [size.plain() for size in outcome.path],
         "written": written,
     }
 
@@ -441,9 +441,9 @@ def _beside(tree: Model) -> dict[str, Any]:
     }
 
 
-def _asked(
+def _data_and_algorithms(
     data: str,
-    own: OwnOptions,
+    options: OwnOptions,
     weights: str,
     algorithm: str,
     overrides: tuple[str, ...],
@@ -467,16 +467,16 @@ def _asked(
     about_data = [text for text in keyed if not text.startswith("algorithm.")]
     columns: Any = None
     if is_own(data):
-        asked, dataset, columns = looked_at(data, own, about_data, where, weights)
-        key = {**own.dataset_key(data), "target": asked.target, "task": columns.task}
+        dataset_spec, dataset, columns = looked_at(data, options, about_data, where, weights)
+        key = {**options.dataset_key(data), "target": dataset_spec.target, "task": columns.task}
     else:
-        refuse_strays(own, "a file of your own, not with a data set, which knows its columns")
+        refuse_strays(options, "a file of your own, not with a data set, which knows its columns")
         if weights:
             raise click.UsageError("--weights goes with a file of your own, not with a data set, which has none")
         key = {"name": data, **UNASKED}
 
-    def parsed(one: dict[str, Any], texts: list[str]) -> Any:
-        plain: dict[str, Any] = {"version": 1, "dataset": key, "algorithm": one}
+    def parsed(algorithm_key: dict[str, Any], texts: list[str]) -> Any:
+        plain: dict[str, Any] = {"version": 1, "dataset": key, "algorithm": algorithm_key}
         plain["cv"] = {"scheme": "nested"}  # which may choose from a grid
         return config.from_mapping(plain, "fit", texts, where=where)
 
@@ -501,17 +501,19 @@ def _asked(
     if any(text.startswith(f"{CLASS_WEIGHT}=") for text in keyed):
         if dataset.task == "regression":
             raise ConfigError("--class-weight is for classes, and this target is of numbers; leave it out.")
-        listed = tuple(one for one in listed if "class_weight" in ALGORITHMS[one["name"]].parameters)
+        listed = tuple(entry for entry in listed if "class_weight" in ALGORITHMS[entry["name"]].parameters)
     if monotone:
-        listed = tuple(one for one in listed if "monotonic_cst" in ALGORITHMS[one["name"]].parameters)
-    names = tuple(dict.fromkeys(one["name"] for one in listed))
+        listed = tuple(entry for entry in listed if "monotonic_cst" in ALGORITHMS[entry["name"]].parameters)
+    names = tuple(dict.fromkeys(entry["name"] for entry in listed))
     of_algorithm = [text for text in keyed if text.startswith("algorithm.")]
     takers = {text: [name for name in names if _key(text) in ALGORITHMS[name].parameters] for text in of_algorithm}
     for text, taking in takers.items():
         if not taking:
             raise ConfigError(f"none of the algorithms of auto has a parameter {_key(text)!r} ({', '.join(names)}).")
-    found = [parsed(one, about_data + [text for text in of_algorithm if one["name"] in takers[text]]) for one in listed]
-    return dataset, found[0].datasets[0], [one.algorithms[0] for one in found], columns
+    experiments = [
+        parsed(entry, about_data + [text for text in of_algorithm if entry["name"] in takers[text]]) for entry in listed
+    ]
+    return dataset, experiments[0].datasets[0], [experiment.algorithms[0] for experiment in experiments], columns
 
 
 def _order(monotone: tuple[str, ...], dataset: Dataset) -> str:

@@ -69,14 +69,14 @@ def _metrics() -> list[dict[str, Any]]:
     listed = [
         {
             "name": name,
-            "task": one.task,
-            "unit": one.unit,
-            "better": "larger" if one.larger_is_better else "smaller",
-            "needs": one.needs,
-            "folds": one.aggregate,
-            "summary": one.summary,
+            "task": metric.task,
+            "unit": metric.unit,
+            "better": "larger" if metric.larger_is_better else "smaller",
+            "needs": metric.needs,
+            "folds": metric.aggregate,
+            "summary": metric.summary,
         }
-        for name, one in METRICS.items()
+        for name, metric in METRICS.items()
     ]
     of_data = [
         {
@@ -102,8 +102,8 @@ def _published() -> list[dict[str, Any]]:
     from oblique_cli.evaluation.published import tables
 
     # Only tables whose numbers can stand beside ours; the others hold single folds and classes.
-    found = [table for table in tables().values() if table.level == "repetitions"]
-    return [{"name": table.reference, "caption": table.caption} for table in found]
+    comparable = [table for table in tables().values() if table.level == "repetitions"]
+    return [{"name": table.reference, "caption": table.caption} for table in comparable]
 
 
 def _configs() -> list[dict[str, Any]]:
@@ -135,13 +135,13 @@ def list_(kind: str, as_json: bool) -> None:
 
     Example: oblique list algorithms
     """
-    found = KINDS[kind]()
+    entries = KINDS[kind]()
     if as_json:
-        click.echo(json.dumps(found, indent=2))
+        click.echo(json.dumps(entries, indent=2))
     elif kind == "algorithms":
-        click.echo("\n\n".join(_described(found)))
+        click.echo("\n\n".join(_described(entries)))
     else:
-        click.echo(columns([[str(value) for value in thing.values()] for thing in found]))
+        click.echo(columns([[str(value) for value in thing.values()] for thing in entries]))
 
 
 def _described(algorithms: list[dict[str, Any]]) -> list[str]:
@@ -152,9 +152,9 @@ def _described(algorithms: list[dict[str, Any]]) -> list[str]:
         first = kin[0]["parameters"]
         shared = [key for key in first if len(kin) > 1 and all(a["parameters"].get(key) == first[key] for a in kin)]
         for algorithm in kin:
-            own = {key: value for key, value in algorithm["parameters"].items() if key not in shared}
+            unshared = {key: value for key, value in algorithm["parameters"].items() if key not in shared}
             heading = f"{algorithm['name']}   {algorithm['title']}: {algorithm['source']}; {algorithm['class']}"
-            blocks.append("\n".join([_filled(heading), _parameters(own)]))
+            blocks.append("\n".join([_filled(heading), _parameters(unshared)]))
         if shared:
             common = _parameters({key: first[key] for key in shared})
             blocks.append("\n".join([f"parameters of all {growth}", common]))

@@ -36,6 +36,6 @@ def merge(run: str, folders: tuple[str, ...], results: str) -> None:
         for source, other in zip(sources, others, strict=True):
             new, known = store.take_over(other, run)
             click.echo(f"{source}: {new} folds taken, {known} there already", err=True)
-        found = store.run(run)
-    left = found.total - found.done - found.failed
-    click.echo(f"{run}: {found.done} of {found.total} folds, {found.failed} failed, {left} left -> {database(results)}")
+        state = store.run(run)
+    left = state.total - state.done - state.failed
+    click.echo(f"{run}: {state.done} of {state.total} folds, {state.failed} failed, {left} left -> {database(results)}")

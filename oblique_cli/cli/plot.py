@@ -111,7 +111,7 @@ def plot(
     from oblique_cli.report.material import gather
     from oblique_cli.report.plotting import Request, draw
 
-    asked, output = output, off_terminal(output, f"{runs[0].replace('/', '-')}-{kind}.{form or 'svg'}")
+    named_output, output = output, off_terminal(output, f"{runs[0].replace('/', '-')}-{kind}.{form or 'svg'}")
     form = form or picture_form(output, ", or give --format")
     request = Request(
         metric,
@@ -124,11 +124,11 @@ def plot(
     )
     with Store(database(results), must_exist=True) as store:
         material = gather(store, runs, datasets, algorithms)
-        for one in material.shown:
-            say_missing(one.run)
+        for shown_run in material.shown:
+            say_missing(shown_run.run)
         made = draw(kind, material, request)
         picture = rendered(made.figure, form, made.caption)
     write(picture, output)
     click.echo(made.caption, err=output is None)
-    if asked is None and output is not None:
+    if named_output is None and output is not None:
         click.echo(f"written to {Path(output).name}", err=True)

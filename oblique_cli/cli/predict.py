@@ -89,24 +89,24 @@ def predict(
     fitted = load(model)
     needs_table(fitted, model)
     unseen, notes = Unseen(), list[str]()
-    kept = () if keep == ("none",) else tuple(dict.fromkeys(keep)) or identifiers(fitted, new, file.text)
+    columns = () if keep == ("none",) else tuple(dict.fromkeys(keep)) or identifiers(fitted, new, file.text)
     shares = () if quantiles is None else tuple(shares_of(quantiles.split(",")).tolist())
-    asked = Asked(proba, leaf, sets, intervals, abstain, shares)
-    found = predictions(fitted, new, called(new), asked, unseen=unseen, keep=kept, options=file.text, notes=notes)
+    request = Asked(proba, leaf, sets, intervals, abstain, shares)
+    blocks = predictions(fitted, new, called(new), request, unseen=unseen, keep=columns, options=file.text, notes=notes)
     options = {"escape": escape} if format_ == "csv" else {}
     # Predictions that appear on a terminal show by themselves how far the work is.
     with working(f"predicting {called(new)}", quiet=output is None and sys.stdout.isatty()):
         if output is None:
             sys.stdout.flush()
             writer = WRITERS[format_](sys.stdout.buffer, fitted, **options)
-            for some in found:
+            for some in blocks:
                 writer.add(some)
             writer.close()
             sys.stdout.buffer.flush()
         else:
             with files.written(Path(output)) as stream:
                 writer = WRITERS[format_](stream, fitted, **options)
-                for some in found:
+                for some in blocks:
                     writer.add(some)
                 writer.close()
     for sentence in [*notes, *unseen.sentences()]:

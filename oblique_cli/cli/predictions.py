@@ -39,17 +39,17 @@ def predictions(
     from oblique_cli.experiments.store import Store
 
     with Store(database(results), must_exist=True) as store:
-        found = read_run(store, run)
-        experiment = found.experiment
+        stored_run = read_run(store, run)
+        experiment = stored_run.experiment
         known = ("data set", [spec.name for spec in experiment.datasets], datasets)
-        for what, names, asked in (known, ("algorithm", [spec.id for spec in experiment.algorithms], algorithms)):
-            for name in asked:
+        for what, names, wanted in (known, ("algorithm", [spec.id for spec in experiment.algorithms], algorithms)):
+            for name in wanted:
                 if name not in names:
                     hint = close_matches(name, names) or f" It has {', '.join(names)}."
                     raise ConfigError(f"run {run!r} has no {what} {name!r}.{hint}")
         table = tidy.predictions(
             store,
-            found,
+            stored_run,
             lambda row: (not datasets or row.dataset in datasets) and (not algorithms or row.algorithm in algorithms),
         )
         write_tidy(table, format_, output, escape)

@@ -45,22 +45,22 @@ def repair(run: str | None, check: bool, drop: bool, runner: Runner, format_: st
             click.echo(f"{path}: {saved.lost} records or more are lost{folds}.", err=True)
     with Store(path, must_exist=True) as store:
         names = store.names() if run is None else [store.run(run).name if run not in store.names() else run]
-        found = {name: store.damage(name) if check else store.repair(name) for name in names}
-        described = {name for name in found if not check and store.is_described(name)}
+        damaged = {name: store.damage(name) if check else store.repair(name) for name in names}
+        described = {name for name in damaged if not check and store.is_described(name)}
         for name in sorted(described) if saved and saved.lost else ():
             with contextlib.suppress(UnknownName):  # a step of a study, which has no table
                 say_missing(store.run(name))
-    found = {name: damage for name, damage in found.items() if damage}
-    for name, damage in found.items():
+    damaged = {name: damage for name, damage in damaged.items() if damage}
+    for name, damage in damaged.items():
         click.echo(
-            f"{name}: {len(damage)} damaged{'' if check else ', dropped'}: {_listed([one.name for one in damage])}"
+            f"{name}: {len(damage)} damaged{'' if check else ', dropped'}: {_listed([fold.name for fold in damage])}"
         )
-    if not found and not saved:
+    if not damaged and not saved:
         click.echo("nothing is damaged")
-    if check and found:
+    if check and damaged:
         raise StoreError("stored folds are damaged: oblique repair runs them again.")
     code, tables = EXIT_OK, []
-    for name, damage in () if check or drop else found.items():
+    for name, damage in () if check or drop else damaged.items():
         if name not in described:
             click.echo(f"{name}: nothing is left that says what it was; give its command again.", err=True)
             continue
@@ -78,7 +78,7 @@ def repair(run: str | None, check: bool, drop: bool, runner: Runner, format_: st
 def _is_among(damage: list[Damage], job: Job) -> bool:
     """Whether a job is of a fold that was dropped: by its key, or by its place where the key is what was damaged."""
     name = f"{job.dataset}/{job.algorithm} r{job.repeat} f{job.fold}"
-    return any(job.key == one.key or name == one.name for one in damage)
+    return any(job.key == fold.key or name == fold.name for fold in damage)
 
 
 def _listed(names: Sequence[str]) -> str:

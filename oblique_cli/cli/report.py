@@ -106,8 +106,8 @@ def report(
 
     with Store(database(results), must_exist=True) as store:
         material = gather(store, runs, datasets, algorithms)
-        for one in material.shown:
-            say_missing(one.run)
+        for shown_run in material.shown:
+            say_missing(shown_run.run)
         text = page(material, request, tree_of, trees, shlex.join(command_line()))
     write(text, place)
     click.echo(f"{output or place}: {os.path.getsize(str(place)) / 1e6:.2f} MB")
@@ -144,7 +144,7 @@ def _tree(method: Method, row: Row, data_dir: str | None, offline: bool) -> Draw
     from oblique_cli.models import showing
     from oblique_cli.report.runs_page import DrawnTree
 
-    found = regrown(
+    fold = regrown(
         method.shown.run,
         [row],
         repeat=row.repeat,
@@ -154,7 +154,7 @@ def _tree(method: Method, row: Row, data_dir: str | None, offline: bool) -> Draw
         data_dir=data_dir,
         offline=offline,
     )
-    shown = _grown.of_run(found)
+    shown = _grown.of_run(fold)
     depth = None if row.n_leaves <= scene.WHOLE else scene.FIRST
     text = showing.content(shown, "text", precision=3, raw=False, depth=depth).decode()
     svg = ""

@@ -33,11 +33,11 @@ def rescore(run: str, metrics: tuple[str, ...], results: str, format_: str, outp
     from oblique_cli.experiments.store import Store
 
     with Store(database(results), must_exist=True) as store:
-        found = read_run(store, run)
-        rows = rescored(store, found, store.rows(run), metrics)
+        stored_run = read_run(store, run)
+        rows = rescored(store, stored_run, store.rows(run), metrics)
         if not store.read_only:
             names = [name for name in metrics if METRICS[name].measured]
             new = {row.key: {name: row.measures[name] for name in names} for row in rows if row.status == "ok"}
             store.add_measures(run, new)
         remarks = store.remarks(run)
-    write(render(table_of(found.experiment, rows, metrics, remarks), format_), output)
+    write(render(table_of(stored_run.experiment, rows, metrics, remarks), format_), output)

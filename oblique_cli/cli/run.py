@@ -77,7 +77,7 @@ def run(
     allow_outside: bool,
     allow_code: bool,
     dry_run: bool,
-    own: OwnOptions,
+    options: OwnOptions,
 ) -> None:
     """Run configurations (files, or names of bundled ones: oblique list configs), or compare trees on your own FILE.
 
@@ -97,7 +97,7 @@ def run(
         overrides += (f"metrics=[{', '.join(map(_quoted, metrics))}]",)
     files = [word for word in configs if is_own(word)] + ([csv] if csv else [])
     if not files:
-        refuse_strays(own, "a file of your own; a configuration says it itself")
+        refuse_strays(options, "a file of your own; a configuration says it itself")
         if algorithms:
             raise click.UsageError("--algorithm goes with a file of your own; a configuration has its own")
         if not configs:
@@ -106,7 +106,7 @@ def run(
     else:
         if len(files) < len(configs) + bool(csv):
             raise click.UsageError("give either configurations or files of your own")
-        experiments = [experiment_of(files, own, algorithms, overrides, "oblique run")]
+        experiments = [experiment_of(files, options, algorithms, overrides, "oblique run")]
     if len(experiments) > 1 and format_ in ("csv", "json") and not dry_run:
         raise click.UsageError(f"--format {format_} is for one configuration at a time, as it is one table a file")
 

@@ -48,21 +48,21 @@ def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output:
     fitted = load(model)
     needs_table(fitted, model)
     with working(f"scoring {called(test)}"):
-        found = scoring.score(fitted, test, called(test), metrics, file.text)
+        scores = scoring.score(fitted, test, called(test), metrics, file.text)
     if format_ == "json":
-        document = {"model": model, "rows": found.rows, "metrics": found.values}
+        document = {"model": model, "rows": scores.rows, "metrics": scores.values}
         write(json.dumps(document, ensure_ascii=False, indent=1) + "\n", output)
     else:
-        lines = [("rows", str(found.rows), "")]
+        lines = [("rows", str(scores.rows), "")]
         text = ""
-        for name, value in found.values.items():
+        for name, value in scores.values.items():
             if METRICS[name].matrix and not isinstance(value, str):
                 text += f"\n{METRICS[name].title}, rows: the class, columns: the prediction\n"
-                text += _matrix(value, found.classes) + "\n"
+                text += _matrix(value, scores.classes) + "\n"
             else:
                 lines.append((str(METRICS[name].title), *_shown(value, str(METRICS[name].unit))))
         write(columns(lines, {1}) + "\n" + text, output)
-    for sentence in [*found.notes, *found.unseen.sentences()]:
+    for sentence in [*scores.notes, *scores.unseen.sentences()]:
         click.echo(f"note: {sentence}", err=True)
 
 

@@ -83,8 +83,8 @@ def significance(
     stored = []
     with Store(database(results), must_exist=True) as store:
         for name in runs:
-            found = read_run(store, name)
-            stored.append(StoredRun(found.experiment, store.rows(name), found.content["data"]))
+            stored_run = read_run(store, name)
+            stored.append(StoredRun(stored_run.experiment, store.rows(name), stored_run.content["data"]))
     title = " and ".join(run.experiment.title or run.experiment.name for run in stored)
     verdicts = judge(pair(stored, method_titles(), metrics), title, Limits(alpha, rope, rope_leaves))
     if diagram is not None:

@@ -35,27 +35,27 @@ def status(run: str | None, results: str, as_json: bool) -> None:
 
     with Store(database(results), must_exist=True) as store:
         runs = store.runs() if run is None else [find_run(store, run)]
-        damaged = [one.name for one in runs if one.damaged]
-        times = {one.name: _time_left(store, one) for one in runs}
+        damaged = [stored.name for stored in runs if stored.damaged]
+        times = {stored.name: _time_left(store, stored) for stored in runs}
         failures = [row for row in store.rows(run) if row.status == "failed"] if run is not None and not damaged else []
     if run is None:
         if as_json:
-            click.echo(json.dumps([_counts(one, times[one.name]) for one in runs], indent=2))
+            click.echo(json.dumps([_counts(stored, times[stored.name]) for stored in runs], indent=2))
         else:
             header = ("run", "folds", "done", "failed", "left", "time left", "begun (UTC)", "command")
-            lines = [[str(cell) for cell in _cells(one, times[one.name])] for one in runs]
+            lines = [[str(cell) for cell in _cells(stored, times[stored.name])] for stored in runs]
             click.echo(columns([header, *lines], right=range(1, 6), header=True))
-            for one in runs:
-                for writer in _at_work(one):
-                    click.echo(f"{one.name}: {_writer(writer)}")
+            for stored in runs:
+                for writer in _at_work(stored):
+                    click.echo(f"{stored.name}: {_writer(writer)}")
     else:
-        (one,) = runs
+        (stored,) = runs
         failed = [{key: getattr(row, key) for key in FAILURE} for row in failures]
         if as_json:
-            plain = {**_counts(one, times[one.name]), "environment": one.environment, "failures": failed}
+            plain = {**_counts(stored, times[stored.name]), "environment": stored.environment, "failures": failed}
             click.echo(json.dumps(plain, indent=2))
         else:
-            _describe(one, times[one.name])
+            _describe(stored, times[stored.name])
             for failure in failed:
                 click.echo("! {dataset}/{algorithm} r{repeat} f{fold} failed: {message}".format_map(failure))
     if damaged:
@@ -70,14 +70,14 @@ def _time_left(store: Store, run: Run) -> Estimate | None:
     from oblique_cli.experiments.remaining_time import estimate, left_of
 
     rows = store.rows(run.name)
-    found = estimate(left_of(run, rows), rows, max(1, run.workers))
-    return found if found.seconds is not None else None
+    time_left = estimate(left_of(run, rows), rows, max(1, run.workers))
+    return time_left if time_left.seconds is not None else None
 
 
 def _describe(run: Run, time_left: Estimate | None) -> None:
     counts = {key: str(value) for key, value in _counts(run, time_left).items() if key in _SHOWN}
     packages = ", ".join(f"{name} {version}" for name, version in run.environment.get("packages", {}).items())
-    writers = {f"writer {i}" if i else "writer": _writer(one) for i, one in enumerate(_at_work(run))}
+    writers = {f"writer {i}" if i else "writer": _writer(session) for i, session in enumerate(_at_work(run))}
     click.echo(facts({**counts, "time left": str(time_left or ""), **writers, "packages": packages}))
 
 
@@ -103,13 +103,15 @@ def _counts(run: Run, time_left: Estimate | None) -> dict[str, Any]:
         "command": shlex.join(run.argv),
         "damaged": run.damaged,
         "seconds_left": None if time_left is None else time_left.seconds,
-        "writers": [{**one.process, "since": one.started, "last_stored": one.beat} for one in _at_work(run)],
+        "writers": [
+            {**session.process, "since": session.started, "last_stored": session.beat} for session in _at_work(run)
+        ],
     }
 
 
 def _at_work(run: Run) -> list[Session]:
     """The sessions whose process is not known to have ended."""
-    return [one for one in run.writers if one.alive is not False]
+    return [session for session in run.writers if session.alive is not False]
 
 
 def _writer(session: Session) -> str:

@@ -40,9 +40,9 @@ def table(run: str, metrics: tuple[str, ...], mark: bool, results: str, format_:
     from oblique_cli.experiments.store import Store
 
     with Store(database(results), must_exist=True) as store:
-        found = read_run(store, run)
+        stored_run = read_run(store, run)
         rows, remarks = store.rows(run), store.remarks(run)
-    shown = table_of(found.experiment, rows, metrics, remarks)
+    shown = table_of(stored_run.experiment, rows, metrics, remarks)
     if mark:
-        shown = marked(shown, StoredRun(found.experiment, rows, found.content["data"]))
+        shown = marked(shown, StoredRun(stored_run.experiment, rows, stored_run.content["data"]))
     write(rendered(shown, format_, output), output)

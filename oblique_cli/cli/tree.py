@@ -86,7 +86,7 @@ def tree(
     data_dir: str | None,
     offline: bool,
     output: str | None,
-    own: OwnOptions,
+    options: OwnOptions,
 ) -> None:
     """Show a tree: fitted to all rows of the data set NAME or of a FILE of your own, of a fold of RUN, or in MODEL.
 
@@ -115,7 +115,7 @@ def tree(
         if format_ not in ("text", "html"):
             raise click.UsageError(f"--html and --format {format_} cannot go together")
         format_ = "html"
-    asked = output
+    named_output = output
     if format_ in PICTURES:
         output = off_terminal(output, f"{_file_name(csv or name or 'tree')}.{format_}")
     if format_ in BINARY and output is None:
@@ -131,7 +131,7 @@ def tree(
             raise click.UsageError(f"--set goes with a tree that is fitted now; {whose} says how its tree was")
         if is_model and (csv is not None or algorithm is not None):
             raise click.UsageError("a model file goes without --csv and --algorithm")
-        refuse_strays(own, "a file of your own that a tree is fitted to")
+        refuse_strays(options, "a file of your own that a tree is fitted to")
 
     from oblique_cli.cli import _grown
     from oblique_cli.models import showing
@@ -147,7 +147,7 @@ def tree(
         fitted = fit_to_all(
             name,
             csv,
-            own.target,
+            options.target,
             algorithm,
             overrides,
             seed,
@@ -155,24 +155,24 @@ def tree(
             offline,
             where="oblique tree",
             suits=_makes_tree,
-            own=own,
+            options=options,
         )
-        shown = _grown.of_fit(fitted, own.target or "target")
+        shown = _grown.of_fit(fitted, options.target or "target")
     with working("leaving out terms" if sparse else "drawing the tree"):
         if sparse:
             shown = shown.with_fewer_terms(tolerance or 0.0)
         elif format_ == "text" and fold is None and not is_model:
             shown = shown.with_hint()
-        found = showing.content(
+        drawing = showing.content(
             shown, format_, precision=precision, raw=raw, depth=depth, width=_width(output), full=full
         )
     if output is None:
-        click.echo(headed(found.decode()) if format_ == "text" else found.decode(), nl=False)
+        click.echo(headed(drawing.decode()) if format_ == "text" else drawing.decode(), nl=False)
     else:
         from oblique_cli.data import files
 
-        files.write(Path(output), found)
-        if asked is None:
+        files.write(Path(output), drawing)
+        if named_output is None:
             click.echo(f"written to {Path(output).name}", err=True)
 
 
@@ -205,11 +205,11 @@ def _stored(
     from oblique_cli.experiments.store import Store
 
     with Store(database(results), must_exist=True) as store:
-        found = find_run(store, run)
+        stored_run = find_run(store, run)
         rows = store.rows(run)
     with working("growing the tree of the fold"):
         return regrown(
-            found,
+            stored_run,
             rows,
             repeat=repeat,
             fold=fold,

@@ -55,8 +55,8 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
             )
             continue
         faults, folds = _conflicts(experiment, dataset, imports)
-        for said in dict.fromkeys(map(str, faults)):  # a fault of an algorithm comes back with every data set
-            click.echo(f"{name}: {said}", err=True)
+        for message in dict.fromkeys(map(str, faults)):  # a fault of an algorithm comes back with every data set
+            click.echo(f"{name}: {message}", err=True)
         codes |= {fault.exit_code for fault in faults}
         if not faults:
             click.echo(f"{name}: ok ({_size(experiment, folds)})")

@@ -67,7 +67,7 @@ def verify(
     fitted = load(model)
     needs_table(fitted, model)
     with working("looking for a counterexample"):
-        found = verified(
+        verification = verified(
             fitted,
             monotone=monotone,
             never_uses=never_uses,
@@ -77,13 +77,13 @@ def verify(
             of=of,
         )
     if format_ == "json":
-        write(json.dumps({"model": model, **plain_of(found)}, ensure_ascii=False, indent=1) + "\n", output)
+        write(json.dumps({"model": model, **plain_of(verification)}, ensure_ascii=False, indent=1) + "\n", output)
     else:
-        write(text_of(found), output)
-    if not found.holds:
-        outcomes = [verdict.outcome for verdict in found.verdicts if verdict.outcome != PROVED]
-        counts = " and ".join(f"{outcomes.count(one)} {one}" for one in dict.fromkeys(outcomes))
-        click.echo(f"of {len(found.verdicts)} properties {counts}.", err=True)
+        write(text_of(verification), output)
+    if not verification.holds:
+        outcomes = [verdict.outcome for verdict in verification.verdicts if verdict.outcome != PROVED]
+        counts = " and ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in dict.fromkeys(outcomes))
+        click.echo(f"of {len(verification.verdicts)} properties {counts}.", err=True)
         raise SystemExit(EXIT_REFUTED)
 
 

@@ -120,7 +120,7 @@ class _Checking:
         self.problems.add(value.place, f"{owner} must be a list of one or more. Got {got}.")
         return []
 
-    def one(self, value: YamlValue, owner: str, constraint: Constraint) -> Any:
+    def scalar(self, value: YamlValue, owner: str, constraint: Constraint) -> Any:
         """Return a scalar that obeys `constraint`, in the type that makes equal settings identical."""
         inner = constraint.inner if isinstance(constraint, Optional) else constraint
         if isinstance(constraint, Optional) and value.data == "none" and not inner.holds("none"):
@@ -142,7 +142,7 @@ class _Checking:
 
     def table(self, entries: Mapping[str, YamlValue], prefix: str, table: Mapping[str, Constraint]) -> dict[str, Any]:
         """Return the checked values of those entries that `table` knows."""
-        return {key: self.one(entries[key], prefix + key, table[key]) for key in table if key in entries}
+        return {key: self.scalar(entries[key], prefix + key, table[key]) for key in table if key in entries}
 
     def distinct(self, kind: str, named: Iterable[tuple[str, YamlValue]]) -> None:
         """Note every name that was used before."""
@@ -160,9 +160,9 @@ class _Checking:
             self.problems.add(top["extends"].key, "extends works only inside a file.")
         if "version" not in top:
             self.problems.add(tree.place, "the key version is missing; add 'version: 1'.")
-        for one, many in PLURAL.items():
-            if many not in top:
-                self.problems.add(tree.place, f"the key {one} (or {many}) is missing.")
+        for singular, plural in PLURAL.items():
+            if plural not in top:
+                self.problems.add(tree.place, f"the key {singular} (or {plural}) is missing.")
         code = self.imported(top["import"]) if "import" in top else {}
         fields = self.table(top, "", EXPERIMENT)
         fields.pop("version", None)
@@ -173,8 +173,8 @@ class _Checking:
         metrics = self.items(top["metrics"], "metrics") if "metrics" in top else []
         dataset_specs = [self.dataset(item) for item in datasets]
         limits = outside.limits(self, top.get("limits"), "every model")
-        found = [self.algorithm(item, cv.scheme) for item in algorithms]
-        algorithm_specs = [replace(spec, limits={**limits, **spec.limits}) if spec else None for spec in found]
+        specs = [self.algorithm(item, cv.scheme) for item in algorithms]
+        algorithm_specs = [replace(spec, limits={**limits, **spec.limits}) if spec else None for spec in specs]
         self.distinct("data set", [(s.name, i) for s, i in zip(dataset_specs, datasets, strict=True) if s])
         self.distinct("algorithm id", [(s.id, i) for s, i in zip(algorithm_specs, algorithms, strict=True) if s])
         folds = (cv.repeats or 1) * (cv.folds or 1) * len(datasets) * len(algorithms)
@@ -200,20 +200,20 @@ class _Checking:
     def imported(self, value: YamlValue) -> dict[str, str]:
         """Import the files of Python that the configuration names, if that is allowed; return their checksums."""
         items = self.items(value, "import")
-        paths = [located(item, self.root, self.problems) for item in items if self.one(item, "import", Text())]
+        paths = [located(item, self.root, self.problems) for item in items if self.scalar(item, "import", Text())]
         if self.code == outside.REFUSE:
             names = ", ".join(shown(item.data) for item in items)
             self.problems.add(value.key, f"import runs the code of {names}; {outside.ALLOWED}.")
         self.imports = True
-        found: dict[str, str] = {}
+        digests: dict[str, str] = {}
         for item, path in zip(items, paths, strict=False):
             if path is None or self.code == outside.REFUSE:
                 continue
             try:
-                found[str(path)] = plugins.import_file(path) if self.code == outside.ALLOW else plugins.digest(path)
+                digests[str(path)] = plugins.import_file(path) if self.code == outside.ALLOW else plugins.digest(path)
             except ConfigError as error:
                 self.problems.add(item.place, str(error))
-        return found
+        return digests
 
     def may_be_imported(self) -> bool:
         """Whether a name that is not known may be one that files register which are not, or must not be, imported."""
@@ -226,8 +226,8 @@ class _Checking:
         known = "missing" in keys.algorithm_table()[algorithm.name].parameters
         chosen = algorithm.grid.get("missing") or (algorithm.params.get("missing", "error"),)
         if dataset.missing == "keep" and set(chosen) & {"error", "auto"}:
-            own = f"set missing of {algorithm.name} to learn or impute, or " if known else ""
-            message = f"{algorithm.name} takes no missing values, and data set {dataset.name} keeps them; {own}set"
+            remedy = f"set missing of {algorithm.name} to learn or impute, or " if known else ""
+            message = f"{algorithm.name} takes no missing values, and data set {dataset.name} keeps them; {remedy}set"
             self.problems.add(value.place, f"{message} missing of the data set to impute or drop.")
         elif dataset.missing in ("impute", "drop") and set(chosen) & {"learn", "impute"}:
             message = f"data set {dataset.name} is without missing values after {dataset.missing}, so {algorithm.name}"
@@ -235,9 +235,9 @@ class _Checking:
 
     def data_dir(self, value: YamlValue) -> str | None:
         """Return the folder of data files that are not bundled."""
-        named = self.one(value, "data_dir", Text())
-        found = located(value, self.root, self.problems, folder=True) if named else None
-        return str(found) if found else None
+        named = self.scalar(value, "data_dir", Text())
+        folder = located(value, self.root, self.problems, folder=True) if named else None
+        return str(folder) if folder else None
 
     def metrics(self, values: list[YamlValue]) -> tuple[str, ...]:
         """Return the names of the metrics to show."""
@@ -256,7 +256,7 @@ class _Checking:
         return ""
 
     def published(self, value: YamlValue) -> str:
-        reference = self.one(value, "published", Text())
+        reference = self.scalar(value, "published", Text())
         try:
             return comparable(reference[:80]).reference if reference else ""
         except ConfigError as error:
@@ -271,7 +271,7 @@ class _Checking:
         fields = self.table(entries, "", {**DATASET, **READING, "name": ID} if "csv" in entries else DATASET)
         for key in (*LISTS, *READING_LISTS):
             if key in entries:
-                fields[key] = tuple(self.one(item, key, Text()) for item in self.items(entries[key], key))
+                fields[key] = tuple(self.scalar(item, key, Text()) for item in self.items(entries[key], key))
         strays = [key for key in (*READING, *READING_LISTS) if key in entries and "csv" not in entries]
         for key in strays:
             self.problems.add(entries[key].key, f"{key} goes with csv; a named data set knows how it is read.")
@@ -294,19 +294,19 @@ class _Checking:
 
     def csv(self, entries: Mapping[str, YamlValue], fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return the path and the name of a data set of the user's own."""
-        given = entries["csv"]
+        csv_entry = entries["csv"]
         if "target" not in entries:
-            self.problems.add(given.key, "a csv needs target, the name of its class column.")
-        if fields["csv"] == STDIN and given.place.source.path is None:  # the user typed it
+            self.problems.add(csv_entry.key, "a csv needs target, the name of its class column.")
+        if fields["csv"] == STDIN and csv_entry.place.source.path is None:  # the user typed it
             return {"csv": STDIN, "name": fields.get("name") or "stdin"}
-        path = located(given, self.root, self.problems) if fields["csv"] else None
+        path = located(csv_entry, self.root, self.problems) if fields["csv"] else None
         if path is None:
             return {}
         name = fields.get("name") or _slug(stem(path))
         if name in keys.dataset_names():
-            place = entries.get("name", given).place
-            own = f"{name}-own"
-            cure = f"give this file another name, as in {{csv: {fields['csv']}, target: ..., name: {own}}}"
+            place = entries.get("name", csv_entry).place
+            new_name = f"{name}-own"
+            cure = f"give this file another name, as in {{csv: {fields['csv']}, target: ..., name: {new_name}}}"
             self.problems.add(place, f"{name!r} is a data set of the catalogue; {cure}.")
         return {"csv": str(path), "name": name}
 
@@ -314,19 +314,21 @@ class _Checking:
         if isinstance(value.data, dict) and "class" in value.data:
             return outside.algorithm(self, value, scheme)
         table = keys.algorithm_table()
-        given = value.data.get("name") if isinstance(value.data, dict) else value
-        if given is None:
+        name_entry = value.data.get("name") if isinstance(value.data, dict) else value
+        if name_entry is None:
             self.problems.add(value.place, "an algorithm needs a name, or the class of another library.")
             return None
-        name = given.data
+        name = name_entry.data
         if isinstance(name, str) and name not in table and self.may_be_imported():
             return None
         if known.CLASS.holds(name) and name not in table:
-            message = f"algorithm {given.shown()} is not known; write a class as {{class: {name}}}."
-            self.problems.add(given.place, message)
+            message = f"algorithm {name_entry.shown()} is not known; write a class as {{class: {name}}}."
+            self.problems.add(name_entry.place, message)
             return None
         if not isinstance(name, str) or name not in table:
-            self.problems.add(given.place, f"algorithm {given.shown()} is not known.{_near(name, sorted(table))}")
+            self.problems.add(
+                name_entry.place, f"algorithm {name_entry.shown()} is not known.{_near(name, sorted(table))}"
+            )
             return None
         algorithm, name = table[name], table.current(name)
         constraints = keys.named_parameters(algorithm)
@@ -338,7 +340,7 @@ class _Checking:
             if current in entries and alias.name in entries:
                 message = f"{alias.name} and {current} of {name} are the same parameter; give one of them."
                 self.problems.add(entries.pop(alias.name).key, message)
-        label = self.one(entries["id"], "id", ID) if "id" in entries else name
+        label = self.scalar(entries["id"], "id", ID) if "id" in entries else name
         params: dict[str, Any] = {}
         grid: dict[str, tuple[Any, ...]] = {}
         for key, entry in entries.items():
@@ -348,16 +350,16 @@ class _Checking:
             if isinstance(entry.data, dict) and not (_takes_mapping(constraints[key]) and set(entry.data) != {"grid"}):
                 grid[key] = self.grid(entry, owner, constraints[key])
                 if grid[key] and scheme in SCHEMES and not SCHEMES[scheme].tunes:
-                    tuning = named(lambda one: one.tunes)
+                    tuning = named(lambda candidate: candidate.tunes)
                     message = f"{owner} is a grid, and scheme {scheme} chooses nothing; use scheme {tuning}."
                     self.problems.add(entry.key, message)
             elif isinstance(entry.data, list) and not _within(constraints[key]).takes_list:
                 message = f"{owner} is a list; write {{grid: [...]}} to let cross-validation choose."
                 self.problems.add(entry.place, message)
             else:
-                params[key] = self.one(entry, owner, constraints[key])
+                params[key] = self.scalar(entry, owner, constraints[key])
         # Jobs and results know a parameter by one name, whichever of its two was written.
-        stored = {key: algorithm.stored(key, [found]) for key, found in params.items()}
+        stored = {key: algorithm.stored(key, [setting]) for key, setting in params.items()}
         params = {key: values[0] for key, values in stored.values()}
         grid = {key: tuple(values) for key, values in (algorithm.stored(*item) for item in grid.items())}
         spec = AlgorithmSpec(name, label, params, grid, limits=outside.limits(self, entries.get("limits"), name))
@@ -376,14 +378,14 @@ class _Checking:
     ) -> None:
         """Put the entries of mappings such as `growth` in the place of these. groups : see `keys.groups_of`"""
         for part in [part for part in groups if part in entries]:
-            owner, given = f"{part} of {name}", entries[part]
-            if not isinstance(given.data, dict) or set(given.data) == {"grid"}:
+            owner, group = f"{part} of {name}", entries[part]
+            if not isinstance(group.data, dict) or set(group.data) == {"grid"}:
                 if part not in constraints:
                     self.problems.add(entries.pop(part).place, f"{owner} must be a mapping of its parameters.")
                 continue
             inner = self.entries(entries.pop(part), owner, tuple(groups[part]))
             if part in constraints and "name" not in inner:
-                self.problems.add(given.place, f"{owner} needs a name, as in {{name: cv}}.")
+                self.problems.add(group.place, f"{owner} needs a name, as in {{name: cv}}.")
             for key, entry in inner.items():
                 flat = groups[part][key]
                 if flat in entries:
@@ -399,7 +401,7 @@ class _Checking:
                 self.problems.add(value.place, f"{owner} must be one value or {{grid: ...}}.")
             return ()
         if not isinstance(listed.data, dict):
-            return tuple(self.one(item, owner, constraint) for item in self.items(listed, f"the grid of {owner}"))
+            return tuple(self.scalar(item, owner, constraint) for item in self.items(listed, f"the grid of {owner}"))
         return self.steps(listed, owner, constraint)
 
     def steps(self, listed: YamlValue, owner: str, constraint: Constraint) -> tuple[Any, ...]:
@@ -420,9 +422,9 @@ class _Checking:
             return ()
         whole = all(isinstance(entries[key].data, int) for key in RANGE)
         values = [start + i * step for i in range(int(steps) + 1)]
-        found = [YamlValue(int(v) if whole else float(v), listed.place, listed.key) for v in values]
-        bad = [item for item in found if not constraint.holds(item.data)]
-        return tuple(self.one(item, owner, constraint) for item in (bad[:1] or found))
+        items = [YamlValue(int(v) if whole else float(v), listed.place, listed.key) for v in values]
+        bad = [item for item in items if not constraint.holds(item.data)]
+        return tuple(self.scalar(item, owner, constraint) for item in (bad[:1] or items))
 
     def cv(self, value: YamlValue) -> CVSpec:
         """Return what `cv` says; its keys are those of all schemes and those of the scheme it names."""
@@ -431,7 +433,7 @@ class _Checking:
         if isinstance(name, str) and name not in SCHEMES and self.may_be_imported():
             return CVSpec()
         entries = self.entries(value, "cv", self.cv_keys(value, known))
-        given = {"scheme": name, **self.table(entries, "cv.", known)}
+        plain = {"scheme": name, **self.table(entries, "cv.", known)}
         tune: dict[str, Any] = {}
         if "tune" in entries:
             inner = self.entries(entries["tune"], "cv.tune", TUNE)
@@ -439,7 +441,7 @@ class _Checking:
             tune = self.table(inner, "cv.tune.", TUNE)
             if metric is not None:
                 tune["metric"] = self.metric(metric, "cv.tune.metric", "a metric of predictions", keys.tuning_metrics())
-        name = given["scheme"]
+        name = plain["scheme"]
         if name is None:
             return CVSpec()
         scheme = SCHEMES[name]
@@ -447,7 +449,7 @@ class _Checking:
             if key == "scheme" or key in scheme.takes() or (key == "tune" and scheme.tunes):
                 continue
             # Whoever changes the scheme of a file below need not take its other keys back.
-            if is_from_below(entries, key, "scheme") or given.get(key, tune or None) is None or None in tune.values():
+            if is_from_below(entries, key, "scheme") or plain.get(key, tune or None) is None or None in tune.values():
                 continue
             why = f", {scheme.unused[key]}" if key in scheme.unused else ""
             self.problems.add(entries[key].key, f"cv.{key} is not used by scheme {name}{why}; leave it out.")
@@ -455,12 +457,12 @@ class _Checking:
             if key not in entries:
                 self.problems.add(value.place, f"scheme {name} needs cv.{key}, {known[key].describe()}.")
         for key, wanted in scheme.fixed.items():
-            if given.get(key, wanted) not in (wanted, None):
+            if plain.get(key, wanted) not in (wanted, None):
                 self.problems.add(entries[key].key, f"cv.{key} contradicts scheme {name}; leave it out.")
-        fields = {**scheme.defaults, **given, **scheme.fixed, **{f"tune_{key}": one for key, one in tune.items()}}
+        fields = {**scheme.defaults, **plain, **scheme.fixed, **{f"tune_{k}": v for k, v in tune.items()}}
         spec = CVSpec.from_plain(fields)
-        own = {key: option for key, option in spec.options.items() if key in scheme.keys}
-        return replace(spec, options=own)
+        options = {key: option for key, option in spec.options.items() if key in scheme.keys}
+        return replace(spec, options=options)
 
     def cv_keys(self, value: YamlValue, known: Iterable[str]) -> list[str]:
         """Return the keys that a `cv` may have: those of its scheme, and those of others that it has all the same."""
@@ -468,8 +470,8 @@ class _Checking:
         scheme = SCHEMES.get(named) if isinstance(named, str) else None
         if scheme is None:
             return [*known, "tune"]
-        own = ["scheme", *scheme.takes(), *(["tune"] if scheme.tunes else [])]
-        return [*own, *(key for key in (*known, "tune") if key in data and key not in own)]
+        allowed = ["scheme", *scheme.takes(), *(["tune"] if scheme.tunes else [])]
+        return [*allowed, *(key for key in (*known, "tune") if key in data and key not in allowed)]
 
 
 def _scheme_of(cv: YamlValue) -> Any:

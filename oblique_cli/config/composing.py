@@ -96,17 +96,17 @@ def located(value: YamlValue, root: Path | None, problems: Problems, *, folder: 
 
 def use_lists(tree: YamlValue, problems: Problems) -> None:
     """Bring data sets and algorithms of a configuration to one form: lists of mappings."""
-    for one, many in PLURAL.items():
-        if one in tree.data and many in tree.data:
-            problems.add(tree.data[many].key, f"give either '{one}' or '{many}', not both.")
-            del tree.data[one]
-        elif one in tree.data:
-            value = tree.data.pop(one)
-            tree.data[many] = YamlValue([value], value.place, value.key)
-        if many in tree.data and isinstance(tree.data[many].data, list):
-            tree.data[many].data[:] = [
+    for singular, plural in PLURAL.items():
+        if singular in tree.data and plural in tree.data:
+            problems.add(tree.data[plural].key, f"give either '{singular}' or '{plural}', not both.")
+            del tree.data[singular]
+        elif singular in tree.data:
+            value = tree.data.pop(singular)
+            tree.data[plural] = YamlValue([value], value.place, value.key)
+        if plural in tree.data and isinstance(tree.data[plural].data, list):
+            tree.data[plural].data[:] = [
                 YamlValue({"name": item}, item.place, item.key) if isinstance(item.data, str) else item
-                for item in tree.data[many].data
+                for item in tree.data[plural].data
             ]
 
 
@@ -203,5 +203,5 @@ def is_from_below(entries: Mapping[str, YamlValue], key: str, other: str) -> boo
     if key not in entries or other not in entries:
         return False
     order, source = list(entries), entries[key].key.source
-    own = source.name.startswith(SET) or source is entries[other].key.source
-    return not own and order.index(key) < order.index(other)
+    is_nearest = source.name.startswith(SET) or source is entries[other].key.source
+    return not is_nearest and order.index(key) < order.index(other)

@@ -24,7 +24,7 @@ def schema() -> dict[str, Any]:
     properties = {
         **{key: constraint.schema() for key, constraint in EXPERIMENT.items()},
         **items,
-        **{PLURAL[one]: _list(schema) for one, schema in items.items()},
+        **{PLURAL[singular]: _list(schema) for singular, schema in items.items()},
         "cv": _cv_schema(),
         "metrics": _list({"enum": list(keys.metric_table())}),
         "published": _list({"enum": [name for name, table in tables().items() if table.level == "repetitions"]}),
@@ -33,7 +33,7 @@ def schema() -> dict[str, Any]:
         "extends": {"type": "string"},
         "import": _list({"type": "string"}),
     }
-    complete = [{"oneOf": [{"required": [one]}, {"required": [many]}]} for one, many in PLURAL.items()]
+    complete = [{"oneOf": [{"required": [singular]}, {"required": [plural]}]} for singular, plural in PLURAL.items()]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Experiment of oblique",
@@ -76,14 +76,14 @@ def _once(part: Any, key: str, definitions: dict[str, dict[str, Any]], names: di
 
 def _cv_schema() -> dict[str, Any]:
     """Every key of some scheme; where the scheme is named, its own keys only."""
-    own = [
+    forms = [
         {
             "if": {"properties": {"scheme": {"const": name}}, "required": ["scheme"]},
             "then": {"propertyNames": {"enum": ["scheme", *scheme.takes(), *(["tune"] if scheme.tunes else [])]}},
         }
         for name, scheme in SCHEMES.items()
     ]
-    return {**_mapping(keys.cv(), tune=_mapping(TUNE, metric={"enum": list(keys.tuning_metrics())})), "allOf": own}
+    return {**_mapping(keys.cv(), tune=_mapping(TUNE, metric={"enum": list(keys.tuning_metrics())})), "allOf": forms}
 
 
 def _dataset_schema() -> dict[str, Any]:
@@ -92,13 +92,13 @@ def _dataset_schema() -> dict[str, Any]:
     by_name = _mapping({key: DATASET[key] for key in ("missing", "encoding")}, name=names, qualitative=columns)
     lists = {key: columns for key in (*LISTS, *READING_LISTS)}
     by_csv = _mapping({**DATASET, **READING}, name=ID.schema(), **lists)
-    by_parquet = {key: one for key, one in by_csv["properties"].items() if key != "csv"}
+    by_parquet = {key: subschema for key, subschema in by_csv["properties"].items() if key != "csv"}
     by_parquet = {**by_csv, "properties": {**by_parquet, "parquet": Text().schema()}}
     at_hand = []
     for kind, constraint in sources.SOURCES.items():
-        own = {key: DATASET[key] for key in sources.TAKES[kind] if key in DATASET and key != "name"}
+        constraints = {key: DATASET[key] for key in sources.TAKES[kind] if key in DATASET and key != "name"}
         more = {"qualitative": columns} if "qualitative" in sources.TAKES[kind] else {}
-        at_hand.append({**_mapping({**own, kind: constraint}, name=ID.schema(), **more), "required": [kind]})
+        at_hand.append({**_mapping({**constraints, kind: constraint}, name=ID.schema(), **more), "required": [kind]})
     files = [{**by_csv, "required": ["csv", "target"]}, {**by_parquet, "required": ["parquet", "target"]}]
     return {"anyOf": [names, {**by_name, "required": ["name"]}, *files, *at_hand]}
 
@@ -109,9 +109,9 @@ def _algorithm_schema() -> dict[str, Any]:
     limits = outside.limits_schema()
     for name in sorted((*table, *table.former)):
         named = keys.named_parameters(table[name])
-        own = {alias.name: current for current, alias in table[name].aliases.items()}
+        current_names = {alias.name: current for current, alias in table[name].aliases.items()}
         parameters = {
-            key: _parameter_schema(constraint, table[name].meaning(own.get(key, key)))
+            key: _parameter_schema(constraint, table[name].meaning(current_names.get(key, key)))
             for key, constraint in named.items()
         }
         for part, flat in keys.groups_of(table[name]).items():
@@ -123,12 +123,12 @@ def _algorithm_schema() -> dict[str, Any]:
 
 
 def _parameter_schema(constraint: Constraint, meaning: str) -> dict[str, Any]:
-    one = constraint.schema()
+    value_schema = constraint.schema()
     if isinstance(constraint, Optional):
-        one = {"anyOf": [one, {"const": "none"}]}
-    grid = {"anyOf": [_list(one), {**_mapping(RANGE), "required": list(RANGE)}]}
+        value_schema = {"anyOf": [value_schema, {"const": "none"}]}
+    grid = {"anyOf": [_list(value_schema), {**_mapping(RANGE), "required": list(RANGE)}]}
     described = {"description": meaning} if meaning else {}
-    return {**described, "anyOf": [one, _mapping({}, grid=grid)]}
+    return {**described, "anyOf": [value_schema, _mapping({}, grid=grid)]}
 
 
 def _list(item: dict[str, Any]) -> dict[str, Any]:

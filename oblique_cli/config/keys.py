@@ -68,10 +68,10 @@ RANGE: dict[str, Constraint] = {"from": Real(), "to": Real(), "step": Real(0, op
 
 def cv() -> dict[str, Constraint]:
     """Return every key of `cv` that some scheme takes, without `tune`; `Scheme.takes` says which ones."""
-    found: dict[str, Constraint] = {"scheme": Choice(tuple(SCHEMES))}
+    constraints: dict[str, Constraint] = {"scheme": Choice(tuple(SCHEMES))}
     for scheme in SCHEMES.values():
-        found |= scheme.takes()
-    return found
+        constraints |= scheme.takes()
+    return constraints
 
 
 def algorithm_table() -> Registry[Any]:
@@ -92,13 +92,15 @@ def tuning_metrics() -> tuple[str, ...]:
     """Return the names of the metrics that can choose parameters: those of predictions."""
     from oblique_cli.evaluation.metrics import LABELS, METRICS, PROBABILITIES
 
-    return tuple(name for name, one in METRICS.items() if one.needs in (LABELS, PROBABILITIES) and not one.matrix)
+    return tuple(
+        name for name, metric in METRICS.items() if metric.needs in (LABELS, PROBABILITIES) and not metric.matrix
+    )
 
 
 def named_parameters(algorithm: Any) -> dict[str, Constraint]:
     """Return what the parameters of an algorithm may be, under each of their names."""
-    own: dict[str, Constraint] = dict(algorithm.parameters)
-    return own | {alias.name: own[name] for name, alias in algorithm.aliases.items()}
+    constraints: dict[str, Constraint] = dict(algorithm.parameters)
+    return constraints | {alias.name: constraints[name] for name, alias in algorithm.aliases.items()}
 
 
 def groups_of(algorithm: Any) -> dict[str, dict[str, str]]:
@@ -106,13 +108,13 @@ def groups_of(algorithm: Any) -> dict[str, dict[str, str]]:
     made_by: Any = getattr(algorithm, "estimator", None)
     if not hasattr(made_by, "group_names"):
         return {}
-    found: dict[str, dict[str, str]] = made_by().group_names()
-    if found:
+    groups: dict[str, dict[str, str]] = made_by().group_names()
+    if groups:
         from oblique_cli.tree.pruning import PRUNINGS
 
         of_rules = {name for rule in PRUNINGS.values() for name in rule.parameters}
-        found["pruning"] = {"name": "pruning", **{name: name for name in ("pruning_fraction", *sorted(of_rules))}}
-    return found
+        groups["pruning"] = {"name": "pruning", **{name: name for name in ("pruning_fraction", *sorted(of_rules))}}
+    return groups
 
 
 def dataset_names() -> Sequence[str]:

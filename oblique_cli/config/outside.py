@@ -38,10 +38,10 @@ class Amount(Constraint):
         """Return the number in the smallest unit, None if it is none above 0."""
         if Real(0, open_low=True).holds(value):
             return float(value)
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*", value) if isinstance(value, str) else None
-        if found is None or found[2].lower() not in self.units or not float(found[1]):
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]+)\s*", value) if isinstance(value, str) else None
+        if match is None or match[2].lower() not in self.units or not float(match[1]):
             return None
-        return float(found[1]) * self.units[found[2].lower()]
+        return float(match[1]) * self.units[match[2].lower()]
 
     def describe(self) -> str:
         return f"an amount such as {self.example}"
@@ -68,20 +68,20 @@ class Checking(Protocol):
         self, value: YamlValue, owner: str, known: Any, without: Mapping[str, str] | None = None
     ) -> dict[str, YamlValue]: ...
     def items(self, value: YamlValue, owner: str) -> list[YamlValue]: ...
-    def one(self, value: YamlValue, owner: str, constraint: Constraint) -> Any: ...
+    def scalar(self, value: YamlValue, owner: str, constraint: Constraint) -> Any: ...
     def steps(self, value: YamlValue, owner: str, constraint: Constraint) -> tuple[Any, ...]: ...
 
 
 def algorithm(check: Checking, value: YamlValue, scheme: str) -> AlgorithmSpec | None:
     """Return the algorithm of an entry with the key `class`, None after noting what is wrong with it."""
     entries = check.entries(value, "an algorithm with a class", KEYS)
-    path = check.one(entries["class"], "class", known.CLASS)
+    path = check.scalar(entries["class"], "class", known.CLASS)
     if path is None:
         return None
     if not _may_be_imported(check, entries["class"], path):
         return None
     own_name = path.rpartition(".")[2].lower()
-    label = check.one(entries["id"], "id", ID) if "id" in entries else own_name[:64].strip("_")
+    label = check.scalar(entries["id"], "id", ID) if "id" in entries else own_name[:64].strip("_")
     params = _params(check, entries.get("params"), path)
     grid: dict[str, tuple[Any, ...]] = {}
     for name, entry in _named(check, entries.get("grid"), f"grid of {path}").items():
@@ -96,10 +96,10 @@ def algorithm(check: Checking, value: YamlValue, scheme: str) -> AlgorithmSpec |
             for item, value in zip(items, grid[name], strict=True):
                 _permit(check, item, path, params, name, value)
     if grid and scheme in SCHEMES and not SCHEMES[scheme].tunes:
-        tuning = named(lambda one: one.tunes)
+        tuning = named(lambda candidate: candidate.tunes)
         message = f"{path} has a grid, and scheme {scheme} chooses nothing; use scheme {tuning}."
         check.problems.add(entries["grid"].key, message)
-    prepare = check.one(entries["prepare"], "prepare", known.PREPARE) if "prepare" in entries else ""
+    prepare = check.scalar(entries["prepare"], "prepare", known.PREPARE) if "prepare" in entries else ""
     return AlgorithmSpec(path, label or path, params, grid, prepare or "", limits(check, entries.get("limits"), path))
 
 
@@ -141,7 +141,7 @@ def _plain(check: Checking, value: YamlValue, owner: str) -> Any:
     """Return the value of a parameter as plain data; an estimator in it stays the mapping that describes it."""
     if isinstance(value.data, dict) and "class" in value.data:
         entries = check.entries(value, owner, ("class", "params"))
-        path = check.one(entries["class"], f"class of {owner}", known.CLASS)
+        path = check.scalar(entries["class"], f"class of {owner}", known.CLASS)
         if path is None:
             return None
         _may_be_imported(check, entries["class"], path)
@@ -160,17 +160,17 @@ def limits(check: Checking, value: YamlValue | None, owner: str) -> dict[str, fl
     """Return the limits of one model of an algorithm, memory in bytes and time in seconds; {} for none."""
     if value is None:
         return {}
-    found: dict[str, float] = {}
+    amounts: dict[str, float] = {}
     for name, entry in check.entries(value, f"limits of {owner}", LIMITS).items():
-        if check.one(entry, f"{name} of limits", LIMITS[name]) is not None:
+        if check.scalar(entry, f"{name} of limits", LIMITS[name]) is not None:
             amount = LIMITS[name].amount(entry.data) or 0.0
-            found[name] = int(amount) if name == "memory" else amount
-    return found
+            amounts[name] = int(amount) if name == "memory" else amount
+    return amounts
 
 
 def limits_schema() -> dict[str, Any]:
     """Return the JSON schema of `limits`."""
-    properties = {name: one.schema() for name, one in LIMITS.items()}
+    properties = {name: limit.schema() for name, limit in LIMITS.items()}
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 

@@ -22,7 +22,7 @@ class Checking(Protocol):
 
     def entries(self, value: YamlValue, owner: str, known: Any) -> dict[str, YamlValue]: ...
     def items(self, value: YamlValue, owner: str) -> list[YamlValue]: ...
-    def one(self, value: YamlValue, owner: str, constraint: Constraint) -> Any: ...
+    def scalar(self, value: YamlValue, owner: str, constraint: Constraint) -> Any: ...
 
 
 def use_csv(value: YamlValue) -> None:
@@ -39,20 +39,22 @@ def kind_of(value: YamlValue) -> str | None:
 def dataset(check: Checking, value: YamlValue, kind: str) -> DatasetSpec | None:
     """Return a data set with the key `kind`, None after noting that it cannot be used."""
     entries = check.entries(value, f"data set of {kind}", (kind, *TAKES[kind]))
-    which = check.one(entries[kind], kind, SOURCES[kind])
+    which = check.scalar(entries[kind], kind, SOURCES[kind])
     fields: dict[str, Any] = {
-        key: check.one(entries[key], key, DATASET[key]) for key in ("target", "missing", "encoding") if key in entries
+        key: check.scalar(entries[key], key, DATASET[key])
+        for key in ("target", "missing", "encoding")
+        if key in entries
     }
     if "qualitative" in entries:
         columns = check.items(entries["qualitative"], "qualitative")
-        fields["qualitative"] = tuple(check.one(item, "qualitative", Text()) for item in columns)
+        fields["qualitative"] = tuple(check.scalar(item, "qualitative", Text()) for item in columns)
     if which is None or None in fields.values():
         return None
     name = f"openml-{which}" if kind == "openml" else which
     if name in keys.dataset_names():
         name = f"{name}-{kind}"
     if "name" in entries:
-        name = check.one(entries["name"], "name", ID)
+        name = check.scalar(entries["name"], "name", ID)
         if name in keys.dataset_names():
             message = f"{name!r} is a data set of the catalogue; give this one another name."
             check.problems.add(entries["name"].place, message)

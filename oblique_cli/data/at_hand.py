@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from oblique_cli.data.handed import FURTHER, Handed, of_arrays
 from oblique_cli.errors import ConfigError, DataError, quoted
-from oblique_cli.foreign import blamed, told
+from oblique_cli.foreign import error_text, plugin_fault
 from oblique_cli.ground.nouns import DatasetSpec
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def handed_of(spec: DatasetSpec, offline: bool, task: str) -> Handed:
     except ConfigError:
         raise
     except Exception as error:  # of somebody else's code
-        raise DataError(f"{where}: {blamed(error) or f'its plugin failed ({told(error)})'}.") from error
+        raise DataError(f"{where}: {plugin_fault(error) or f'its plugin failed ({error_text(error)})'}.") from error
     if isinstance(found, Handed):
         return found
     if not (isinstance(found, tuple) and len(found) == 2):

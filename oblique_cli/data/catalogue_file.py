@@ -65,13 +65,13 @@ def load(path: Path) -> Catalogue:
         source = read(path, str(path.relative_to(here) if path.is_relative_to(here) else path), problems)
         tree = parse(source, problems, quick=True)
     except ConfigError:
-        raise DataError("\n".join(_sentence(*problem) for problem in problems.found())) from None
+        raise DataError("\n".join(_sentence(*problem) for problem in problems.by_place())) from None
     if not isinstance(tree.data, dict):
         message = f"the catalogue must be a mapping of names of data sets to their entries. Got {tree.shown()}"
         raise DataError(_sentence(tree.place, message))
 
     faults: dict[str, list[tuple[Place, str]]] = {}
-    for place, message in problems.found():
+    for place, message in problems.by_place():
         faults.setdefault(_owner(place, tree.data), []).append((place, message))
     entries: dict[str, Entry] = {}
     taken = {lookup_key(name): name for name in tree.data}

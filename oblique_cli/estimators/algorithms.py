@@ -29,7 +29,7 @@ from oblique_cli.estimators.outside.known import task_of_class
 from oblique_cli.estimators.regression import linear_leaves
 from oblique_cli.estimators.regression.linear_tree import LinearModelTreeRegressor
 from oblique_cli.estimators.regression.pilot import PILOTRegressor
-from oblique_cli.foreign import told
+from oblique_cli.foreign import error_text
 from oblique_cli.ground import doors
 from oblique_cli.ground.constraints import Constraint, violation
 from oblique_cli.ground.registry import Registry, close_matches, fault_of_texts, fault_of_type, misfit, source_of
@@ -643,7 +643,7 @@ def fault_of_estimator(one: Algorithm) -> str | None:
     try:
         parameters = made_by().get_params(deep=False)
     except Exception as error:
-        return f"cannot be made without arguments; give every parameter a default ({told(error)})"
+        return f"cannot be made without arguments; give every parameter a default ({error_text(error)})"
     for name, constraint in made_by.constraints.items():
         if name not in parameters:
             return f"has a constraint for {name!r}, which is no parameter of its constructor"

@@ -46,7 +46,7 @@ from oblique_cli.experiments.dispatching import Call, Crew, Signals
 from oblique_cli.experiments.progress import Progress
 from oblique_cli.experiments.store import Store
 from oblique_cli.experiments.stored_predictions import Labels, Predictions, pack, pack_labels
-from oblique_cli.foreign import blamed
+from oblique_cli.foreign import plugin_fault
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import (
     NO_INFORMATION_ERROR,
@@ -427,7 +427,7 @@ def first_line(error: Exception | str) -> str:
         return error
     if isinstance(error, PluginError):
         return str(error)
-    if who := blamed(error):
+    if who := plugin_fault(error):
         return who
     text = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -127,7 +127,7 @@ class Choices(Choice):
 
     def holds(self, value: Any) -> bool:
         if isinstance(value, list | tuple):
-            return bool(value) and all(isinstance(one, str) and one in self.names for one in value)
+            return bool(value) and all(isinstance(item, str) and item in self.names for item in value)
         return super().holds(value)
 
     def describe(self) -> str:
@@ -189,17 +189,17 @@ class Optional(Constraint):
 class Either(Constraint):
     """What one or the other allows."""
 
-    one: Constraint
-    other: Constraint
+    first: Constraint
+    second: Constraint
 
     def holds(self, value: Any) -> bool:
-        return self.one.holds(value) or self.other.holds(value)
+        return self.first.holds(value) or self.second.holds(value)
 
     def describe(self) -> str:
-        return f"{self.one.describe()}, or {self.other.describe()}"
+        return f"{self.first.describe()}, or {self.second.describe()}"
 
     def schema(self) -> dict[str, Any]:
-        return {"anyOf": [self.one.schema(), self.other.schema()]}
+        return {"anyOf": [self.first.schema(), self.second.schema()]}
 
 
 @dataclass(frozen=True)

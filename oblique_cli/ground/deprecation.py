@@ -36,14 +36,14 @@ def deprecated(*, since: str, gone_in: str, instead: str) -> Callable[[Thing], T
         raise ValueError(f"gone_in must be a later minor version than since ({since}). Got {gone_in}.")
 
     def mark(thing: Thing) -> Thing:
-        said = Deprecated(f"{thing.__module__}.{thing.__qualname__}", since, gone_in, instead)
-        ALL.append(said)
+        notice = Deprecated(f"{thing.__module__}.{thing.__qualname__}", since, gone_in, instead)
+        ALL.append(notice)
         # A class keeps being one: isinstance and subclasses go on working.
         target = thing.__init__ if isinstance(thing, type) else thing  # type: ignore[misc]
 
         @functools.wraps(target)
         def warning(*args: Any, **kwargs: Any) -> Any:
-            warnings.warn(str(said), FutureWarning, stacklevel=2)
+            warnings.warn(str(notice), FutureWarning, stacklevel=2)
             return target(*args, **kwargs)
 
         if isinstance(thing, type):

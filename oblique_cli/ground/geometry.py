@@ -240,8 +240,8 @@ def crimcoord(table: Array) -> Array:
         return scores
     B, W = dummy_scatter(table[present])
     values, vectors = np.linalg.eigh(B + W)
-    kept = values > 1e-12 * values[-1]
-    R = vectors[:, kept] / np.sqrt(values[kept])  # RR' = T^-
+    nonzero = values > 1e-12 * values[-1]
+    R = vectors[:, nonzero] / np.sqrt(values[nonzero])  # RR' = T^-
     quotients, y = np.linalg.eigh(R.T @ B @ R)
     # The quotients lie between 0 and 1, so that "equal" needs no scale.
     solutions = np.linalg.qr(R @ y[:, quotients[-1] - quotients <= REPEATED])[0]

@@ -53,8 +53,8 @@ class Indicator(str):
 
     def holds(self, positive: bool = True) -> str:
         """Return "island is Biscoe", where the feature is 1, or "island is not Biscoe"; no line breaks in it."""
-        said = spoken(self.level) if self.level else "missing"
-        return BLANK.join((self.column, "is", *(() if positive else ("not",)), said))
+        level = spoken(self.level) if self.level else "missing"
+        return BLANK.join((self.column, "is", *(() if positive else ("not",)), level))
 
 
 def pairs_of(names: Sequence[str]) -> list[tuple[int, int]]:
@@ -63,7 +63,7 @@ def pairs_of(names: Sequence[str]) -> list[tuple[int, int]]:
     for j, name in enumerate(names):
         if isinstance(name, Indicator):
             of_column.setdefault(name.column, []).append(j)
-    return [(found[0], found[1]) for found in of_column.values() if len(found) == 2]
+    return [(indicators[0], indicators[1]) for indicators in of_column.values() if len(indicators) == 2]
 
 
 def depths_of(left: Children, right: Children) -> NDArray[np.int64]:

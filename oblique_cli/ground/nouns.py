@@ -51,9 +51,9 @@ class DatasetSpec:
 
     def reading(self) -> dict[str, Any]:
         """Return what is said of reading a file of the user's own, as plain data."""
-        usual = {one.name: one.default for one in fields(self) if one.name in READING and one.name != "csv"}
-        said = {name: getattr(self, name) for name, value in usual.items() if getattr(self, name) != value}
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in said.items()}
+        usual = {field.name: field.default for field in fields(self) if field.name in READING and field.name != "csv"}
+        changed = {name: getattr(self, name) for name, value in usual.items() if getattr(self, name) != value}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in changed.items()}
 
 
 # Fields of a `DatasetSpec` that only say how to read a file: the digest of what was read decides, not they.
@@ -136,9 +136,9 @@ class CVSpec:
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> CVSpec:
         """Return the inverse of `plain`."""
-        own = {name.name for name in fields(cls)} - {"options"}
-        options = {key: value for key, value in plain.items() if key not in own}
-        return cls(**{key: value for key, value in plain.items() if key in own}, options=options)
+        field_names = {name.name for name in fields(cls)} - {"options"}
+        options = {key: value for key, value in plain.items() if key not in field_names}
+        return cls(**{key: value for key, value in plain.items() if key in field_names}, options=options)
 
 
 @dataclass(frozen=True)
@@ -198,15 +198,15 @@ class Experiment:
 
         Together with `content` it is the whole experiment, which `from_content` makes again.
         """
-        found: dict[str, Any] = {"title": self.title, "published": list(self.published)}
+        plain: dict[str, Any] = {"title": self.title, "published": list(self.published)}
         # Standard input cannot be read again.
-        own = [spec for spec in self.datasets if spec.csv not in (None, "-")]
-        files = {spec.name: str(Path(str(spec.csv)).resolve()) for spec in own}
-        reading = {spec.name: said for spec in own if (said := spec.reading())}
+        file_specs = [spec for spec in self.datasets if spec.csv not in (None, "-")]
+        files = {spec.name: str(Path(str(spec.csv)).resolve()) for spec in file_specs}
+        reading = {spec.name: options for spec in file_specs if (options := spec.reading())}
         besides = {"metrics": list(self.metrics), "files": files, "reading": reading, "data_dir": self.data_dir}
         besides["limits"] = {spec.id: dict(spec.limits) for spec in self.algorithms if spec.limits}
-        found |= {key: value for key, value in besides.items() if value}
-        return found if self.keep == "predictions" else {**found, "keep": self.keep}
+        plain |= {key: value for key, value in besides.items() if value}
+        return plain if self.keep == "predictions" else {**plain, "keep": self.keep}
 
     @classmethod
     def from_content(
@@ -224,7 +224,7 @@ class Experiment:
         limits: Mapping[str, Mapping[str, float]] | None = None,
     ) -> Experiment:
         """Return the experiment whose `content` and `presentation` these are; other keys of `content` are ignored."""
-        places, said, bounds = files or {}, reading or {}, limits or {}
+        places, readings, bounds = files or {}, reading or {}, limits or {}
 
         def spec(kind: Any, plain: Mapping[str, Any]) -> Any:
             return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()})
@@ -233,7 +233,7 @@ class Experiment:
             name=name,
             seed=content["seed"],
             datasets=tuple(
-                spec(DatasetSpec, {**plain, "csv": places.get(plain["name"]), **said.get(plain["name"], {})})
+                spec(DatasetSpec, {**plain, "csv": places.get(plain["name"]), **readings.get(plain["name"], {})})
                 for plain in content["datasets"]
             ),
             algorithms=tuple(
@@ -355,9 +355,9 @@ class Row:
     packed: bytes = field(default=b"", compare=False, repr=False)
 
     @classmethod
-    def of(cls, job: Job, **found: Any) -> Row:
+    def of(cls, job: Job, **values: Any) -> Row:
         """Return the good row of `job`."""
-        return cls(job.key, job.dataset, job.algorithm, job.repeat, job.fold, status="ok", **found)
+        return cls(job.key, job.dataset, job.algorithm, job.repeat, job.fold, status="ok", **values)
 
 
 @dataclass(frozen=True)

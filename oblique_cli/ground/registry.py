@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 from oblique_cli.errors import ConfigError, UnknownName
-from oblique_cli.foreign import caller, told
+from oblique_cli.foreign import caller, error_text
 
 T = TypeVar("T")
 
@@ -46,8 +46,8 @@ def misfit(function: Any, *arguments: str) -> str | None:
 
 def has_docstring(thing: Any) -> bool:
     """Whether a class or function has a docstring of its own, which none of an object or of a base class is."""
-    said = vars(thing).get("__doc__") if isinstance(thing, type) else getattr(thing, "__doc__", None)
-    return isinstance(said, str) and bool(said.strip()) and (isinstance(thing, type) or hasattr(thing, "__name__"))
+    text = vars(thing).get("__doc__") if isinstance(thing, type) else getattr(thing, "__doc__", None)
+    return isinstance(text, str) and bool(text.strip()) and (isinstance(thing, type) or hasattr(thing, "__name__"))
 
 
 def fault_of_function(function: Any, *arguments: str, says: str = "") -> str | None:
@@ -147,7 +147,7 @@ class Registry(Mapping[str, T]):
         try:
             return self.fault(thing) if self.fault else None
         except Exception as error:
-            return f"is broken ({told(error)})"
+            return f"is broken ({error_text(error)})"
 
     def __getitem__(self, name: str) -> T:
         try:

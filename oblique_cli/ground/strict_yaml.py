@@ -125,23 +125,23 @@ class Problems:
     """All that is wrong with a configuration, reported together."""
 
     def __init__(self) -> None:
-        self._found: list[tuple[Place, str]] = []
+        self._entries: list[tuple[Place, str]] = []
 
     def add(self, place: Place, message: str) -> None:
-        self._found.append((place, message))
+        self._entries.append((place, message))
 
     def stop(self, place: Place, message: str) -> ConfigError:
         """Add a problem after which nothing more can be read; return the error to raise."""
         self.add(place, message)
         return self.error()
 
-    def found(self) -> list[tuple[Place, str]]:
+    def by_place(self) -> list[tuple[Place, str]]:
         """Return every problem with its place, by file and line."""
-        return sorted(self._found, key=lambda p: (p[0].source.name, p[0].line, p[0].column))
+        return sorted(self._entries, key=lambda p: (p[0].source.name, p[0].line, p[0].column))
 
     def error(self) -> ConfigError:
         """Return one error that shows every problem, by file and line."""
-        ordered = self.found()
+        ordered = self.by_place()
         blocks = [place.show(message) for place, message in ordered[:MAX_SHOWN]]
         count = len(ordered)
         first = f" (the first {MAX_SHOWN} are shown)" if count > MAX_SHOWN else ""
@@ -149,7 +149,7 @@ class Problems:
 
     def check(self) -> None:
         """Raise the error if there is any problem."""
-        if self._found:
+        if self._entries:
             raise self.error()
 
 
@@ -303,8 +303,8 @@ class _Reading:
         text: str = event.value
         if not event.style:  # None, or "" from the parser in C
             return plain_scalar(text)
-        if found := _CONTROL.search(text):
-            raise self.problems.stop(place, f"character {found.group()!r} is not allowed in a text.")
+        if match := _CONTROL.search(text):
+            raise self.problems.stop(place, f"character {match.group()!r} is not allowed in a text.")
         return text
 
 

@@ -74,5 +74,5 @@ def better_bisector(
         y, n_classes = (node.y != int(np.argmax(node.class_weights))).astype(np.int32), 2
     D = np.array([plane[:-1] for plane in planes])
     t = np.array([-plane[-1] for plane in planes])
-    found = _core.search(node.X, y, node.weights, n_classes, node.criterion, [("directions", D, t)], 0.0, False, False)
-    return (planes[0], False) if found is None else (planes[found[3]], True)
+    split = _core.search(node.X, y, node.weights, n_classes, node.criterion, [("directions", D, t)], 0.0, False, False)
+    return (planes[0], False) if split is None else (planes[split[3]], True)

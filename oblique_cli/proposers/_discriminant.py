@@ -56,8 +56,8 @@ def whiten(node: Node, tolerance: float = ZERO_EIGENVALUE) -> tuple[Array, Array
     Z = (node.X - standard.center) / standard.scale
     w = np.ones(len(Z)) if node.weights is None else node.weights
     values, vectors = _axes(Z, w)
-    kept = values > max(tolerance * values[-1], 0.0)
-    basis = vectors[:, kept] / np.sqrt(values[kept])
+    nonzero = values > max(tolerance * values[-1], 0.0)
+    basis = vectors[:, nonzero] / np.sqrt(values[nonzero])
     basis[np.abs(Z).max(axis=0) == 0.0] = 0.0  # a constant feature has no part, not even by rounding
     return Z @ basis, basis, standard
 

@@ -71,11 +71,11 @@ class Reflecting(Proposer):
 
     def propose(self, node: Node) -> Iterator[Candidates]:
         """Yield one space per vector; the original axes if there is no vector (thesis 3.6)."""
-        found = False
+        any_space = False
         for space in reflections(self._vectors(node), self.tau, self.reflections == "both"):
-            found = True
+            any_space = True
             yield space
-        if not found:
+        if not any_space:
             yield Candidates.axes()
 
     @abstractmethod

@@ -68,10 +68,10 @@ class SADT(Proposer):
         temperature, idle = self.temperature, 0
         for j, change, threshold in _steps(node.rng(), len(columns)):
             moved = z + change * columns[j]
-            found = energy_of(moved)
+            moved_energy = energy_of(moved)
             # threshold is exponential, so what is worse by d passes with probability exp(-d / T).
-            if found - energy <= temperature * threshold:
-                z, energy = moved, found
+            if moved_energy - energy <= temperature * threshold:
+                z, energy = moved, moved_energy
                 coefficients[j] += change
             idle += 1
             if energy < lowest - 1e-12:

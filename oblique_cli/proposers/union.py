@@ -32,8 +32,10 @@ class Members(Constraint):
         forms: list[dict[str, Any]] = [{"enum": names}]
         for name in names:
             table = {key: constraint.schema() for key, constraint in PROPOSERS[name].constraints.items()}
-            own = {"name": {"const": name}, **table}
-            forms.append({"type": "object", "properties": own, "required": ["name"], "additionalProperties": False})
+            properties = {"name": {"const": name}, **table}
+            forms.append(
+                {"type": "object", "properties": properties, "required": ["name"], "additionalProperties": False}
+            )
         return {"type": "array", "items": {"anyOf": forms}, "minItems": 1}
 
     def fault(self, value: Any) -> str:
@@ -41,15 +43,15 @@ class Members(Constraint):
             return ""
         if not value:
             return "it names none"
-        found: list[tuple[type[Proposer], dict[str, Any]]] = []
+        members: list[tuple[type[Proposer], dict[str, Any]]] = []
         for item in value:
             if fault := _fault(item):
                 return fault
             member = made(item)
-            own = type(member), member.get_params()
-            if own in found:
+            signature = type(member), member.get_params()
+            if signature in members:
                 return f"{_name(item)} is there twice; give one of them other parameters or leave it out"
-            found.append(own)
+            members.append(signature)
         return ""
 
 

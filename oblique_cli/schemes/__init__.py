@@ -39,7 +39,7 @@ __all__ = [
 for _module in pkgutil.iter_modules(__path__):
     if not _module.name.startswith("_"):
         _loaded = import_module(f"{__name__}.{_module.name}")
-        if _loaded.__name__ not in {type(_one).__module__ for _one in SCHEMES.values()}:
+        if _loaded.__name__ not in {type(_registered).__module__ for _registered in SCHEMES.values()}:
             raise ConfigError(
                 f"{_loaded.__file__}: no scheme is registered: put a subclass of Scheme under @scheme, or begin the "
                 "name of the file with an underscore."

@@ -80,12 +80,12 @@ def repetition(dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Repetiti
             if made.disjoint and times[fold.test].max() > 1:
                 twice = fold.test[times[fold.test] > 1]
                 raise ConfigError(f"{where}, fold {fold.index}: {_some(twice)} tested in an earlier fold as well.")
-    asked = [place for place in stated(made, dataset, cv) if place[0] == repeat]
+    places = [place for place in stated(made, dataset, cv) if place[0] == repeat]
     drawn = [place for place, _ in marks]
-    if drawn != asked:
-        wrong = next((i for i, pair in enumerate(zip(asked, drawn, strict=False)) if pair[0] != pair[1]), None)
+    if drawn != places:
+        wrong = next((i for i, pair in enumerate(zip(places, drawn, strict=False)) if pair[0] != pair[1]), None)
         at = f", the first that differs {drawn[wrong]}" if wrong is not None else ""
-        raise ConfigError(f"{where}: {len(drawn)} folds are drawn and {len(asked)} are stated by its places{at}.")
+        raise ConfigError(f"{where}: {len(drawn)} folds are drawn and {len(places)} are stated by its places{at}.")
     if made.covers and times.min() == 0:
         raise ConfigError(f"{where}: {_some(np.flatnonzero(times == 0))} in no test set, and the scheme covers all.")
     return Repetition(dataset, cv, seed, repeat, tuple(mark for _, mark in marks))

@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.foreign import told
+from oblique_cli.foreign import error_text
 from oblique_cli.ground.constraints import Boolean, Constraint, Integer, Real
 from oblique_cli.ground.nouns import CVSpec, Fold, Row
 from oblique_cli.ground.registry import Registry, fault_of_type, misfit, source_of
@@ -171,7 +171,7 @@ S = TypeVar("S", bound=type)
 
 def named(wanted: Callable[[Scheme], bool]) -> str:
     """Return the names of the schemes that are `wanted`, as a sentence has them: "a, b or c"."""
-    *most, last = (name for name, one in SCHEMES.items() if wanted(one))
+    *most, last = (name for name, candidate in SCHEMES.items() if wanted(candidate))
     return f"{', '.join(most)} or {last}" if most else last
 
 
@@ -187,7 +187,7 @@ def scheme(name: str) -> Callable[[S], S]:
         try:
             made = cls()
         except Exception as error:
-            raise refused(f"cannot be made without arguments ({told(error)}); use keys in their place") from None
+            raise refused(f"cannot be made without arguments ({error_text(error)}); use keys in their place") from None
         made.name = name
         if fault := _fault_of_methods(made) or _fault_of_places(made):
             raise refused(fault)
@@ -206,10 +206,10 @@ def stated(made: Scheme, dataset: Dataset | None, cv: CVSpec) -> Places:
     """Return the places that a scheme states; ConfigError if they are no (repeat, index) counting from 0, or lack one
     that is tested on its own training rows.
     """
-    found = made.places(dataset, cv)
-    if fault := _fault_of_counting(found, made.repeats(dataset, cv)) or _fault_of_apparent(made, found, cv):
+    places = made.places(dataset, cv)
+    if fault := _fault_of_counting(places, made.repeats(dataset, cv)) or _fault_of_apparent(made, places, cv):
         raise ConfigError(f"{source_of(type(made))}: scheme {made.name!r} {fault}.")
-    return found
+    return places
 
 
 # ---- registration ----------------------------------------------------------------------------------------------------
@@ -287,39 +287,39 @@ def _fault_of_methods(made: Scheme) -> str:
 def _fault_of_places(made: Scheme) -> str:
     if made.places_from_data:  # `stated` looks at them
         return ""
-    found = []
+    listings = []
     for repeats in (1, 3):
         cv = CVSpec(made.name, repeats=repeats)
         try:
-            found.append(made.places(None, cv))
+            listings.append(made.places(None, cv))
         except Exception as error:
             return (
-                f"cannot tell its places without a data set ({told(error)}): say places_from_data = True if they "
+                f"cannot tell its places without a data set ({error_text(error)}): say places_from_data = True if they "
                 "depend on it"
             )
-        if fault := _fault_of_counting(found[-1], repeats) or _fault_of_apparent(made, found[-1], cv):
+        if fault := _fault_of_counting(listings[-1], repeats) or _fault_of_apparent(made, listings[-1], cv):
             return fault
-    few, many = found
-    kept = [place for place in many if place[0] == 0]
-    return "" if kept == few else "changes its places when repetitions are added"
+    few, many = listings
+    first_places = [place for place in many if place[0] == 0]
+    return "" if first_places == few else "changes its places when repetitions are added"
 
 
 def _fault_of_apparent(made: Scheme, places: Places, cv: CVSpec) -> str:
     try:
         strays = sorted(set(made.apparent(cv)) - set(places))
     except Exception as error:
-        return f"cannot tell which of its places are apparent ({told(error)})"
+        return f"cannot tell which of its places are apparent ({error_text(error)})"
     return f"has the apparent place {strays[0]}, which is none of its places" if strays else ""
 
 
-def _fault_of_counting(found: Any, repeats: int) -> str:
+def _fault_of_counting(places: Any, repeats: int) -> str:
     """Return what is wrong with stated places; tables and stored runs count folds by them."""
-    wrong = f"has places {str(found)[:80]}, which must be a list of (repeat, index)"
-    if not isinstance(found, list):
+    wrong = f"has places {str(places)[:80]}, which must be a list of (repeat, index)"
+    if not isinstance(places, list):
         return wrong
     counts = [0] * repeats
     last = 0
-    for place in found:
+    for place in places:
         if not (isinstance(place, tuple) and len(place) == 2 and all(type(number) is int for number in place)):
             return wrong
         repeat, index = place

@@ -37,10 +37,10 @@ def cut_groups(
     return [rows[part] for part in parts_of(groups, v, seeds.generator(seed, dataset.name, *names), strata)]
 
 
-def _too_few(dataset: Dataset, found: int, v: int, whose: str, remedy: str) -> ConfigError:
-    way_out = f"use {remedy.format(found)}" if found >= 2 else "use a column with more"
+def _too_few(dataset: Dataset, n_groups: int, v: int, whose: str, remedy: str) -> ConfigError:
+    way_out = f"use {remedy.format(n_groups)}" if n_groups >= 2 else "use a column with more"
     return ConfigError(
-        f"data set {dataset.name!r} has {found} group{'' if found == 1 else 's'}{whose} in column "
+        f"data set {dataset.name!r} has {n_groups} group{'' if n_groups == 1 else 's'}{whose} in column "
         f"{dataset.group_column!r}, {v}-fold cross-validation by groups needs {v}: {way_out}."
     )
 

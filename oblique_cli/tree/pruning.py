@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from oblique_cli.errors import ConfigError, PluginError, quoted
-from oblique_cli.foreign import told
+from oblique_cli.foreign import error_text
 from oblique_cli.ground.constraints import Constraint, Integer, Real
 from oblique_cli.ground.registry import Registry, misfit, source_of
 from oblique_cli.ground.row_groups import spread_of_sums
@@ -405,7 +405,7 @@ def _fault(rule: Any) -> str | None:
     except Exception as error:
         return (
             "cannot be made without arguments; give every parameter a default, and keep it as an attribute "
-            f"({told(error)})"
+            f"({error_text(error)})"
         )
     if fault := misfit(made.prune, "tree", "rows"):
         return f"has a method prune that {fault}"

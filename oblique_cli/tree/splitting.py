@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError, PluginError, quoted
-from oblique_cli.foreign import told
+from oblique_cli.foreign import error_text
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Constraint, violation
 from oblique_cli.ground.registry import Registry, fault_of_texts, has_docstring, misfit, source_of
@@ -227,7 +227,7 @@ def _fault(proposer: Any) -> str | None:
         made = proposer()
         parameters = made.get_params(deep=False)
     except Exception as error:
-        return f"cannot be made without arguments; give every parameter a default ({told(error)})"
+        return f"cannot be made without arguments; give every parameter a default ({error_text(error)})"
     for name in sorted(parameters.keys() ^ proposer.constraints.keys()):
         return (
             f"has a parameter {name!r} that its {'constructor' if name in proposer.constraints else 'constraints'} lack"

@@ -55,7 +55,7 @@ def _keep_from_copies(descriptor: int) -> None:
 
 def _answer(function: Any, arguments: Mapping[str, Any]) -> Answer:
     from oblique_cli.errors import ConfigError, PluginError
-    from oblique_cli.foreign import blamed
+    from oblique_cli.foreign import plugin_fault
 
     try:
         return "ok", function(**arguments)
@@ -64,7 +64,7 @@ def _answer(function: Any, arguments: Mapping[str, Any]) -> Answer:
     except MemoryError as error:
         return "memory", _first_line(error)
     except Exception as error:
-        who = blamed(error)
+        who = plugin_fault(error)
         return ("refused", PluginError(who)) if who else ("raised", (type(error).__name__, _first_line(error)))
 
 

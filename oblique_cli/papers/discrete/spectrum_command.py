@@ -63,7 +63,7 @@ def spectrum(
     data_dir: str | None,
     offline: bool,
     output: str | None,
-    own: OwnOptions,
+    options: OwnOptions,
 ) -> None:
     """Fit trees to all rows of the data set NAME, or of a FILE of your own, and show their Fourier spectrum.
 
@@ -88,7 +88,7 @@ def spectrum(
     fitted = fit_to_all(
         name,
         csv,
-        own.target,
+        options.target,
         algorithm,
         overrides,
         seed,
@@ -96,7 +96,7 @@ def spectrum(
         offline,
         where="oblique spectrum",
         suits=has_spectrum,
-        own=own,
+        options=options,
     )
     estimator, dataset = fitted.estimator, fitted.dataset
     components = getattr(estimator, "component_spectra_", [])

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from oblique_cli.foreign import told
+from oblique_cli.foreign import error_text
 from oblique_cli.ground.registry import Registry, fault_of_texts, misfit
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 
@@ -129,7 +129,7 @@ def _fault(study: Any) -> str | None:
     try:
         made = study()
     except Exception as error:
-        return f"cannot be made without arguments ({told(error)})"
+        return f"cannot be made without arguments ({error_text(error)})"
     fault = misfit(made.run, "request")
     return f"has a method run that {fault}" if fault else None
 
