@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import re
 import xml.etree.ElementTree
 
-import numpy as np
 import pytest
 from document_support import ROOT
 
@@ -70,28 +68,6 @@ def test_a_page_has_at_most_500_words_of_its_own(page):
     assert len(written.split()) <= MOST_WORDS
 
 
-def test_what_the_pages_say_of_unions_is_in_the_stored_table():
-    with (ROOT / "results" / "union.csv").open(encoding="utf-8", newline="") as handle:
-        rows = list(csv.DictReader(handle))
-    accuracy = {(row["method"], row["data set"]): float(row["accuracy %"]) for row in rows}
-    mean = {
-        (name, key): np.mean([float(row[key]) for row in rows if row["method"] == name])
-        for name in ("hhgdt", "union of fdt, hhgdt")
-        for key in ("accuracy %", "leaves")
-    }
-    measured = " ".join((ROOT / "docs" / "measured.md").read_text(encoding="utf-8").split())
-    both, alone = (f"{mean[name, 'accuracy %']:.1f}" for name in ("union of fdt, hhgdt", "hhgdt"))
-    leaves = [f"{mean[name, 'leaves']:.1f}" for name in ("union of fdt, hhgdt", "hhgdt")]
-    assert f"FDT with HHGDT {both} % with {leaves[0]} leaves, HHGDT alone {alone} with {leaves[1]}" in measured
-    glass = (accuracy["union of fdt, hhgdt", "glass"], accuracy["axis_parallel", "glass"])
-    assert "glass {}, axis-parallel {}".format(*glass) in measured
-    assert abs(mean["hhgdt", "accuracy %"] - mean["union of fdt, hhgdt", "accuracy %"]) < 1
-    assert mean["union of fdt, hhgdt", "leaves"] < mean["hhgdt", "leaves"]
-    best = max((name for name, of in accuracy if of == "glass"), key=lambda name: accuracy[name, "glass"])
-    assert best == "axis_parallel"
-
-
-@pytest.mark.sample(20)
 @pytest.mark.parametrize("page", [SHARED_PAGE, *PAGES])
 def test_tables_are_those_of_the_code_and_the_results(page):
     assert algorithm_pages.text_of(page) == text_of(page), "run: python -m tools.algorithm_pages --text"

@@ -127,6 +127,10 @@ def trees() -> list[str]:
     weka = table("logistic_tree/weka", "data").loc["phoneme"].str.split(" / ").str[0]
     steps = table("benchmarks/refinement", "data")["run_to_growth"]
     small = means_of_small_trees()
+    unions = table("union", ["method", "data set"])
+    union, alone = (unions.loc[name].mean() for name in ("union of fdt, hhgdt", "hhgdt"))
+    glass = unions["accuracy %"].xs("glass", level="data set")
+    assert abs(union["accuracy %"] - alone["accuracy %"]) < 1 and glass.idxmax() == "axis_parallel"
     assert 0.45 < share < 0.55 and 2.5 < ratio < 3.5
     return [
         f"HHGDT: none {rules.loc['none', 'accuracy']} % with {rules.loc['none', 'leaves']} leaves, `cv` "
@@ -146,6 +150,9 @@ def trees() -> list[str]:
         f"unrefined {100 * logistic.loc['unrefined', 'accuracy']:.2f} %, refined by log loss "
         f"{100 * logistic.loc['refined, by log loss', 'accuracy']:.2f}",
         f"`logistic_tree` {weka['logistic_tree']}, WEKA {weka[WEKA]}, `lmt` {weka['lmt']}",
+        f"FDT with HHGDT {union['accuracy %']:.1f} % with {union['leaves']:.1f} leaves, HHGDT alone "
+        f"{alone['accuracy %']:.1f} with {alone['leaves']:.1f}",
+        f"glass {glass['union of fdt, hhgdt']}, axis-parallel {glass['axis_parallel']}",
         "FDT {0[0]:.1f} % with {0[2]:.1f} terms, hyperplanes of any size {1[0]:.1f} with {1[2]:.1f}, axis-parallel "
         "{2[0]:.1f} with {2[2]:.1f}".format(
             small["fdt", "3", ""], small["fdt", "", ""], small["axis_parallel", "", ""]
