@@ -239,7 +239,7 @@ class Columns(Declared, BaseEstimator, kw_only=True):
         'NaN, and refuses it otherwise, as beside `monotonic_cst`. "error" refuses it. "impute" puts the median of the '
         'rows that the tree is grown on (for "cv" of all of them), in weights if there are any. "learn" sends a row '
         "that lacks a value which the hyperplane of a node uses to the side that scored better there, and to the "
-        "heavier child where no training row lacked one; see `tree_.missing_left` and docs/missing.md. Rows "
+        "heavier child where no training row lacked one; see `tree_.missing_left` and docs/own_data.md. Rows "
         "with NaN are not grown on by the native engine.",
     )
     max_levels: int = parameter(default=1000, allowed=Integer(1), help="Most levels a qualitative column may have.")
