@@ -87,6 +87,7 @@ def use_catalogue(monkeypatch: pytest.MonkeyPatch, place: Path, facts: dict) -> 
     (place / "catalogue.yaml").write_text(yaml.safe_dump(facts, sort_keys=False))
     monkeypatch.setattr(catalogue, "folder", lambda name: place)
     monkeypatch.setattr(files, "folder", lambda name: place)
+    monkeypatch.setattr(catalogue, "entry_alone", functools.cache(catalogue.entry_alone.__wrapped__))
     monkeypatch.setattr(catalogue, "read", functools.cache(lambda: catalogue_file.load(place / "catalogue.yaml")))
 
 

@@ -42,6 +42,17 @@ def read() -> Catalogue:
     return catalogue_file.load(folder("datasets") / "catalogue.yaml")
 
 
+@functools.cache
+def entry_alone(key: str) -> Entry | None:
+    """Return an entry without reading the others; None if all are needed: no entry of this name, or a fault in it."""
+    from oblique_cli.data import catalogue_file
+
+    try:
+        return catalogue_file.load(folder("datasets") / "catalogue.yaml", only=key).entries.get(key)
+    except DataError:
+        return None
+
+
 def entries() -> Mapping[str, Entry]:
     """Every entry that can be used, by name, in the order of the file."""
     return read().entries
@@ -62,7 +73,10 @@ def resolve(name: str) -> str:
 
     Raises UnknownName, with close matches, if it means nothing or several sets.
     """
-    key, known = lookup_key(name), read()
+    key = lookup_key(name)
+    if not read.cache_info().currsize and entry_alone(key):
+        return key
+    known = read()
     if key in known.own_names:
         return known.own_names[key]
     meant = known.other_names.get(key, ())
@@ -86,6 +100,8 @@ def resolved(name: str) -> str | None:
 def entry(name: str) -> Entry:
     """Return the entry that `resolve` leads to. Raises DataError if it has a fault."""
     known = resolve(name)
+    if not read.cache_info().currsize and (alone := entry_alone(known)):
+        return alone
     if known in faults():
         raise DataError(faults()[known])
     return entries()[known]

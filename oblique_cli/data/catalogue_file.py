@@ -7,6 +7,7 @@ name neither is used, because nobody can say which is meant.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from oblique_cli.data.entries import Catalogue, Entry, File, Recipe, Source, loo
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Text
 from oblique_cli.ground.registry import close_matches
-from oblique_cli.ground.strict_yaml import Place, Problems, YamlValue, parse, printable, read, shown
+from oblique_cli.ground.strict_yaml import Place, Problems, YamlSource, YamlValue, parse, printable, read, shown
 
 NAME = Text(r"[a-z0-9][a-z0-9_]{0,63}", "a short name of a-z, 0-9 and '_', such as statlog_heart")
 TEXT = Text(r"[\s\S]*\S[\s\S]*", "a text")
@@ -57,13 +58,16 @@ RECIPE: dict[str, Constraint] = {
 MISSING = {"missing": ANY_TEXT}
 
 
-def load(path: Path) -> Catalogue:
-    """Read a catalogue. Raises DataError if the file is missing, or no YAML, or no mapping of names to entries."""
+def load(path: Path, only: str = "") -> Catalogue:
+    """Read a catalogue. Raises DataError if the file is missing, or no YAML, or no mapping of names to entries.
+
+    only : name of the one entry to read; none is read if another has this name, or may have one of its aliases
+    """
     here = Path.cwd()
     problems = Problems()
     try:
         source = read(path, str(path.relative_to(here) if path.is_relative_to(here) else path), problems)
-        tree = parse(source, problems, quick=True)
+        tree = parse(_alone(source, only) if only else source, problems, quick=True)
     except ConfigError:
         raise DataError("\n".join(_sentence(*problem) for problem in problems.by_place())) from None
     if not isinstance(tree.data, dict):
@@ -80,6 +84,8 @@ def load(path: Path) -> Catalogue:
             continue
         form = _Form(f"data set {shown(name)}")
         entry = form.entry(name, value)
+        if only and any(_stands_elsewhere(alias.data, source.text) for alias in form.aliases):
+            continue
         for alias in form.aliases:
             other = taken.setdefault(lookup_key(alias.data), name)
             if other != name:
@@ -93,6 +99,23 @@ def load(path: Path) -> Catalogue:
         {name: "\n".join(_sentence(*fault) for fault in sorted(found, key=_line)) for name, found in faults.items()},
         tuple(dict.fromkeys([*tree.data, *faults])),
     )
+
+
+def _alone(source: YamlSource, name: str) -> YamlSource:
+    """Return the lines of one entry at their places, and nothing of the others."""
+    text = source.text
+    starts = [match.start() for match in re.finditer(rf"^{re.escape(name)}:", text, re.M)]
+    if len(starts) != 1:
+        return YamlSource(source.name, "{}", source.path)
+    end = re.compile(r"^[^\s#]", re.M).search(text, starts[0] + 1)
+    entry = text[starts[0] : end.start() if end else len(text)]
+    return YamlSource(source.name, "\n" * text.count("\n", 0, starts[0]) + entry, source.path)
+
+
+def _stands_elsewhere(alias: str, text: str) -> bool:
+    """Return whether an alias is in the text of the catalogue more than once, in any spelling."""
+    spelled = r"[\s_-]+".join(map(re.escape, re.split(r"[\s_-]+", alias.strip())))
+    return len(re.findall(rf"(?i)(?<![\w-]){spelled}(?![\w-])", text)) > 1
 
 
 def _line(fault: tuple[Place, str]) -> int:

@@ -150,7 +150,8 @@ class Algorithm(ABC):
     def aliases(self) -> Aliases:
         """Parameter -> its other name, as papers have it."""
         of_class: Aliases = getattr(self.estimator, "aliases", {})
-        return {name: alias for name, alias in of_class.items() if name in self.parameters}
+        parameters = self.parameters if of_class else {}
+        return {name: alias for name, alias in of_class.items() if name in parameters}
 
     def meaning(self, name: str) -> str:
         """Return what a parameter means, as its declaration says; "" if it is not declared."""
@@ -212,7 +213,8 @@ class TopDown(Algorithm):
         """The estimator's own, and those of pruning rules."""
         own = self.estimator().get_params(deep=False)
         rules = {name: value for rule in PRUNINGS.values() for name, value in rule().get_params(deep=False).items()}
-        return {name: (rules | own)[name] for name in self.parameters}
+        values = rules | own
+        return {name: values[name] for name in self.parameters}
 
     @property
     def hints(self) -> Mapping[str, str]:
@@ -240,7 +242,8 @@ class TopDown(Algorithm):
 
     def _of_rules(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Those of `params` that belong to a pruning rule and that the tree has no name for."""
-        return {name: value for name, value in params.items() if name not in self.estimator.constraints}
+        of_tree = self.estimator.constraints
+        return {name: value for name, value in params.items() if name not in of_tree}
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
         of_rule = self._of_rules(params)

@@ -369,3 +369,13 @@ def test_the_catalogue_needs_nothing_numerical_and_loading_needs_no_pandas():
 def test_text_of_the_catalogue_files_is_read_as_written():
     table = parse((DATASETS / "breast_cancer_ljubljana.csv").read_bytes(), "x")
     assert table.columns[0][:2] == ("40-49", "50-59") and table.lines[-1] == 287
+
+
+def test_one_entry_is_read_without_the_others_and_is_the_same():
+    for name, entry in catalogue.entries().items():
+        assert catalogue.entry_alone(name) in (entry, None)
+    assert (
+        catalogue.entry_alone("bupa")
+        and catalogue.entry_alone("bup") is None
+        and catalogue.entry_alone("bupa:") is None
+    )
