@@ -1,5 +1,5 @@
 """Pruning that nobody has to ask for, of trees on the user's own data, by the rule of one standard error: by
-cross-validation, of many rows on some that are kept from growth (docs/pruning.md has what was measured)."""
+cross-validation, of many rows on some that are kept from growth (docs/measured.md has the comparison)."""
 
 from __future__ import annotations
 
