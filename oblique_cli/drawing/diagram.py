@@ -32,7 +32,7 @@ class Sketch:
     ways      what stands beside the line that leads to each node, "" for the root
     shades    class code that a leaf is tinted by, -1 for a node that is grey
     rules     how each node sends a row on, for the page (`page.py`); () if the page cannot follow them
-    said      when a row goes to the first child, or the equation of a leaf with its largest terms alone; () for `texts`
+    briefs    when a row goes to the first child, or the equation of a leaf with its largest terms alone; () for `texts`
     """
 
     parents: NDArray[np.int64]
@@ -40,7 +40,7 @@ class Sketch:
     ways: Sequence[str]
     shades: Sequence[int]
     rules: Sequence[Mapping[str, Any]] = field(default=())
-    said: Sequence[str] = field(default=())
+    briefs: Sequence[str] = field(default=())
 
     def view(
         self,
@@ -55,7 +55,7 @@ class Sketch:
         class_names : () in regression; counts : (n_nodes, C) rows of each class; n_rows : (n_nodes,)
         """
         inner = set(self.parents.tolist())
-        said = self.said or self.texts
+        briefs = self.briefs or self.texts
         nodes: list[NodeView] = []
         for node, parent in enumerate(self.parents.tolist()):
             nodes.append(
@@ -68,9 +68,9 @@ class Sketch:
                     node not in inner,
                     counts=() if counts is None else tuple(counts[node].tolist()),
                     n_rows=-1 if n_rows is None else int(n_rows[node]),
-                    condition=printable(said[node]) if node in inner else "",
+                    condition=printable(briefs[node]) if node in inner else "",
                     rule=self.rules[node] if self.rules else {},
-                    brief="" if node in inner else printable(said[node]),
+                    brief="" if node in inner else printable(briefs[node]),
                 )
             )
         return _in_order(TreeView(printable(title), tuple(nodes), tuple(map(printable, class_names)), tuple(notes)))

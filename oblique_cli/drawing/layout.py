@@ -56,11 +56,11 @@ def tidy(children: Sequence[Sequence[int]], sizes: Sequence[float], gap: float, 
             by = (prelim[inner_left] + sum_inner_left) - (prelim[inner_right] + sum_inner_right)
             by += apart(inner_left, inner_right)
             if by > 0.0:
-                own = ancestor[inner_left]
-                own = own if parent[own] == parent[node] else default
-                share = by / (place[node] - place[own])
+                branch = ancestor[inner_left]
+                branch = branch if parent[branch] == parent[node] else default
+                share = by / (place[node] - place[branch])
                 change[node] -= share
-                change[own] += share
+                change[branch] += share
                 shift[node] += by
                 prelim[node] += by
                 mod[node] += by
@@ -100,10 +100,10 @@ def tidy(children: Sequence[Sequence[int]], sizes: Sequence[float], gap: float, 
             rate += change[child]
             by += shift[child] + rate
         prelim[node] = (prelim[below[0]] + prelim[below[-1]]) / 2
-    found, sums = np.zeros(n), [0.0] * n
-    found[0] = prelim[0]
+    middles, sums = np.zeros(n), [0.0] * n
+    middles[0] = prelim[0]
     for node in range(1, n):
         sums[node] = sums[parent[node]] + mod[parent[node]]
-        found[node] = prelim[node] + sums[node]
-    first = float((found - np.asarray(sizes, dtype=np.float64) / 2).min())
-    return np.asarray(found - first)
+        middles[node] = prelim[node] + sums[node]
+    first = float((middles - np.asarray(sizes, dtype=np.float64) / 2).min())
+    return np.asarray(middles - first)

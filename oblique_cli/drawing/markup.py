@@ -101,8 +101,8 @@ def matrix(title: str, classes: Sequence[str], counts: Any, recalls: Sequence[st
             f'<td class="s{round(SHADES * count / total)}">{count_of(count)}</td>' if count else "<td></td>"
             for count in row
         )
-        found = cell("td", recalls[k], "") if recalls else ""
-        rows += f'<tr><th scope="row" class="name">{escape(name)}</th>{cells}{found}</tr>'
+        recall = cell("td", recalls[k], "") if recalls else ""
+        rows += f'<tr><th scope="row" class="name">{escape(name)}</th>{cells}{recall}</tr>'
     return (
         f'<div class="scroll"><table class="matrix"><caption>{escape(title)}</caption>'
         f'<thead><tr><th class="name">class</th>{heads}</tr></thead><tbody>{rows}</tbody></table></div>'

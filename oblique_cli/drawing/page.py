@@ -158,8 +158,8 @@ def _plain(view: TreeView, data: PageData, sideways: bool) -> dict[str, Any]:
 
 def _fields(data: PageData) -> Sequence[Field]:
     levels = data.level_names or {}
-    own = (Field(name, (j,), tuple(levels.get(j, ()))) for j, name in enumerate(data.feature_names))
-    return data.fields or tuple(own)
+    columns = (Field(name, (j,), tuple(levels.get(j, ()))) for j, name in enumerate(data.feature_names))
+    return data.fields or tuple(columns)
 
 
 def _field(field: Field) -> dict[str, Any]:
@@ -205,14 +205,14 @@ def _node(node: NodeView) -> dict[str, Any]:
             for term in node.terms
         ]
     if node.histogram is not None:
-        found = node.histogram
+        histogram = node.histogram
         plain["x"] = {
-            "lo": _rounded(found.low),
-            "hi": _rounded(found.high),
-            "at": _rounded(found.threshold),
+            "lo": _rounded(histogram.low),
+            "hi": _rounded(histogram.high),
+            "at": _rounded(histogram.threshold),
             "b": {
-                str(code): [_short(count) for count in found.counts[:, code].tolist()]
-                for code in np.flatnonzero(found.counts.any(axis=0)).tolist()
+                str(code): [_short(count) for count in histogram.counts[:, code].tolist()]
+                for code in np.flatnonzero(histogram.counts.any(axis=0)).tolist()
             },
         }
     return plain
@@ -235,13 +235,13 @@ def _scores(node: NodeView, view: TreeView, data: PageData) -> dict[str, Any]:
     )
     kinds = {VALUE: 0, SQUARE: 1, LEVEL: 2}
     terms = [
-        [[kinds[term.kind], term.feature, term.level, term.weight, _said(term.name)] for term in one.terms]
-        for one in of
+        [[kinds[term.kind], term.feature, term.level, term.weight, _spoken(term.name)] for term in score.terms]
+        for score in of
     ]
-    return {"m": [[one.label, one.against, one.intercept, own] for one, own in zip(of, terms, strict=True)]}
+    return {"m": [[score.label, score.against, score.intercept, part] for score, part in zip(of, terms, strict=True)]}
 
 
-def _said(name: str) -> str:
+def _spoken(name: str) -> str:
     return printable(name).replace(BLANK, " ")
 
 
@@ -252,7 +252,7 @@ def _rows(view: TreeView, data: PageData) -> dict[str, Any] | None:
     n = len(data.rows)
     fields = _fields(data)
     step = max(-(-n * max(len(fields), 1) // MOST_CELLS), 1)
-    kept = np.arange(0, n, step)
+    rows = np.arange(0, n, step)
     place_of = {node.number: place for place, node in enumerate(view.nodes)}
     if data.parents is not None:
         for node, parent in enumerate(data.parents.tolist()):  # parents come before children
@@ -268,12 +268,12 @@ def _rows(view: TreeView, data: PageData) -> dict[str, Any] | None:
             return None
         return int(value) if field.levels or value == int(value) else value
 
-    values = data.values[kept].tolist()
+    values = data.values[rows].tolist()
     return {
-        "x": [[cell(row, field) for field in fields] for row in data.rows[kept].tolist()],
+        "x": [[cell(row, field) for field in fields] for row in data.rows[rows].tolist()],
         "y": values,
-        "at": [place_of[int(leaf)] for leaf in data.leaves[kept]],
-        "number": (kept + 1).tolist(),
+        "at": [place_of[int(leaf)] for leaf in data.leaves[rows]],
+        "number": (rows + 1).tolist(),
         "of": n,
         "step": step,
     }

@@ -55,10 +55,10 @@ def cuts(
     axes: Axes, tree: Tree, box: Array, nodes: Iterable[int] | None = None, *, color: str = "black", width: float = 1.2
 ) -> None:
     """Draw the hyperplanes of `nodes` (by default of all nodes), each inside its node's region."""
-    found = divide(tree, box).cuts
-    for node in found if nodes is None else nodes:
-        if node in found:
-            axes.plot(*found[node].T, color=color, linewidth=width)
+    segments = divide(tree, box).cuts
+    for node in segments if nodes is None else nodes:
+        if node in segments:
+            axes.plot(*segments[node].T, color=color, linewidth=width)
 
 
 def line(axes: Axes, plane: Array, box: Array, **style: Any) -> None:

@@ -34,16 +34,16 @@ def critical_differences(diagrams: Sequence[Ranks], width: float = WIDTH, size: 
     """Return diagrams, one below the other. width : of the picture; size : of its text"""
     groups = []
     height = 0.0
-    for one in diagrams:
-        shapes, height = _diagram(one, width, size, height)
+    for diagram in diagrams:
+        shapes, height = _diagram(diagram, width, size, height)
         groups.append(Group(shapes))
-    said = "; ".join(
-        f"{one.title + ': ' if one.title else ''}"
-        + ", ".join(f"{name} {rank:.2f}" for name, rank in sorted(one.methods, key=lambda method: method[1]))
-        + f", critical difference {one.critical:.2f}"
-        for one in diagrams
+    description = "; ".join(
+        f"{diagram.title + ': ' if diagram.title else ''}"
+        + ", ".join(f"{name} {rank:.2f}" for name, rank in sorted(diagram.methods, key=lambda method: method[1]))
+        + f", critical difference {diagram.critical:.2f}"
+        for diagram in diagrams
     )
-    return Scene(width, height, groups, "Average ranks", said)
+    return Scene(width, height, groups, "Average ranks", description)
 
 
 def _diagram(ranks: Ranks, width: float, size: float, top: float) -> tuple[list[Shape], float]:
@@ -51,8 +51,8 @@ def _diagram(ranks: Ranks, width: float, size: float, top: float) -> tuple[list[
     methods, k = ranks.methods, len(ranks.methods)
     thin, line, gap = size / 10, 1.4 * size, 0.5 * size
     numbers = [f" ({rank:.2f})" for _, rank in methods]
-    said = f"CD = {ranks.critical:.2f}"
-    wanted = max([width_of(said, size), *(width_of(methods[i][0] + numbers[i], size) for i in range(k))])
+    label = f"CD = {ranks.critical:.2f}"
+    wanted = max([width_of(label, size), *(width_of(methods[i][0] + numbers[i], size) for i in range(k))])
     room = min(wanted, WIDEST_NAMES * width)
     margin = room + 4 * gap
 
@@ -72,7 +72,7 @@ def _diagram(ranks: Ranks, width: float, size: float, top: float) -> tuple[list[
         y += line
     # The bar ends with the picture where the critical difference is much longer than the axis; the number says it.
     shapes += [
-        Label(x(1) - gap, y + 0.35 * size, said, anchor="end", size=size),
+        Label(x(1) - gap, y + 0.35 * size, label, anchor="end", size=size),
         across(x(1), min(x(1 + ranks.critical), width - gap), y, 2 * thin),
     ]
     axis = y + 2 * line

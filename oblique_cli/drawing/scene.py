@@ -331,10 +331,10 @@ def _counts(node: NodeView, view: TreeView) -> list[tuple[int, str]]:
     present = [(code, count) for code, count in enumerate(node.counts) if count > 0]
     present.sort(key=lambda pair: (-pair[1], pair[0]))
     shown = present if len(present) <= MOST_COUNTS else present[: MOST_COUNTS - 1]
-    found = [(code, f"{count:.6g}") for code, count in shown]
+    counts = [(code, f"{count:.6g}") for code, count in shown]
     if rest := sum(count for _, count in present[len(shown) :]):
-        found.append((-1, f"+{rest:.6g}"))
-    return found
+        counts.append((-1, f"+{rest:.6g}"))
+    return counts
 
 
 def _counts_row(node: NodeView, view: TreeView, width: float, y: float) -> list[Shape]:
@@ -362,15 +362,15 @@ def bar_shapes(counts: Sequence[float], x: float, y: float, width: float) -> lis
     return shapes
 
 
-def histogram_shapes(found: Histogram, x: float, y: float, width: float, height: float) -> list[Shape]:
+def histogram_shapes(histogram: Histogram, x: float, y: float, width: float, height: float) -> list[Shape]:
     """Return a histogram, classes stacked, with its threshold; one outline a class."""
-    bins, n_classes = found.counts.shape
-    most = float(found.counts.sum(axis=1).max()) or 1.0
+    bins, n_classes = histogram.counts.shape
+    most = float(histogram.counts.sum(axis=1).max()) or 1.0
     step = width / bins
     shapes: list[Shape] = []
     base = np.zeros(bins)
     for code in range(n_classes):
-        column = found.counts[:, code]
+        column = histogram.counts[:, code]
         if not column.any():
             continue
         top = base + column
@@ -383,7 +383,7 @@ def histogram_shapes(found: Histogram, x: float, y: float, width: float, height:
             shapes.append(Line(_without_repeats(places), style_of(code), closed=True))
         base = top
     shapes.append(Line([(x, y + height), (x + width, y + height)], "axis"))
-    at = x + width * (found.threshold - found.low) / (found.high - found.low)
+    at = x + width * (histogram.threshold - histogram.low) / (histogram.high - histogram.low)
     shapes.append(Line([(at, y - 2), (at, y + height + 2)], "cut"))
     return shapes
 
@@ -396,14 +396,14 @@ def _runs(flags: np.ndarray) -> Iterator[tuple[int, int]]:
 
 def _without_repeats(points: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """The corners of an outline: points that repeat, or lie on a straight piece, left out."""
-    found: list[tuple[float, float]] = []
+    corners: list[tuple[float, float]] = []
     for point in points:
-        if found and point == found[-1]:
+        if corners and point == corners[-1]:
             continue
-        if len(found) > 1 and found[-2][1] == found[-1][1] == point[1]:
-            found.pop()
-        found.append(point)
-    return found
+        if len(corners) > 1 and corners[-2][1] == corners[-1][1] == point[1]:
+            corners.pop()
+        corners.append(point)
+    return corners
 
 
 # ---- the whole picture -----------------------------------------------------------------------------------------------
@@ -533,9 +533,9 @@ def _tooltip(node: NodeView, view: TreeView) -> str:
     else:
         counts = f"{node.n_rows} rows" if node.n_rows >= 0 else ""
     hidden = f"{node.hidden} leaves, not shown" if node.hidden else ""
-    scores = [one.said if len(node.scores) == 1 else f"{one.name}: {one.said}" for one in node.scores]
-    said = "; ".join(part for part in (node.condition or node.text, *scores, hidden, counts) if part)
-    return said.replace(BLANK, " ")
+    scores = [score.said if len(node.scores) == 1 else f"{score.name}: {score.said}" for score in node.scores]
+    text = "; ".join(part for part in (node.condition or node.text, *scores, hidden, counts) if part)
+    return text.replace(BLANK, " ")
 
 
 def _shifted(shapes: Sequence[Shape], x: float, y: float) -> Iterator[Shape]:

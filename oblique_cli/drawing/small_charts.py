@@ -52,8 +52,8 @@ class Scale:
         unit = 10.0 ** np.floor(np.log10(rough))
         step = float(unit * min((1.0, 2.0, 2.5, 5.0, 10.0), key=lambda k: abs(k * unit - rough)))
         first = np.ceil(self.low / step - 1e-9)
-        found = [float(first + k) * step for k in range(2 * TICKS + 2)]
-        return [value for value in found if value <= self.high + 1e-9 * step]
+        values = [float(first + k) * step for k in range(2 * TICKS + 2)]
+        return [value for value in values if value <= self.high + 1e-9 * step]
 
 
 def scale_of(values: Sequence[float], label: str, *, exact: bool = False) -> Scale | None:
@@ -69,7 +69,7 @@ def scale_of(values: Sequence[float], label: str, *, exact: bool = False) -> Sca
 
 
 def plane(
-    said: str, x: Scale, y: Scale, marks: Sequence[Marks], reference: Sequence[tuple[float, float]] = ()
+    description: str, x: Scale, y: Scale, marks: Sequence[Marks], reference: Sequence[tuple[float, float]] = ()
 ) -> Scene:
     """Return lines and points over two axes. said : what is seen; reference : ends of a line to compare with"""
     right, low = WIDTH - RIGHT, HEIGHT - BOTTOM
@@ -92,13 +92,13 @@ def plane(
             Line([(LEFT - 3, up), (LEFT, up)], "axis"),
             Label(LEFT - 6, up + 3.5, number_of(value, DIGITS), "muted", "end", SMALL),
         ]
-    for one in marks:
-        shapes += _drawn([at(point) for point in one.points], one)
+    for mark in marks:
+        shapes += _drawn([at(point) for point in mark.points], mark)
     shapes.append(Label((LEFT + right) / 2, HEIGHT - 5, shortened(x.label, right - LEFT), "muted", "middle", SMALL))
-    return Scene(WIDTH, HEIGHT, [Group(shapes)], y.label, said)
+    return Scene(WIDTH, HEIGHT, [Group(shapes)], y.label, description)
 
 
-def levels(said: str, names: Sequence[str], x: Scale, marks: Sequence[Marks]) -> Scene:
+def levels(description: str, names: Sequence[str], x: Scale, marks: Sequence[Marks]) -> Scene:
     """Return points beside names, one line a name. marks : y of their points is the place of a name, from 0"""
     low, right = TOP + LEVEL * len(names), WIDTH - RIGHT
     shapes: list[Shape] = [Line([(LEVEL_NAMES, TOP), (LEVEL_NAMES, low), (right, low)], "axis")]
@@ -114,14 +114,14 @@ def levels(said: str, names: Sequence[str], x: Scale, marks: Sequence[Marks]) ->
             Line([(across(value), low), (across(value), low + 3)], "axis"),
             Label(across(value), low + 14, number_of(value, DIGITS), "muted", "middle", SMALL),
         ]
-    for one in marks:
-        shapes += _drawn([(across(value), TOP + LEVEL * (place + 0.5)) for value, place in one.points], one)
+    for mark in marks:
+        shapes += _drawn([(across(value), TOP + LEVEL * (place + 0.5)) for value, place in mark.points], mark)
     label = shortened(x.label, right - LEVEL_NAMES)
     shapes.append(Label((LEVEL_NAMES + right) / 2, low + BOTTOM - 5, label, "muted", "middle", SMALL))
-    return Scene(WIDTH, low + BOTTOM, [Group(shapes)], x.label, said)
+    return Scene(WIDTH, low + BOTTOM, [Group(shapes)], x.label, description)
 
 
-def histogram(said: str, edges: Sequence[float], counts: Sequence[int], x: Scale) -> Scene:
+def histogram(description: str, edges: Sequence[float], counts: Sequence[int], x: Scale) -> Scene:
     """Return counts of bins as bars. edges : one more than counts"""
     right, low, most = WIDTH - RIGHT, HEIGHT - BOTTOM, max(*counts, 1)
     shapes: list[Shape] = []
@@ -130,12 +130,12 @@ def histogram(said: str, edges: Sequence[float], counts: Sequence[int], x: Scale
         tall = (low - TOP) * count / most
         if count:
             shapes.append(Rectangle(begin + 0.5, low - tall, max(end - begin - 1.0, 0.5), tall, "t0"))
-    frame = plane(said, x, Scale(0.0, float(most), "rows"), ())
-    return Scene(WIDTH, HEIGHT, [Group(shapes), *frame.groups], "rows", said)
+    frame = plane(description, x, Scale(0.0, float(most), "rows"), ())
+    return Scene(WIDTH, HEIGHT, [Group(shapes), *frame.groups], "rows", description)
 
 
-def _drawn(points: list[tuple[float, float]], one: Marks) -> list[Shape]:
-    color = one.code % N_COLORS
-    if one.joined:
+def _drawn(points: list[tuple[float, float]], mark: Marks) -> list[Shape]:
+    color = mark.code % N_COLORS
+    if mark.joined:
         return [Line(points, f"curve dk{color}")]
     return [Dots(points, f"k{color}")]

@@ -80,8 +80,8 @@ class NodeView:
         """Return the scores of the classes with the most rows here, at most so many, in the order of the classes."""
         if len(self.scores) <= most:
             return self.scores
-        first = sorted(self.scores, key=lambda one: (-self.counts[one.label], one.label))[:most]
-        return tuple(sorted(first, key=lambda one: one.label))
+        first = sorted(self.scores, key=lambda score: (-self.counts[score.label], score.label))[:most]
+        return tuple(sorted(first, key=lambda score: score.label))
 
 
 @dataclass(frozen=True)
@@ -121,11 +121,11 @@ class TreeView:
     @property
     def children(self) -> list[list[int]]:
         """Children of every node, in their order."""
-        found: list[list[int]] = [[] for _ in self.nodes]
+        children: list[list[int]] = [[] for _ in self.nodes]
         for place, node in enumerate(self.nodes):
             if node.parent >= 0:
-                found[node.parent].append(place)
-        return found
+                children[node.parent].append(place)
+        return children
 
     @property
     def depths(self) -> list[int]:
@@ -201,7 +201,7 @@ def view_of(
     light = light or tree
     names = [unbroken(name) for name in feature_names]
     classes = tuple(printable(name) for name in class_names)
-    levels = {j: [spoken(unbroken(name)) for name in found] for j, found in (level_names or {}).items()}
+    levels = {j: [spoken(unbroken(name)) for name in texts] for j, texts in (level_names or {}).items()}
     if units is None:
         units = Units.raw(tree.n_features) if rows is None else Units.deviations(rows[0], tree.levels)
     flipped = turned(tree)
@@ -221,39 +221,39 @@ def view_of(
             leaf = NodeView(node, parent, classes[label], way, label, True, 0, counts, n_rows)
             nodes.append(leaf if models is None else _scored(leaf, models, names, classes, **cards))
             continue
-        found = read(light, node, bool(flipped[node]), names, units, precision, levels, most)
-        shows_terms = len(found.terms) > 1 or bool(found.terms[0].levels)
-        summed |= len(found.terms) > 1
+        reading = read(light, node, bool(flipped[node]), names, units, precision, levels, most)
+        shows_terms = len(reading.terms) > 1 or bool(reading.terms[0].levels)
+        summed |= len(reading.terms) > 1
         histogram = None
         if rows is not None and arrived is not None:
-            histogram = _histogram(light, node, found, rows[0], rows[1], arrived[node], len(classes))
+            histogram = _histogram(light, node, reading, rows[0], rows[1], arrived[node], len(classes))
         nodes.append(
             NodeView(
                 node,
                 parent,
-                found.expression,
+                reading.expression,
                 way,
                 label,
                 False,
                 0,
                 counts,
                 n_rows,
-                found.terms if shows_terms else (),
-                found.condition,
+                reading.terms if shows_terms else (),
+                reading.condition,
                 histogram,
-                _rule(tree, light, node, bool(flipped[node]), found),
+                _rule(tree, light, node, bool(flipped[node]), reading),
                 idle=int(np.count_nonzero(tree.coef_[node]) - np.count_nonzero(light.coef_[node])),
             )
         )
         first, second = int(tree.left[node]), int(tree.right[node])
         if flipped[node]:
             first, second = second, first
-        stack += [(second, place, found.second), (first, place, found.first)]
-    said = list(notes)
+        stack += [(second, place, reading.second), (first, place, reading.first)]
+    remarks = list(notes)
     if summed and units.standard:
-        said.append("Weights are per standard deviation: in a sum, a name stands for (value - mean) / SD.")
+        remarks.append("Weights are per standard deviation: in a sum, a name stands for (value - mean) / SD.")
     if models is not None and any(node.scores for node in nodes):
-        said += notes_of(models, classes, toward, not units.standard)
+        remarks += notes_of(models, classes, toward, not units.standard)
     plane = None
     if (
         rows is not None
@@ -264,14 +264,14 @@ def view_of(
     ):
         plane = Plane(tree, rows[0], rows[1], (names[0], names[1]))
     side = classes[toward] if len(nodes) > 1 else ""
-    return TreeView(printable(title), tuple(nodes), classes, tuple(said), plane, side, models)
+    return TreeView(printable(title), tuple(nodes), classes, tuple(remarks), plane, side, models)
 
 
 def _scored(leaf: NodeView, models: LeafModels, names: Sequence[str], classes: Sequence[str], **how: Any) -> NodeView:
     """A leaf that answers by its model; where no term makes a difference, by the class that always wins."""
     node = leaf.number
     scores = scores_of(models, node, names, classes, **how)
-    if not any(one.terms for one in scores):
+    if not any(score.terms for score in scores):
         label = int(models.intercept[node].argmax())
         return replace(leaf, text=classes[label], label=label)
     return replace(leaf, text=scores[0].name if len(scores) == 1 else LARGEST, label=-1, scores=scores)
@@ -280,7 +280,7 @@ def _scored(leaf: NodeView, models: LeafModels, names: Sequence[str], classes: S
 def _histogram(
     tree: Tree,
     node: int,
-    found: Reading,
+    reading: Reading,
     X: Array,
     y: NDArray[np.int32],
     rows: NDArray[np.intp],
@@ -288,10 +288,10 @@ def _histogram(
 ) -> Histogram | None:
     """Rows of a node along the sum of its split; rows that lack a value of it are left out."""
     coef = tree.coef_[node]
-    alone = len(found.terms) == 1
+    alone = len(reading.terms) == 1
     if (
         not len(rows)
-        or (alone and (found.terms[0].levels or found.terms[0].yes))
+        or (alone and (reading.terms[0].levels or reading.terms[0].yes))
         or np.abs(tree.thresholds[node]) > 1e300
     ):
         return None
@@ -301,14 +301,14 @@ def _histogram(
     known = np.isfinite(part[:, numbers]).all(axis=1)
     values = scored(tree, node, part[known])
     sums = values @ coef
-    goes_first = (sums <= tree.thresholds[node]) != found.flipped
+    goes_first = (sums <= tree.thresholds[node]) != reading.flipped
     if alone:
         # The axis is the feature's own; larger values lie on the right, whichever child they go to.
         sums = values[:, used[0]]
-        below = sums <= found.threshold if coef[used[0]] > 0 else sums < found.threshold
+        below = sums <= reading.threshold if coef[used[0]] > 0 else sums < reading.threshold
     else:
-        sums, below = (sums - found.shift) / found.scale, goes_first
-    return histogram(sums, below, found.threshold, y[rows][known], n_classes)
+        sums, below = (sums - reading.shift) / reading.scale, goes_first
+    return histogram(sums, below, reading.threshold, y[rows][known], n_classes)
 
 
 def histogram(
@@ -334,14 +334,14 @@ def histogram(
     return Histogram(low, low + BINS * width, threshold, counts)
 
 
-def _rule(tree: Tree, light: Tree, node: int, flipped: bool, found: Reading) -> dict[str, Any]:
+def _rule(tree: Tree, light: Tree, node: int, flipped: bool, reading: Reading) -> dict[str, Any]:
     """How the page sends a row on: to the first child if the sum over `c` is at most `t`, or the other way if `f`.
 
     What it shows is the sum over `v` with the threshold `w`, where that has fewer terms.
     """
 
-    def sum_of(one: Tree) -> list[list[float]]:
-        return [[j, float(one.coef_[node, j])] for j in np.flatnonzero(one.coef_[node]).tolist()]
+    def sum_of(source: Tree) -> list[list[float]]:
+        return [[j, float(source.coef_[node, j])] for j in np.flatnonzero(source.coef_[node]).tolist()]
 
     rule: dict[str, Any] = {"c": sum_of(tree), "t": float(tree.thresholds[node]), "f": int(flipped)}
     if light is not tree and not np.array_equal(light.coef_[node], tree.coef_[node]):
@@ -352,7 +352,7 @@ def _rule(tree: Tree, light: Tree, node: int, flipped: bool, found: Reading) -> 
         rule["s"] = scores
     if tree.missing_left is not None:
         rule["m"] = int(tree.missing_left[node])
-    rule["u"] = [found.scale, found.shift, found.threshold] if len(found.terms) > 1 else []
+    rule["u"] = [reading.scale, reading.shift, reading.threshold] if len(reading.terms) > 1 else []
     return rule
 
 
@@ -371,8 +371,8 @@ def text_of(view: TreeView, precision: int = 3, width: int = 100) -> str:
     def counted(node: NodeView) -> str:
         if not view.classes:
             return ""
-        found = zip(view.classes, node.counts, strict=True)
-        return f"  ({', '.join(f'{unbroken(name)}: {n:.10g}' for name, n in found if n)})"
+        counts = zip(view.classes, node.counts, strict=True)
+        return f"  ({', '.join(f'{unbroken(name)}: {n:.10g}' for name, n in counts if n)})"
 
     lines: list[str] = []
     stack: list[tuple[int | str, int]] = [(0, 0)]
@@ -388,8 +388,8 @@ def text_of(view: TreeView, precision: int = 3, width: int = 100) -> str:
         elif node.is_leaf:
             lines += broken(f"{node.brief or node.text}{counted(node)}", indent, width)
             shown = node.largest_scores(MOST_SCORES)
-            for one in shown:
-                lines += broken(f"{unbroken(one.name)}: {one.said}", f"{indent}    ", width)
+            for score in shown:
+                lines += broken(f"{unbroken(score.name)}: {score.said}", f"{indent}    ", width)
             if len(shown) < len(node.scores):
                 lines.append(f"{indent}    and {len(node.scores) - len(shown)} more classes")
         elif node.hidden:

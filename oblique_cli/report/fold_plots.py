@@ -77,12 +77,12 @@ def scatter(material: Material, request: Request) -> Plot:
     points = []
     for method in methods:
         xs, ys = ([values[method.code][name] for name in names] for values in (across, up))
-        one = len(names) == 1
+        single = len(names) == 1
         points.append(
             Point(
                 method.label, mean(xs), mean(ys), method.code,
-                deviation(method.by_repetition(names[0], x)) if one else 0.0,
-                deviation(method.by_repetition(names[0], y)) if one else 0.0,
+                deviation(method.by_repetition(names[0], x)) if single else 0.0,
+                deviation(method.by_repetition(names[0], y)) if single else 0.0,
             )
         )  # fmt: skip
     front = pareto(points, METRICS[x].larger_is_better, METRICS[y].larger_is_better)
@@ -104,23 +104,23 @@ def scatter(material: Material, request: Request) -> Plot:
 @KINDS.register("time")
 def time(material: Material, request: Request) -> Plot:
     """Draw the seconds of fitting and of predicting, over data sets or folds."""
-    one = len(material.datasets) == 1
+    single = len(material.datasets) == 1
     pairs = []
     for method in material.methods:
         kinds = []
         for metric in ("fit", "predict"):
-            if one:
+            if single:
                 values = method.values(material.datasets[0], metric)
             else:
-                values = [mean(found) for name in material.datasets if (found := method.values(name, metric))]
+                values = [mean(seconds) for name in material.datasets if (seconds := method.values(name, metric))]
             kinds.append(Group(method.label, values, method.code))
         if any(value > 0 for value in kinds[0].values):
             pairs.append(tuple(kinds))
     if not pairs:
         raise nothing("fit")
-    title = material.datasets[0] if one else ""
+    title = material.datasets[0] if single else ""
     figure = charts.times(Panel(title, pairs), Axis("seconds (filled: fitting, hollow: predicting)", 10), request.width)
-    over = "folds" if one else f"{len(material.datasets)} data sets"
+    over = "folds" if single else f"{len(material.datasets)} data sets"
     caption = (
         f"Seconds to fit a model (filled) and to predict the test rows of a fold (hollow): geometric mean, least and "
         f"most over {over}, {protocol(material)}. Times of runs on several workers share processors."
@@ -149,7 +149,7 @@ def cd(material: Material, request: Request) -> Plot:
 def learning(material: Material, request: Request) -> Plot:
     """Draw a metric against the number of training rows, of runs with cv: {scheme: learning}."""
     metric = metric_of(material, request.metric)
-    others = [one.run.name for one in material.shown if one.experiment.cv.scheme != "learning"]
+    others = [shown.run.name for shown in material.shown if shown.experiment.cv.scheme != "learning"]
     if others:
         raise ConfigError(
             f"run {others[0]!r} was not made with growing training sets; run it with --set cv.scheme=learning."
@@ -166,19 +166,19 @@ def learning(material: Material, request: Request) -> Plot:
             for repetition in method.repetitions(dataset):
                 n = sum(row.n_test for row in repetition) // steps
                 for step in range(steps):
-                    own = [row for row in repetition if row.fold % steps == step]
+                    step_rows = [row for row in repetition if row.fold % steps == step]
                     try:
-                        heights[step].append(float(measured(metric, own, experiment)))
+                        heights[step].append(float(measured(metric, step_rows, experiment)))
                     except Undefined as reason:
                         raise ConfigError(
                             f"{title_of(metric)} of {method.label} on {dataset} is undefined in some fold ({reason}); "
                             "a learning curve needs all of them."
                         ) from reason
-                    rows_of[step].append(mean([(n - row.n_test) >> (steps - 1 - step) for row in own]))
+                    rows_of[step].append(mean([(n - row.n_test) >> (steps - 1 - step) for row in step_rows]))
             if all(heights):
-                xs, ys = [mean(rows) for rows in rows_of], [mean(found) for found in heights]
+                xs, ys = [mean(rows) for rows in rows_of], [mean(values) for values in heights]
                 ticks.update(round(x) for x in xs)
-                lines.append(Curve(method.label, xs, ys, [deviation(found) for found in heights], method.code))
+                lines.append(Curve(method.label, xs, ys, [deviation(values) for values in heights], method.code))
         if lines:
             panels.append(Panel(dataset, lines))
     if not panels:
@@ -205,17 +205,17 @@ def pareto(points: Iterable[Point], more_x: bool | None, more_y: bool | None) ->
 
 def _filled(material: Material, dataset: str, metric: str) -> list[tuple[Method, list[float]]]:
     """Methods with values on a data set."""
-    found = [(method, method.values(dataset, metric)) for method in methods_on(material, dataset)]
-    return [(method, values) for method, values in found if values]
+    values_of = [(method, method.values(dataset, metric)) for method in methods_on(material, dataset)]
+    return [(method, values) for method, values in values_of if values]
 
 
 def _common(material: Material, metric: str) -> dict[int, dict[str, float]]:
     """Code of a method -> mean of a metric by data set, on the data sets that all methods with the metric have."""
     means: dict[int, dict[str, float]] = {}
     for method in material.methods:
-        found = {name: method.by_repetition(name, metric) for name in material.datasets if material.has(method, name)}
-        if any(found.values()):
-            means[method.code] = {name: mean(values) for name, values in found.items() if values}
+        lists = {name: method.by_repetition(name, metric) for name in material.datasets if material.has(method, name)}
+        if any(lists.values()):
+            means[method.code] = {name: mean(values) for name, values in lists.items() if values}
     shared = [name for name in material.datasets if all(name in values for values in means.values())]
     if not means or not shared:
         raise nothing(metric)

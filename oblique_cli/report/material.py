@@ -34,11 +34,11 @@ class Shown:
     @cached_property
     def good(self) -> Mapping[tuple[str, str], Sequence[Row]]:
         """Rows that are good by data set and algorithm, in the order of repetitions and folds."""
-        found: dict[tuple[str, str], list[Row]] = {}
+        rows_of: dict[tuple[str, str], list[Row]] = {}
         for row in self.rows:
             if row.status == "ok":
-                found.setdefault((row.dataset, row.algorithm), []).append(row)
-        return {key: sorted(rows, key=lambda row: (row.repeat, row.fold)) for key, rows in found.items()}
+                rows_of.setdefault((row.dataset, row.algorithm), []).append(row)
+        return {key: sorted(rows, key=lambda row: (row.repeat, row.fold)) for key, rows in rows_of.items()}
 
     @property
     def done(self) -> int:
@@ -63,8 +63,8 @@ class Shown:
     def only(self, datasets: Collection[str], algorithms: Collection[str]) -> Shown:
         """Return what the run has of these data sets and algorithms."""
 
-        def wanted(one: Row | Tuning) -> bool:
-            return one.dataset in datasets and one.algorithm in algorithms
+        def wanted(record: Row | Tuning) -> bool:
+            return record.dataset in datasets and record.algorithm in algorithms
 
         experiment = replace(
             self.experiment,
@@ -151,12 +151,12 @@ class Material:
     @property
     def title(self) -> str:
         """The titles of the runs."""
-        return " and ".join(one.experiment.title or one.experiment.name for one in self.shown)
+        return " and ".join(shown.experiment.title or shown.experiment.name for shown in self.shown)
 
     @cached_property
     def task(self) -> str:
         """Classification or regression; ConfigError if the runs are of both."""
-        tasks = {task_of_experiment(one.experiment): one.run.name for one in self.shown}
+        tasks = {task_of_experiment(shown.experiment): shown.run.name for shown in self.shown}
         if len(tasks) > 1:
             raise ConfigError(
                 f"{tasks['regression']} predicts numbers and {tasks['classification']} classes; show runs of one kind."
@@ -166,24 +166,24 @@ class Material:
     @cached_property
     def datasets(self) -> tuple[str, ...]:
         """Names of the data sets, in the order of the runs."""
-        return tuple(dict.fromkeys(spec.name for one in self.shown for spec in one.experiment.datasets))
+        return tuple(dict.fromkeys(spec.name for shown in self.shown for spec in shown.experiment.datasets))
 
     @cached_property
     def methods(self) -> tuple[Method, ...]:
         """The algorithms. Two runs that have one each under the same name make two, "hhgdt (run)"."""
-        ids = [spec.id for one in self.shown for spec in one.experiment.algorithms]
-        found: list[Method] = []
-        for one in self.shown:
-            for spec in one.experiment.algorithms:
+        ids = [spec.id for shown in self.shown for spec in shown.experiment.algorithms]
+        methods: list[Method] = []
+        for shown in self.shown:
+            for spec in shown.experiment.algorithms:
                 label = method_titles().get(spec.name, spec.id) if spec.id == spec.name else spec.id
                 if ids.count(spec.id) > 1:
-                    label = f"{label} ({one.run.name})"
-                found.append(Method(one, spec, label, len(found)))
-        return tuple(found)
+                    label = f"{label} ({shown.run.name})"
+                methods.append(Method(shown, spec, label, len(methods)))
+        return tuple(methods)
 
     def paired(self, metrics: Sequence[str] = ()) -> Paired:
         """Return the runs as tests of significance take them; ConfigError if there is nothing to compare."""
-        return pair([one.stored() for one in self.shown], method_titles(), metrics)
+        return pair([shown.stored() for shown in self.shown], method_titles(), metrics)
 
     def has(self, method: Method, dataset: str) -> bool:
         """Whether a method was asked to run on a data set."""
@@ -210,22 +210,22 @@ def gather(
         run = store.run(name)
         rows = store.rows(name)
         shown.append(Shown(run, run.experiment, rows, store.tunings(name), store.remarks(name), run.content["data"]))
-    known = [spec.name for one in shown for spec in one.experiment.datasets]
-    ids = [spec.id for one in shown for spec in one.experiment.algorithms]
+    known = [spec.name for entry in shown for spec in entry.experiment.datasets]
+    ids = [spec.id for entry in shown for spec in entry.experiment.algorithms]
     datasets = _chosen(datasets, known, "data set", "dataset")
     algorithms = _chosen(algorithms, ids, "algorithm", "algorithm")
-    shown = [one.only(datasets, algorithms) for one in shown]
-    shown = [one for one in shown if one.experiment.datasets and one.experiment.algorithms]
+    shown = [entry.only(datasets, algorithms) for entry in shown]
+    shown = [entry for entry in shown if entry.experiment.datasets and entry.experiment.algorithms]
     digests: dict[str, tuple[str, str]] = {}
-    for one in shown:
-        for dataset, digest in one.data.items():
-            other = digests.setdefault(dataset, (digest, one.run.name))
+    for entry in shown:
+        for dataset, digest in entry.data.items():
+            other = digests.setdefault(dataset, (digest, entry.run.name))
             if other[0] != digest:
                 raise ConfigError(
-                    f"runs {other[1]!r} and {one.run.name!r} read different data under the name {dataset!r} (digests "
+                    f"runs {other[1]!r} and {entry.run.name!r} read different data under the name {dataset!r} (digests "
                     f"{other[0][:8]} and {digest[:8]}); show them apart, or run both on the same data."
                 )
-    if not any(row.status == "ok" for one in shown for row in one.rows):
+    if not any(row.status == "ok" for entry in shown for row in entry.rows):
         raise ConfigError(
             f"{' and '.join(map(repr, names))} has no finished fold to show; oblique run goes on with it, oblique "
             "status says what failed."
@@ -233,13 +233,13 @@ def gather(
     return Material(tuple(shown), store)
 
 
-def _chosen(asked: Sequence[str], known: Sequence[str], what: str, option: str) -> tuple[str, ...]:
+def _chosen(requested: Sequence[str], known: Sequence[str], what: str, option: str) -> tuple[str, ...]:
     """Return the names asked for, all that are known if there are none; ConfigError for one that is not known."""
-    for name in asked:
+    for name in requested:
         if name not in known:
             hint = close_matches(name, known) or f" They have {', '.join(dict.fromkeys(known))}."
             raise ConfigError(f"the runs have no {what} {name!r}, asked for by --{option}.{hint}")
-    return tuple(asked or known)
+    return tuple(requested or known)
 
 
 def mean(values: Sequence[float]) -> float:

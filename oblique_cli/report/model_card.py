@@ -100,7 +100,7 @@ class _Card:
             ("origin", "How to make it again", self.origin),
         ]
         made = [(anchor, title, body()) for anchor, title, body in sections if anchor not in left_out]
-        made = [one for one in made if one[2]]
+        made = [section for section in made if section[2]]
         links = "".join(f'<a href="#{anchor}">{title}</a>' for anchor, title, _ in made)
         body = "\n".join(f'<section id="{a}"><h2>{t}</h2>\n{content}</section>' for a, t, content in made)
         style = _file("runs_page.css") + _file("model_card.css") + markup.BARS + small_charts.STYLE
@@ -138,18 +138,18 @@ class _Card:
         facts = self.facts
         if "estimate" not in facts:
             return '<p class="soft">The model does not say: only <code>oblique fit</code> writes estimates into it.</p>'
-        found = facts.get("on_new_rows", {})
-        rows = [(_metric_title(facts), _score(facts, facts["estimate"])), *self._others(found)]
+        holdout = facts.get("on_new_rows", {})
+        rows = [(_metric_title(facts), _score(facts, facts["estimate"])), *self._others(holdout)]
         parts = [
             markup.plain_table(("metric", "on new rows, ± standard error"), rows, 1),
             _listed([self._by(), *self.remarks]),
         ]
-        if "confusion" in found:
-            parts.append(self._matrix(found))
-        if "calibration" in found:
-            parts.append(_calibration(found["calibration"]))
-        if "residuals" in found:
-            parts.append(_residuals(found["residuals"]))
+        if "confusion" in holdout:
+            parts.append(self._matrix(holdout))
+        if "calibration" in holdout:
+            parts.append(_calibration(holdout["calibration"]))
+        if "residuals" in holdout:
+            parts.append(_residuals(holdout["residuals"]))
         return "".join(parts) + self._compared()
 
     def _by(self) -> str:
@@ -161,7 +161,7 @@ class _Card:
             f"chosen is chosen again without it. The model itself is fitted to {self.facts['rows']:,} rows."
         )
 
-    def _others(self, found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    def _others(self, holdout: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         """What constant answers would do, and further metrics."""
         counts = self.facts.get("class_counts", {})
         if counts:
@@ -172,30 +172,30 @@ class _Card:
                  "roc_auc": "area under the ROC curve", "r2": "R2, 0 for always saying the mean",
                  "mae": "mean absolute error"}  # fmt: skip
         for name, title in names.items():
-            if name in found and name != self.facts.get("metric"):
+            if name in holdout and name != self.facts.get("metric"):
                 percent = name.endswith("accuracy")
-                yield title, f"{100 * found[name]:.1f} %" if percent else f"{found[name]:.4g}"
+                yield title, f"{100 * holdout[name]:.1f} %" if percent else f"{holdout[name]:.4g}"
 
-    def _matrix(self, found: Mapping[str, Any]) -> str:
-        recalls, labels = found["recalls"], self.model.classes
+    def _matrix(self, holdout: Mapping[str, Any]) -> str:
+        recalls, labels = holdout["recalls"], self.model.classes
         if len(labels) > MOST_CLASSES:
-            worst = sorted(recalls.items(), key=lambda one: one[1])[:WORST]
+            worst = sorted(recalls.items(), key=lambda pair: pair[1])[:WORST]
             rows = [(_name(label), f"{100 * share:.1f} %") for label, share in worst]
             return f"<h3>Classes that are found least often</h3>{markup.plain_table(('class', 'found'), rows, 1)}"
         shares = [f"{100 * recalls[label]:.1f} %" if label in recalls else "-" for label in labels]
         title = "New rows of each class by the class predicted; the share found is the recall."
-        return markup.matrix(title, [_name(label) for label in labels], found["confusion"], shares)
+        return markup.matrix(title, [_name(label) for label in labels], holdout["confusion"], shares)
 
     def _compared(self) -> str:
         """The table of auto."""
         if "compared" not in self.facts:
             return ""
         rows = []
-        for one in self.facts["compared"]:
-            scored = "failure" not in one
-            shown = _score(self.facts, one) if scored else str(one["failure"])
-            mark = "chosen" if one["chosen"] else f"dropped at {one['compared_on']:,} rows" if one["dropped"] else ""
-            rows.append((one["algorithm"], shown, f"{one['leaves']:,}", f"{one['n_terms']:,}", mark))
+        for fit in self.facts["compared"]:
+            scored = "failure" not in fit
+            shown = _score(self.facts, fit) if scored else str(fit["failure"])
+            mark = "chosen" if fit["chosen"] else f"dropped at {fit['compared_on']:,} rows" if fit["dropped"] else ""
+            rows.append((fit["algorithm"], shown, f"{fit['leaves']:,}", f"{fit['n_terms']:,}", mark))
         header = ("algorithm", _metric_title(self.facts), "leaves", "terms", "")
         note = "These figures flatter what is chosen from them; the estimate above does not."
         table = markup.plain_table(header, rows, 1, long=(4,))
@@ -208,10 +208,10 @@ class _Card:
         if has_tree(self.model):
             return _tree(of_loaded(self.model, self.title))
         size = f" of {self.facts['leaves']:,} leaves" if self.facts.get("leaves") else ""
-        said = f'<p class="soft">The model{size} is not one tree, so no rules are shown.</p>'
+        note = f'<p class="soft">The model{size} is not one tree, so no rules are shown.</p>'
         if self.beside is None:
-            return said
-        return f"{said}<h3>The tree that is kept beside it</h3>{_tree(of_loaded(self.beside, 'The tree beside it'))}"
+            return note
+        return f"{note}<h3>The tree that is kept beside it</h3>{_tree(of_loaded(self.beside, 'The tree beside it'))}"
 
     def importances(self) -> str:
         """How much each column counts."""
@@ -220,8 +220,8 @@ class _Card:
         shown = [(_name(name), value) for name, value in list(self.counted.values.items())[:MOST_BARS]]
         left = len(self.counted.values) - len(shown)
         more = f" {left} smaller ones are left out." if left else ""
-        said = f"{self.counted.said[:1].upper()}{self.counted.said[1:]}.{more}"
-        return markup.bars(said, shown)
+        caption = f"{self.counted.said[:1].upper()}{self.counted.said[1:]}.{more}"
+        return markup.bars(caption, shown)
 
     def shapes(self) -> str:
         """Partial dependence and Shapley values of the columns that count most."""
@@ -230,25 +230,25 @@ class _Card:
         names = [
             name for name, value in self.counted.values.items() if value > 0.0 and name in self.model.feature_names
         ]
-        found = shapes_of(self.model, self.X, tuple(names[:MOST_SHAPES]), self.shapley)
-        figures = [figure for shape in found for figure in self._shape(shape)]
+        shapes = shapes_of(self.model, self.X, tuple(names[:MOST_SHAPES]), self.shapley)
+        figures = [figure for shape in shapes for figure in self._shape(shape)]
         if not figures:
             return ""
-        legend = _legend((k, self.model.classes[k]) for k in found[0].outputs if self.model.classes)
-        said = (
-            f"Curves: what the model says, mean over {found[0].rows} training rows, when the column of all of them has "
-            "one value (partial dependence). Points: the Shapley value of the column in single rows. Both ask about "
-            "rows that may not exist where columns go together; neither says what causes what."
+        legend = _legend((k, self.model.classes[k]) for k in shapes[0].outputs if self.model.classes)
+        note = (
+            f"Curves: what the model says, mean over {shapes[0].rows} training rows, when the column of all of them "
+            "has one value (partial dependence). Points: the Shapley value of the column in single rows. Both ask "
+            "about rows that may not exist where columns go together; neither says what causes what."
         )
-        return f'<p class="soft">{said}</p>{legend}<div class="plots">{"".join(figures)}</div>'
+        return f'<p class="soft">{note}</p>{legend}<div class="plots">{"".join(figures)}</div>'
 
     def _shape(self, shape: Shape) -> Iterator[str]:
-        said = f"mean {'probability' if self.model.classes else 'prediction'}"
+        quantity = f"mean {'probability' if self.model.classes else 'prediction'}"
         curves = [
             Marks(list(zip(shape.at.tolist(), column.tolist(), strict=True)), k, joined=not shape.levels)
             for k, column in zip(shape.outputs, shape.mean.T, strict=True)
         ]
-        yield self._figure(shape, said, curves)
+        yield self._figure(shape, quantity, curves)
         if shape.cells is None or shape.shapley is None:
             return
         points = [
@@ -259,17 +259,17 @@ class _Card:
 
     def _figure(self, shape: Shape, what: str, marks: Sequence[Marks]) -> str:
         name = _name(shape.column)
-        values = scale_of([y for one in marks for _, y in one.points], what)
+        values = scale_of([y for mark in marks for _, y in mark.points], what)
         if values is None:
             return ""
-        said = f"{what} along {name}"
+        title = f"{what} along {name}"
         if shape.levels:
             order = {code: place for place, code in enumerate(shape.at.tolist())}
-            across = [Marks([(y, order[x]) for x, y in one.points if x in order], one.code) for one in marks]
+            across = [Marks([(y, order[x]) for x, y in mark.points if x in order], mark.code) for mark in marks]
             names = [_name(shape.levels[int(code)]) for code in shape.at.tolist()]
-            return _figure(small_charts.levels(said, names, values, across), f"{name}: {what}")
-        cells = scale_of([x for one in marks for x, _ in one.points], name)
-        return "" if cells is None else _figure(small_charts.plane(said, cells, values, marks), f"{name}: {what}")
+            return _figure(small_charts.levels(title, names, values, across), f"{name}: {what}")
+        cells = scale_of([x for mark in marks for x, _ in mark.points], name)
+        return "" if cells is None else _figure(small_charts.plane(title, cells, values, marks), f"{name}: {what}")
 
     def coverage(self) -> str:
         """What sets or intervals hold."""
@@ -301,13 +301,13 @@ class _Card:
         cells = self.facts.get("cells", {})
         listed = [(name, "number") for name in self.model.feature_names]
         if self.model.columns is not None:
-            listed = [(one.name, one.treatment) for one in self.model.columns.columns]
+            listed = [(column.name, column.treatment) for column in self.model.columns.columns]
         for name, role in listed:
-            own = cells.get(name, {})
-            known = f"{own['missing']:,}" if "missing" in own else "-"
-            values = f"{own['levels']:,} levels" if "levels" in own else ""
-            if "least" in own:
-                values = f"{number(float(own['least']), 4)} to {number(float(own['most']), 4)}"
+            facts = cells.get(name, {})
+            known = f"{facts['missing']:,}" if "missing" in facts else "-"
+            values = f"{facts['levels']:,} levels" if "levels" in facts else ""
+            if "least" in facts:
+                values = f"{number(float(facts['least']), 4)} to {number(float(facts['most']), 4)}"
             yield _name(name), ROLES.get(role, role), known, values
 
     def limits(self) -> str:
@@ -328,7 +328,7 @@ class _Card:
             "The estimate is of rows that come as those of the table came. It was not tested on another time, place or "
             "way of measuring, and not on rows that belong together, such as several of one person, kept apart."
         )
-        if any("least" in own for own in facts.get("cells", {}).values()):
+        if any("least" in column for column in facts.get("cells", {}).values()):
             yield (
                 "Numbers beyond the values in training (The table) were never seen: outside them a tree goes on as at "
                 "its border, and a linear model in a leaf goes on in a straight line."
@@ -385,43 +385,43 @@ def _tree(shown: Shown) -> str:
     )
 
 
-def _calibration(found: Mapping[str, Any]) -> str:
+def _calibration(facts: Mapping[str, Any]) -> str:
     """A reliability diagram, and its numbers."""
     share = Scale(0.0, 1.0, "probability of the class predicted")
     right = Scale(0.0, 1.0, "share of these rows that is right")
-    points = list(zip(found["confidence"], found["right"], strict=True))
+    points = list(zip(facts["confidence"], facts["right"], strict=True))
     marks = [Marks(points, 0, joined=True), Marks(points, 0)]
     chart = small_charts.plane("Share of right rows by stated probability", share, right, marks, ((0, 0), (1, 1)))
     rows = [
-        (f"{said:.3f}", f"{was:.3f}", f"{n:,}")
-        for said, was, n in zip(found["confidence"], found["right"], found["rows"], strict=True)
+        (f"{stated:.3f}", f"{was:.3f}", f"{n:,}")
+        for stated, was, n in zip(facts["confidence"], facts["right"], facts["rows"], strict=True)
     ]
     table = markup.plain_table(("mean probability", "share right", "new rows"), rows, 0)
-    said = (
+    note = (
         "Where the points lie on the diagonal, the probability of the likeliest class is what it says. Mean distance "
-        f"(expected calibration error): {found['error']:.3f}."
+        f"(expected calibration error): {facts['error']:.3f}."
     )
     figure = _figure(chart, "Share of right rows by probability")
-    return f'<h3>Are its probabilities right?</h3><p class="soft">{said}</p><div class="plots">{figure}{table}</div>'
+    return f'<h3>Are its probabilities right?</h3><p class="soft">{note}</p><div class="plots">{figure}{table}</div>'
 
 
-def _residuals(found: Mapping[str, Any]) -> str:
+def _residuals(facts: Mapping[str, Any]) -> str:
     """How truth less prediction is spread, over all rows and along the prediction."""
-    parts = found["by_prediction"]
-    edges, figures = scale_of(found["edges"], "truth less prediction", exact=True), ""
+    parts = facts["by_prediction"]
+    edges, figures = scale_of(facts["edges"], "truth less prediction", exact=True), ""
     if edges is not None:
-        chart = small_charts.histogram("New rows by truth less prediction", found["edges"], found["rows"], edges)
+        chart = small_charts.histogram("New rows by truth less prediction", facts["edges"], facts["rows"], edges)
         figures += _figure(chart, "New rows by truth less prediction")
-    at = [one["predicted"] for one in parts]
-    x, y = scale_of(at, "prediction"), scale_of([one[key] for one in parts for key in ("low", "high")], "residual")
+    at = [part["predicted"] for part in parts]
+    x, y = scale_of(at, "prediction"), scale_of([part[key] for part in parts for key in ("low", "high")], "residual")
     if x is not None and y is not None:
-        marks = [Marks(list(zip(at, (one[key] for one in parts), strict=True)), code, joined=True)
+        marks = [Marks(list(zip(at, (part[key] for part in parts), strict=True)), code, joined=True)
                  for key, code in (("low", 1), ("middle", 0), ("high", 1))]  # fmt: skip
         zero = ((x.low, 0.0), (x.high, 0.0)) if y.low <= 0.0 <= y.high else ()
         chart = small_charts.plane("Truth less prediction along the prediction", x, y, marks, zero)
         figures += _figure(chart, "Truth less prediction: the middle, and 80 % of the rows between the outer lines")
-    rows = [(f"{one['predicted']:.4g}", *(f"{one[key]:.4g}" for key in ("low", "middle", "high")), f"{one['rows']:,}")
-            for one in parts]  # fmt: skip
+    rows = [(f"{row['predicted']:.4g}", *(f"{row[key]:.4g}" for key in ("low", "middle", "high")), f"{row['rows']:,}")
+            for row in parts]  # fmt: skip
     table = markup.plain_table(("mean prediction", "10 %", "50 %", "90 %", "new rows"), rows, 0)
     return f'<h3>How far off is it?</h3><div class="plots">{figures}{table}</div>'
 
@@ -437,7 +437,7 @@ def _legend(classes: Iterable[tuple[int, str]]) -> str:
 
 
 def _listed(sentences: Sequence[str]) -> str:
-    items = "".join(f"<li>{_text(one)}</li>" for one in sentences)
+    items = "".join(f"<li>{_text(sentence)}</li>" for sentence in sentences)
     return f'<ul class="said">{items}</ul>' if items else ""
 
 

@@ -125,14 +125,14 @@ def axis_of(metric: str, values: Sequence[float]) -> Axis:
 def protocol(material: Material) -> str:
     """Return how the runs were tested."""
     return " and ".join(
-        dict.fromkeys(schemes.SCHEMES[one.experiment.cv.scheme].protocol(one.experiment.cv) for one in material.shown)
+        dict.fromkeys(schemes.SCHEMES[run.experiment.cv.scheme].protocol(run.experiment.cv) for run in material.shown)
     )
 
 
 def tested(material: Material) -> str:
     """Return what is said where a scheme's estimate, which tables show, is not what the folds have."""
-    experiments = [one.experiment for one in material.shown]
-    if not any(schemes.SCHEMES[one.cv.scheme].apparent(one.cv) for one in experiments):
+    experiments = [run.experiment for run in material.shown]
+    if not any(schemes.SCHEMES[experiment.cv.scheme].apparent(experiment.cv) for experiment in experiments):
         return ""
     return " Of a bootstrap, the rows that a sample lacks are shown, and no estimate made of them."
 

@@ -45,14 +45,14 @@ def calibration(material: Material, request: Request) -> Plot:
         lines = []
         for method in methods_on(material, dataset):
             confident, right = [], []
-            for row, found, labels in stored(material.store, method.shown.run, method.tested(dataset)):
-                if found.probabilities is None:
+            for row, predictions, labels in stored(material.store, method.shown.run, method.tested(dataset)):
+                if predictions.probabilities is None:
                     raise ConfigError(
                         f"run {method.shown.run.name!r} keeps no probabilities of {method.label} on {dataset} "
                         f"(repetition {row.repeat}, fold {row.fold}); run it with --keep-probabilities."
                     )
-                confident.append(found.probabilities.max(axis=1))
-                right.append(found.predicted == labels.y[found.rows])
+                confident.append(predictions.probabilities.max(axis=1))
+                right.append(predictions.predicted == labels.y[predictions.rows])
             if confident:
                 lines.append(_reliability(method, np.concatenate(confident), np.concatenate(right)))
         if lines:
@@ -69,11 +69,11 @@ def calibration(material: Material, request: Request) -> Plot:
 
 
 def _reliability(method: Method, confident: np.ndarray, right: np.ndarray) -> tuple[Curve, list[int]]:
-    found = reliability(confident, right)
-    label = f"{method.label} (ECE {found.error:.3f})"
-    flat = [0.0] * len(found.rows)
-    curve = Curve(label, found.confidence.tolist(), found.right.tolist(), flat, method.code)
-    return curve, found.rows.tolist()
+    bins = reliability(confident, right)
+    label = f"{method.label} (ECE {bins.error:.3f})"
+    flat = [0.0] * len(bins.rows)
+    curve = Curve(label, bins.confidence.tolist(), bins.right.tolist(), flat, method.code)
+    return curve, bins.rows.tolist()
 
 
 @KINDS.register("confusion")
@@ -85,10 +85,10 @@ def confusion(material: Material, request: Request) -> Plot:
             f"a confusion matrix is of one data set; choose one by --dataset: {', '.join(material.datasets)}."
         )
     (dataset,) = material.datasets
-    classes, found = confusions(material, dataset)
-    if not found:
+    classes, counts_of = confusions(material, dataset)
+    if not counts_of:
         raise nothing("predictions")
-    panels = [Panel(f"{dataset}, {method.label}", [counts]) for method, counts in found]
+    panels = [Panel(f"{dataset}, {method.label}", [counts]) for method, counts in counts_of]
     figure = charts.confusion(panels, classes, request.width)
     caption = (
         f"Test rows of each class by the class predicted, mean over repetitions, {protocol(material)}; shades are "
@@ -105,10 +105,10 @@ def confusions(material: Material, dataset: str) -> tuple[tuple[str, ...], list[
         repetitions = method.repetitions(dataset)
         rows = [row for rows in repetitions for row in rows] or method.tested(dataset)
         total: np.ndarray | None = None
-        for _, found, labels in stored(material.store, method.shown.run, rows):
+        for _, predictions, labels in stored(material.store, method.shown.run, rows):
             classes = labels.classes
             total = np.zeros((len(classes), len(classes))) if total is None else total
-            np.add.at(total, (labels.y[found.rows], found.predicted), 1)
+            np.add.at(total, (labels.y[predictions.rows], predictions.predicted), 1)
         if total is not None:
             out.append((method, total / max(len(repetitions), 1)))
     return classes, out
@@ -157,26 +157,26 @@ def regions(material: Material, request: Request) -> Plot:
     return Plot(figure, caption)
 
 
-def _two(data: Any, asked: Sequence[str]) -> list[int]:
+def _two(data: Any, requested: Sequence[str]) -> list[int]:
     names = list(data.feature_names)
-    if not asked:
+    if not requested:
         if len(names) == 2:
             return [0, 1]
         raise ConfigError(
             f"regions need two features, and {data.name!r} has {len(names)}; choose by --features A,B from "
             f"{', '.join(names[:8])}{', ...' if len(names) > 8 else ''}."
         )
-    if len(asked) != 2 or asked[0] == asked[1]:
-        raise ConfigError(f"--features takes two different names, A,B. Got {','.join(asked)!r}.")
-    for name in asked:
+    if len(requested) != 2 or requested[0] == requested[1]:
+        raise ConfigError(f"--features takes two different names, A,B. Got {','.join(requested)!r}.")
+    for name in requested:
         if name not in names:
             hint = close_matches(name, names) or f" It has {', '.join(names[:8])}."
             raise ConfigError(f"data set {data.name!r} has no feature {name!r}.{hint}")
-    found = [names.index(name) for name in asked]
-    for k in found:
+    columns = [names.index(name) for name in requested]
+    for k in columns:
         if k in data.qualitative:
             raise ConfigError(f"feature {names[k]!r} of {data.name!r} is qualitative; regions need two numbers.")
-    return found
+    return columns
 
 
 def _plane(data: Any, X: np.ndarray, columns: Sequence[int]) -> Any:

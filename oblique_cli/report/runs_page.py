@@ -89,9 +89,9 @@ def _file(name: str) -> str:
 
 
 def _head(material: Material) -> str:
-    done = sum(one.done for one in material.shown)
-    total = sum(one.total for one in material.shown)
-    failed = sum(one.failed for one in material.shown)
+    done = sum(shown.done for shown in material.shown)
+    total = sum(shown.total for shown in material.shown)
+    failed = sum(shown.failed for shown in material.shown)
     facts = {
         "data sets": str(len(material.datasets)),
         "algorithms": str(len(material.methods)),
@@ -99,13 +99,13 @@ def _head(material: Material) -> str:
         "failed": f"{failed:,}",
     }
     cells = "".join(f"<div><b>{escape(value)}</b>{escape(name)}</div>" for name, value in facts.items())
-    names = ", ".join(one.run.name for one in material.shown)
+    names = ", ".join(shown.run.name for shown in material.shown)
     alarms = []
     if failed:
         alarms.append(f'{failed} folds failed: see <a href="#failures">Failures</a>.')
     if done + failed < total:
         alarms.append(f"{total - done - failed} folds are still to run; tables average complete repetitions.")
-    alarms += [escape(remark) for one in material.shown for remark in one.remarks]
+    alarms += [escape(remark) for shown in material.shown for remark in shown.remarks]
     shown = "".join(f'<p class="alarm">{alarm}</p>' for alarm in alarms)
     whose = "run" if len(material.shown) == 1 else "runs"
     return (
@@ -119,13 +119,13 @@ def _head(material: Material) -> str:
 
 def _results(material: Material) -> str:
     parts = []
-    for one in material.shown:
-        plain = one.table()
+    for shown in material.shown:
+        plain = shown.table()
         table: HasSheet = plain
         with suppress(ConfigError):  # of one algorithm, or of a scheme whose folds are not compared, nothing is best
-            table = marked(plain, one.stored())
+            table = marked(plain, shown.stored())
         if len(material.shown) > 1:
-            parts.append(f"<h3>{escape(one.experiment.title or one.run.name)}</h3>")
+            parts.append(f"<h3>{escape(shown.experiment.title or shown.run.name)}</h3>")
         parts.append(_sheet(table))
     return "".join(parts)
 
@@ -134,7 +134,7 @@ def _sheet(table: HasSheet) -> str:
     """A table with its notes, and its forms for other programs."""
     sheet: Sheet = table.sheet()
     grids = "".join((f"<h3>{escape(grid.caption)}</h3>" if grid.caption else "") + _grid(grid) for grid in sheet.grids)
-    notes = "".join(f"<li>{escape(_said(note))}</li>" for note in sheet.notes)
+    notes = "".join(f"<li>{escape(_page_note(note))}</li>" for note in sheet.notes)
     long = sum(len(grid.rows) for grid in sheet.grids) > LONG_SHEET
     forms = "".join(
         f'<details data-copy="{title}"><summary>as {title}</summary><pre>{escape(render(table, form))}</pre></details>'
@@ -143,7 +143,7 @@ def _sheet(table: HasSheet) -> str:
     return f'<div class="result"><div class="tools"></div>{grids}<ul class="notes">{notes}</ul>{forms}</div>'
 
 
-def _said(note: str) -> str:
+def _page_note(note: str) -> str:
     """A note in the words of the page, where marks are looks."""
     return note.replace(BEST, "Bold and shaded:").replace(SAME, "shaded:")
 
@@ -170,18 +170,18 @@ def _significance(material: Material) -> str:
     return (
         f'<p class="soft">Pairs of algorithms at {ALPHA:g}, on the folds they share.</p>'
         f"<details><summary>all tests</summary>{_sheet(verdicts)}</details>"
-        + (_wins(verdicts) if any(one.matches for one in verdicts.metrics) else "")
+        + (_wins(verdicts) if any(verdict.matches for verdict in verdicts.metrics) else "")
     )
 
 
 def _wins(verdicts: Any) -> str:
     """Over data sets: who wins how often, and what Wilcoxon's test says."""
     rows = []
-    for one in verdicts.metrics:
-        for match in one.matches:
+    for verdict in verdicts.metrics:
+        for match in verdict.matches:
             names = [verdicts.paired.methods[name] for name in (match.first, match.second)]
             wins = f"{match.sign.wins} / {match.sign.losses}"
-            rows.append((one.metric, *names, wins, f"{match.wilcoxon.p:.3g}", f"{match.p_holm:.3g}"))
+            rows.append((verdict.metric, *names, wins, f"{match.wilcoxon.p:.3g}", f"{match.p_holm:.3g}"))
     table = markup.plain_table(("metric", "first", "second", "wins / losses", "Wilcoxon p", "p (Holm)"), rows, 3)
     return table if len(rows) <= FEW_ROWS else f"<details><summary>{len(rows)} pairs</summary>{table}</details>"
 
@@ -212,12 +212,12 @@ def _confusions(material: Material) -> str:
     parts = []
     for dataset in material.datasets:
         try:
-            classes, found = confusions(material, dataset)
+            classes, counts_of = confusions(material, dataset)
         except ConfigError:  # a run of an earlier version, without predictions
             continue
         if len(classes) > MANY_CLASSES:
             continue
-        tables = "".join(markup.matrix(method.label, classes, counts) for method, counts in found)
+        tables = "".join(markup.matrix(method.label, classes, counts) for method, counts in counts_of)
         parts.append(f'<details><summary>{escape(dataset)}</summary><div class="plots">{tables}</div></details>')
     if not parts:
         return ""
@@ -282,7 +282,7 @@ def _trees(material: Material, tree_of: TreeOf | None, trees: int | None) -> str
         sized = sorted((row.n_leaves, i) for i, (_, row) in enumerate(wanted) if row.n_leaves)
         large = {i for _, i in sized[FEW_TREES:]}
         left_out = len(large)
-        wanted = [one for i, one in enumerate(wanted) if i not in large]
+        wanted = [pair for i, pair in enumerate(wanted) if i not in large]
     parts = []
     missing: dict[str, list[str]] = {}
     failed: set[tuple[str, str]] = set()
@@ -290,15 +290,15 @@ def _trees(material: Material, tree_of: TreeOf | None, trees: int | None) -> str
         if (method.label, row.dataset) in failed:
             continue
         try:
-            found = tree_of(method, row)
+            drawn = tree_of(method, row)
         except (ConfigError, DataError, StoreError) as why:
             missing.setdefault(str(why), []).append(f"{method.label} on {row.dataset}")
             failed.add((method.label, row.dataset))
             continue
         parts.append(
-            f"<details><summary>{escape(row.dataset)}, {escape(found.title)}: repetition {row.repeat}, fold "
-            f'{row.fold}, {row.n_leaves} leaves</summary><div class="tree">{found.svg}</div>'
-            f"<pre>{escape(found.text)}</pre></details>"
+            f"<details><summary>{escape(row.dataset)}, {escape(drawn.title)}: repetition {row.repeat}, fold "
+            f'{row.fold}, {row.n_leaves} leaves</summary><div class="tree">{drawn.svg}</div>'
+            f"<pre>{escape(drawn.text)}</pre></details>"
         )
     run = material.shown[0].run.name
     others = f"Those of fewest leaves; <code>--trees 1</code> shows {left_out} more. " if left_out else ""
@@ -317,9 +317,9 @@ def _trees(material: Material, tree_of: TreeOf | None, trees: int | None) -> str
 
 def _failures(material: Material) -> str:
     rows = [
-        (one.run.name, row.dataset, row.algorithm, str(row.repeat), str(row.fold), row.message)
-        for one in material.shown
-        for row in one.rows
+        (shown.run.name, row.dataset, row.algorithm, str(row.repeat), str(row.fold), row.message)
+        for shown in material.shown
+        for row in shown.rows
         if row.status != "ok"
     ]
     if not rows:
@@ -336,13 +336,13 @@ def _failures(material: Material) -> str:
 def _times(material: Material) -> str:
     rows = []
     for method in material.methods:
-        own = [row for dataset in material.datasets for row in method.rows(dataset)]
-        if not own:
+        rows_ = [row for dataset in material.datasets for row in method.rows(dataset)]
+        if not rows_:
             continue
-        fit, tune = sum(row.fit_seconds for row in own), sum(row.tune_seconds for row in own)
-        predict, tested = sum(row.predict_seconds for row in own), sum(row.n_test for row in own)
+        fit, tune = sum(row.fit_seconds for row in rows_), sum(row.tune_seconds for row in rows_)
+        predict, tested = sum(row.predict_seconds for row in rows_), sum(row.n_test for row in rows_)
         speed = f"{tested / predict:,.0f}" if predict > 0 else "-"
-        rows.append((method.label, f"{len(own):,}", f"{fit / len(own):.4g}", f"{tune:.4g}", f"{fit:.4g}", speed))
+        rows.append((method.label, f"{len(rows_):,}", f"{fit / len(rows_):.4g}", f"{tune:.4g}", f"{fit:.4g}", speed))
     header = ("algorithm", "folds", "fit s a fold", "tuning s", "fitting s", "rows predicted a second")
     return markup.plain_table(header, rows, 1)
 
@@ -351,29 +351,29 @@ def _times(material: Material) -> str:
 
 
 def _origin(material: Material, command: str) -> str:
-    parts = [_run_facts(one, material) for one in material.shown]
+    parts = [_run_facts(shown, material) for shown in material.shown]
     if command:
         version = escape(oblique_cli.__version__)
         parts.append(f'<p class="soft">This page: <code>{escape(command)}</code>, oblique {version}.</p>')
     return "".join(parts)
 
 
-def _run_facts(one: Shown, material: Material) -> str:
-    argv = shlex.join(one.run.argv)
-    asked = one.run.experiment  # all of it, whatever part of it is shown
-    facts = [("run", one.run.name), ("first begun", one.run.created), ("command", argv or "not stored"),
-             ("seed", str(asked.seed)), ("digest of the experiment", asked.digest())]  # fmt: skip
-    made = material.store.environments(one.run.name)
+def _run_facts(shown: Shown, material: Material) -> str:
+    argv = shlex.join(shown.run.argv)
+    experiment = shown.run.experiment  # all of it, whatever part of it is shown
+    facts = [("run", shown.run.name), ("first begun", shown.run.created), ("command", argv or "not stored"),
+             ("seed", str(experiment.seed)), ("digest of the experiment", experiment.digest())]  # fmt: skip
+    made = material.store.environments(shown.run.name)
     for number, facts_of_one in enumerate(made.values(), 1):
         which = f"environment {number}" if len(made) > 1 else "environment"
         text = ", ".join(f"{name} {value}" for name, value in environments.facts(facts_of_one).items())
         facts.append((which, text))
     table = markup.plain_table(("what", ""), facts, 1, long=(1,))
-    digests = markup.plain_table(("data set", "digest of the data"), sorted(one.data.items()), 2)
-    content = json.dumps(asked.content(), indent=2, sort_keys=True)
+    digests = markup.plain_table(("data set", "digest of the data"), sorted(shown.data.items()), 2)
+    content = json.dumps(experiment.content(), indent=2, sort_keys=True)
     return (
-        f"<h3>{escape(one.experiment.title or one.run.name)}</h3>{table}"
-        f"<details><summary>data ({len(one.data)})</summary>{digests}</details>"
+        f"<h3>{escape(shown.experiment.title or shown.run.name)}</h3>{table}"
+        f"<details><summary>data ({len(shown.data)})</summary>{digests}</details>"
         f"<details><summary>configuration</summary><pre>{escape(content)}</pre></details>"
     )
 

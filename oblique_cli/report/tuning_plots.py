@@ -43,8 +43,8 @@ def curve(material: Material, request: Request) -> Plot:
     for dataset in material.datasets[:MOST_PANELS]:
         lines = []
         for method in material.methods:
-            if parameter in method.spec.grid and (found := _tuning(method, dataset, parameter, metric)):
-                lines.append(found)
+            if parameter in method.spec.grid and (line := _tuning(method, dataset, parameter, metric)):
+                lines.append(line)
         if lines:
             panels.append(Panel(dataset, lines))
     if not panels:
@@ -75,9 +75,9 @@ def _tuning(method: Method, dataset: str, parameter: str, metric: str) -> Curve 
     """The curve of a method on a data set."""
     tables = [(row.inner, row.chosen) for row in method.rows(dataset) if row.inner]
     tables += [
-        (one.inner, one.chosen)
-        for one in method.shown.tunings
-        if (one.dataset, one.algorithm, one.status) == (dataset, method.spec.id, "ok")
+        (tuning.inner, tuning.chosen)
+        for tuning in method.shown.tunings
+        if (tuning.dataset, tuning.algorithm, tuning.status) == (dataset, method.spec.id, "ok")
     ]
     by_value: dict[float, list[float]] = {}
     chosen: Counter[float] = Counter()
@@ -88,12 +88,12 @@ def _tuning(method: Method, dataset: str, parameter: str, metric: str) -> Curve 
             value = entry["params"].get(parameter)
             if isinstance(value, bool) or not isinstance(value, int | float):
                 raise ConfigError(f"{parameter} of {method.label} has the value {value!r}; a curve needs numbers.")
-            found = _validated(method, entry, metric)
+            score = _validated(method, entry, metric)
             known = best.get(float(value))
-            if known is None or (found > known) == larger:
-                best[float(value)] = found
-        for value, found in best.items():
-            by_value.setdefault(value, []).append(found)
+            if known is None or (score > known) == larger:
+                best[float(value)] = score
+        for value, score in best.items():
+            by_value.setdefault(value, []).append(score)
         if parameter in choice:
             chosen[float(choice[parameter])] += 1
     if not by_value:

@@ -84,14 +84,14 @@ def boost(
         )
     at_once = estimator.n_estimators if drawn == n else ROUNDS
     options, grown_by = estimator._options(drawn, p), estimator._families()
-    said = [repr(options), repr(grown_by), repr(estimator._boosting()), seed, n, drawn]
+    facts = [repr(options), repr(grown_by), repr(estimator._boosting()), seed, n, drawn]
     forest, values = _core.Forest(p, C, seed), np.empty((0, 1 if C == 2 else C))
     baseline, trees, parts = np.zeros(values.shape[1]), list[dict[str, Any]](), list[Part]()
     for begin in range(0, estimator.n_estimators, at_once):
         started, count = time.perf_counter(), min(at_once, estimator.n_estimators - begin)
-        kept = [] if kept_in is None else [KeptTree(kept_in, begin + i, [*said, begin], (p, C)) for i in range(count)]
-        found = [one.load() for one in kept]
-        states = [state for state in found if state is not None]
+        files = [] if kept_in is None else [KeptTree(kept_in, begin + i, [*facts, begin], (p, C)) for i in range(count)]
+        loaded = [file.load() for file in files]
+        states = [state for state in loaded if state is not None]
         if len(states) < count:
             X, codes, weights = _drawn(rows, first, drawn, seeds.generator(seed, "rows of boosting", begin))
             start = scores_of(forest, X, values, baseline, threads) if begin else None
@@ -103,11 +103,11 @@ def boost(
             of_trees = np.split(np.asarray(made["leaf_values"]), ends)
             begins = np.asarray(made["baseline"]) if begin == 0 else baseline
             states = [
-                {**state, "values": own, "loss": np.array(loss), "baseline": begins}
-                for state, own, loss in zip(part.state(), of_trees, made["training_loss"], strict=True)
+                {**state, "values": leaf_values, "loss": np.array(loss), "baseline": begins}
+                for state, leaf_values, loss in zip(part.state(), of_trees, made["training_loss"], strict=True)
             ]
-            for one, state in zip(kept, states, strict=bool(kept)):
-                one.save(state)
+            for file, state in zip(files, states, strict=bool(files)):
+                file.save(state)
         trees += states
         forest.restore(trees)
         baseline = np.asarray(states[0]["baseline"])
@@ -115,7 +115,7 @@ def boost(
         parts.append(Part(len(forest), drawn, float(states[-1]["loss"]), time.perf_counter() - started))
         say(parts[-1])
     estimator.forest_, estimator.baseline_, estimator.leaf_values_ = forest, baseline, values
-    estimator.training_loss_, estimator.n_estimators_ = np.array([float(one["loss"]) for one in trees]), len(forest)
+    estimator.training_loss_, estimator.n_estimators_ = np.array([float(state["loss"]) for state in trees]), len(forest)
     return parts
 
 
@@ -129,13 +129,13 @@ def _drawn(
     weights = np.empty(drawn) if rows.weighted else None
     at = 0
     for chunk in np.flatnonzero(counts).tolist():
-        found, count = rows.read(chunk, rows.room), int(counts[chunk])
-        chosen = np.flatnonzero(found.parts == GROW)
+        block, count = rows.read(chunk, rows.room), int(counts[chunk])
+        chosen = np.flatnonzero(block.parts == GROW)
         if count < len(chosen):
             chosen = np.sort(rng.choice(chosen, count, replace=False))
         here = slice(at, at + count)
-        X[here], codes[here] = found.columns[:, chosen].T, found.codes[chosen]
-        if weights is not None and found.weights is not None:
-            weights[here] = found.weights[chosen]
+        X[here], codes[here] = block.columns[:, chosen].T, block.codes[chosen]
+        if weights is not None and block.weights is not None:
+            weights[here] = block.weights[chosen]
         at += count
     return X, codes, None if weights is None else moderate(weights)

@@ -48,8 +48,8 @@ class Checkpoint:
         if not self.path.exists():
             return None
         try:
-            with open(self.path, "rb") as stream, np.load(stream, allow_pickle=False) as found:
-                arrays = {name: found[name] for name in found.files}
+            with open(self.path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
             if str(arrays["plan"]) != digest_of(plan):
                 raise DataError(
                     f"{self.path}: is of a fit with other parameters; give the same ones, or name another --scratch"
@@ -63,13 +63,13 @@ class Checkpoint:
         except DataError:
             raise
         except Exception as error:  # an archive may be damaged in as many ways as it has parts
-            said = str(error).partition("\n")[0]
-            raise DataError(f"{self.path}: not a state of a fit ({said}); remove it to begin anew") from None
+            reason = str(error).partition("\n")[0]
+            raise DataError(f"{self.path}: not a state of a fit ({reason}); remove it to begin anew") from None
 
 
 def digest_of(plan: Plan) -> str:
     """Return a digest of everything in a plan that decides the tree."""
-    said: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "heuristic": plan.family,
         "options": plan.proposer.native_options(),
         "criterion": plan.criterion,
@@ -77,4 +77,4 @@ def digest_of(plan: Plan) -> str:
         "min_leaf": plan.min_leaf,
         "ties": plan.ties,
     }
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()

@@ -204,10 +204,10 @@ def _look(file: Any, where: str, target: str, weight: str, with_levels: Sequence
         raise DataError(f"{where}: column {target!r} has {len(counts)} classes, at least 2 are needed")
     labels_ = tuple(sorted(counts, key=label_order))
     of_class = np.array([counts[label] for label in labels_])
-    found = {name: tuple(sorted(known - {""}, key=label_order)) for name, known in levels.items()}
-    if lone := next((name for name, known in found.items() if len(known) < 1), None):
+    level_names = {name: tuple(sorted(known - {""}, key=label_order)) for name, known in levels.items()}
+    if lone := next((name for name, known in level_names.items() if len(known) < 1), None):
         raise DataError(f"{where}: column {lone!r} is empty; leave it out by --drop")
-    return _Look(labels_, of_class, found, dropped, 1.0 if lightest == np.inf else lightest, heaviest or 1.0)
+    return _Look(labels_, of_class, level_names, dropped, 1.0 if lightest == np.inf else lightest, heaviest or 1.0)
 
 
 def _stamp(path: str | Path) -> str:
@@ -220,12 +220,12 @@ def takes(path: str | Path) -> int | None:
     try:
         import pyarrow.parquet
 
-        found = pyarrow.parquet.read_metadata(path)
+        metadata = pyarrow.parquet.read_metadata(path)
     except (ImportError, OSError):
         return None
     except ValueError:  # what pyarrow raises for a file that is none
         return None
-    return int(found.num_rows * found.num_columns)
+    return int(metadata.num_rows * metadata.num_columns)
 
 
 def _arrow(path: str | Path) -> tuple[Any, Any]:
@@ -263,8 +263,8 @@ def _numbers(column: Any) -> Array:
 
     if pyarrow.types.is_decimal(column.type):
         column = column.cast(pyarrow.float64())
-    found = column.to_numpy(zero_copy_only=False)
-    return np.asarray(found, dtype=np.float64)
+    values = column.to_numpy(zero_copy_only=False)
+    return np.asarray(values, dtype=np.float64)
 
 
 def _texts(column: Any) -> list[str]:
@@ -287,8 +287,8 @@ def _distinct(column: Any) -> list[str]:
 def _codes(column: Any, code_of: Mapping[str, float | int]) -> Array:
     """Codes of cells, -1 for any other; looked up once for each different cell."""
     shown, places = _coded(column)
-    found: Array = np.array([float(code_of.get(text, -1)) for text in shown])[places]
-    return found
+    codes: Array = np.array([float(code_of.get(text, -1)) for text in shown])[places]
+    return codes
 
 
 def _coded(column: Any) -> tuple[list[str], NDArray[np.intp]]:
@@ -357,8 +357,8 @@ def npy_table(
 def _no_weight(where: str, weights: Array, wrong: NDArray[np.int64], first: int) -> DataError:
     """The error for weights of which some are none. wrong : their places; first : the row of the first weight"""
     held = weights[wrong[0]]
-    said = "no number" if np.isnan(held) else repr(str(held))
-    return DataError(f"{where} holds {said} in row {first + int(wrong[0]) + 1}; a weight is a number from 0 up")
+    cell = "no number" if np.isnan(held) else repr(str(held))
+    return DataError(f"{where} holds {cell} in row {first + int(wrong[0]) + 1}; a weight is a number from 0 up")
 
 
 def array_table(

@@ -92,7 +92,7 @@ def fit(
     what cannot be done so.
     """
     estimator = _estimator(algorithm, dict(params or {}), seed)
-    is_forest, is_boosted = (isinstance(estimator, one) for one in (BaggedForestClassifier, ObliqueBoostingClassifier))
+    is_forest, is_boosted = (isinstance(estimator, cls) for cls in (BaggedForestClassifier, ObliqueBoostingClassifier))
     has_trees = is_forest or is_boosted
     if has_trees and asker is not None:
         raise ConfigError(f"{algorithm} of a table larger than memory grows by threads of one process: no --scheduler.")
@@ -102,12 +102,12 @@ def fit(
         plans = forest_from_disk.plans_of(estimator, memory) if is_forest else [_plan(estimator, memory)]
     if table.levels and (has_trees or any(plan.proposer.quantitative for plan in plans)):
         raise ConfigError(f"{algorithm} takes quantitative features only; leave columns of text out by --drop.")
-    kept = prune if estimator.needs_pruning_rows else 0.0
+    share = prune if estimator.needs_pruning_rows else 0.0
     folder = Path(tempfile.mkdtemp(prefix="oblique-rows-")) if scratch is None else Path(scratch) / "oblique-rows"
     checkpoint = None if scratch is None else Checkpoint(folder / "state.npz")
     done = False
     try:
-        rows = _rows(table, folder, Division(kept, test, seed), _class_weights(estimator, table))
+        rows = _rows(table, folder, Division(share, test, seed), _class_weights(estimator, table))
         X, y = _some(rows)
         estimator.classes_, estimator.n_features_in_ = np.array(table.classes), len(table.features)
         if has_trees:
@@ -117,7 +117,7 @@ def fit(
                 levels = boosting_from_disk.boost(estimator, rows, memory, threads, resumed, say)
             else:
                 levels = forest_from_disk.grow_forest(estimator, rows, plans, threads, X, resumed, say)
-            right, tested = _told_right(estimator, rows) if test else (0.0, 0)
+            right, tested = _n_right(estimator, rows) if test else (0.0, 0)
         else:
             who: Asker = Here(rows, threads) if asker is None else asker(rows)
             grown = grow(who, rows, _with_least_leaf(plans[0], who, estimator), checkpoint, say)
@@ -137,11 +137,11 @@ def fit(
 def _rows(table: Table, folder: Path, division: Division, of_class: Array | None) -> Store:
     names = [[column.name for column in table.features], list(map(str, table.classes))]
     drawn = [division.prune, division.test, division.seed, None if of_class is None else of_class.tolist()]
-    said = [table.where, table.stamp, table.n_rows, table.target, table.weight, table.counts.tolist()]
-    question = json.dumps([*said, *names, *drawn]).encode()
-    asked = folder / "table.json"
+    table_facts = [table.where, table.stamp, table.n_rows, table.target, table.weight, table.counts.tolist()]
+    question = json.dumps([*table_facts, *names, *drawn]).encode()
+    path = folder / "table.json"
     if (folder / MANIFEST).exists():
-        if not asked.exists() or asked.read_bytes() != question:
+        if not path.exists() or path.read_bytes() != question:
             raise DataError(
                 f"{folder}: holds the rows of another fit, which did not come to its end; run that one again, remove "
                 "the folder, or name another --scratch"
@@ -151,7 +151,7 @@ def _rows(table: Table, folder: Path, division: Division, of_class: Array | None
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(folder.parent, error, "--scratch must be a folder to write to") from None
-    with writing(asked) as stream:
+    with writing(path) as stream:
         stream.write(question)
     return store(table, folder, division, of_class)
 
@@ -208,13 +208,13 @@ def _estimator(algorithm: str, params: dict[str, Any], seed: int) -> Any:
 
 
 def _class_weights(estimator: Any, table: Table) -> Array | None:
-    given = getattr(estimator, "class_weight", None)
-    if given is None:
+    class_weight = getattr(estimator, "class_weight", None)
+    if class_weight is None:
         return None
-    if given == "balanced":
-        found: Array = table.counts.sum() / (len(table.counts) * table.counts)
-        return found
-    return np.array([float(given.get(label, 1.0)) for label in table.classes])
+    if class_weight == "balanced":
+        weights: Array = table.counts.sum() / (len(table.counts) * table.counts)
+        return weights
+    return np.array([float(class_weight.get(label, 1.0)) for label in table.classes])
 
 
 def _pruned(who: Asker, tree: Tree, estimator: Any) -> Tree:
@@ -224,30 +224,30 @@ def _pruned(who: Asker, tree: Tree, estimator: Any) -> Tree:
         return pruned
     path = cost_complexity_path(tree)
     request = {"part": PRUNE, "tree": tree, "node_alpha": path.node_alpha, "alphas": path.alphas}
-    found = who.ask("part", 0, request)
-    total = float(found["seen"][0])
+    answer = who.ask("part", 0, request)
+    total = float(answer["seen"][0])
     if total <= 0.0:
         return tree
-    return path.member(tree, smallest_within(found["left"], total, rule.standard_errors))
+    return path.member(tree, smallest_within(answer["left"], total, rule.standard_errors))
 
 
 def _tested(who: Asker, tree: Tree) -> tuple[float, int]:
     """How many rows of the test the tree gets wrong, and how many there are."""
     # Complexities at which nothing is cut.
     whole = {"node_alpha": np.full(tree.n_nodes, np.inf), "alphas": np.zeros(1)}
-    found = who.ask("part", 0, {"part": TEST, "tree": tree, "counted": True, **whole})
-    return float(found["left"][0]), round(float(found["seen"][0]))
+    answer = who.ask("part", 0, {"part": TEST, "tree": tree, "counted": True, **whole})
+    return float(answer["left"][0]), round(float(answer["seen"][0]))
 
 
-def _told_right(estimator: Any, rows: Store) -> tuple[float, int]:
+def _n_right(estimator: Any, rows: Store) -> tuple[float, int]:
     """How many rows of the test trees that are asked together tell right, and how many there are."""
     right = seen = 0
     for chunk in range(len(rows.sizes)):
-        found = rows.read(chunk, rows.room)
-        there = np.flatnonzero(found.parts == TEST)
+        block = rows.read(chunk, rows.room)
+        there = np.flatnonzero(block.parts == TEST)
         if len(there):
-            answers = estimator.predict(np.ascontiguousarray(found.columns[:, there].T))
-            right += int((answers == estimator.classes_[found.codes[there]]).sum())
+            answers = estimator.predict(np.ascontiguousarray(block.columns[:, there].T))
+            right += int((answers == estimator.classes_[block.codes[there]]).sum())
             seen += len(there)
     return float(right), seen
 
@@ -258,10 +258,10 @@ def _some(rows: Store) -> tuple[Array, NDArray[np.int32]]:
     chunks = sorted({i * count // SHOWN_CHUNKS for i in range(SHOWN_CHUNKS)})
     X, y = [], []
     for chunk in chunks:
-        found = rows.read(chunk)
-        chosen = np.flatnonzero(found.parts == GROW)[: -(-SHOWN_ROWS // len(chunks))]
-        X.append(found.columns[:, chosen].T)
-        y.append(found.codes[chosen])
+        block = rows.read(chunk)
+        chosen = np.flatnonzero(block.parts == GROW)[: -(-SHOWN_ROWS // len(chunks))]
+        X.append(block.columns[:, chosen].T)
+        y.append(block.codes[chosen])
     return np.ascontiguousarray(np.concatenate(X)), np.concatenate(y)
 
 

@@ -75,7 +75,8 @@ def plans_of(estimator: BaggedForestClassifier, memory: int) -> list[Plan]:
     """Return how trees are grown, which they take in turn; ConfigError for a heuristic that cannot."""
     stopping = Stopping(1.0, 0.0, estimator.max_depth)
     least = float(estimator.min_samples_leaf)
-    plans = [Plan(one, estimator.criterion, stopping, least, memory=memory) for one in proposers_of(estimator.proposer)]
+    proposers = proposers_of(estimator.proposer)
+    plans = [Plan(proposer, estimator.criterion, stopping, least, memory=memory) for proposer in proposers]
     for plan in plans:
         plan.family  # noqa: B018  (ConfigError before the table is copied)
     return plans
@@ -105,19 +106,19 @@ def grow_forest(
 
     def grown(number: int) -> dict[str, Any]:
         plan = plans[number % len(plans)]
-        said = [digest_of(plan), seed, number, many, drawn, estimator._draws_rows, n]
-        kept = None if kept_in is None else KeptTree(kept_in, number, said, (p, C))
-        if kept is not None and (state := kept.load()) is not None:
+        identity = [digest_of(plan), seed, number, many, drawn, estimator._draws_rows, n]
+        file = None if kept_in is None else KeptTree(kept_in, number, identity, (p, C))
+        if file is not None and (state := file.load()) is not None:
             return state
         draws = _core.Forest(p, C, seed, number).draws(n, 1, estimator._draws_rows, drawn)
         times = np.asarray(draws)[0].astype(np.uint16)
         features = np.sort(seeds.generator(seed, "features of a tree", number).choice(p, many, replace=False))
         view = Drawn(rows, first, times, features)
-        found = grow(Here(view, threads), view, plan, None if kept is None else kept.level, say)
-        levels.extend(found.levels)
-        state = state_of(_over_all(found.tree, features, p), X)
-        if kept is not None:
-            kept.save(state)
+        fitted = grow(Here(view, threads), view, plan, None if file is None else file.level, say)
+        levels.extend(fitted.levels)
+        state = state_of(_over_all(fitted.tree, features, p), X)
+        if file is not None:
+            file.save(state)
         return state
 
     forest = _core.Forest(p, C, seed)
@@ -148,11 +149,11 @@ def _over_all(tree: Tree, features: NDArray[np.intp], p: int) -> Tree:
 class KeptTree:
     """A tree of a fit that may be begun again: the file that it is kept in, and the state of its growth until then."""
 
-    def __init__(self, folder: Path, number: int, said: list[Any], shape: tuple[int, int]) -> None:
+    def __init__(self, folder: Path, number: int, identity: list[Any], shape: tuple[int, int]) -> None:
         self._shape = shape
         self.path = folder / f"tree_{number:06d}.npz"
         self.level = Checkpoint(folder / f"state_{number:06d}.npz")
-        self._digest = hashlib.sha256(json.dumps(said).encode()).hexdigest()
+        self._digest = hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 
     def save(self, state: Mapping[str, Any]) -> None:
         """Keep the arrays of `Forest.state`, and whatever else belongs to the tree."""
@@ -165,8 +166,8 @@ class KeptTree:
         if not self.path.exists():
             return None
         try:
-            with open(self.path, "rb") as stream, np.load(stream, allow_pickle=False) as found:
-                arrays = {name: found[name] for name in found.files}
+            with open(self.path, "rb") as stream, np.load(stream, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
             if str(arrays.pop("forest")) != self._digest:
                 raise DataError(
                     f"{self.path}: is of a fit with other parameters; give the same ones, or name another --scratch"
@@ -177,5 +178,5 @@ class KeptTree:
         except DataError:
             raise
         except Exception as error:  # an archive may be damaged in as many ways as it has parts
-            said = str(error).partition("\n")[0]
-            raise DataError(f"{self.path}: not a tree of a fit ({said}); remove it to grow it anew") from None
+            reason = str(error).partition("\n")[0]
+            raise DataError(f"{self.path}: not a tree of a fit ({reason}); remove it to grow it anew") from None

@@ -150,12 +150,12 @@ class State:
 class Slot:
     """An open node whose rows stay in their blocks.
 
-    found : what passes over them have found
+    node : what passes over them have found
     directions : of the node that are searched, as `_core.BlockNode.directions` gives them
     """
 
     rows: int
-    found: _core.BlockNode
+    node: _core.BlockNode
     directions: tuple[Array, NDArray[np.int64], Array, Array] | None = None
 
 
@@ -253,8 +253,8 @@ class _Grower:
         stats, store = state.stats, self.store
         facts = {name: stats[name][slot] for name in STATS}
         options, levels = self._options(self.depths[slot]), parts_of_levels(store.levels)
-        found = _core.BlockNode(self.family, options, **facts, levels=levels, weighted=store.weighted)
-        return Slot(int(facts["rows"].sum()), found)
+        node = _core.BlockNode(self.family, options, **facts, levels=levels, weighted=store.weighted)
+        return Slot(int(facts["rows"].sum()), node)
 
     def _splits(self, state: State, slots: list[Slot], large: NDArray[np.int32]) -> list[Split | None]:
         """The split of each slot; None for a leaf."""
@@ -264,25 +264,25 @@ class _Grower:
 
         self._find_moments(state.level, base(range(len(slots))), slots)
         for slot in slots:
-            slot.directions = slot.found.directions()
+            slot.directions = slot.node.directions()
         for some in self._batches(slots):
             self._search(state.level, base(some), [slots[i] for i in some])
-        return [slot.found.split() for slot in slots]
+        return [slot.node.split() for slot in slots]
 
     def _base(self, place: Any, slots: list[Slot]) -> dict[str, Any]:
         base: dict[str, Any] = {"slots": place, "n_slots": len(slots)}
         if any(self.store.levels):
-            base["scores"] = np.stack([slot.found.scores for slot in slots])
+            base["scores"] = np.stack([slot.node.scores for slot in slots])
         return base
 
     def _find_moments(self, level: int, base: dict[str, Any], slots: list[Slot]) -> None:
         """Ask for what the heuristic needs to have added up, pass after pass."""
-        while kind := max(slot.found.wants for slot in slots):
-            requests = [slot.found.request() for slot in slots]
+        while kind := max(slot.node.wants for slot in slots):
+            requests = [slot.node.request() for slot in slots]
             request = {name: np.stack([each[name] for each in requests]) for name in requests[0]}
             answer = self._ask(kind, level, {**base, **request})
             for i, slot in enumerate(slots):
-                slot.found.take({name: value[i] for name, value in answer.items() if name != "bytes_read"})
+                slot.node.take({name: value[i] for name, value in answer.items() if name != "bytes_read"})
 
     def _batches(self, slots: list[Slot]) -> list[list[int]]:
         """Slots that have directions, as many at once as there is room for their histograms."""
@@ -311,8 +311,7 @@ class _Grower:
         while open_slots:
             room = self.plan.memory * 0.3 / len(open_slots)
             wanted = [
-                slots[i].found.wanted(room, KEPT_ROW_BYTES, of_part, FEW_ROWS * float(slots[i].rows))
-                for i in open_slots
+                slots[i].node.wanted(room, KEPT_ROW_BYTES, of_part, FEW_ROWS * float(slots[i].rows)) for i in open_slots
             ]
             open_slots = [i for i, cells in zip(open_slots, wanted, strict=True) if len(cells[0])]
             wanted = [cells for cells in wanted if len(cells[0])]
@@ -326,8 +325,8 @@ class _Grower:
             is_wanted = np.append(np.zeros(len(request["low"]), np.bool_), False)
             is_wanted[cells["direction"]] = True
             place = np.where(is_wanted[request["place"]], request["place"], -1)
-            found = self._ask("look", level, {**request, "place": place, **cells})
-            self._take([slots[i] for i in open_slots], [len(each[0]) for each in wanted], cells["first_part"], found)
+            answer = self._ask("look", level, {**request, "place": place, **cells})
+            self._take([slots[i] for i in open_slots], [len(each[0]) for each in wanted], cells["first_part"], answer)
 
     def _histograms(
         self, level: int, base: dict[str, Any], slots: list[Slot]
@@ -350,37 +349,37 @@ class _Grower:
             "scale": np.where(np.isfinite(scale), scale, 0.0),
             "n_bins": self.n_bins,
         }
-        found = self._ask("histograms", level, request)
+        answer = self._ask("histograms", level, request)
         for slot, start, end in zip(slots, first.tolist(), first[1:].tolist(), strict=False):
-            slot.found.begin(
-                *counted_or_weighed(found["counts"][start:end]),
-                found["least"][start:end],
-                found["largest"][start:end],
+            slot.node.begin(
+                *counted_or_weighed(answer["counts"][start:end]),
+                answer["least"][start:end],
+                answer["largest"][start:end],
                 request["low"][start:end],
                 request["scale"][start:end],
                 self.n_bins,
             )
         return request, first
 
-    def _take(self, slots: list[Slot], cells: list[int], first_part: NDArray[np.int64], found: Answer) -> None:
+    def _take(self, slots: list[Slot], cells: list[int], first_part: NDArray[np.int64], answer: Answer) -> None:
         """Give slots the answers to what they wanted, each so many cells."""
-        rows = {name: np.concatenate(found[name]) for name in FETCHED}
+        rows = {name: np.concatenate(answer[name]) for name in FETCHED}
         order = np.argsort(rows["entry"], kind="stable")  # those of a chunk are in order already
         rows = {name: each[order] for name, each in rows.items()}
         at = np.concatenate([[0], np.cumsum(cells)])
         of_rows, of_parts = np.searchsorted(rows["entry"], at), first_part[at]
         for i, slot in enumerate(slots):
             here, parts = slice(of_rows[i], of_rows[i + 1]), slice(of_parts[i], of_parts[i + 1])
-            counts = found["counts"][of_parts[i] * self.store.n_classes : of_parts[i + 1] * self.store.n_classes]
-            slot.found.take_cells(
+            counts = answer["counts"][of_parts[i] * self.store.n_classes : of_parts[i + 1] * self.store.n_classes]
+            slot.node.take_cells(
                 rows["entry"][here] - np.int32(at[i]),
                 rows["code"][here],
                 rows["z"][here],
                 rows["found_weight"][here],
                 *counted_or_weighed(counts),
-                found["part_low"][parts],
-                found["part_high"][parts],
-                found["smallest"][at[i] : at[i + 1]],
+                answer["part_low"][parts],
+                answer["part_high"][parts],
+                answer["smallest"][at[i] : at[i + 1]],
             )
 
     # ---- the next level ----------------------------------------------------------------------------------------------
@@ -390,7 +389,7 @@ class _Grower:
         done = [i for i, split in enumerate(splits) if split is not None]
         chosen = [split for split in splits if split is not None]
         here, n_scores = large[done], sum(self.store.levels)
-        scores = np.array([slots[i].found.scores for i in done]).reshape(len(done), n_scores)
+        scores = np.array([slots[i].node.scores for i in done]).reshape(len(done), n_scores)
         if done:
             numbers = np.arange(len(done), dtype=np.int32)
             request = {

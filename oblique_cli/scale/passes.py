@@ -67,9 +67,9 @@ class Fetched:
     found : an answer to `fetch` that has all rows of these slots of the request
     """
 
-    def __init__(self, store: Store, some: Finish, found: Answer, slots: Sequence[int]) -> None:
+    def __init__(self, store: Store, some: Finish, fetched: Answer, slots: Sequence[int]) -> None:
         def parts_of(name: str) -> list[Any]:
-            return [part for _, part in sorted(found.pop(name), key=lambda pair: int(pair[0]))]
+            return [part for _, part in sorted(fetched.pop(name), key=lambda pair: int(pair[0]))]
 
         self._store, self._some = store, some
         of_slots, self._parts = parts_of("slot"), {name: parts_of(name) for name in ("X", "y", "w")}
@@ -128,8 +128,8 @@ def ask(store: Store, chunks: Iterable[int], kind: str, level: int, request: Map
         if kind in ADDED_TO:
             ADDED_TO[kind](store, rows, places, request, answer)
         else:
-            found = ASKED[kind](store, chunk, level, rows, places, request)
-            answer = together([answer, found]) if answer else found
+            part = ASKED[kind](store, chunk, level, rows, places, request)
+            answer = together([answer, part]) if answer else part
     return answer
 
 
@@ -144,7 +144,7 @@ def _slots(places: Any, request: Mapping[str, Any]) -> Any:
     return of_place.take(places, mode="wrap")  # place -1 is the last
 
 
-def _asked(store: Store, rows: Rows, places: Any, request: Mapping[str, Any]) -> _core.Block:
+def _block_of(store: Store, rows: Rows, places: Any, request: Mapping[str, Any]) -> _core.Block:
     return _block(store, rows, _slots(places, request), request["n_slots"], request.get("scores"))
 
 
@@ -171,7 +171,7 @@ def _route(store: Store, chunk: int, level: int, rows: Rows, places: Any, reques
     n = request["n_slots"]
     following = np.full(len(places), -1, np.int32)
     answer = {"below": np.full(n, -np.inf), "above": np.full(n, np.inf)}
-    _asked(store, rows, places, request).route(
+    _block_of(store, rows, places, request).route(
         request["normals"], request["thresholds"], request["left"], request["right"], following, *answer.values()
     )
     store.keep_places(level + 1, chunk, following)
@@ -187,28 +187,28 @@ def _sums(store: Store, n_slots: int) -> Answer:
 
 def _moments(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
     answer = _sums(store, request["n_slots"])
-    block = _asked(store, rows, places, request)
+    block = _block_of(store, rows, places, request)
     block.add_moments(request["center"], request["inverse"], request["unit"], *answer.values())
     return answer
 
 
 def _squares(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
     answer = {"squares": np.zeros((request["n_slots"], store.n_classes))}
-    block = _asked(store, rows, places, request)
+    block = _block_of(store, rows, places, request)
     block.raise_squares(request["mean"], request["inverse"], request["factor"], answer["squares"])
     return answer
 
 
 def _unit_moments(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
     answer = _sums(store, request["n_slots"])
-    given = [request[name] for name in ("mean", "inverse", "factor", "least", "unit")]
-    _asked(store, rows, places, request).add_unit_moments(*given, *answer.values())
+    arguments = [request[name] for name in ("mean", "inverse", "factor", "least", "unit")]
+    _block_of(store, rows, places, request).add_unit_moments(*arguments, *answer.values())
     return answer
 
 
 def _left(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
     answer = {"left": np.zeros((*request["thresholds"].shape, store.n_classes))}
-    _asked(store, rows, places, request).add_left(request["normals"], request["thresholds"], answer["left"])
+    _block_of(store, rows, places, request).add_left(request["normals"], request["thresholds"], answer["left"])
     return answer
 
 
@@ -217,7 +217,7 @@ def _histograms(store: Store, rows: Rows, places: Any, request: Mapping[str, Any
     if not answer:
         answer["counts"] = _table(store, (n, store.n_classes, n_bins))
         answer |= {"least": np.full(n, np.inf), "largest": np.full(n, -np.inf)}
-    _asked(store, rows, places, request).add_histograms(
+    _block_of(store, rows, places, request).add_histograms(
         request["first_space"],
         request["u"],
         request["place"],
@@ -246,10 +246,10 @@ def _look(store: Store, rows: Rows, places: Any, request: Mapping[str, Any], ans
         answer |= {"part_low": np.full(parts, np.inf), "part_high": np.full(parts, -np.inf)}
         answer |= {"smallest": np.full(len(request["bin"]), np.inf), **{name: [] for name in FETCHED}}
     names = ("first_space", "u", "place", "low", "scale", "n_bins", "direction", "bin", "after", "from", "to")
-    given = [request[name] for name in (*names, "origin", "step", "first_part")]
+    arguments = [request[name] for name in (*names, "origin", "step", "first_part")]
     tables = [*counted_or_weighed(answer["counts"]), answer["part_low"], answer["part_high"], answer["smallest"]]
-    found = _asked(store, rows, places, request).look(*(given + tables))
-    for name, part in zip(FETCHED, found, strict=True):
+    fetched = _block_of(store, rows, places, request).look(*(arguments + tables))
+    for name, part in zip(FETCHED, fetched, strict=True):
         answer[name].append(part)
 
 

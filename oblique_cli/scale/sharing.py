@@ -40,7 +40,7 @@ def cut(workers: int, chunks: int, directions: int, rows_bytes: float, table_byt
     for d in range(2, min(workers, directions) + 1):
         rows = workers // d
         if rows * d == workers and rows <= chunks:
-            found = Cut(rows, d)
-            if (cost := seconds(found, rows_bytes, table_bytes)) < least:
-                best, least = found, cost
+            candidate = Cut(rows, d)
+            if (cost := seconds(candidate, rows_bytes, table_bytes)) < least:
+                best, least = candidate, cost
     return best

@@ -56,8 +56,8 @@ class Room(threading.local):
         """Return room of a name for so many numbers."""
         if len(self._held.get(name, ())) < size:
             self._held[name] = np.empty(size)
-        found: Array = self._held[name]
-        return found
+        buffer: Array = self._held[name]
+        return buffer
 
 
 @dataclass

@@ -91,9 +91,9 @@ def group_of_rows(groups: list[Answer], group: int) -> Answer:
 
 def grown(of: Folder, pieces: list[Answer], some: Finish, slots: Sequence[int]) -> tuple[list[Any], int]:
     """Return the trees below a group of nodes, and the bytes that its rows took to read; runs on a worker."""
-    found: Answer = {name: [part for piece in pieces for part in piece[name]] for name in ("slot", "X", "y", "w")}
+    answers: Answer = {name: [part for piece in pieces for part in piece[name]] for name in ("slot", "X", "y", "w")}
     bytes_read = sum(int(piece["bytes_read"].sum()) for piece in pieces if "bytes_read" in piece)
-    fetched = Fetched(of.store(), some, found, slots)
+    fetched = Fetched(of.store(), some, answers, slots)
     room = fetched.room(slots)
     return [(slot, fetched.grow(slot, room)) for slot in slots], bytes_read
 
@@ -130,11 +130,11 @@ class Workers:
             row_parts, parts = chosen.rows, _by_directions(request, chosen.directions)
         number = min(n_chunks, TASKS_A_WORKER * row_parts)
         with self._faults():
-            found = [
+            pending = [
                 self._blocks(addresses[i :: len(parts)], number, answered, kind, level, self._shared(part))
                 for i, part in enumerate(parts)
             ]
-            answers = [joined(some) for some in self.client.gather([self._few(futures) for futures in found])]
+            answers = [joined(some) for some in self.client.gather([self._few(futures) for futures in pending])]
         answer = answers[0] if len(answers) == 1 else _side_by_side(answers)
         self.store.bytes_read += int(answer.pop("bytes_read").sum())
         self.bytes_sent += sum(np.asarray(v).nbytes for v in answer.values() if isinstance(v, np.ndarray)) * number
@@ -153,7 +153,7 @@ class Workers:
         # What a task gives can be made again when a worker is lost; what is scattered cannot.
         return self.client.submit(as_it_is, dict(request), pure=False, retries=RETRIES)
 
-    def _blocks(self, addresses: Sequence[str], number: int, what: Callable[..., Any], *given: Any) -> list[Any]:
+    def _blocks(self, addresses: Sequence[str], number: int, what: Callable[..., Any], *arguments: Any) -> list[Any]:
         """Futures of what(folder, chunks, *given) for so many blocks of chunks.
 
         Each worker is told the same chunks in every pass: they are in its memory of files, and checked by it once. If
@@ -167,7 +167,7 @@ class Workers:
         futures = []
         for address, mine in of_worker.items():
             where = {"workers": [address], "allow_other_workers": True} if address else {}
-            same = [[value] * len(mine) for value in given]
+            same = [[value] * len(mine) for value in arguments]
             futures += self.client.map(what, [folder] * len(mine), mine, *same, pure=False, retries=RETRIES, **where)
         return futures
 
@@ -194,10 +194,10 @@ class Workers:
         folder, submit = Folder.of(self.store), partial(self.client.submit, pure=False, retries=RETRIES)
         with self._faults():
             shared = submit(as_it_is, some)
-            found = self._blocks(addresses, number, fetched, shared, group_of, len(groups))
+            blocks = self._blocks(addresses, number, fetched, shared, group_of, len(groups))
             futures = []
             for i, address in _evenly(loads, addresses):
-                pieces = self.client.map(group_of_rows, found, [i] * number, pure=False, retries=RETRIES)
+                pieces = self.client.map(group_of_rows, blocks, [i] * number, pure=False, retries=RETRIES)
                 # Told where, since Dask, which knows no loads, may let one worker have the two largest groups.
                 where = {"workers": [address], "allow_other_workers": True} if address else {}
                 futures.append(submit(grown, folder, pieces, shared, groups[i], **where))
@@ -230,24 +230,24 @@ class Workers:
 def _evenly(loads: Sequence[int], workers: Sequence[str]) -> list[tuple[int, str]]:
     """Return which worker takes which load, the largest ones first, each the one with the least so far."""
     held = [0] * len(workers)
-    found = []
+    assignments = []
     for i in sorted(range(len(loads)), key=lambda i: -loads[i]):
         at = held.index(min(held))
         held[at] += loads[i]
-        found.append((i, workers[at]))
-    return found
+        assignments.append((i, workers[at]))
+    return assignments
 
 
 def _by_directions(request: Mapping[str, Any], parts: int) -> list[Mapping[str, Any]]:
     """A request for histograms cut into some for a part of the directions each."""
     n = len(request["low"])
-    found: list[Mapping[str, Any]] = []
+    requests: list[Mapping[str, Any]] = []
     for i in range(parts):
         first, last = n * i // parts, n * (i + 1) // parts
         place = np.asarray(request["place"])
         mine = np.where((place >= first) & (place < last), place - first, -1)
-        found.append({**request, "place": mine, **{k: request[k][first:last].copy() for k in ("low", "scale")}})
-    return found
+        requests.append({**request, "place": mine, **{k: request[k][first:last].copy() for k in ("low", "scale")}})
+    return requests
 
 
 def _side_by_side(answers: Sequence[Answer]) -> Answer:

@@ -124,9 +124,9 @@ class C45(Growth, BaseEstimator):
             for feature in _batches(np.flatnonzero(allowed), self.max_features, rng):
                 only = np.zeros_like(allowed)
                 only[feature] = True
-                found = self._best_of(node, rows, only, total)
-                if found is not None:
-                    return found
+                best = self._best_of(node, rows, only, total)
+                if best is not None:
+                    return best
             return None
         return self._best_of(node, rows, allowed, total)
 
@@ -329,9 +329,9 @@ def _finished(root: _Node, domain: Domain) -> DiscreteTree:
         node, place, label = stack.pop()
         children = []
         for child in node.children:
-            own = int(np.argmax(child.counts)) if child.counts.sum() > 0 else label
-            children.append(builder.add(child.counts, own))
-            stack.append((child, children[-1], own))
+            majority = int(np.argmax(child.counts)) if child.counts.sum() > 0 else label
+            children.append(builder.add(child.counts, majority))
+            stack.append((child, children[-1], majority))
         if children:
             builder.split(place, node.feature, children)
     return builder.finish(top)

@@ -147,8 +147,8 @@ class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstima
         weights, means = self._weights_and_means(tree)
         gains = spread_decreases(tree.parents, weights / weights[0], means)
         inner = np.flatnonzero(~tree.is_leaf)
-        found = np.bincount(tree.feature[inner], weights=gains[inner], minlength=self.n_features_in_)
-        return found.astype(np.float64)
+        decreases = np.bincount(tree.feature[inner], weights=gains[inner], minlength=self.n_features_in_)
+        return decreases.astype(np.float64)
 
     def _text_of(self, tree: DiscreteTree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
         return describe(tree, features, self.value_names(), classes, precision)
@@ -261,8 +261,8 @@ class BaggedTreesClassifier(DiscreteClassifier):
     def spectrum(self, max_order: int | None = None) -> Spectrum:
         """Return the Fourier spectrum of the ensemble, the mean of those of its trees (section 4.3)."""
         check_is_fitted(self)
-        found = [spectrum_of(tree, self._indicator(tree), max_order=max_order) for tree in self.trees_]
-        return combination(found, np.full(len(found), 1.0 / len(found)))
+        spectra = [spectrum_of(tree, self._indicator(tree), max_order=max_order) for tree in self.trees_]
+        return combination(spectra, np.full(len(spectra), 1.0 / len(spectra)))
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return what tables may show beside accuracy; the rows given are not looked at."""

@@ -76,8 +76,8 @@ class SpectrumForm(Codec):
 
     def plain(self, value: Any, scope: Scope) -> Any:
         Shared("domain").plain(value.domain, scope)
-        own, forms = scope.inner(), self._forms(value.domain)
-        return {name: form.plain(getattr(value, name), own.at(name)) for name, form in forms.items()}
+        inner, forms = scope.inner(), self._forms(value.domain)
+        return {name: form.plain(getattr(value, name), inner.at(name)) for name, form in forms.items()}
 
     def value(self, plain: Any, scope: Scope) -> Any:
         from oblique_cli.papers.discrete.spectrum import Spectrum

@@ -36,19 +36,19 @@ def procedure(model: Model, cells: Sequence[Cell], columns: Sequence[tuple[int, 
             held = weight * (_indicators(tree, n) if labels else tree.values)
             if n <= 2:  # one output, that of the second class; the first has what is left
                 held = np.hstack([(place == 0) - held, held])[:, :n]
-            trees.append(_steps(tree, coding, [Leaf(shares=classes.spread(own)) for own in held]))
+            trees.append(_steps(tree, coding, [Leaf(shares=classes.spread(shares)) for shares in held]))
         even = classes.spread([1.0 / n] * n)
         return Procedure(tuple(cells), tuple(trees), model.classes, CLIPPED, coded=coding.coded, even=even)
     if "tree_" not in state:
         leaves = [
             [Leaf(classes.known[k], classes.spread(np.eye(n)[k])) for k in tree.labels] for tree in state["trees_"]
         ]
-        found = tuple(_steps(tree, coding, own) for tree, own in zip(state["trees_"], leaves, strict=True))
-        return Procedure(tuple(cells), found, model.classes, MAJORITY, coded=coding.coded)
+        steps = tuple(_steps(tree, coding, answers) for tree, answers in zip(state["trees_"], leaves, strict=True))
+        return Procedure(tuple(cells), steps, model.classes, MAJORITY, coded=coding.coded)
     tree = state["tree_"]
     if "spectrum_" in state:  # of an aggregated tree, whose leaves hold averages
         shares = ClassShares(n)(tree.values)
-        answers = [Leaf(classes.known[label_of(own)], classes.spread(own)) for own in shares]
+        answers = [Leaf(classes.known[label_of(share)], classes.spread(share)) for share in shares]
     else:
         answers = [_counted(tree, node, classes) for node in range(tree.n_nodes)]
     return Procedure(tuple(cells), (_steps(tree, coding, answers),), model.classes, coded=coding.coded)
@@ -80,12 +80,12 @@ class _Coding:
     @property
     def coded(self) -> tuple[Coded, ...]:
         """The columns of codes, in the order in which they came to be needed."""
-        found = []
+        columns = []
         for j in self.places:
             column = self.columns[j]
             values = tuple(column.levels.tolist())
-            found.append(Coded(self.terms[j], values, int(column.usual), self.takes_missing))
-        return tuple(found)
+            columns.append(Coded(self.terms[j], values, int(column.usual), self.takes_missing))
+        return tuple(columns)
 
     def at_most(self, j: int, code: int) -> Split:
         """Return the split that sends codes of feature j up to `code` to the left."""
@@ -125,5 +125,5 @@ def _steps(tree: DiscreteTree, coding: _Coding, leaves: Sequence[Leaf]) -> Steps
         splits += [None, None]
         numbers += [-1, -1]
         stack += [(right[at], middle, end), (left[at], first, middle)]
-    said = tuple(leaves[number] for number in numbers)
-    return Steps(tuple(left), tuple(right), tuple(splits), said, numbers=tuple(numbers))
+    answers = tuple(leaves[number] for number in numbers)
+    return Steps(tuple(left), tuple(right), tuple(splits), answers, numbers=tuple(numbers))

@@ -117,9 +117,9 @@ class DiscreteTree:
             first.append(len(order) if inner else -1)
             if inner:
                 order.extend(range(self.children(old).start, self.children(old).stop))
-        kept, first_child = np.array(order), np.array(first)
-        feature = np.where(first_child >= 0, self.feature[kept], -1)
-        return DiscreteTree(self.domain, feature, first_child, self.values[kept], self.labels[kept])
+        nodes, first_child = np.array(order), np.array(first)
+        feature = np.where(first_child >= 0, self.feature[nodes], -1)
+        return DiscreteTree(self.domain, feature, first_child, self.values[nodes], self.labels[nodes])
 
     def merged(self) -> DiscreteTree:
         """Return the tree without splits below which all leaves have one label: the same labels, fewer nodes."""

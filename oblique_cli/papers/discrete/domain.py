@@ -104,12 +104,12 @@ class Domain:
         if len(keys) == 0:
             return []
         union = np.bitwise_or.reduce(keys, axis=0)
-        found = []
+        features = []
         for feature in range(self.n_features):
             word, shift, mask = self.place(feature)
             if (union[word] >> shift) & mask:
-                found.append(feature)
-        return found
+                features.append(feature)
+        return features
 
     def points(self, limit: int = 2**20) -> Ints:
         """Return every point, (size, n_features), the last feature running fastest; ConfigError above `limit`."""

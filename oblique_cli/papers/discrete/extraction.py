@@ -78,16 +78,16 @@ def count_terms(tree: DiscreteTree, max_order: int | None = None) -> int:
         return 1
     features = tree.paths[0][inner]
     lambdas = np.where(features >= 0, tree.domain.lambdas[features], 1).astype(np.float64)
-    own = tree.domain.lambdas[tree.feature[inner]] - 1.0
+    partitions = tree.domain.lambdas[tree.feature[inner]] - 1.0
     if max_order is None:
         with np.errstate(over="ignore"):
-            return 1 + int(min(own @ lambdas.prod(axis=1), MOST_COUNTED - 1))
+            return 1 + int(min(partitions @ lambdas.prod(axis=1), MOST_COUNTED - 1))
     # ways[r] = choices of partitions that hold r features of the path: coefficients of prod_a (1 + (lambda_a - 1) z).
     ways = np.zeros((len(inner), max_order))
     ways[:, 0] = 1.0
     for column in lambdas.T:
         ways[:, 1:] = np.minimum(ways[:, 1:] + ways[:, :-1] * (column[:, None] - 1.0), MOST_COUNTED)
-    return 1 + int(min(own @ ways.sum(axis=1), MOST_COUNTED - 1))
+    return 1 + int(min(partitions @ ways.sum(axis=1), MOST_COUNTED - 1))
 
 
 def bytes_a_term(domain: Domain, n_outputs: int) -> int:
@@ -112,8 +112,8 @@ def _by_paths(tree: DiscreteTree, leaf_values: Array, max_order: int | None) -> 
     origin = np.zeros((1, domain.n_words), dtype=np.uint64)
     if len(inner) == 0 or max_order == 0:
         return Spectrum(domain, origin, means[:1].astype(number)).cleaned()
-    own = _own_terms(tree, inner, means, number)
-    where, keys, weights, orders = own
+    terms = _own_terms(tree, inner, means, number)
+    where, keys, weights, orders = terms
     features, values = (array[inner] for array in tree.paths)
     for level in range(features.shape[1]):
         # Every term so far, once more for each value that it may hold for the feature on this level of its path.
@@ -144,11 +144,11 @@ def _own_terms(tree: DiscreteTree, inner: Ints, means: Array, number: Any) -> tu
     """Terms of order 1 of each internal node's own feature: place in `inner`, key, weight (K,), order."""
     domain = tree.domain
     where, keys, weights = [], [], []
-    own = tree.feature[inner]
-    for cardinality in sorted({domain.cardinalities[k] for k in own}):
-        at = np.flatnonzero(domain.lambdas[own] == cardinality)
+    features = tree.feature[inner]
+    for cardinality in sorted({domain.cardinalities[k] for k in features}):
+        at = np.flatnonzero(domain.lambdas[features] == cardinality)
         below = means[tree.first_child[inner[at]][:, None] + np.arange(cardinality)]  # (nodes, lambda, K)
-        word, shift = _fields(domain, own[at])
+        word, shift = _fields(domain, features[at])
         for p in range(1, cardinality):
             key = np.zeros((len(at), domain.n_words), dtype=np.uint64)
             key[np.arange(len(at)), word] = np.uint64(p) << shift

@@ -75,7 +75,7 @@ class Parts(Declared):
 
 def _default(made_of: Callable[[], Any]) -> Callable[[Any], Any]:
     """Return what a part's parameter stands for: a new object where it is None."""
-    return lambda given: made_of() if given is None else None
+    return lambda value: made_of() if value is None else None
 
 
 class FourierTreesClassifier(Spectra, Bag, Samples, Parts, Rest, WithParts, BaggedTreesClassifier):
@@ -109,15 +109,15 @@ class FourierTreesClassifier(Spectra, Bag, Samples, Parts, Rest, WithParts, Bagg
 
     def _spectra(self, trees: list[DiscreteTree]) -> list[Spectrum]:
         """The spectra of trees, truncated; sets `energy_kept_`, their mean share of the energy that is left."""
-        found, kept = [], []
+        spectra, energies = [], []
         for tree in trees:
             values = self._indicator(tree)
             spectrum = spectrum_of(tree, values, max_order=self.max_order).truncated(self.energy)
             whole = float(tree.measures[tree.is_leaf] @ (values[tree.is_leaf] ** 2).sum(axis=1))
-            kept.append(spectrum.energy / whole if whole > 0 else 1.0)
-            found.append(spectrum)
-        self.energy_kept_ = float(np.mean(kept))
-        return found
+            energies.append(spectrum.energy / whole if whole > 0 else 1.0)
+            spectra.append(spectrum)
+        self.energy_kept_ = float(np.mean(energies))
+        return spectra
 
     @property
     def _is_whole(self) -> bool:
@@ -300,8 +300,8 @@ class OrthogonalTreesClassifier(_Components, SeveralDiscreteTrees, FourierTreesC
 
     def _decreases(self) -> Array:
         # The functions are orthogonal, so the variance of their weighted sum is the sum of weighted variances.
-        own = np.stack([self._decreases_of(tree) for tree in self.trees_])
-        return np.asarray(self.weights_**2 @ own)[None]
+        decreases = np.stack([self._decreases_of(tree) for tree in self.trees_])
+        return np.asarray(self.weights_**2 @ decreases)[None]
 
     def _gram(self, matrix: CoefficientMatrix, spectra: list[Spectrum]) -> Array:
         if self._is_whole:
@@ -361,7 +361,7 @@ class OrthogonalTreesClassifier(_Components, SeveralDiscreteTrees, FourierTreesC
         X : (n, p) test rows; y : (n,) their labels. Only "accuracy_weights_fitted_on_test_rows" has seen the labels.
         """
         ratios = self.components_.ratios
-        found = {
+        measures = {
             **super().extra_measures(X, y),
             "energy_kept": self.energy_kept_,
             "n_components": float(len(self.trees_)),
@@ -373,5 +373,5 @@ class OrthogonalTreesClassifier(_Components, SeveralDiscreteTrees, FourierTreesC
             codes, truth = self._codes(X), self._class_codes(y)
             scores = self._outputs(codes) @ self._fitted_weights(codes, truth)
             shares = ClassShares(len(self.classes_))(scores)
-            found["accuracy_weights_fitted_on_test_rows"] = float((np.argmax(shares, axis=1) == truth).mean())
-        return found
+            measures["accuracy_weights_fitted_on_test_rows"] = float((np.argmax(shares, axis=1) == truth).mean())
+        return measures

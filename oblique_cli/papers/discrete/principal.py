@@ -83,8 +83,8 @@ def principal_components(gram: Array) -> Components:
     """
     values, vectors = np.linalg.eigh(0.5 * (gram + gram.T))
     values, vectors = values[::-1], vectors[:, ::-1]
-    kept = values > NEGLIGIBLE * max(values[0], 0.0)
-    values, vectors = values[kept], vectors[:, kept].copy()
+    positive = values > NEGLIGIBLE * max(values[0], 0.0)
+    values, vectors = values[positive], vectors[:, positive].copy()
     first = 0
     while first < len(values):
         last = first

@@ -47,11 +47,11 @@ class Spectrum:
     def cleaned(self) -> Spectrum:
         """Return the spectrum without coefficients that are zero but for rounding."""
         size = np.abs(self.weights).max(axis=1, initial=0.0)
-        kept = size > ZERO * size.max(initial=0.0)
-        return self if kept.all() else self._where(kept)
+        nonzero = size > ZERO * size.max(initial=0.0)
+        return self if nonzero.all() else self._where(nonzero)
 
-    def _where(self, kept: NDArray[np.bool_]) -> Spectrum:
-        rows = np.flatnonzero(kept)
+    def _where(self, mask: NDArray[np.bool_]) -> Spectrum:
+        rows = np.flatnonzero(mask)
         return Spectrum(self.domain, self.keys.take(rows, axis=0), self.weights.take(rows, axis=0))
 
     def __len__(self) -> int:
@@ -132,8 +132,8 @@ class Spectrum:
             and all that are as large as the last of them, so conjugate pairs stay together and the order of rows does
             not decide.
         """
-        kept = np.ones(len(self), dtype=bool) if max_order is None else self.orders <= max_order
-        part = self if kept.all() else self._where(kept)
+        low_order = np.ones(len(self), dtype=bool) if max_order is None else self.orders <= max_order
+        part = self if low_order.all() else self._where(low_order)
         if energy >= 1.0 or len(part) == 0:
             return part
         weights = part.weights.copy()

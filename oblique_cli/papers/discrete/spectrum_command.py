@@ -82,7 +82,7 @@ def spectrum(
     def has_spectrum(algorithm: str) -> None:
         discrete = (DISCRETE_TREE, DISCRETE_ENSEMBLE)
         if ALGORITHMS[algorithm].family not in discrete:
-            known = ", ".join(name for name, found in ALGORITHMS.items() if found.family in discrete)
+            known = ", ".join(name for name, entry in ALGORITHMS.items() if entry.family in discrete)
             raise ConfigError(f"{algorithm} does not split on levels of single features; use one of {known}.")
 
     fitted = fit_to_all(

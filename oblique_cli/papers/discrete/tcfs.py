@@ -90,14 +90,14 @@ def tree_from_spectrum(
     stack = [(root, builder.add(root.average, label_of(shares(root.average))), 0)]
     while stack:
         state, node, depth = stack.pop()
-        own = shares(state.average)
+        share = shares(state.average)
         if (max_depth is not None and depth >= max_depth) or (
-            min_confidence is not None and own.max() >= min_confidence
+            min_confidence is not None and share.max() >= min_confidence
         ):
             continue
         if state.is_constant or (decide and state.is_decided(shares)):
             continue
-        feature = state.best_feature(own, shares)
+        feature = state.best_feature(share, shares)
         children = state.fixed(feature)
         if len(builder) + len(children) > max_nodes:
             raise TooLarge(
@@ -153,7 +153,7 @@ class _Restricted:
         others = np.delete(self.average + reach, leader)
         return bool(self.average[leader] - reach[leader] > max(others.max(), shares.low) + TIE)
 
-    def best_feature(self, own: Array, shares: ClassShares) -> int:
+    def best_feature(self, share: Array, shares: ClassShares) -> int:
         """Return the feature of the largest information gain, the first of those within TIE of it."""
         first = np.flatnonzero(self.orders == 1)
         gains = np.full(self.domain.n_features, -np.inf)
@@ -167,7 +167,7 @@ class _Restricted:
             change = phases(int(cardinality)).conj()[held][:, :, None] * self.weights[at][:, None, :]
             averages = np.zeros((len(features), int(cardinality), len(self.average)))
             np.add.at(averages, which, change.real)
-            gains[features] = _entropy(own) - _entropy(shares(averages + self.average)).mean(axis=1)
+            gains[features] = _entropy(share) - _entropy(shares(averages + self.average)).mean(axis=1)
         best = gains.max()
         return int(np.argmax(gains >= best - TIE)) if best > TIE else self._most_energy()
 

@@ -19,13 +19,13 @@ class Moves:
     nodes     (m,) the node that was being split
     objects   (m,) what was moved from its left side to its right side
     between   (m,) H1, the sum of distances between both sides after the move
-    kept      (m,) whether it was more than before; if not, the move was undone and the split ended
+    accepted  (m,) whether it was more than before; if not, the move was undone and the split ended
     """
 
     nodes: NDArray[np.int64]
     objects: NDArray[np.int64]
     between: NDArray[np.float64]
-    kept: NDArray[np.bool_]
+    accepted: NDArray[np.bool_]
 
 
 def avalanche(condensed: Condensed) -> Hierarchy:

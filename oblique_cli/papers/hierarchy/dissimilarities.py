@@ -122,23 +122,23 @@ def pairwise(X: ArrayLike, metric: str = "euclidean", scaling: str = "zscore", d
 def between(A: Array, B: Array, metric: str) -> Array:
     """Return the distances of the rows of A (m, p) to those of B (n, p), (m, n); at most the largest float."""
     with np.errstate(over="ignore", invalid="ignore"):
-        found = np.asarray(distance.cdist(A, B, metric))
-    beyond = ~np.isfinite(found).all(axis=1)
+        distances = np.asarray(distance.cdist(A, B, metric))
+    beyond = ~np.isfinite(distances).all(axis=1)
     if beyond.any():
-        found[beyond] = _from_afar(A[beyond], B, metric)
-    return _defined(found, metric)
+        distances[beyond] = _from_afar(A[beyond], B, metric)
+    return _defined(distances, metric)
 
 
 def _from_afar(A: Array, B: Array, metric: str) -> Array:
     """Distances of rows whose squares or sums overflow: measured in a power of 2 for each, and brought back."""
     powers = np.frexp(np.abs(A).max(axis=1))[1]
     turns = metric in ("cosine", "correlation")  # of directions, which no unit changes
-    found = np.empty((len(A), len(B)))
-    for row, power, line in zip(A, powers, found, strict=True):
+    distances = np.empty((len(A), len(B)))
+    for row, power, line in zip(A, powers, distances, strict=True):
         near = distance.cdist(np.ldexp(row, -power)[None], B if turns else np.ldexp(B, -power), metric)[0]
         with np.errstate(over="ignore"):
             line[:] = near if turns else np.ldexp(near, power * (2 if metric == "sqeuclidean" else 1))
-    return np.where(np.isinf(found), np.finfo(np.float64).max, found)
+    return np.where(np.isinf(distances), np.finfo(np.float64).max, distances)
 
 
 def _defined(distances: Array, metric: str) -> Array:

@@ -168,11 +168,11 @@ class HCEditClassifier(_DrawnEdit, kw_only=True):
             apart, codes = square[np.ix_(valid, train)], self._codes[train]
             known: dict[bytes, int] = {}  # many thresholds keep the same rows
             for k, beta in enumerate(candidates):
-                kept = editing.hc_edit(taxonomy, float(beta))
-                if kept.tobytes() not in known:
-                    found = classify(apart[:, kept], codes[kept], self.n_neighbors, len(self.classes_), self.weights)
-                    known[kept.tobytes()] = int((found == self._codes[valid]).sum())
-                right[k] += known[kept.tobytes()]
+                mask = editing.hc_edit(taxonomy, float(beta))
+                if mask.tobytes() not in known:
+                    guess = classify(apart[:, mask], codes[mask], self.n_neighbors, len(self.classes_), self.weights)
+                    known[mask.tobytes()] = int((guess == self._codes[valid]).sum())
+                right[k] += known[mask.tobytes()]
         return float(candidates[np.flatnonzero(right == right.max())[-1]])
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
@@ -182,12 +182,12 @@ class HCEditClassifier(_DrawnEdit, kw_only=True):
         best test accuracy over several values: whoever takes the best column has chosen with the test labels.
         """
         rows = self._columns(X)
-        return np.stack([self.classes_.take(self._predict(rows, kept)[0]) for kept in self._path(values)], axis=1)
+        return np.stack([self.classes_.take(self._predict(rows, part)[0]) for part in self._path(values)], axis=1)
 
     def n_leaves_path(self, values: ArrayLike) -> Ints:
         """Return the number of rows kept for each value of `predict_path`, (v,)."""
         check_is_fitted(self)
-        return np.array([len(kept) for kept in self._path(values)], dtype=np.int64)
+        return np.array([len(part) for part in self._path(values)], dtype=np.int64)
 
     def _path(self, values: ArrayLike) -> list[Ints]:
         betas = [float(value) for value in np.asarray(values, dtype=np.float64)]

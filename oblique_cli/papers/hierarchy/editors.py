@@ -22,8 +22,8 @@ Mask = NDArray[np.bool_]
 def hc_edit(taxonomy: Taxonomy, threshold: float) -> Mask:
     """Keep the majority class of every largest sub-tree of at least this purity (HC-edit, section 6.3)."""
     owners = taxonomy.tree.owners(extract_clusters(taxonomy, threshold))
-    kept: Mask = taxonomy.counts[np.arange(taxonomy.n), taxonomy.majority[owners]] > 0
-    return kept
+    in_majority: Mask = taxonomy.counts[np.arange(taxonomy.n), taxonomy.majority[owners]] > 0
+    return in_majority
 
 
 def wilson(square: Array, codes: Ints, k: int, weights: str = "uniform") -> Mask:
@@ -44,13 +44,13 @@ def multi_edit(square: Array, codes: Ints, k: int, n_subsets: int, quiet_rounds:
 
     Stochasticity: one permutation a round.
     """
-    kept = np.arange(len(codes))
+    remaining = np.arange(len(codes))
     quiet = 0
-    while quiet < quiet_rounds and len(kept) >= n_subsets:
-        parts = np.array_split(rng.permutation(len(kept)), n_subsets)
-        right = np.zeros(len(kept), dtype=bool)
+    while quiet < quiet_rounds and len(remaining) >= n_subsets:
+        parts = np.array_split(rng.permutation(len(remaining)), n_subsets)
+        right = np.zeros(len(remaining), dtype=bool)
         for part, judges in zip(parts, [*parts[1:], parts[0]], strict=True):
-            rows, columns = kept[part], kept[judges]
+            rows, columns = remaining[part], remaining[judges]
             guess = classify(
                 square[np.ix_(rows, columns)], codes[columns], min(k, len(columns)), int(codes.max()) + 1, "uniform"
             )
@@ -58,9 +58,9 @@ def multi_edit(square: Array, codes: Ints, k: int, n_subsets: int, quiet_rounds:
         if not right.any():
             break
         quiet = quiet + 1 if right.all() else 0
-        kept = kept[right]
+        remaining = remaining[right]
     mask = np.zeros(len(codes), dtype=bool)
-    mask[kept] = True
+    mask[remaining] = True
     return mask
 
 
@@ -74,18 +74,18 @@ def supervised_clustering(square: Array, codes: Ints, weight: float, restarts: i
     """
     n, n_classes = len(codes), int(codes.max()) + 1
     present = len(np.unique(codes))
-    best, kept = np.inf, np.arange(n, dtype=np.int32)
+    best, representatives = np.inf, np.arange(n, dtype=np.int32)
     labels = np.ascontiguousarray(codes, dtype=np.int32)
     for _ in range(restarts):
         k = min(n, int(rng.integers(present + 1, 2 * present + 1))) if present > 1 else 1
         start = np.sort(rng.choice(n, size=k, replace=False)).astype(np.int32)
         rows, q = _core.climb_representatives(np.ascontiguousarray(square), labels, n_classes, weight, start)
         if q < best - 1e-12:
-            best, kept = q, rows
+            best, representatives = q, rows
     mask = np.zeros(n, dtype=bool)
-    mask[kept] = True
+    mask[representatives] = True
     return mask
 
 
-def _not_empty(kept: Mask) -> Mask:
-    return kept if kept.any() else np.ones_like(kept)
+def _not_empty(mask: Mask) -> Mask:
+    return mask if mask.any() else np.ones_like(mask)

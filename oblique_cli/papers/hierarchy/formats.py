@@ -144,13 +144,13 @@ def read_labels(text: str, where: str, names: Sequence[str] | None, n: int) -> l
     if len(rows[0]) == 2 and names is not None:
         if rows[0][0] not in names:
             rows = rows[1:]
-        given = dict(rows)
+        label_of = dict(rows)
         for name in names:
-            if name not in given:
+            if name not in label_of:
                 raise DataError(f"{where}: there is no label for {name!r}.")
         if len(rows) != n:
             raise DataError(f"{where}: {n} objects need {n} labels. Got {len(rows)}.")
-        return _not_blank([given[name] for name in names], where, names)
+        return _not_blank([label_of[name] for name in names], where, names)
     labels = [row[-1] for row in rows]
     if len(labels) == n + 1:
         labels = labels[1:]

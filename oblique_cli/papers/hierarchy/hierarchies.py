@@ -144,11 +144,11 @@ class Taxonomy:
     @classmethod
     def of(cls, tree: Hierarchy, codes: ArrayLike, n_classes: int | None = None) -> Taxonomy:
         """Give classes to the objects of a tree; codes (n,) from 0. DataError if there are too many or too few."""
-        given = np.asarray(codes, dtype=np.int64)
-        if given.shape != (tree.n,):
-            raise DataError(f"{tree.n} objects need {tree.n} labels. Got {len(given)}.")
-        width = int(given.max()) + 1 if n_classes is None else n_classes
-        return cls(tree, tree.sums(np.eye(width, dtype=np.int64)[given]))
+        labels = np.asarray(codes, dtype=np.int64)
+        if labels.shape != (tree.n,):
+            raise DataError(f"{tree.n} objects need {tree.n} labels. Got {len(labels)}.")
+        width = int(labels.max()) + 1 if n_classes is None else n_classes
+        return cls(tree, tree.sums(np.eye(width, dtype=np.int64)[labels]))
 
     @property
     def n(self) -> int:

@@ -128,7 +128,7 @@ def subclasses(taxonomy: Taxonomy, threshold: float, min_size: int) -> list[Subc
 
 def modality(taxonomy: Taxonomy, threshold: float, min_size: int) -> Ints:
     """Return the number of subclasses of each class code, (C,): 0, 1 or more modes (algorithm 4, step 6)."""
-    labels = [found.label for found in subclasses(taxonomy, threshold, min_size)]
+    labels = [subclass.label for subclass in subclasses(taxonomy, threshold, min_size)]
     return np.bincount(np.array(labels, dtype=np.int64), minlength=taxonomy.counts.shape[1])
 
 

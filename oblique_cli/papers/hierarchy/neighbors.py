@@ -118,12 +118,12 @@ class NearestNeighborsClassifier(LogProbabilities, ClassifierMixin, DistanceEsti
             raise DataError(f"dissimilarities must be 0 or more. Got {rows.min():g}.")
         return rows
 
-    def _predict(self, X: Array, kept: Ints) -> tuple[Ints, Array]:
+    def _predict(self, X: Array, rows: Ints) -> tuple[Ints, Array]:
         """Class code and votes of scaled rows (or of distances to all training rows), by the training rows `kept`."""
-        codes, answers, ballots = self._codes[kept], [], []
+        codes, answers, ballots = self._codes[rows], [], []
         for start in range(0, len(X), BLOCK):
             block = X[start : start + BLOCK]
-            distances = block[:, kept] if self.metric == PRECOMPUTED else between(block, self._rows[kept], self.metric)
+            distances = block[:, rows] if self.metric == PRECOMPUTED else between(block, self._rows[rows], self.metric)
             columns = nearest(distances, self.n_neighbors)
             ballots.append(votes(distances, columns, codes, len(self.classes_), self.weights))
             answers.append(winners(ballots[-1], columns, codes))

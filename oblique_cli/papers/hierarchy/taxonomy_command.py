@@ -127,9 +127,9 @@ def _of_matrix(path: str, labels: str) -> tuple[str, Any, list[str] | None, Any,
 
     names, condensed = read_matrix(_text(path), path)
     n = number_of_objects(condensed)
-    given = read_labels(_text(labels), labels, names, n)
-    classes = tuple(sorted(set(given), key=label_order))
-    codes = np.array([classes.index(label) for label in given])
+    object_labels = read_labels(_text(labels), labels, names, n)
+    classes = tuple(sorted(set(object_labels), key=label_order))
+    codes = np.array([classes.index(label) for label in object_labels])
     return Path(path).name, condensed, names, codes, classes, ()
 
 
@@ -155,8 +155,8 @@ def _of_rows(
 
     if labels is not None and not _is_file(data):
         raise click.UsageError(f"{data!r} is a data set that knows its classes; --labels is for files")
-    own = own_data(data, labels) if labels is not None else {"name": data}
-    spec = DatasetSpec(**{"name": Path(data).stem, **own}, missing=missing, encoding="onehot")
+    source = own_data(data, labels) if labels is not None else {"name": data}
+    spec = DatasetSpec(**{"name": Path(data).stem, **source}, missing=missing, encoding="onehot")
     dataset = catalogue.load(spec, data_dir, offline)
     if dataset.task != "classification":
         raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and a taxonomy needs classes.")
@@ -185,10 +185,10 @@ def _report(
     from oblique_cli.papers.hierarchy.taxonomy_report import TaxonomyReport
 
     tree, how = _tree(method, graph, condensed, codes)
-    found = Taxonomy.of(tree, codes, len(classes))
-    counts = ", ".join(f"{name} {count}" for name, count in zip(classes, found.counts[-1], strict=True))
+    taxonomy = Taxonomy.of(tree, codes, len(classes))
+    counts = ", ".join(f"{name} {count}" for name, count in zip(classes, taxonomy.counts[-1], strict=True))
     heading = f"{TITLES[method]} on {title}: {tree.n} objects, {counts}"
-    return TaxonomyReport(heading, found, classes, names, threshold, min_size, (*notes, *how))
+    return TaxonomyReport(heading, taxonomy, classes, names, threshold, min_size, (*notes, *how))
 
 
 def _tree(method: str, graph: str, condensed: Any, codes: Any) -> tuple[Hierarchy, tuple[str, ...]]:

@@ -113,11 +113,11 @@ class TaxonomyReport:
         return lines
 
     def _histogram(self, paint: Callable[[str, int], str]) -> list[str]:
-        found = measures.subclasses(self.taxonomy, self.threshold, self.min_size)
+        subclasses = measures.subclasses(self.taxonomy, self.threshold, self.min_size)
         width = max((len(str(name)) for name in self.classes), default=0)
         lines = []
-        for s in found[:MAX_LINES]:
-            bar = paint("#" * max(1, round(BAR * s.size / found[0].size)), s.label)
+        for s in subclasses[:MAX_LINES]:
+            bar = paint("#" * max(1, round(BAR * s.size / subclasses[0].size)), s.label)
             lines.append(f"{printable(self.classes[s.label]):<{width}}  {s.size:>6}  {s.purity:.3f}  {bar}")
         for name, modes in zip(self.classes, self._modality().tolist(), strict=True):
             lines.append(f"{printable(name):<{width}}  {MODES.get(modes, f'{modes}-modal')}")
@@ -160,20 +160,20 @@ class TaxonomyReport:
                     f'<text x="{margin + width + 4}" y="{y[leaf] + 3:.1f}" fill="{color}">{_escaped(name)}</text>'
                 )
         bottom = top + step * tree.n + 30
-        found = measures.subclasses(taxonomy, self.threshold, self.min_size)
+        subclasses = measures.subclasses(taxonomy, self.threshold, self.min_size)
         complexity = measures.classification_complexity(taxonomy)
         parts.append(
             f'<text x="{margin}" y="{bottom}">subclasses at purity {self.threshold:g} with at least {self.min_size} '
             f"objects; classification complexity {complexity:.3f}</text>"
         )
-        for i, s in enumerate(found):
+        for i, s in enumerate(subclasses):
             row = bottom + 10 + 14 * i
-            length = width * s.size / found[0].size
+            length = width * s.size / subclasses[0].size
             parts.append(
                 f'<rect x="{margin}" y="{row:.1f}" width="{length:.1f}" height="10" fill="{_color(s.label)}"/>'
                 f'<text x="{margin + length + 4:.1f}" y="{row + 9:.1f}">{s.size}</text>'
             )
-        total = bottom + 30 + 14 * len(found)
+        total = bottom + 30 + 14 * len(subclasses)
         right = max(width + 200.0, 160.0 * len(self.classes)) + margin
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {right:.0f} {total:.0f}" '

@@ -65,8 +65,8 @@ class GridClusters:
         if len(self.points) == 0:
             return np.zeros(len(U), dtype=bool)
         rows = np.ascontiguousarray(U[:, [self.x, self.y]])
-        found = _core.inside_regions(self.points, self.owner, self.centers, self.cluster, rows)
-        return np.asarray(found).astype(bool)
+        inside = _core.inside_regions(self.points, self.owner, self.centers, self.cluster, rows)
+        return np.asarray(inside).astype(bool)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data for JSON."""
@@ -93,8 +93,8 @@ def best_clusters(U: Array, y: Ints, n_classes: int, grid: CellGrid) -> tuple[Gr
     The search goes over all planes and ordered pairs of classes, and the first of equals wins; None if nothing is
     gained. U : (n, p); y : (n,)
     """
-    found = _core.region_split(U, y, n_classes, grid.cells, grid.alpha, grid.theta)
-    if found is None:
+    best = _core.region_split(U, y, n_classes, grid.cells, grid.alpha, grid.theta)
+    if best is None:
         return None
-    first, second, pivot, other, gain = found
+    first, second, pivot, other, gain = best
     return clusters_of(U, y, n_classes, (first, second), (pivot, other), grid), gain

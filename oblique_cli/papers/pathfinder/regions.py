@@ -129,16 +129,16 @@ def grow(
         i, rows = stack.pop()
         counts = nodes[i].counts
         gini = 1.0 - float(((counts / counts.sum()) ** 2).sum())
-        found = None
+        best = None
         if gini > 0 and len(rows) >= min_node:
-            found = best_clusters(np.ascontiguousarray(U[rows]), y[rows], n_classes, grid)
-        if found is None or found[1] < min_gain * gini:
+            best = best_clusters(np.ascontiguousarray(U[rows]), y[rows], n_classes, grid)
+        if best is None or best[1] < min_gain * gini:
             if rejected == IMPURE:
                 nodes[i] = RegionNode(counts, rejects=bool(counts.max() < grid.theta * counts.sum() - 1e-9))
             else:
                 nodes[i] = _leaf(nodes[i], parents[i], U, y, n_classes, grid)
             continue
-        split = found[0]
+        split = best[0]
         inside = split.inside(U[rows])
         left, right = len(nodes), len(nodes) + 1
         nodes[i] = RegionNode(counts, left, right, split)
@@ -173,10 +173,10 @@ def _leaf(
     split, within, rows = parent
     if node.label == split.pivot:
         return RegionNode(node.counts, rejects=not within)
-    own = clusters_of(
+    clusters = clusters_of(
         np.ascontiguousarray(U[rows]), y[rows], n_classes, (split.x, split.y), (node.label, split.pivot), grid
     )
-    return RegionNode(node.counts, accepts=own)
+    return RegionNode(node.counts, accepts=clusters)
 
 
 def export_text(tree: RegionTree, feature_names: Sequence[str], class_names: Sequence[str]) -> str:
@@ -187,22 +187,22 @@ def export_text(tree: RegionTree, feature_names: Sequence[str], class_names: Seq
     else:
         C- if inside 2 clusters of C- against C+ in (x1, x2), 36 boundary points, else rejected  (C-: 544)
     """
-    said = node_texts(tree, feature_names, class_names)
-    return nested_rules(tree.left, tree.right, said.__getitem__, said.__getitem__)
+    texts = node_texts(tree, feature_names, class_names)
+    return nested_rules(tree.left, tree.right, texts.__getitem__, texts.__getitem__)
 
 
 def node_texts(tree: RegionTree, feature_names: Sequence[str], class_names: Sequence[str]) -> list[str]:
     """Return what each node says: when a row goes left, or the class of a leaf and which rows it takes."""
 
-    def said(found: GridClusters) -> str:
-        names = f"{class_names[found.pivot]} against {class_names[found.other]}"
-        plane = f"({feature_names[found.x]}, {feature_names[found.y]})"
-        clusters = f"{found.n_clusters} cluster{'' if found.n_clusters == 1 else 's'}"
-        return f"inside {clusters} of {names} in {plane}, {len(found.points)} boundary points"
+    def names_of_clusters(region: GridClusters) -> str:
+        names = f"{class_names[region.pivot]} against {class_names[region.other]}"
+        plane = f"({feature_names[region.x]}, {feature_names[region.y]})"
+        clusters = f"{region.n_clusters} cluster{'' if region.n_clusters == 1 else 's'}"
+        return f"inside {clusters} of {names} in {plane}, {len(region.points)} boundary points"
 
     def condition(at: int) -> str:
         split = tree.nodes[at].split
-        return "" if split is None else said(split)
+        return "" if split is None else names_of_clusters(split)
 
     def leaf(at: int) -> str:
         node = tree.nodes[at]
@@ -211,7 +211,7 @@ def node_texts(tree: RegionTree, feature_names: Sequence[str], class_names: Sequ
         if node.rejects:
             label = f"rejected, {label} if it must be"
         elif node.accepts is not None:
-            label = f"{label} if {said(node.accepts)}, else rejected"
+            label = f"{label} if {names_of_clusters(node.accepts)}, else rejected"
         return f"{label}  ({counts})"
 
     return [leaf(at) if node.split is None else condition(at) for at, node in enumerate(tree.nodes)]

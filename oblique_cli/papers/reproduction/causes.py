@@ -121,13 +121,13 @@ def machines_step(job: Job, data: Dataset, clustering: Clustering, machines: Seq
             counts = _of_fold(data, train, test, clustering, machines, seed)
             for key, count in counts.items():
                 (tuned if repeat < 0 else right)[key] += count
-    found: dict[str, float] = {}
+    accuracy_of: dict[str, float] = {}
     for machine in machines:
         for cost in COSTS:
-            found[f"{machine.name} | {cost:g}"] = 100.0 * right[machine.name, cost] / (REPEATS * data.n)
+            accuracy_of[f"{machine.name} | {cost:g}"] = 100.0 * right[machine.name, cost] / (REPEATS * data.n)
         chosen = max(COSTS, key=lambda cost: (tuned[machine.name, cost], cost))
-        found[f"{machine.name} | {CHOSEN}"] = found[f"{machine.name} | {chosen:g}"]
-    return Row.of(job, fit_seconds=time.perf_counter() - started, measures=found)
+        accuracy_of[f"{machine.name} | {CHOSEN}"] = accuracy_of[f"{machine.name} | {chosen:g}"]
+    return Row.of(job, fit_seconds=time.perf_counter() - started, measures=accuracy_of)
 
 
 CHOSEN = "chosen"
@@ -143,7 +143,7 @@ def _of_fold(
 ) -> dict[tuple[str, float], int]:
     """Return how many test rows are right, by machine and cost."""
     X, codes = np.ascontiguousarray(data.X[train]), data.y[train].astype(np.int32)
-    found = {}
+    n_right = {}
     with threadpool_limits(1):
         clusters = clustering.of_classes(X, codes, data.classes, seed).rows
         leaves = [group for groups in clusters for group in groups]
@@ -156,8 +156,8 @@ def _of_fold(
                 rows, tests = np.ascontiguousarray((X - center) / spread), (tests - center) / spread
             for cost in COSTS:
                 tree = grow_bottom_up(rows, codes, len(data.classes), leaves, merges, machine.splitter(cost))
-                found[machine.name, cost] = int((tree.labels[tree.apply(tests)] == data.y[test]).sum())
-    return found
+                n_right[machine.name, cost] = int((tree.labels[tree.apply(tests)] == data.y[test]).sum())
+    return n_right
 
 
 @STUDIES.register("causes")
@@ -234,8 +234,8 @@ def oc1_table(request: StudyRequest, folder: Path, runs: Mapping[str, Outcome | 
     folder : where the studies' cells are; runs : with one start, by study
     """
     rows: list[tuple[str, ...]] = []
-    for table, study, kept in OF_OC1:
-        run, path = runs.get(study), folder / f"{kept}.csv"
+    for table, study, file in OF_OC1:
+        run, path = runs.get(study), folder / f"{file}.csv"
         if run is None or not path.is_file():
             continue
         stored = {c.key: c for c in read_cells(path) if c.table == table and c.method == "OC1" and c.ours is not None}
@@ -248,19 +248,19 @@ def oc1_table(request: StudyRequest, folder: Path, runs: Mapping[str, Outcome | 
             each = [key for key in mine if key[3] == metric]
             for title, half in zip(("half of the sets", "the others"), (each[::2], each[1::2]), strict=True):
                 if half:
-                    ratios = [_ratio([found[key] for key in half]) for found in (stored, mine)]
+                    ratios = [_ratio([group[key] for key in half]) for group in (stored, mine)]
                     rows.append((table, title, metric, "", ratios[0], "", ratios[1], ""))
     header = ("table", "data set", "metric", "published", "20 starts", "verdict", "one start", "verdict of one")
     return ExtraTable("oc1", "Cells of OC1 with 20 starts at a node and with one", header, tuple(rows), left=3)
 
 
-def _ratio(found: Sequence[Cell]) -> str:
+def _ratio(cells: Sequence[Cell]) -> str:
     """Return the geometric mean of ours over print, in percent above or below it."""
-    gaps = [log(cell.ours / cell.published) for cell in found if cell.ours and cell.published]
+    gaps = [log(cell.ours / cell.published) for cell in cells if cell.ours and cell.published]
     return f"{100 * (exp(fmean(gaps)) - 1):+.0f} %"
 
 
 def _printed(table: str, dataset: str, method: str, metric: str) -> float:
-    found = published.lookup(THESIS, table, dataset, method, metric)
-    assert found is not None and found.mean is not None, (table, dataset)
-    return found.mean
+    printed = published.lookup(THESIS, table, dataset, method, metric)
+    assert printed is not None and printed.mean is not None, (table, dataset)
+    return printed.mean

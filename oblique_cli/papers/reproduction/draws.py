@@ -113,10 +113,10 @@ def order_step(job: Job, data: Dataset, scaling: str) -> Row:
     started = time.perf_counter()
     order = seeds.generator(job.seed, "draws", data.name, "order").permutation(data.n)
     shuffled = replace(data, X=np.ascontiguousarray(data.X[order]), y=data.y[order])
-    found = taxonomy.edited(shuffled, scaling, list(KFold(10).split(shuffled.X)), job.seed, False)
+    scores = taxonomy.edited(shuffled, scaling, list(KFold(10).split(shuffled.X)), job.seed, False)
     return Row.of(job, fit_seconds=time.perf_counter() - started,
                   measures={f"{method}|{metric}|{_which(marks)}": values[0]
-                            for (_, method, metric, marks), values in found.items()})  # fmt: skip
+                            for (_, method, metric, marks), values in scores.items()})  # fmt: skip
 
 
 def _which(marks: Sequence[tuple[str, object]]) -> str:
@@ -137,7 +137,7 @@ class Draws(Study):
         """Draw, and hold the least and the largest value beside the printed one."""
         calls = [*_calls(request), *_order_calls(request)]
         steps = take(request, self.name, [call for _, call in calls])
-        rows = tuple(row for key, found in steps.measures_by(calls).items() for row in _beside(*key, found))
+        rows = tuple(row for key, draws in steps.measures_by(calls).items() for row in _beside(*key, draws))
         table = ExtraTable("cells", "Printed numbers among draws of ours", HEADER, rows, left=5)
         return StudyResult((), (table,), steps.cost, steps.exit_code)
 
@@ -150,8 +150,8 @@ def _calls(request: StudyRequest) -> Iterator[Keyed]:
         if not request.wants("dataset", drawn.dataset):
             continue
         experiment = config.load(f"reproduce/{drawn.config}", list(drawn.overrides))
-        policy = next(one for one in experiment.datasets if one.name == drawn.dataset)
-        spec = next(one for one in experiment.algorithms if one.id == drawn.algorithm)
+        policy = next(dataset for dataset in experiment.datasets if dataset.name == drawn.dataset)
+        spec = next(algorithm for algorithm in experiment.algorithms if algorithm.id == drawn.algorithm)
         if (data := at_hand(request, "draws", policy)) is None:
             continue
         case = Case.of(experiment, data, policy, spec)
@@ -178,7 +178,7 @@ def _order_calls(request: StudyRequest) -> Iterator[Keyed]:
                 yield (table, name, ""), (job, order_step, (data, scaling))
 
 
-def _beside(table: str, dataset: str, method: str, found: Sequence[Mapping[str, float]]) -> Iterator[tuple[str, ...]]:
+def _beside(table: str, dataset: str, method: str, draws: Sequence[Mapping[str, float]]) -> Iterator[tuple[str, ...]]:
     """Rows of the table: each printed number of a method, or of all of figure 6.4, beside the draws."""
     source, _, number_of = table.partition(":")
     names = dataset_names(source)
@@ -193,19 +193,19 @@ def _beside(table: str, dataset: str, method: str, found: Sequence[Mapping[str, 
         else:
             marks = [(name, number.qualifiers[name]) for name in taxonomy.IDENTIFYING if name in number.qualifiers]
             key = f"{number.method}|{number.metric}|{_which(marks)}"
-        if key not in found[0]:
+        if key not in draws[0]:
             continue
-        values = [each[key] for each in found]
+        values = [each[key] for each in draws]
         half = 0.5 * 10.0 ** -decimals(number)  # a draw that would be printed alike is among them
         among = min(values) - half <= number.mean <= max(values) + half
         ends = (f"{min(values):.3f}", f"{max(values):.3f}", "yes" if among else "no")
         yield (table, dataset, number.method, number.metric, qualifier(number), f"{number.mean:g}", str(len(values)),
-               *ends, _agreeing(key, number, found))  # fmt: skip
+               *ends, _agreeing(key, number, draws))  # fmt: skip
 
 
-def _agreeing(key: str, number: Published, found: Sequence[Mapping[str, float]]) -> str:
+def _agreeing(key: str, number: Published, draws: Sequence[Mapping[str, float]]) -> str:
     """How many draws agree with a printed number by the rule of verdicts; "" where a draw has no repetitions."""
-    drawn = [(each[key], each.get(f"{key} sd")) for each in found]
+    drawn = [(each[key], each.get(f"{key} sd")) for each in draws]
     if any(sd is None for _, sd in drawn):
         return ""
     cells = [Cell("", "", "", "", mean, sd, number.mean, number.sd) for mean, sd in drawn]

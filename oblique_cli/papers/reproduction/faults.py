@@ -63,27 +63,27 @@ def swapped(first: str, second: str) -> Plant:
     """Give two methods each other's results."""
     names = {first: second, second: first}
 
-    def plant(found: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
-        ours = {cell.key: cell for cell in found}
-        taken = [ours.get((c.table, c.dataset, names.get(c.method, c.method), c.metric, c.qualifier)) for c in found]
-        return tuple(_with(cell, other) for cell, other in zip(found, taken, strict=True) if other is not None)
+    def plant(cells: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
+        ours = {cell.key: cell for cell in cells}
+        taken = [ours.get((c.table, c.dataset, names.get(c.method, c.method), c.metric, c.qualifier)) for c in cells]
+        return tuple(_with(cell, other) for cell, other in zip(cells, taken, strict=True) if other is not None)
 
     return plant
 
 
-def next_set(found: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
+def next_set(cells: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
     """Give every data set the results of the next one."""
-    names = list(dict.fromkeys(cell.dataset for cell in found))
+    names = list(dict.fromkeys(cell.dataset for cell in cells))
     after = dict(zip(names, (*names[1:], names[0]), strict=True))
-    ours = {cell.key: cell for cell in found}
-    taken = [ours.get((c.table, after[c.dataset], c.method, c.metric, c.qualifier)) for c in found]
-    return tuple(_with(cell, other) for cell, other in zip(found, taken, strict=True) if other is not None)
+    ours = {cell.key: cell for cell in cells}
+    taken = [ours.get((c.table, after[c.dataset], c.method, c.metric, c.qualifier)) for c in cells]
+    return tuple(_with(cell, other) for cell, other in zip(cells, taken, strict=True) if other is not None)
 
 
-def other_classes(found: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
+def other_classes(cells: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
     """Read the classes of every data set in reverse order."""
     by_set: dict[tuple[str, str], list[Cell]] = {}
-    for cell in found:
+    for cell in cells:
         if cell.metric == "class_accuracy_percent":
             by_set.setdefault((cell.dataset, cell.qualifier.rpartition("sampling=")[2]), []).append(cell)
     return tuple(
@@ -93,41 +93,41 @@ def other_classes(found: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
     )
 
 
-def nodes_for_leaves(found: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
+def nodes_for_leaves(cells: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
     """Count all nodes of a binary tree in place of its leaves."""
-    return tuple(replace(c, ours=2 * (c.ours or 0.0) - 1) if c.metric == "n_leaves" else c for c in found)
+    return tuple(replace(c, ours=2 * (c.ours or 0.0) - 1) if c.metric == "n_leaves" else c for c in cells)
 
 
-def best_repetition(found: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
+def best_repetition(cells: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
     """Report about the best of ten repetitions, the mean and 1.54 SDs, in place of their mean."""
     return tuple(
         replace(c, ours=(c.ours or 0.0) + 1.54 * (c.ours_sd or 0.0)) if c.metric == "accuracy_percent" else c
-        for c in found
+        for c in cells
     )
 
 
-def triple_spread(found: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
+def triple_spread(cells: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
     """Take SDs that are three times too large, such as those over folds for those over repetitions."""
-    return tuple(replace(cell, ours_sd=3 * (cell.ours_sd or 0.0)) for cell in found)
+    return tuple(replace(cell, ours_sd=3 * (cell.ours_sd or 0.0)) for cell in cells)
 
 
-def ranks_of_a_seed(found: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
+def ranks_of_a_seed(cells: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
     """Rank the forests of each data set as a draw has it, and not as their accuracies do."""
     path = results / "reproduction" / "mpsvm_accuracies.csv"
     with open(path, encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
-    methods = [cell.method for cell in found if cell.metric == "average_rank"]
+    methods = [cell.method for cell in cells if cell.metric == "average_rank"]
     rng = seeds.generator(0, "ranks of another seed")
     drawn = np.array([rng.permutation([float(row[name]) for name in methods]) for row in rows])
     ranks = dict(zip(methods, average_ranks(drawn), strict=True))
-    return tuple(replace(c, ours=float(ranks[c.method])) for c in found if c.metric == "average_rank")
+    return tuple(replace(c, ours=float(ranks[c.method])) for c in cells if c.metric == "average_rank")
 
 
-def methods_of_a_seed(found: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
+def methods_of_a_seed(cells: tuple[Cell, ...], results: Path) -> tuple[Cell, ...]:
     """Give the methods of each data set each other's results, so that their ranks are those of a draw."""
     rng = seeds.generator(0, "methods of another seed")
     by_set: dict[tuple[str, str], list[Cell]] = {}
-    for cell in found:
+    for cell in cells:
         by_set.setdefault((cell.dataset, cell.metric), []).append(cell)
     return tuple(
         _with(cell, members[i])
@@ -186,13 +186,13 @@ def turns(fault: str, before: Iterable[Cell], after: Iterable[Cell]) -> list[Tur
 
 def of_stored(results: Path) -> list[Turn]:
     """Return what the faults in stored cells do, for those whose study has results of the full profile."""
-    found = []
+    turns_ = []
     for fault in PLANTED:
         path = results / "reproduction" / f"{fault.study}.csv"
         if path.is_file():
             members = tuple(c for c in read_cells(path) if c.table == fault.table and c.difference is not None)
-            found += turns(fault.name, members, fault.plant(members, results))
-    return found
+            turns_ += turns(fault.name, members, fault.plant(members, results))
+    return turns_
 
 
 @STUDIES.register("faults")
@@ -207,7 +207,7 @@ class Faults(Study):
 
     def run(self, request: StudyRequest) -> StudyResult:
         """Plant the faults in stored cells, and run those that must be grown."""
-        found = of_stored(Path(request.results))
+        turns_ = of_stored(Path(request.results))
         outcomes: list[Outcome | None] = []
         for slow in (False, True):
             clean = _grown(request, (), slow)
@@ -216,9 +216,9 @@ class Faults(Study):
                 if fault.slow == slow and clean is not None:
                     faulty = _grown(request, [f"algorithms.{i}.{fault.set_}" for i in PLACES.values()], slow)
                     outcomes.append(faulty)
-                    found += turns(fault.name, _cells(request, clean), _cells(request, faulty))
+                    turns_ += turns(fault.name, _cells(request, clean), _cells(request, faulty))
         cost, code = total(outcomes)
-        return StudyResult((), (_table(found),), cost, code)
+        return StudyResult((), (_table(turns_),), cost, code)
 
 
 def _grown(request: StudyRequest, overrides: Sequence[str], slow: bool) -> Outcome | None:
@@ -231,11 +231,11 @@ def _grown(request: StudyRequest, overrides: Sequence[str], slow: bool) -> Outco
 
 
 def _cells(request: StudyRequest, run: Outcome | None) -> tuple[Cell, ...]:
-    found = cells(request, f"{THESIS}:3.1", of_lines(lines_of([run])), {})
-    return tuple(cell for cell in found if cell.difference is not None)
+    all_cells = cells(request, f"{THESIS}:3.1", of_lines(lines_of([run])), {})
+    return tuple(cell for cell in all_cells if cell.difference is not None)
 
 
-def _table(found: Sequence[Turn]) -> ExtraTable:
+def _table(turns: Sequence[Turn]) -> ExtraTable:
     rows = tuple(
         (
             turn.fault,
@@ -245,9 +245,9 @@ def _table(found: Sequence[Turn]) -> ExtraTable:
             *(f"{verdict.verdict} ({verdict.cells})" for verdict in (turn.before, turn.after)),
             "yes" if turn.turned else "no",
         )
-        for turn in found
+        for turn in turns
     )
-    count = len({turn.fault for turn in found if turn.turned})
-    caption = f"{count} of {len({turn.fault for turn in found})} planted faults turn a verdict"
+    count = len({turn.fault for turn in turns if turn.turned})
+    caption = f"{count} of {len({turn.fault for turn in turns})} planted faults turn a verdict"
     header = ("fault", "table", "measure", "data sets", "without it", "with it", "turned")
     return ExtraTable("verdicts", caption, header, rows, left=3)

@@ -105,7 +105,7 @@ class Planes(Study):
         """Grow the trees of Tables 5.2 and II under each share."""
         calls = list(_calls(request))
         steps = take(request, self.name, [call for _, call in calls])
-        rows = tuple(row for key, found in steps.measures_by(calls).items() for row in _beside(*key, found[0]))
+        rows = tuple(row for key, draws in steps.measures_by(calls).items() for row in _beside(*key, draws[0]))
         caption = "GDT by the share of nodes in which the third case of section 5.1.2 is seen"
         return StudyResult((), (ExtraTable("cells", caption, HEADER, rows, left=4),), steps.cost, steps.exit_code)
 
@@ -117,7 +117,7 @@ def _calls(request: StudyRequest) -> Iterator[tuple[Key, Call]]:
     for name, table in TABLES.items():
         experiment = config.load(f"reproduce/{name}", [])
         cv = replace(experiment.cv, repeats=2) if request.profile == "quick" else experiment.cv
-        spec = next(one for one in experiment.algorithms if one.id == "gdt")
+        spec = next(algorithm for algorithm in experiment.algorithms if algorithm.id == "gdt")
         for policy in experiment.datasets:
             if policy.name in LEFT_OUT or not request.wants("dataset", policy.name):
                 continue
@@ -144,7 +144,7 @@ def _titled(name: str, data: Dataset) -> Iterator[tuple[str, Dataset]]:
         yield f"{data.name}, rows numbered", replace(data, X=X, feature_names=("number", *data.feature_names))
 
 
-def _beside(table: str, title: str, seen: str, found: Mapping[str, float]) -> Iterator[tuple[str, ...]]:
+def _beside(table: str, title: str, seen: str, measures: Mapping[str, float]) -> Iterator[tuple[str, ...]]:
     """Rows of the table: each printed number beside ours."""
     source, _, number_of = table.partition(":")
     dataset = title.partition(",")[0]
@@ -152,7 +152,7 @@ def _beside(table: str, title: str, seen: str, found: Mapping[str, float]) -> It
         printed = published.lookup(source, number_of, dataset, "GDT", metric)
         if printed is None:
             continue
-        cell = Cell(table, dataset, "GDT", metric, found[metric], found[f"{metric} sd"], printed.mean, printed.sd)
-        ends = (f"{found[f'{metric} {end}']:.3g}" for end in ENDS)
+        cell = Cell(table, dataset, "GDT", metric, measures[metric], measures[f"{metric} sd"], printed.mean, printed.sd)
+        ends = (f"{measures[f'{metric} {end}']:.3g}" for end in ENDS)
         yield (table, title, seen, metric, shown(cell.published, cell.published_sd), shown(cell.ours, cell.ours_sd),
                cell.verdict, *ends)  # fmt: skip

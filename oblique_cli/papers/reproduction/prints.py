@@ -42,9 +42,9 @@ def is_share(number: Published, rows: int) -> bool:
     return abs(nearest - number.mean) <= 0.5 * 10.0 ** -decimals(number) + 1e-9
 
 
-def least_rows(found: Iterable[Published], largest: int) -> int | None:
+def least_rows(numbers: Iterable[Published], largest: int) -> int | None:
     """Return the least number of rows, above half of `largest`, of which all printed percentages are shares."""
-    each = list(found)
+    each = list(numbers)
     return next((rows for rows in range(largest // 2, largest + 1) if all(is_share(n, rows) for n in each)), None)
 
 
@@ -56,11 +56,11 @@ def figure() -> tuple[Published, ...]:
 def shares() -> dict[str, tuple[int, int | None, int, int]]:
     """Return by data set its rows in Table 6.1; the least number of which all accuracies are shares; how many
     accuracies are shares of the rows in Table 6.1, and of how many."""
-    found = {}
+    share_of = {}
     for code, rows in SIZES.items():
         each = [n for n in figure() if n.dataset == code and n.metric == "accuracy_percent"]
-        found[code] = (rows, least_rows(each, rows), sum(is_share(n, rows) for n in each), len(each))
-    return found
+        share_of[code] = (rows, least_rows(each, rows), sum(is_share(n, rows) for n in each), len(each))
+    return share_of
 
 
 def of_other_rows() -> Iterator[tuple[Published, str]]:
@@ -87,9 +87,9 @@ def same_classifier() -> dict[tuple[str, str], list[Published]]:
 def others_of(number: Published) -> Mapping[str, float]:
     """Return the other numbers that are printed for the classifier of a number of figure 6.4, by method."""
     each = same_classifier().get((number.dataset, number.qualifiers.get("k", "")), [])
-    if not any(one == number for one in each):
+    if not any(other == number for other in each):
         return {}
-    return {one.method: one.mean for one in each if one.mean is not None and one.mean != number.mean}
+    return {other.method: other.mean for other in each if other.mean is not None and other.mean != number.mean}
 
 
 def thresholds() -> Iterator[tuple[Published, str]]:
@@ -131,14 +131,14 @@ def of_another_run() -> Iterator[tuple[Published, str]]:
 
 def contradictions() -> Iterator[tuple[str, Published, str]]:
     """Return every printed number that cannot hold beside another one: rule, number, what stands beside it."""
-    yield from (("rows", number, said) for number, said in of_other_rows())
+    yield from (("rows", number, contradiction) for number, contradiction in of_other_rows())
     for each in same_classifier().values():
         for number in each:
             if others := others_of(number):
                 yield "same rows", number, ", ".join(f"{method} {mean:.2f}" for method, mean in others.items())
-    yield from (("thresholds", number, said) for number, said in thresholds())
-    yield from (("one run", number, said) for number, said in of_another_run())
-    yield from (("words", number, said) for number, said in not_outperformed())
+    yield from (("thresholds", number, contradiction) for number, contradiction in thresholds())
+    yield from (("one run", number, contradiction) for number, contradiction in of_another_run())
+    yield from (("words", number, contradiction) for number, contradiction in not_outperformed())
 
 
 @STUDIES.register("prints")
@@ -155,8 +155,8 @@ class Prints(Study):
         """Compare printed numbers with each other; nothing is fitted."""
         rows = tuple(
             (rule, f"{number.source}:{number.table}", dataset_names(number.source).get(number.dataset, number.dataset),
-             number.method, number.metric, qualifier(number), number.printed, said)
-            for rule, number, said in contradictions()
+             number.method, number.metric, qualifier(number), number.printed, contradiction)
+            for rule, number, contradiction in contradictions()
         )  # fmt: skip
         counted = tuple(
             (code, str(rows_), "" if least is None else str(least), str(met), str(of))

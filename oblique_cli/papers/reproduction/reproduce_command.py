@@ -17,14 +17,14 @@ SEED = 20260101
 
 def _only(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Turn "dataset=bupa,wine" into names by kind."""
-    found: dict[str, tuple[str, ...]] = {}
+    names_of: dict[str, tuple[str, ...]] = {}
     for text in texts:
         kind, _, names = text.partition("=")
         named = tuple(name.strip() for name in names.split(",") if name.strip())
         if kind not in ("dataset", "algorithm") or not named:
             raise click.BadParameter(f"must be dataset=NAME or algorithm=NAME. Got {text!r}.")
-        found[kind] = (*found.get(kind, ()), *named)
-    return found
+        names_of[kind] = (*names_of.get(kind, ()), *named)
+    return names_of
 
 
 @click.command()
@@ -77,7 +77,7 @@ def reproduce(
         studies = [study for study in studies if only.keys() <= set(study.selects)]
     for study in studies:
         for kind in only.keys() - set(study.selects):
-            known = " or ".join(f"{one}=NAME" for one in study.selects)
+            known = " or ".join(f"{kind}=NAME" for kind in study.selects)
             raise ConfigError(
                 f"reproduce {name}: its methods are compared all together, so --only takes {known}. Got {kind}."
             )

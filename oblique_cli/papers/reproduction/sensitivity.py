@@ -175,11 +175,11 @@ class Sensitivity(Study):
         draws: tuple[tuple[str, ...], ...] = ()
         counted: tuple[str, ...] = ()
         for reading in READINGS:
-            found = _outcome(replace(request, seed=request.seed + reading.seed), reading)
-            ran.append(found)
-            if found is None:
+            result = _outcome(replace(request, seed=request.seed + reading.seed), reading)
+            ran.append(result)
+            if result is None:
                 continue
-            ours = of_lines(lines_of([found]))
+            ours = of_lines(lines_of([result]))
             mine = _cells(request, reading.base.table, ours)
             rows.append(_counted(reading.topic, reading.name, reading.base.table, mine))
         for table, config in ((f"{THESIS}:5.2", "chapter5_two_stage"), (f"{THESIS}:5.3", "chapter5_nested")):
@@ -220,12 +220,12 @@ def _cells(request: StudyRequest, table: str, ours: Callable[[Published, str], N
     return [cell for cell in cells(request, table, ours, {}) if cell.ours is not None]
 
 
-def _counted(topic: str, name: str, table: str, found: Iterable[Cell]) -> tuple[str, ...]:
+def _counted(topic: str, name: str, table: str, cells: Iterable[Cell]) -> tuple[str, ...]:
     """Return a row of the table of readings."""
     counts: list[str] = []
     differences: list[str] = []
     for metric in ("accuracy_percent", "n_leaves"):
-        mine = [cell for cell in found if cell.metric == metric]
+        mine = [cell for cell in cells if cell.metric == metric]
         verdicts = [cell.verdict for cell in mine]
         counts += [str(verdicts.count(AGREES)), str(verdicts.count(AGREES) + verdicts.count(DEVIATES))]
         gaps = [abs(cell.difference) for cell in mine if cell.difference is not None]
@@ -244,7 +244,7 @@ class _Paths:
         self._inner = {(row.dataset, row.algorithm, row.repeat, row.fold): row.inner for row in run.rows}
         self._values: dict[tuple[str, str], list[float]] = {}
         # data set, algorithm -> repetition, fold, test rows, correct (m,), leaves (m,)
-        self._found: dict[tuple[str, str], list[tuple[int, int, int, Any, Any]]] = {}
+        self._folds: dict[tuple[str, str], list[tuple[int, int, int, Any, Any]]] = {}
         self._datasets = {
             policy.name: catalogue.load(policy, data_dir=request.data_dir, offline=request.offline)
             for policy in experiment.datasets
@@ -256,7 +256,7 @@ class _Paths:
                     tree = ALGORITHMS[spec.name].make(random_state=0, **{**spec.params, "epsilon": min(values)})
                     tree.fit(dataset.X[fold.train], dataset.y[fold.train])
                     right = tree.predict_path(dataset.X[fold.test], values) == dataset.y[fold.test][:, None]
-                    self._found.setdefault((dataset.name, spec.id), []).append(
+                    self._folds.setdefault((dataset.name, spec.id), []).append(
                         (fold.repeat, fold.index, len(right), right.sum(axis=0), tree.n_leaves_path(values))
                     )
 
@@ -280,7 +280,7 @@ class _Paths:
                     chosen.append(tune(case, fold.tuning, 0)[0]["epsilon"])
                 at = [spec.grid["epsilon"].index(epsilon) for epsilon in chosen]
                 drawn[dataset.name, spec.id] = at
-                folds = self._found[dataset.name, spec.id]
+                folds = self._folds[dataset.name, spec.id]
                 n = sum(size for _, _, size, _, _ in folds)
                 curves = {
                     "accuracy_percent": 100 * sum(correct for *_, correct, _ in folds) / n,
@@ -288,8 +288,8 @@ class _Paths:
                 }
                 for metric, curve in curves.items():
                     printed = published.lookup(THESIS, "5.2", dataset.name, algorithm.title, metric)
-                    found = [float(curve[i]) for i in at]
-                    ends = (f"{min(found):.1f}", f"{max(found):.1f}", f"{min(chosen):.2f}", f"{max(chosen):.2f}")
+                    levels = [float(curve[i]) for i in at]
+                    ends = (f"{min(levels):.1f}", f"{max(levels):.1f}", f"{min(chosen):.2f}", f"{max(chosen):.2f}")
                     rows.append((dataset.name, algorithm.title, metric, printed.printed if printed else "", *ends))
         agree: dict[str, list[int]] = {"accuracy_percent": [], "n_leaves": []}
         of = 0
@@ -326,10 +326,10 @@ class _Paths:
 
         def ours(number: Published, dataset: str) -> Number | None:
             spec = self._titles.get(number.method)
-            if spec is None or (dataset, spec.id) not in self._found:
+            if spec is None or (dataset, spec.id) not in self._folds:
                 return None
             pooled: dict[int, list[float]] = {}
-            for repeat, fold, n, correct, leaves in self._found[dataset, spec.id]:
+            for repeat, fold, n, correct, leaves in self._folds[dataset, spec.id]:
                 i = index((dataset, spec.id), repeat, fold)
                 if i is None:
                     return None

@@ -78,7 +78,7 @@ PROGRAMS = (
 )
 
 
-def _said(program: Program, data: Dataset, X: np.ndarray, y: np.ndarray, options: Sequence[object]) -> str:
+def _output(program: Program, data: Dataset, X: np.ndarray, y: np.ndarray, options: Sequence[object]) -> str:
     """Return what a program says of rows. data : whose task and classes they have"""
     regression = data.task == "regression"
     with tempfile.TemporaryDirectory() as folder:
@@ -92,21 +92,21 @@ def size_step(job: Job, data: Dataset, program: Program, draw: int | None) -> Ro
     """Return the size of WEKA's model of all rows. draw : of a synthetic set's points; None for the rows as they are"""
     started = time.perf_counter()
     X, y = (data.X, data.y) if draw is None else SYNTHETIC[data.name](draw)
-    said = _said(program, data, X, y, ["-no-cv"])
-    found = re.search(program.size, said)
-    if found is None:
+    output = _output(program, data, X, y, ["-no-cv"])
+    size = re.search(program.size, output)
+    if size is None:
         raise RuntimeError(f"{program.name} of WEKA says no size")
-    return Row.of(job, fit_seconds=time.perf_counter() - started, measures={"size": float(found[1])})
+    return Row.of(job, fit_seconds=time.perf_counter() - started, measures={"size": float(size[1])})
 
 
 def error_step(job: Job, data: Dataset, program: Program, seed: int) -> Row:
     """Return the squared RMSE of WEKA's 10-fold cross-validation with a seed of WEKA's."""
     started = time.perf_counter()
-    said = _said(program, data, data.X, data.y, ["-x", 10, "-s", seed])
-    found = re.findall(r"Root mean squared error\s+([\d.]+)", said)
-    if not found:
+    output = _output(program, data, data.X, data.y, ["-x", 10, "-s", seed])
+    errors = re.findall(r"Root mean squared error\s+([\d.]+)", output)
+    if not errors:
         raise RuntimeError(f"{program.name} of WEKA says no error")
-    return Row.of(job, fit_seconds=time.perf_counter() - started, measures={"mse": float(found[-1]) ** 2})
+    return Row.of(job, fit_seconds=time.perf_counter() - started, measures={"mse": float(errors[-1]) ** 2})
 
 
 @STUDIES.register("weka")
@@ -130,9 +130,9 @@ class Weka(Study):
         sets = {policy.name: data for policy in wanted if (data := at_hand(request, self.name, policy)) is not None}
         calls, validated = list(_calls(request, sets)), list(_error_calls(request, sets))
         steps = take(request, self.name, [call for _, call in [*calls, *validated]])
-        found = {key: [each["size"] for each in sizes] for key, sizes in steps.measures_by(calls).items()}
+        sizes_by = {key: [each["size"] for each in sizes] for key, sizes in steps.measures_by(calls).items()}
         errors = {key: [each["mse"] for each in of] for key, of in steps.measures_by(validated).items()}
-        tables = tuple(t for t in (size_table(found), half_table(found), error_table(errors)) if t.rows)
+        tables = tuple(t for t in (size_table(sizes_by), half_table(sizes_by), error_table(errors)) if t.rows)
         return StudyResult((), tables, steps.cost, steps.exit_code)
 
 
@@ -185,13 +185,13 @@ def _error_calls(request: StudyRequest, sets: Sets) -> Iterator[tuple[tuple[Prog
                                         error_step, (counted, program, seed))  # fmt: skip
 
 
-def error_table(found: Mapping[tuple[Program, str], Sequence[float]]) -> ExtraTable:
+def error_table(errors_by: Mapping[tuple[Program, str], Sequence[float]]) -> ExtraTable:
     """Every printed error of M5 beside those of the programs."""
     printed = printed_errors()
     rows = tuple(
         (f"{SOURCE}:2.7", dataset, program.name, f"{printed[dataset].mean:g}", f"{printed[dataset].sd:g}",
          str(len(errors)), f"{fmean(errors):.5g}", f"{stdev(errors):.4g}")
-        for (program, dataset), errors in found.items()
+        for (program, dataset), errors in errors_by.items()
     )  # fmt: skip
     header = ("table", "data set", "program", "published", "published SD", "seeds", "MSE", "SD")
     caption = "Printed errors of M5 and those of WEKA's cross-validations under its seeds"
@@ -206,27 +206,27 @@ def is_met(sizes: Sequence[float], printed: float) -> bool:
     return min(sizes) <= printed <= max(sizes)
 
 
-def size_table(found: Sizes) -> ExtraTable:
+def size_table(sizes_by: Sizes) -> ExtraTable:
     """Every printed size beside those of the programs."""
     rows = tuple(
         (f"{SOURCE}:{program.table}", dataset, program.method, program.name, f"{printed_sizes(program)[dataset]:g}",
          str(len(sizes)), f"{min(sizes):g}", f"{max(sizes):g}",
          "yes" if is_met(sizes, printed_sizes(program)[dataset]) else "no")
-        for (program, dataset), sizes in found.items()
+        for (program, dataset), sizes in sizes_by.items()
     )  # fmt: skip
     header = ("table", "data set", "method", "program", "published", "draws", "least", "largest", "met")
     return ExtraTable("sizes", "Printed sizes and those of WEKA's programs on all rows", header, rows, left=4)
 
 
-def half_table(found: Sizes) -> ExtraTable:
+def half_table(sizes_by: Sizes) -> ExtraTable:
     """How many printed sizes each program meets, on every second set of its table and on the others."""
     rows = []
     for program in PROGRAMS:
         printed = printed_sizes(program)
         counts: list[str] = []
-        for half in halves([name for name in printed if (program, name) in found]):
-            counts += [str(len(half)), str(sum(is_met(found[program, name], printed[name]) for name in half))]
-        if any((program, name) in found for name in printed):
+        for half in halves([name for name in printed if (program, name) in sizes_by]):
+            counts += [str(len(half)), str(sum(is_met(sizes_by[program, name], printed[name]) for name in half))]
+        if any((program, name) in sizes_by for name in printed):
             rows.append((f"{SOURCE}:{program.table}", program.name, *counts))
     header = ("table", "program", "sets", "met on half of the sets", "other sets", "met on the others")
     return ExtraTable("halves", "Printed sizes that each program of WEKA meets", header, tuple(rows), left=2)

@@ -68,7 +68,7 @@ METHODS = {
 def test_the_worked_example_of_figure_4_2_has_its_sums_moves_and_sides():
     tree, moves = avalanche_moves(from_square(WORKED))
     first = moves.nodes == tree.n_nodes - 1
-    assert list(zip(moves.objects[first], moves.between[first], moves.kept[first], strict=True)) == [
+    assert list(zip(moves.objects[first], moves.between[first], moves.accepted[first], strict=True)) == [
         (0, 24.0, True),
         (1, 38.0, True),
         (2, 32.0, False),
@@ -95,7 +95,7 @@ def test_every_move_of_avalanche_has_the_objective_of_its_definition(kind, seed)
         assert (members(tree, a), members(tree, b)) == (left, right)
         here = moves.nodes == join
         assert moves.objects[here].tolist() == [step[0] for step in steps]
-        assert moves.kept[here].tolist() == [step[2] for step in steps]
+        assert moves.accepted[here].tolist() == [step[2] for step in steps]
         np.testing.assert_allclose(moves.between[here], [step[1] for step in steps], rtol=1e-9)
         np.testing.assert_allclose(tree.heights[join - tree.n], float(average(D, left, right)), rtol=1e-9)
 

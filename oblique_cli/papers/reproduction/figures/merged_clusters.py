@@ -73,22 +73,22 @@ def cluster_of_leaf(tree: Tree, dataset: Dataset) -> dict[int, int]:
     """Return, by leaf, the number of the drawn cluster of `alternating_clusters` that its rows are; 45 rows each."""
     leaves = tree.apply(dataset.X)
     drawn = np.arange(dataset.n) // 45
-    found = {int(leaf): np.unique(drawn[leaves == leaf]) for leaf in np.unique(leaves)}
+    clusters_in = {int(leaf): np.unique(drawn[leaves == leaf]) for leaf in np.unique(leaves)}
     return {
         leaf: int(clusters[0])
-        for leaf, clusters in found.items()
+        for leaf, clusters in clusters_in.items()
         if len(clusters) == 1 and (leaves[drawn == clusters[0]] == leaf).all()
     }
 
 
 def _numbers(tree: Tree) -> dict[int, int]:
     """Return the thesis' number of every node: the root is 1, the children of t are 2t and 2t + 1."""
-    found = {node: number for number, node in thesis_numbers(tree).items()}
-    for node, number in list(found.items()):
+    number_of = {node: number for number, node in thesis_numbers(tree).items()}
+    for node, number in list(number_of.items()):
         children = int(tree.left[node]), int(tree.right[node])
         first, second = children if tree.coef_[node, 0] < 0 else children[::-1]
-        found[first], found[second] = 2 * number, 2 * number + 1
-    return found
+        number_of[first], number_of[second] = 2 * number, 2 * number + 1
+    return number_of
 
 
 def _diagram(axes: Axes, tree: Tree, numbers: Mapping[int, int]) -> None:
@@ -174,17 +174,17 @@ def svm_margin(setting: FigureSetting) -> Picture:
     figure, axes = blank(1, 3)
     seen = []
     for panel, dataset, cost in ((axes[0], bands, HARD), (axes[1], clouds, SOFT[0]), (axes[2], clouds, SOFT[1])):
-        found = margin(dataset, cost)
+        svm = margin(dataset, cost)
         title = "separable" if cost == HARD else f"not separable, cost {cost:g}"
         box = scatter(panel, dataset, title)
-        for shift, style in ((-found.half, "--"), (0.0, "-"), (found.half, "--")):
-            moved = found.plane + np.array([0.0, 0.0, shift])
+        for shift, style in ((-svm.half, "--"), (0.0, "-"), (svm.half, "--")):
+            moved = svm.plane + np.array([0.0, 0.0, shift])
             partition.line(panel, moved, box, color="black", linewidth=0.9, linestyle=style)
-        inside = dataset.X[found.inside]
+        inside = dataset.X[svm.inside]
         panel.plot(*inside.T, linestyle="none", marker="o", markersize=6, markerfacecolor="none", color="0.3",
                    markeredgewidth=0.6)  # fmt: skip
         seen.append(
-            f"{title}: margin {2 * found.half:.3f} wide, {len(inside)} rows on it or inside it, {found.wrong} on the "
+            f"{title}: margin {2 * svm.half:.3f} wide, {len(inside)} rows on it or inside it, {svm.wrong} on the "
             "wrong side"
         )
     return Picture(figure, "; ".join(seen) + ".")
@@ -233,15 +233,15 @@ def bottom_up_failures(setting: FigureSetting) -> Picture:
     seen = []
     for row, (name, what) in enumerate((("bent_class", "not separable"), ("overlapping_clusters", "overlapping"))):
         dataset, fresh = data.load(name, setting.data_dir, setting.offline), draw(name, FRESH)
-        found = failures(dataset)
-        told = []
-        for panel, (title, tree) in zip(axes[3 * row : 3 * row + 3], found.items(), strict=True):
+        trees = failures(dataset)
+        texts = []
+        for panel, (title, tree) in zip(axes[3 * row : 3 * row + 3], trees.items(), strict=True):
             scatter(panel, dataset, f"{title}: {tree.n_leaves} leaves", tree)
-            told.append(
+            texts.append(
                 f"{title} has {tree.n_leaves} leaves, {accuracy(tree, dataset):.1f} % of the rows right and "
                 f"{accuracy(tree, fresh):.1f} % of fresh ones"
             )
-        seen.append(f"{what}: {'; '.join(told)}")
+        seen.append(f"{what}: {'; '.join(texts)}")
     return Picture(figure, ". ".join(f"{text[0].upper()}{text[1:]}" for text in seen) + ".")
 
 

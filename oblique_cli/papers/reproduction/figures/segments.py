@@ -127,17 +127,17 @@ def _diagram(axes: Axes, tree: RegionTree) -> None:
 def pathfinder_sizes(setting: FigureSetting) -> Picture:
     """One tree of all rows each, grids of Table 3.4; pruning by cross-validation."""
     figure, (axes,) = blank(1, 1, width=6.0, height=2.4)
-    found = []
+    sizes = []
     for name, size in GRID_SIZES.items():
         dataset = data.load(name, setting.data_dir, setting.offline)
         plain = make("axis_parallel", pruning="cv", random_state=SEED).fit(dataset.X, dataset.y)
-        found.append((name, PathfinderClassifier(size).fit(dataset.X, dataset.y).n_leaves_, plain.n_leaves_))
-    at = np.arange(len(found))
+        sizes.append((name, PathfinderClassifier(size).fit(dataset.X, dataset.y).n_leaves_, plain.n_leaves_))
+    at = np.arange(len(sizes))
     for code, label in enumerate(("PATHFINDER", "axis-parallel, pruned")):
-        axes.bar(at + 0.4 * code, [each[1 + code] for each in found], width=0.4, color=color(code), label=label)
-    axes.set_xticks(at + 0.2, [each[0] for each in found], rotation=30, ha="right", fontsize=6)
+        axes.bar(at + 0.4 * code, [each[1 + code] for each in sizes], width=0.4, color=color(code), label=label)
+    axes.set_xticks(at + 0.2, [each[0] for each in sizes], rotation=30, ha="right", fontsize=6)
     axes.set_ylabel("leaves")
     axes.legend(frameon=False)
-    fewer = sum(ours < plain for _, ours, plain in found)
-    listed = ", ".join(f"{name} {ours} and {plain}" for name, ours, plain in found)
-    return Picture(figure, f"PATHFINDER has fewer leaves on {fewer} of {len(found)} sets: {listed}.")
+    fewer = sum(ours < plain for _, ours, plain in sizes)
+    listed = ", ".join(f"{name} {ours} and {plain}" for name, ours, plain in sizes)
+    return Picture(figure, f"PATHFINDER has fewer leaves on {fewer} of {len(sizes)} sets: {listed}.")

@@ -66,8 +66,8 @@ def purity_by_depth(setting: FigureSetting) -> Picture:
     figure, axes = blank(2, len(LABELLED_SETS), width=3.4, height=2.0)
     seen = []
     for column, name in enumerate(LABELLED_SETS):
-        found = depths_of(name)
-        for code, (method, purity) in enumerate(found.items()):
+        purities = depths_of(name)
+        for code, (method, purity) in enumerate(purities.items()):
             at = np.arange(len(purity.purity))
             for place, values in ((column, 100.0 * purity.purity), (column + len(LABELLED_SETS), 100.0 * purity.share)):
                 axes[place].plot(at, values, color=color(code), marker=marker(code), ms=3, label=method)
@@ -75,8 +75,8 @@ def purity_by_depth(setting: FigureSetting) -> Picture:
         axes[column].set_ylabel("mean purity, %")
         axes[column + len(LABELLED_SETS)].set_ylabel("nodes, % of 2^depth")
         axes[column + len(LABELLED_SETS)].set_xlabel("depth")
-        pure = ", ".join(f"{method} {first_depth(purity.purity, 0.95)}" for method, purity in found.items())
-        deepest = ", ".join(f"{method} {len(purity.purity) - 1}" for method, purity in found.items())
+        pure = ", ".join(f"{method} {first_depth(purity.purity, 0.95)}" for method, purity in purities.items())
+        deepest = ", ".join(f"{method} {len(purity.purity) - 1}" for method, purity in purities.items())
         seen.append(f"{name}: from which depth on the mean purity is at least 95 %: {pure}; deepest: {deepest}")
     axes[0].legend(frameon=False)
     return Picture(figure, ". ".join(seen) + ".")
@@ -110,26 +110,26 @@ def subclass_modality(setting: FigureSetting) -> Picture:
     figure, axes = blank(2, len(EIGHT), width=1.35, height=1.6)
     seen = []
     for column, (name, dataset, taxonomy) in enumerate(_taxonomies(EIGHT, setting)):
-        told = []
+        counts = []
         for row, threshold in enumerate((1.0, 0.9)):
             panel = axes[column + row * len(EIGHT)]
-            found = measures.subclasses(taxonomy, threshold, SIGMA)
-            panel.bar(range(len(found)), [s.size for s in found], color=[color(s.label) for s in found])
-            named = [dataset.classes[s.label][:6] for s in found] if len(found) <= MOST_NAMED else []
+            subclasses = measures.subclasses(taxonomy, threshold, SIGMA)
+            panel.bar(range(len(subclasses)), [s.size for s in subclasses], color=[color(s.label) for s in subclasses])
+            named = [dataset.classes[s.label][:6] for s in subclasses] if len(subclasses) <= MOST_NAMED else []
             panel.set_xticks(range(len(named)), named, rotation=90, fontsize=5)
             panel.set_title(f"{short(name)}, {threshold:g}", fontsize=6)
             panel.tick_params(labelsize=5)
-            told.append(str(len(found)))
-        seen.append(f"{short(name)} {' and '.join(told)}")
+            counts.append(str(len(subclasses)))
+        seen.append(f"{short(name)} {' and '.join(counts)}")
     return Picture(figure, f"subclasses at purity 1 and at 0.9: {', '.join(seen)}.")
 
 
 def _taxonomies(names: Sequence[str], setting: FigureSetting) -> list[tuple[str, Dataset, Taxonomy]]:
-    found = []
+    taxonomies = []
     for name in names:
         dataset, scaling = dataset_of(name, setting.data_dir, setting.offline)
-        found.append((name, dataset, taxonomy_of(dataset, scaling)))
-    return found
+        taxonomies.append((name, dataset, taxonomy_of(dataset, scaling)))
+    return taxonomies
 
 
 def short(name: str) -> str:
@@ -151,18 +151,18 @@ CODES = dict(zip((*EIGHT, IRIS), ("Vot", "Bld", "Hea", "Bos", "Bcw", "Pid", "Veh
 def complexity_and_accuracy(setting: FigureSetting) -> Picture:
     """Accuracies and complexity by set; complexity against mean accuracy; complexity and rows a pure cluster."""
     figure, axes = blank(1, 3)
-    found: list[tuple[float, str, list[float], float]] = []
+    results: list[tuple[float, str, list[float], float]] = []
     for name, dataset, taxonomy in _taxonomies(EIGHT, setting):
         right = accuracies(dataset, SEED)
         of_each = [float(np.mean(right[method])) for method in CLASSIFIERS]
-        found.append(
+        results.append(
             (measures.classification_complexity(taxonomy), name, of_each, measures.mean_cluster_size(taxonomy))
         )
-    found.sort()
-    complexity = np.array([each[0] for each in found])
-    means = np.array([each[2] for each in found])
-    sizes = np.array([each[3] for each in found])
-    at = np.arange(len(found))
+    results.sort()
+    complexity = np.array([each[0] for each in results])
+    means = np.array([each[2] for each in results])
+    sizes = np.array([each[3] for each in results])
+    at = np.arange(len(results))
     for code, method in enumerate(CLASSIFIERS):
         axes[0].plot(at, means[:, code], color=color(code), marker=marker(code), ms=3, linestyle="none", label=method)
     for place, value in zip(at, complexity, strict=True):
@@ -178,10 +178,10 @@ def complexity_and_accuracy(setting: FigureSetting) -> Picture:
     axes[2].plot(at, sizes, color=color(1), marker=marker(1), ms=3, label="rows a pure cluster")
     axes[2].legend(frameon=False, fontsize=6)
     for panel in (axes[0], axes[2]):
-        panel.set_xticks(at, [short(each[1]) for each in found])
-    for value, mean, each in zip(complexity, means.mean(axis=1), found, strict=True):
+        panel.set_xticks(at, [short(each[1]) for each in results])
+    for value, mean, each in zip(complexity, means.mean(axis=1), results, strict=True):
         axes[1].annotate(short(each[1]), (value, mean), textcoords="offset points", xytext=(3, 3), fontsize=6)
-    listed = ", ".join(f"{short(each[1])} {each[0]:.3f} and {each[3]:.1f}" for each in found)
+    listed = ", ".join(f"{short(each[1])} {each[0]:.3f} and {each[3]:.1f}" for each in results)
     r = np.corrcoef(complexity, means.mean(axis=1))[0, 1]
     of_size = np.corrcoef(sizes, means.mean(axis=1))[0, 1]
     return Picture(
@@ -203,17 +203,17 @@ def pure_clusters(setting: FigureSetting) -> Picture:
     """A row a set: sizes in the colors of classes; the share of rows outside the k largest, whose mean counts."""
     names = (*EIGHT, IRIS)
     figure, axes = blank(len(names), 2, width=2.8, height=0.8)
-    found = []
+    shares = []
     for row, (name, dataset, taxonomy) in enumerate(_taxonomies(names, setting)):
         outside = shares_outside(taxonomy)
         _clusters(axes[2 * row], taxonomy, short(name))
         ranks = np.arange(len(dataset.classes), len(dataset.classes) + len(outside))
         axes[2 * row + 1].fill_between(ranks, outside, 1.0, step="mid", color="0.6", linewidth=0.0, rasterized=True)
         axes[2 * row + 1].set_ylim(0.0, 1.0)
-        found.append((float(outside.mean()), short(name)))
+        shares.append((float(outside.mean()), short(name)))
     axes[0].set_title("rows of each pure cluster")
     axes[1].set_title("white: share of rows outside the k largest")
-    listed = ", ".join(f"{name} {value:.3f}" for value, name in sorted(found))
+    listed = ", ".join(f"{name} {value:.3f}" for value, name in sorted(shares))
     return Picture(figure, f"white share of the rectangle, which is the complexity: {listed}.")
 
 

@@ -56,11 +56,11 @@ def panel(axes: Axes, mine: Sequence[Curve], title: str) -> None:
 )
 def epsilon_two_stage(setting: FigureSetting) -> Picture:
     """One panel a data set."""
-    found = curves("two_stage", ("balance_scale", "bupa"), setting)
+    all_curves = curves("two_stage", ("balance_scale", "bupa"), setting)
     figure, axes = blank(1, 2, width=4.0)
     seen = []
     for place, (name, low, high) in zip(axes, (("balance_scale", 0.05, 0.20), ("bupa", 0.20, 0.30)), strict=True):
-        mine = [curve for curve in found if curve.dataset == name]
+        mine = [curve for curve in all_curves if curve.dataset == name]
         panel(place, mine, name)
         place.set_xlabel("epsilon")
         place.set_ylabel("accuracy, %")
@@ -75,16 +75,16 @@ def epsilon_two_stage(setting: FigureSetting) -> Picture:
 
 
 def _by_fold(name: str, setting: FigureSetting) -> Picture:
-    found = curves("nested", (name,), setting)
+    all_curves = curves("nested", (name,), setting)
     figure, axes = blank(2, 5, width=2.1, height=2.0)
     for fold, place in enumerate(axes):
-        panel(place, [curve for curve in found if curve.fold == fold], f"fold {fold + 1}")
+        panel(place, [curve for curve in all_curves if curve.fold == fold], f"fold {fold + 1}")
     figure.supxlabel("epsilon")
     figure.supylabel("accuracy, %")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper right", ncols=2, frameon=False)
     seen = []
-    for curve in found[::10]:
-        mine = [c for c in found if c.algorithm == curve.algorithm]
+    for curve in all_curves[::10]:
+        mine = [c for c in all_curves if c.algorithm == curve.algorithm]
         chosen, best = [c.chosen for c in mine], [max(c.accuracy) for c in mine]
         seen.append(
             f"{ALGORITHMS[curve.algorithm].title} chooses {min(chosen):g} to {max(chosen):g} (mean "

@@ -33,32 +33,32 @@ def side_of(ours: tuple[float, float], theirs: tuple[float, float]) -> int:
     return 0 if abs(gap) < spread - 1e-9 else 1 if gap > 0 else -1
 
 
-def told(claims: Mapping[str, Claims]) -> str:
+def claims_sentence(claims: Mapping[str, Claims]) -> str:
     """Return how many claims each reading meets, in words."""
-    return ", ".join(f"{reading} meets {met(found)} of {len(found)} claims" for reading, found in claims.items())
+    return ", ".join(f"{reading} meets {met(answers)} of {len(answers)} claims" for reading, answers in claims.items())
 
 
 def table_of(
     name: str,
     caption: str,
-    found: Mapping[str, Sequence[Cell]],
-    said: Mapping[str, Mapping[str, bool | None]],
+    cells: Mapping[str, Sequence[Cell]],
+    claims: Mapping[str, Mapping[str, bool | None]],
     wanted: Callable[[Cell], bool],
 ) -> ExtraTable:
     """Return every claim and every wanted cell by each reading, and how many claims each meets.
 
     found, said : by reading, the words first; cells in one order, and claims by what the text says
     """
-    first = next(iter(said.values()))
-    rows = [("claim", text, "", *(HOLDS[mine[text]] for mine in said.values())) for text in first]
+    first = next(iter(claims.values()))
+    rows = [("claim", text, "", *(HOLDS[mine[text]] for mine in claims.values())) for text in first]
     rows += [
         (each[0].table, each[0].dataset, each[0].metric, *(f"{cell.ours:.2f} ({cell.verdict})" for cell in each))
-        for each in zip(*found.values(), strict=True)
+        for each in zip(*cells.values(), strict=True)
         if wanted(each[0]) and all(cell.ours is not None for cell in each)
     ]
-    counts = (str(met(list(mine.values()))) for mine in said.values())
+    counts = (str(met(list(mine.values()))) for mine in claims.values())
     rows.append(("claims met", str(len(first)), "", *counts))
-    return ExtraTable(name, caption, ("table", "data set", "metric", *found), tuple(rows), left=3)
+    return ExtraTable(name, caption, ("table", "data set", "metric", *cells), tuple(rows), left=3)
 
 
 def halves(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

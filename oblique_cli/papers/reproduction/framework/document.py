@@ -69,27 +69,27 @@ def blocks(results: Path) -> dict[str, str]:
     field-choices   what CHOICES gain and cost
     the others are in SAID
     """
-    found = studied(results)
+    studies = studied(results)
     out = {
-        "agreement": _agreement(found),
-        "summary": _summary(found),
-        "power": power_sentence(table_verdicts(cell for cells in found.values() for cell in cells)),
-        "classes": _classes(found),
-        "studies": _studies(found),
+        "agreement": _agreement(studies),
+        "summary": _summary(studies),
+        "power": power_sentence(table_verdicts(cell for cells in studies.values() for cell in cells)),
+        "classes": _classes(studies),
+        "studies": _studies(studies),
     }
     for name, file in SAID.items():
-        said = results / f"{file}.md"
-        out[name] = said.read_text(encoding="utf-8") if said.is_file() else NOT_YET + "\n"
+        text = results / f"{file}.md"
+        out[name] = text.read_text(encoding="utf-8") if text.is_file() else NOT_YET + "\n"
     out["field-choices"] = _copied(results / "field" / "third_means.csv", methods=CHOICES)
     return out
 
 
 def studied(results: Path) -> dict[str, tuple[Cell, ...]]:
     """Return the cells of every study that has any in `results`, by its name; ConfigError if there are none."""
-    found = {name: cells for name in _with_tables() if (cells := _cells(results, name))}
-    if not found:
+    studies = {name: cells for name in _with_tables() if (cells := _cells(results, name))}
+    if not studies:
         raise ConfigError(f"{results} has no results of a full profile: run oblique reproduce first, or see --results.")
-    return found
+    return studies
 
 
 def _with_tables() -> list[str]:
@@ -105,9 +105,9 @@ def csv_files(results: Path) -> dict[str, str]:
     biases      every bias beyond chance, with its cause
     wide        the cells that agree only because their SD is large
     """
-    cells = [cell for found in studied(results).values() for cell in found]
-    found = table_verdicts(cells)
-    rows = {"verdicts": power_rows(found), "biases": bias_rows(found), "wide": wide_rows(found)}
+    cells = [cell for study_cells in studied(results).values() for cell in study_cells]
+    verdict_list = table_verdicts(cells)
+    rows = {"verdicts": power_rows(verdict_list), "biases": bias_rows(verdict_list), "wide": wide_rows(verdict_list)}
     return {"deviations": verdicts(cells)} | {name: csv_text(table) for name, table in rows.items()}
 
 
@@ -128,8 +128,8 @@ def _cells(results: Path, study: str) -> tuple[Cell, ...]:
     return read_cells(path) if path.is_file() else ()
 
 
-def _agreement(found: Mapping[str, tuple[Cell, ...]]) -> str:
-    every = [cell for cells in found.values() for cell in cells]
+def _agreement(studies: Mapping[str, tuple[Cell, ...]]) -> str:
+    every = [cell for cells in studies.values() for cell in cells]
     compared = [cell for cell in every if cell.verdict in (AGREES, DEVIATES)]
     agree = sum(cell.verdict == AGREES for cell in compared)
     explained = sum(cell.verdict == DEVIATES and cell.key in reasons() for cell in compared)
@@ -139,9 +139,9 @@ def _agreement(found: Mapping[str, tuple[Cell, ...]]) -> str:
     )
 
 
-def _classes(found: Mapping[str, tuple[Cell, ...]]) -> str:
+def _classes(studies: Mapping[str, tuple[Cell, ...]]) -> str:
     """Return how many deviating cells there are of each class of reasons, and of those without any."""
-    deviating = [cell for cells in found.values() for cell in cells if cell.verdict == DEVIATES]
+    deviating = [cell for cells in studies.values() for cell in cells if cell.verdict == DEVIATES]
     counts = Counter(
         classes()[cell.key][0] if cell.key in classes() else "readings tried, none fits" for cell in deviating
     )
@@ -149,19 +149,19 @@ def _classes(found: Mapping[str, tuple[Cell, ...]]) -> str:
     return "\n".join(table_lines(("class", "cells", "explains"), rows)) + "\n"
 
 
-def _summary(found: Mapping[str, tuple[Cell, ...]]) -> str:
+def _summary(studies: Mapping[str, tuple[Cell, ...]]) -> str:
     counts: dict[str, list[str]] = {}
-    for (table, metric), each in agreement(cell for cells in found.values() for cell in cells).items():
+    for (table, metric), each in agreement(cell for cells in studies.values() for cell in cells).items():
         if each.compared:
             counts.setdefault(table, []).append(f"{metric_name(metric)} {each.agree}/{each.compared}")
     rows = [(table_name(table), ", ".join(words)) for table, words in counts.items()]
-    return "\n".join([_agreement(found), *table_lines(("table", "cells that agree"), rows)]) + "\n"
+    return "\n".join([_agreement(studies), *table_lines(("table", "cells that agree"), rows)]) + "\n"
 
 
-def _studies(found: Mapping[str, tuple[Cell, ...]]) -> str:
+def _studies(studies: Mapping[str, tuple[Cell, ...]]) -> str:
     """Return how many cells of each study agree, deviate with a measured reason, and are unexplained."""
     rows = []
-    for study, cells in found.items():
+    for study, cells in studies.items():
         agree = sum(cell.verdict == AGREES for cell in cells)
         deviating = [cell for cell in cells if cell.verdict == DEVIATES]
         explained = sum(cell.key in reasons() for cell in deviating)
@@ -177,5 +177,5 @@ def _copied(path: Path, methods: Sequence[str] = ()) -> str:
         return NOT_YET + "\n"
     with open(path, encoding="utf-8", newline="") as handle:
         header, *rows = csv.reader(handle)
-    kept = [row for row in rows if not methods or row[0].removesuffix(" *") in methods]
-    return "\n".join(table_lines(tuple(header), [tuple(row) for row in kept])) + "\n"
+    selected = [row for row in rows if not methods or row[0].removesuffix(" *") in methods]
+    return "\n".join(table_lines(tuple(header), [tuple(row) for row in selected])) + "\n"

@@ -53,12 +53,12 @@ def draw_step(job: Job, drawing: Drawing) -> Row:
     failed = [row.message for row in rows if row.status != "ok"]
     if failed:
         raise RuntimeError(failed[0])
-    found = spread_of(rows)
+    measures = spread_of(rows)
     if case.dataset.task == "regression":  # whose printed SDs are over folds
-        found["n_leaves sd"] = stdev(row.n_leaves for row in rows)
+        measures["n_leaves sd"] = stdev(row.n_leaves for row in rows)
     for i, name in enumerate(rows[0].clusters or {}, 1):
-        found[f"{CLUSTERS}; class_index={i}"] = fmean(row.clusters[name] for row in rows)
-    return Row.of(job, fit_seconds=time.perf_counter() - started, measures=found)
+        measures[f"{CLUSTERS}; class_index={i}"] = fmean(row.clusters[name] for row in rows)
+    return Row.of(job, fit_seconds=time.perf_counter() - started, measures=measures)
 
 
 def points(drawing: Drawing, seed: int) -> Dataset:

@@ -52,13 +52,13 @@ def fold_score(rows: Iterable[Row], score: Score) -> FoldScore | None:
 
 def rows_by_method(outcomes: Iterable[Outcome | None], names: dict[str, str]) -> dict[tuple[str, str], list[Row]]:
     """Return rows by data set and printed method. names : id in the configuration -> printed method."""
-    found: dict[tuple[str, str], list[Row]] = {}
+    rows_of: dict[tuple[str, str], list[Row]] = {}
     for each in outcomes:
         if each is None:
             continue
         for row in each.rows:
-            found.setdefault((row.dataset, names.get(row.algorithm, "")), []).append(row)
-    return found
+            rows_of.setdefault((row.dataset, names.get(row.algorithm, "")), []).append(row)
+    return rows_of
 
 
 # Accuracy, leaves and depth of some folds: the sum of the first over the sum of the second.
@@ -76,12 +76,12 @@ def spread_of(rows: Iterable[Row]) -> dict[str, float]:
     repeats: dict[int, list[Row]] = {}
     for row in rows:
         repeats.setdefault(row.repeat, []).append(row)
-    found: dict[str, float] = {}
+    spread: dict[str, float] = {}
     for name, (top, bottom) in RATIOS.items():
         folds = [top(row) / bottom(row) for each in repeats.values() for row in each]
         means = [sum(map(top, each)) / sum(map(bottom, each)) for each in repeats.values()]
-        found[name] = fmean(means)
+        spread[name] = fmean(means)
         if len(means) > 1:
             ends = (min(folds), max(folds), min(means), max(means))
-            found |= {f"{name} sd": stdev(means)} | {f"{name} {end}": x for end, x in zip(ENDS, ends, strict=True)}
-    return found
+            spread |= {f"{name} sd": stdev(means)} | {f"{name} {end}": x for end, x in zip(ENDS, ends, strict=True)}
+    return spread

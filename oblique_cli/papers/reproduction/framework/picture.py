@@ -17,13 +17,13 @@ COLUMNS = 6
 KINDS = ("agrees", "has a measured reason", "unexplained")
 
 
-def agreement_picture(found: Mapping[str, tuple[Cell, ...]]) -> Figure:
+def agreement_picture(studies: Mapping[str, tuple[Cell, ...]]) -> Figure:
     """Return the picture; numbers from -1 to 1 are on a linear scale, larger ones on a logarithmic one.
 
     found : study -> cells
     """
     tables: dict[str, list[Cell]] = {}
-    for cells in found.values():
+    for cells in studies.values():
         for cell in cells:
             if cell.verdict in (AGREES, DEVIATES):
                 tables.setdefault(cell.table, []).append(cell)

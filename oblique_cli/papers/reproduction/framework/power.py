@@ -163,8 +163,8 @@ def _verdict(table: str, metric: str, cells: Sequence[Cell]) -> TableVerdict:
 
 def _share(pairs: Iterable[tuple[Cell, Cell]]) -> Share:
     """Return in how many pairs the first cell's number of ours agrees with the second cell's printed one."""
-    found = [_crossed(ours, printed).verdict == AGREES for ours, printed in pairs]
-    return Share(sum(found), len(found))
+    agreements = [_crossed(ours, printed).verdict == AGREES for ours, printed in pairs]
+    return Share(sum(agreements), len(agreements))
 
 
 def _crossed(ours: Cell, printed: Cell) -> Cell:
@@ -178,7 +178,7 @@ def _pairs(
 ) -> Iterable[tuple[Cell, Cell]]:
     """Yield every two cells of one group that differ in kind."""
     for members in _grouped(cells, group):
-        yield from ((one, other) for one in members for other in members if kind(one) != kind(other))
+        yield from ((first, second) for first in members for second in members if kind(first) != kind(second))
 
 
 def _grouped(cells: Iterable[Cell], group: Callable[[Cell], object]) -> list[list[Cell]]:
@@ -192,20 +192,20 @@ def _without_fold(cell: Cell) -> tuple[str, ...]:
 
 def _rank_correlation(cells: Iterable[Cell], within: Callable[[Cell], object], fewest: int) -> float:
     """Return the mean of Spearman's correlation of ours with print within each group that has at least `fewest`."""
-    found = []
+    correlations = []
     for members in _grouped(cells, within):
         ours, printed = [cell.ours or 0.0 for cell in members], [cell.published or 0.0 for cell in members]
         if len(members) >= fewest and len(set(ours)) > 1 and len(set(printed)) > 1:
-            found.append(rank_correlation(ours, printed))
-    return fmean(found) if found else nan
+            correlations.append(rank_correlation(ours, printed))
+    return fmean(correlations) if correlations else nan
 
 
 def _biases(cells: Sequence[Cell]) -> tuple[Bias, ...]:
     """Return the bias of the whole table, and of its methods if there are several."""
     methods = tuple(dict.fromkeys(cell.method for cell in cells))
     whole = _bias("", cells)
-    found = [_bias(method, [cell for cell in cells if cell.method == method]) for method in methods]
-    each = [bias for bias in found if bias is not None] if len(methods) > 1 else []
+    biases = [_bias(method, [cell for cell in cells if cell.method == method]) for method in methods]
+    each = [bias for bias in biases if bias is not None] if len(methods) > 1 else []
     adjusted = holm([bias.p for bias in each]) if each else []
     parts = tuple(
         Bias(bias.method, bias.mean, bias.t, bias.p, p, bias.n_sets) for bias, p in zip(each, adjusted, strict=True)
@@ -225,8 +225,8 @@ def _bias(method: str, cells: Iterable[Cell]) -> Bias | None:
     means = [fmean(values) for values in by_set.values()]
     if len(means) < FEWEST_SETS or min(means) == max(means):
         return None
-    found = corrected_resampled_t(means, 0.0)  # of sets, which share no rows: an ordinary t test
-    return Bias(method, 100 * expm1(found.mean) if by_ratio else found.mean, found.t, found.p, found.p, len(means))
+    test = corrected_resampled_t(means, 0.0)  # of sets, which share no rows: an ordinary t test
+    return Bias(method, 100 * expm1(test.mean) if by_ratio else test.mean, test.t, test.p, test.p, len(means))
 
 
 def _difference(cell: Cell) -> float | None:

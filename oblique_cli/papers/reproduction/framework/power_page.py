@@ -21,23 +21,23 @@ def causes() -> dict[tuple[str, str, str], str]:
         return {(row["table"], row["metric"], row["method"]): row["cause"] for row in csv.DictReader(handle)}
 
 
-def power_sentence(found: Sequence[TableVerdict]) -> str:
+def power_sentence(verdicts: Sequence[TableVerdict]) -> str:
     """Return how many measures are biased or weak."""
-    biased = sum(verdict.is_biased for verdict in found)
+    biased = sum(verdict.is_biased for verdict in verdicts)
     return (
-        f"Of {len(found)} measures in {len({v.table for v in found})} tables {biased} are biased, "
-        f"{sum(v.is_weak for v in found)} are weak, and of {sum('not measured' in v.verdict for v in found)} the power "
-        "is not measured: there is no second method to confuse with.\n"
+        f"Of {len(verdicts)} measures in {len({v.table for v in verdicts})} tables {biased} are biased, "
+        f"{sum(v.is_weak for v in verdicts)} are weak, and of {sum('not measured' in v.verdict for v in verdicts)} the "
+        "power is not measured: there is no second method to confuse with.\n"
     )
 
 
-def power_rows(found: Iterable[TableVerdict]) -> list[tuple[str, ...]]:
+def power_rows(verdicts: Iterable[TableVerdict]) -> list[tuple[str, ...]]:
     """Return the verdicts by table and measure, below a header."""
     header = ("table", "measure", "agree", "folds", "wrong one agrees", "mean difference", "t", "ranks", "verdict")
-    return [header, *(_row(verdict) for verdict in found)]
+    return [header, *(_row(verdict) for verdict in verdicts)]
 
 
-def bias_rows(found: Iterable[TableVerdict]) -> list[tuple[str, ...]]:
+def bias_rows(verdicts: Iterable[TableVerdict]) -> list[tuple[str, ...]]:
     """Return every bias beyond chance, and in its table every method with p below LEVEL, with the measured cause."""
     rows = [
         (
@@ -48,14 +48,14 @@ def bias_rows(found: Iterable[TableVerdict]) -> list[tuple[str, ...]]:
             f"{bias.t:.1f}",
             causes().get((verdict.table, verdict.metric, bias.method), ""),
         )
-        for verdict in found
+        for verdict in verdicts
         for bias in verdict.biases
         if verdict.is_biased and bias.p < LEVEL
     ]
     return [("table", "measure", "method", "mean difference", "t", "cause"), *rows]
 
 
-def wide_rows(found: Iterable[TableVerdict]) -> list[tuple[str, ...]]:
+def wide_rows(verdicts: Iterable[TableVerdict]) -> list[tuple[str, ...]]:
     """Return the cells that agree only because their SD is large, below a header; `fold` is empty for means."""
     rows = [
         (
@@ -67,7 +67,7 @@ def wide_rows(found: Iterable[TableVerdict]) -> list[tuple[str, ...]]:
             shown(cell.ours, cell.ours_sd),
             shown(cell.published, cell.published_sd),
         )
-        for verdict in found
+        for verdict in verdicts
         for cell in verdict.wide
     ]
     return [("table", "data set", "method", "measure", "fold", "ours", "published"), *rows]

@@ -84,8 +84,8 @@ def agreement(cells: Iterable[Cell]) -> dict[tuple[str, str], Agreement]:
     for cell in cells:
         verdicts.setdefault((cell.table, cell.metric), []).append(cell.verdict)
     return {
-        key: Agreement(found.count(AGREES), found.count(AGREES) + found.count(DEVIATES), found.count(NOT_RUN))
-        for key, found in verdicts.items()
+        key: Agreement(names.count(AGREES), names.count(AGREES) + names.count(DEVIATES), names.count(NOT_RUN))
+        for key, names in verdicts.items()
     }
 
 

@@ -151,7 +151,7 @@ def cells(request: StudyRequest, reference: str, ours: Ours, not_run: Mapping[st
     """
     source, table = reference.split(":")
     names = dataset_names(source)
-    found = []
+    cells = []
     for number in published.numbers(source, table):
         if number.mean is None:
             continue
@@ -164,7 +164,7 @@ def cells(request: StudyRequest, reference: str, ours: Ours, not_run: Mapping[st
                 continue
             value = (None, None, f"not run: {reason or 'no experiment of ours answers it'}")
         mean, sd, note = value
-        found.append(
+        cells.append(
             Cell(
                 reference,
                 dataset,
@@ -178,7 +178,7 @@ def cells(request: StudyRequest, reference: str, ours: Ours, not_run: Mapping[st
                 "; ".join(part for part in (note, number.remark) if part),
             )
         )
-    return tuple(found)
+    return tuple(cells)
 
 
 # Qualifiers that say how a number was made, not which one it is.

@@ -43,11 +43,11 @@ class Steps:
     def measures_by(self, keyed: Iterable[tuple[Key, Call]]) -> dict[Key, list[Mapping[str, float]]]:
         """Return what was measured, by what each step is of. keyed : the steps, in the order of the keys"""
         measured = {row.key: row.measures for row in self.rows}
-        found: dict[Key, list[Mapping[str, float]]] = {}
+        measures: dict[Key, list[Mapping[str, float]]] = {}
         for key, (job, *_) in keyed:
             if job.key in measured:
-                found.setdefault(key, []).append(measured[job.key])
-        return found
+                measures.setdefault(key, []).append(measured[job.key])
+        return measures
 
 
 def at_hand(request: StudyRequest, study: str, policy: DatasetSpec) -> Dataset | None:

@@ -41,8 +41,8 @@ class StudyRequest:
 
     def wants(self, kind: str, *names: str) -> bool:
         """Return whether `only` lets a data set or algorithm through that goes by any of `names`."""
-        asked = self.only.get(kind)
-        return not asked or bool(set(asked) & set(names))
+        selected = self.only.get(kind)
+        return not selected or bool(set(selected) & set(names))
 
 
 @dataclass(frozen=True)

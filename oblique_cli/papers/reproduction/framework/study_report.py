@@ -60,8 +60,8 @@ def _key(row: Mapping[str, str]) -> tuple[str, ...]:
 def tried() -> dict[tuple[str, ...], str]:
     """Return the readings that were tried on cells without a reason, with their numbers, by `Cell.key`."""
     with open(TRIED, encoding="utf-8", newline="") as handle:
-        found = {_key(row): row["tried"] for row in csv.DictReader(handle)}
-    return found | {key: f"{kind}: {text}" for key, (kind, text) in classes().items() if kind not in EXPLAINING}
+        readings = {_key(row): row["tried"] for row in csv.DictReader(handle)}
+    return readings | {key: f"{kind}: {text}" for key, (kind, text) in classes().items() if kind not in EXPLAINING}
 
 
 @cache
@@ -192,7 +192,7 @@ def regressions(baseline: Iterable[Cell], cells: Iterable[Cell], *, complete: bo
     Noise is 2 sqrt(SD_now^2 + SD_baseline^2), of our own numbers.
     """
     now = {cell.key: cell for cell in cells}
-    found = []
+    sentences = []
     for before in baseline:
         if before.verdict != AGREES or before.ours is None:
             continue
@@ -201,15 +201,15 @@ def regressions(baseline: Iterable[Cell], cells: Iterable[Cell], *, complete: bo
         cell = now.get(before.key)
         if cell is None or cell.ours is None:
             if complete:
-                found.append(f"{where} agreed in the baseline and has no number now.")
+                sentences.append(f"{where} agreed in the baseline and has no number now.")
             continue
         noise = 2 * hypot(cell.ours_sd or 0.0, before.ours_sd or 0.0)
         if cell.verdict == DEVIATES and abs(cell.ours - before.ours) > noise + TOLERANCE:
-            found.append(
+            sentences.append(
                 f"{where} agreed in the baseline with {before.ours:.2f} and deviates now with {cell.ours:.2f} "
                 f"(published {cell.published:.2f}), a move beyond its noise of {noise:.2f}."
             )
-    return found
+    return sentences
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
@@ -280,11 +280,11 @@ def grid_rows(cells: Iterable[Cell]) -> tuple[tuple[str, ...], tuple[tuple[str, 
     return (*header, "ours", "published", "difference", "verdict"), tuple(rows)
 
 
-def verdict_text(cell: Cell, given: Mapping[tuple[str, ...], str] | None = None) -> str:
+def verdict_text(cell: Cell, reason_of: Mapping[tuple[str, ...], str] | None = None) -> str:
     """Return the verdict in words, with the measured reason or `unexplained` if the cell deviates, and WIDE if its SD
     alone makes it agree."""
     if cell.verdict == DEVIATES:
-        return f"{DEVIATES}: {(reasons() if given is None else given).get(cell.key, UNEXPLAINED)}"
+        return f"{DEVIATES}: {(reasons() if reason_of is None else reason_of).get(cell.key, UNEXPLAINED)}"
     if is_wide(cell):
         return WIDE
     return cell.note if cell.verdict == NOT_RUN and cell.note else cell.verdict
@@ -293,8 +293,8 @@ def verdict_text(cell: Cell, given: Mapping[tuple[str, ...], str] | None = None)
 def summary_grid(cells: Iterable[Cell]) -> TextGrid:
     """Return how many cells agree, by table and metric."""
     rows = tuple(
-        (table, metric, str(found.agree), str(found.compared), str(found.not_run))
-        for (table, metric), found in agreement(cells).items()
+        (table, metric, str(counts.agree), str(counts.compared), str(counts.not_run))
+        for (table, metric), counts in agreement(cells).items()
     )
     return TextGrid(("table", "metric", "agree", "of", "not run"), rows, left=2, caption="How many cells agree")
 

@@ -47,21 +47,21 @@ class Chapter3(Study):
         mixed = [outcome(request, "reproduce/chapter3_mixed"), outcome(request, "reproduce/chapter3_income")]
         sampled = dict(zip(SAMPLINGS, (random, stratified), strict=True))
         by_class = {name: _class_accuracies(outcomes) for name, outcomes in sampled.items()}
-        found = (
+        all_cells = (
             *cells(request, self.tables[0], of_lines(lines_of(random)), {}),
             *cells(request, self.tables[1], _of_sampling({n: lines_of(o) for n, o in sampled.items()}), {}),
             *cells(request, self.tables[2], _of_classes(by_class), {}),
             *cells(request, self.tables[3], of_lines(lines_of(mixed)), {}),
         )
         cost, code = total([*random, *stratified, *mixed])
-        return StudyResult(found, cost=cost, exit_code=code)
+        return StudyResult(all_cells, cost=cost, exit_code=code)
 
 
 class _of_sampling:
     """Finds accuracy and leaves in the lines of the sampling scheme that a number of Table 3.2 is of."""
 
     def __init__(self, lines: Mapping[str, Mapping[tuple[str, str], Line]]) -> None:
-        self._ours = {sampling: of_lines(found) for sampling, found in lines.items()}
+        self._ours = {sampling: of_lines(table_lines) for sampling, table_lines in lines.items()}
 
     def __call__(self, number: Published, dataset: str) -> Number | None:
         return self._ours[number.qualifiers["sampling"]](number, dataset)
@@ -83,7 +83,7 @@ class _of_classes:
 
     def __call__(self, number: Published, dataset: str) -> Number | None:
         index = int(number.qualifiers["class_index"])
-        found = []
+        accuracies = []
         for sampling in SAMPLINGS:
             classes = self._accuracies[sampling].get(dataset)
             if classes is None:
@@ -91,8 +91,8 @@ class _of_classes:
             name = class_at(index, self._sizes[dataset], {key: rows for key, (rows, _, _) in classes.items()})
             if name is None:
                 return None, None, "not run: no class of ours has as many rows"
-            found.append(classes[name][1:])
-        (random, random_sd), (stratified, stratified_sd) = found
+            accuracies.append(classes[name][1:])
+        (random, random_sd), (stratified, stratified_sd) = accuracies
         note = "no SD is printed"
         if number.qualifiers["sampling"] == "SRS":
             return random, random_sd, note
@@ -114,15 +114,15 @@ def class_at(index: int, printed: ClassSizes, ours: Mapping[str, int]) -> str | 
 
 def _class_accuracies(outcomes: Iterable[Outcome | None]) -> dict[str, dict[str, tuple[int, float, float | None]]]:
     """Return data set -> class -> (rows, mean, SD) of HHCART(A), accuracies in percent pooled over a repetition."""
-    found: dict[str, dict[str, tuple[int, float, float | None]]] = {}
+    accuracy_of: dict[str, dict[str, tuple[int, float, float | None]]] = {}
     for each in outcomes:
         if each is None:
             continue
         for spec in each.experiment.datasets:
             rows = [row for row in each.rows if (row.dataset, row.algorithm) == (spec.name, "hhcart_a")]
             if rows and all(row.status == "ok" for row in rows):
-                found[spec.name] = _by_class(rows)
-    return found
+                accuracy_of[spec.name] = _by_class(rows)
+    return accuracy_of
 
 
 def _by_class(rows: Iterable[Row]) -> dict[str, tuple[int, float, float | None]]:
@@ -131,10 +131,10 @@ def _by_class(rows: Iterable[Row]) -> dict[str, tuple[int, float, float | None]]
         for name, (correct, n) in row.per_class.items():
             before = counts.setdefault(name, {}).get(row.repeat, (0, 0))
             counts[name][row.repeat] = (before[0] + correct, before[1] + n)
-    found = {}
+    accuracy_of = {}
     for name, by_repeat in counts.items():
         accuracies = [float(Fraction(100 * correct, n)) for correct, n in by_repeat.values() if n]
         if accuracies:
             n_rows = next(iter(by_repeat.values()))[1]
-            found[name] = (n_rows, fmean(accuracies), stdev(accuracies) if len(accuracies) > 1 else None)
-    return found
+            accuracy_of[name] = (n_rows, fmean(accuracies), stdev(accuracies) if len(accuracies) > 1 else None)
+    return accuracy_of

@@ -48,18 +48,18 @@ class Chapter5(Study):
         nested = outcome(request, "reproduce/chapter5_nested")
         hhcrv = outcome(request, "reproduce/chapter5_hhcrv")
         oc1 = outcome(request, "reproduce/chapter3", algorithms=("oc1", "oc1_lc"))
-        found = [
+        all_cells = [
             *cells(request, f"{THESIS}:5.2", of_lines(lines_of([two_stage, shuttle])), {}),
             *cells(request, f"{THESIS}:5.3", of_lines(lines_of([nested])), {}),
             *cells(request, f"{THESIS}:{SINGLE_REPETITIONS}", _of_repetitions(two_stage), {}),
         ]
         for table in SINGLE_FOLDS:
             single = cells(request, f"{THESIS}:{table}", _of_folds({"nested": nested, "two-stage": two_stage}), {})
-            found += _with_spread_of_folds(table, single)
-        found += cells(request, f"{THESIS}:5.9", of_lines(lines_of([hhcrv, oc1])), {})
+            all_cells += _with_spread_of_folds(table, single)
+        all_cells += cells(request, f"{THESIS}:5.9", of_lines(lines_of([hhcrv, oc1])), {})
         cost, code = total([two_stage, shuttle, nested, hhcrv, oc1])
         spread = fold_table({"nested": nested, "two-stage": two_stage})
-        return StudyResult(tuple(found), (spread,) if spread.rows else (), cost, code)
+        return StudyResult(tuple(all_cells), (spread,) if spread.rows else (), cost, code)
 
 
 def fold_table(runs: Mapping[str, Outcome | None]) -> ExtraTable:
@@ -127,11 +127,11 @@ class _of_folds:
         return values[index], spread, "one fold of partitions of our own; both SDs are over the ten folds"
 
 
-def _with_spread_of_folds(table: str, found: Iterable[Cell]) -> list[Cell]:
+def _with_spread_of_folds(table: str, cells: Iterable[Cell]) -> list[Cell]:
     """Give cells of a single fold the SD over the ten folds that the table prints below them."""
     spread = {(n.metric, n.qualifiers["cv"]): n.sd for n in numbers(THESIS, table) if n.qualifiers["fold"] == "all"}
     out = []
-    for cell in found:
+    for cell in cells:
         which = dict(part.split("=") for part in cell.qualifier.split("; "))
         missing = cell.published_sd is None and which["fold"] != "all"
         out.append(replace(cell, published_sd=spread[cell.metric, which["cv"]]) if missing else cell)

@@ -55,13 +55,13 @@ class Chapter6(Study):
         }
         sets = [spec.name for spec in by_bic.experiment.datasets] if by_bic else []
         top_down = outcome(request, "reproduce/chapter3", datasets=sets)
-        found: dict[str, tuple[Cell, ...]] = {}
+        cells_by: dict[str, tuple[Cell, ...]] = {}
         for reading, bic, cv in (
             (WORDS, words.get("chapter6_bic"), words.get("chapter6_cv")),
             (READING, None, None),
         ):
             both = of_lines(lines_of([by_bic, top_down, bic]))
-            found[reading] = (
+            cells_by[reading] = (
                 *cells(request, self.tables[0], _of_clusters(by_bic, bic), {}),
                 *cells(request, self.tables[1], _of_clusters(by_cv, cv), {}),
                 *cells(request, self.tables[2], both, {}),
@@ -69,16 +69,16 @@ class Chapter6(Study):
             )
         taken = READING
         if full and not request.only:
-            taken = of_claims({reading: list(claims(mine).values()) for reading, mine in found.items()})
+            taken = of_claims({reading: list(claims(mine).values()) for reading, mine in cells_by.items()})
         cost, code = total([by_bic, by_cv, top_down, *words.values()])
-        return StudyResult(found[taken], (by_costs(found, taken),) if full else (), cost, code)
+        return StudyResult(cells_by[taken], (by_costs(cells_by, taken),) if full else (), cost, code)
 
 
-def claims(found: Iterable[Cell]) -> dict[str, bool | None]:
+def claims(cells: Iterable[Cell]) -> dict[str, bool | None]:
     """Return what section 6.6 says of SVM against HHBUT, set by set, and whether these accuracies meet it."""
     numbers = {
         (c.table, c.dataset, c.method): (c.ours, c.ours_sd or 0.0)
-        for c in found
+        for c in cells
         if c.metric == "accuracy_percent" and c.ours is not None
     }
     out: dict[str, bool | None] = {}
@@ -99,11 +99,11 @@ def claims(found: Iterable[Cell]) -> dict[str, bool | None]:
     return out
 
 
-def by_costs(found: Mapping[str, tuple[Cell, ...]], taken: str) -> ExtraTable:
+def by_costs(cells: Mapping[str, tuple[Cell, ...]], taken: str) -> ExtraTable:
     """Return every claim and every accuracy of SVM by both readings, and how many claims each meets."""
-    said = {reading: claims(mine) for reading, mine in found.items()}
+    holds = {reading: claims(mine) for reading, mine in cells.items()}
     caption = f"Support vector machines of chapter 6 by what a row costs; {taken} is taken"
-    return table_of("by_costs", caption, found, said, lambda c: (c.method, c.metric) == ("SVM", "accuracy_percent"))
+    return table_of("by_costs", caption, cells, holds, lambda c: (c.method, c.metric) == ("SVM", "accuracy_percent"))
 
 
 class _of_clusters:
@@ -126,5 +126,5 @@ class _of_clusters:
         for row in rows:
             if row.algorithm == algorithm:
                 repeats.setdefault(row.repeat, []).append(row.clusters[name])
-        means = [fmean(found) for found in repeats.values()]
+        means = [fmean(counts) for counts in repeats.values()]
         return fmean(means), stdev(means) if len(means) > 1 else None, "no SD is printed"

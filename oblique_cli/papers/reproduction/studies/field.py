@@ -133,9 +133,9 @@ class Scores:
 
     def part(self, names: Sequence[str]) -> Scores:
         """Return what there is of some data sets."""
-        kept = [i for i, name in enumerate(self.datasets) if name in names]
-        values = {metric: found[kept] for metric, found in self.values.items()}
-        names = tuple(self.datasets[i] for i in kept)
+        selected = [i for i, name in enumerate(self.datasets) if name in names]
+        values = {metric: table[selected] for metric, table in self.values.items()}
+        names = tuple(self.datasets[i] for i in selected)
         return replace(self, datasets=names, values=values)
 
     @property
@@ -145,21 +145,21 @@ class Scores:
 
     def ranked(self, metric: str) -> np.ndarray:
         """Values that are larger for better, those that are missing below all others."""
-        found = self.values[metric] if METRICS[metric].larger_is_better else -self.values[metric]
+        scores = self.values[metric] if METRICS[metric].larger_is_better else -self.values[metric]
         # Rounded, so that equal counts summed in another order are ties.
-        return np.where(np.isnan(found), -np.inf, np.round(found, 9))
+        return np.where(np.isnan(scores), -np.inf, np.round(scores, 9))
 
     def means(self, metric: str) -> list[float]:
         """Mean of each method over the data sets that all methods with this metric finished; NaN if it has none.
 
         Leaves, coefficients and times are geometric means: a mean of them would be that of the largest set.
         """
-        found = self.values[metric]
-        has = ~np.isnan(found).all(axis=0)
-        whole = ~self.failed.any(axis=1) & ~np.isnan(found[:, has]).any(axis=1)
+        scores = self.values[metric]
+        has = ~np.isnan(scores).all(axis=0)
+        whole = ~self.failed.any(axis=1) & ~np.isnan(scores[:, has]).any(axis=1)
         if not whole.any() or not has.any():
             return [nan] * len(self.methods)
-        rows = found[whole]
+        rows = scores[whole]
         if METRICS[metric].ratio:
             # A tree that is one leaf has no coefficients and no path.
             least = 0.0 if np.nanmin(rows) > 0 else 1.0
@@ -204,9 +204,9 @@ class Comparison(Study):
             outcome(request, name, *self.overrides, datasets=[each for each in names if each not in absent])
             for name, names in named.items()
         ]
-        found = [run for run in runs if run is not None]
+        finished = [run for run in runs if run is not None]
         cost, code = total(runs)
-        tables = field_tables(found, absent) if found else ()
+        tables = field_tables(finished, absent) if finished else ()
         return StudyResult((), tables, cost, code)
 
 
@@ -282,10 +282,10 @@ def field_tables(runs: Sequence[Outcome], absent: Sequence[str] = ()) -> tuple[E
         for part in (CONFIRMATION, DEVELOPMENT)
     }
     tables = []
-    for part, found in named.items():
-        if found.datasets:
-            tables += [mean_table(part, found), *rank_tables(part, found)]
-            tables += [table for reference in REFERENCES for table in against(part, found, reference)]
+    for part, part_scores in named.items():
+        if part_scores.datasets:
+            tables += [mean_table(part, part_scores), *rank_tables(part, part_scores)]
+            tables += [table for reference in REFERENCES for table in against(part, part_scores, reference)]
     return (*tables, _accuracies(scores, parts, absent))
 
 
@@ -300,7 +300,7 @@ def _regression_tables(scores: Scores, absent: Sequence[str]) -> tuple[ExtraTabl
     return (
         _regression_means(scores),
         *rank_tables("regression", scores, name="ranks"),
-        *(_by_dataset(scores, name, *found) for name, found in grids.items()),
+        *(_by_dataset(scores, name, *grid) for name, grid in grids.items()),
     )
 
 
@@ -425,11 +425,11 @@ def against(part: str, scores: Scores, reference: str) -> list[ExtraTable]:
             continue
         d = np.round(first[both] - accuracy[both, m], 9)
         sign, ranks = significance_tests.sign_test(d.tolist()), significance_tests.wilcoxon(d.tolist())
-        found = significance_tests.bayesian_signed_rank(d.tolist(), ROPE)
+        posterior = significance_tests.bayesian_signed_rank(d.tolist(), ROPE)
         rows.append(
             (
                 method, f"{d.mean():+.2f}", f"{sign.wins}/{sign.losses}", f"{ranks.p:.3f}",
-                *(f"{p:.2f}" for p in found), str(int(both.sum())),
+                *(f"{p:.2f}" for p in posterior), str(int(both.sum())),
             )
         )  # fmt: skip
     caption = (
@@ -442,8 +442,8 @@ def against(part: str, scores: Scores, reference: str) -> list[ExtraTable]:
 
 def _accuracies(scores: Scores, parts: Mapping[str, str], absent: Sequence[str]) -> ExtraTable:
     rows = []
-    for name, found in zip(scores.datasets, scores.values["accuracy"], strict=True):
-        rows.append((name, parts.get(name, ""), *(_shown("accuracy", value) for value in found)))
+    for name, accuracies in zip(scores.datasets, scores.values["accuracy"], strict=True):
+        rows.append((name, parts.get(name, ""), *(_shown("accuracy", value) for value in accuracies)))
     for name, some in scores.partly.items():
         cells = (_shown("accuracy", some[method]) if method in some else "" for method in scores.methods)
         rows.append((name, parts.get(name, ""), *cells))

@@ -39,7 +39,7 @@ class GeometricTree(Study):
         words = outcome(request, "reproduce/gdt_trees", f"algorithms.0.misrate_of={READINGS[0]}", algorithms=("gdt",))
         machines = [outcome(request, f"reproduce/{name}") for name in MACHINES]
         runs = {READINGS[0]: (trees, words), READINGS[1]: (trees,)}
-        found = {
+        cells_by = {
             reading: (
                 *cells(request, self.tables[0], of_trees(each), NOT_RUN),
                 *cells(request, self.tables[1], of_lines(lines_of([*each, *machines])), NOT_RUN),
@@ -52,9 +52,9 @@ class GeometricTree(Study):
         }
         cost, code = total([trees, words, *machines, *by_units.values()])
         whole = request.profile == "full" and not request.only
-        taken = chosen(found) if whole else READINGS[1]
-        tables = (by_reading(found, taken), by_gepsvm(request, by_units))
-        return StudyResult(found[taken], tuple(table for table in tables if table.rows), cost, code)
+        taken = chosen(cells_by) if whole else READINGS[1]
+        tables = (by_reading(cells_by, taken), by_gepsvm(request, by_units))
+        return StudyResult(cells_by[taken], tuple(table for table in tables if table.rows), cost, code)
 
 
 # Readings of linear GEPSVM, whose features may have any units and whose matrices may be made regular. The last one is
@@ -94,21 +94,21 @@ def by_gepsvm(request: StudyRequest, runs: Mapping[str, Outcome | None]) -> Extr
 READINGS = ("node", "parent")
 
 
-def numbers_of(found: Iterable[Cell]) -> Numbers:
+def numbers_of(cells: Iterable[Cell]) -> Numbers:
     """Return our numbers as claims read them."""
-    return {(c.dataset, c.method, c.metric): (c.ours, c.ours_sd or 0.0) for c in found if c.ours is not None}
+    return {(c.dataset, c.method, c.metric): (c.ours, c.ours_sd or 0.0) for c in cells if c.ours is not None}
 
 
-def chosen(found: Mapping[str, Iterable[Cell]]) -> str:
+def chosen(cells: Mapping[str, Iterable[Cell]]) -> str:
     """Return the reading that meets more of the claims of section IV. found : cells of both tables by reading"""
-    return of_claims({reading: [holds for _, holds in claims(numbers_of(mine))] for reading, mine in found.items()})
+    return of_claims({reading: [holds for _, holds in claims(numbers_of(mine))] for reading, mine in cells.items()})
 
 
-def by_reading(found: Mapping[str, tuple[Cell, ...]], taken: str) -> ExtraTable:
+def by_reading(cells: Mapping[str, tuple[Cell, ...]], taken: str) -> ExtraTable:
     """Return every claim of section IV and every cell of GDT by both readings, and how many claims each meets."""
-    said = {reading: dict(claims(numbers_of(mine))) for reading, mine in found.items()}
+    claims_by = {reading: dict(claims(numbers_of(mine))) for reading, mine in cells.items()}
     caption = f"Section IV by what the errors of a node are a share of; the {taken}'s rows are taken"
-    return table_of("by_misrate", caption, found, said, lambda cell: cell.method == "GDT")
+    return table_of("by_misrate", caption, cells, claims_by, lambda cell: cell.method == "GDT")
 
 
 class of_trees:
@@ -131,7 +131,7 @@ def _depths(run: Outcome | None) -> Mapping[tuple[str, str], Number]:
     """Return mean and SD over repetitions of the mean depth of a repetition's trees."""
     if run is None:
         return {}
-    found: dict[tuple[str, str], Number] = {}
+    depth_of: dict[tuple[str, str], Number] = {}
     for (dataset, title), line in run.lines().items():
         depths: dict[int, list[int]] = {}
         for row in run.rows:
@@ -139,5 +139,5 @@ def _depths(run: Outcome | None) -> Mapping[tuple[str, str], Number]:
                 depths.setdefault(row.repeat, []).append(row.depth)
         means = [fmean(each) for each in depths.values() if len(each) == run.experiment.cv.folds]
         if means:
-            found[dataset, title] = (fmean(means), stdev(means) if len(means) > 1 else None, "")
-    return found
+            depth_of[dataset, title] = (fmean(means), stdev(means) if len(means) > 1 else None, "")
+    return depth_of

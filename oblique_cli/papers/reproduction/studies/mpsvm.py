@@ -54,11 +54,11 @@ class MethodScores(NamedTuple):
     values: np.ndarray
 
     @classmethod
-    def of(cls, found: Mapping[tuple[str, str], float], methods: Sequence[str]) -> MethodScores:
+    def of(cls, accuracies: Mapping[tuple[str, str], float], methods: Sequence[str]) -> MethodScores:
         """Collect accuracies by (data set, method)."""
-        names = dict.fromkeys(dataset for dataset, _ in found)
-        whole = tuple(name for name in names if all((name, method) in found for method in methods))
-        values = np.array([[found[name, method] for method in methods] for name in whole])
+        names = dict.fromkeys(dataset for dataset, _ in accuracies)
+        whole = tuple(name for name in names if all((name, method) in accuracies for method in methods))
+        values = np.array([[accuracies[name, method] for method in methods] for name in whole])
         # Rounded, so that equal counts summed in another order are ties.
         return cls(whole, tuple(methods), np.round(values.reshape(len(whole), len(methods)), 9))
 
@@ -75,8 +75,8 @@ class MethodScores(NamedTuple):
         """Return whether the first method is significantly better: by "sign", or by Nemenyi's test."""
         i, j = self.methods.index(first), self.methods.index(second)
         if test == "sign":
-            found = significance_tests.sign_test((self.values[:, i] - self.values[:, j]).tolist())
-            return found.wins >= found.needed
+            sign = significance_tests.sign_test((self.values[:, i] - self.values[:, j]).tolist())
+            return sign.wins >= sign.needed
         ranks = self.ranks()
         critical = significance_tests.critical_difference(len(self.methods), len(self.datasets))
         return bool(ranks[j] - ranks[i] >= critical)
@@ -123,7 +123,7 @@ def _accuracies(run: Outcome | None) -> dict[tuple[str, str], float]:
 
 def _cells(reference: str, accuracies: Mapping[tuple[str, str], float]) -> list[Cell]:
     """Return our number beside every printed one."""
-    found = []
+    cells = []
     for number in published.numbers(*reference.split(":")):
         methods = _family_of(number)
         scores = MethodScores.of(accuracies, methods)
@@ -141,7 +141,7 @@ def _cells(reference: str, accuracies: Mapping[tuple[str, str], float]) -> list[
             ours = float(scores.better(first, second, number.qualifiers["test"]))
         else:
             note = "grows with the number of data sets; ours is in the table of ranks"
-        found.append(
+        cells.append(
             Cell(
                 reference,
                 number.dataset,
@@ -155,7 +155,7 @@ def _cells(reference: str, accuracies: Mapping[tuple[str, str], float]) -> list[
                 note,
             )
         )
-    return found
+    return cells
 
 
 def _family_of(number: Published) -> tuple[str, ...]:
@@ -223,7 +223,7 @@ def _readings(run: Outcome | None) -> list[ExtraTable]:
     """Average ranks of RaF, RoF and RRoF under other readings of the rotation, on the repetitions of that run."""
     if run is None:
         return []
-    found = {
+    accuracies = {
         (line.dataset, line.algorithm): line.accuracy.mean
         for line in run.table.lines
         if line.accuracy.mean is not None and line.repeats == line.repeats_expected
@@ -232,7 +232,7 @@ def _readings(run: Outcome | None) -> list[ExtraTable]:
     rows = []
     for reading in (key for key, of in params.items() if key.split(".")[0] == "rof"):
         methods = ("raf", reading, f"r{reading}")
-        scores = MethodScores.of(found, methods)
+        scores = MethodScores.of(accuracies, methods)
         if len(scores.datasets) < 2:
             continue
         sample = "a bootstrap sample" if params[reading].get("bootstrap") else "all rows"
@@ -254,9 +254,9 @@ def _signs(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
         scores = MethodScores.of(accuracies, (first, second))
         if len(scores.datasets) < 2:
             continue
-        found = significance_tests.sign_test((scores.values[:, 0] - scores.values[:, 1]).tolist())
-        verdict = "yes" if found.wins >= found.needed else "no"
-        rows.append((f"{first} over {second}", str(found.wins), str(found.losses), str(found.needed), verdict))
+        sign = significance_tests.sign_test((scores.values[:, 0] - scores.values[:, 1]).tolist())
+        verdict = "yes" if sign.wins >= sign.needed else "no"
+        rows.append((f"{first} over {second}", str(sign.wins), str(sign.losses), str(sign.needed), verdict))
     header = ("pair", "wins", "losses", "needed", "significant")
     return ExtraTable("signs", "Sign tests (Table IX), ties split evenly", header, tuple(rows))
 
@@ -281,12 +281,12 @@ def resampled(table: ExtraTable) -> ExtraTable:
             the differences between two samples of sets, one of the paper's size and one of ours. Of a verdict, how many
             samples of the paper's size reach it.
     """
-    found = {(row[0], title): float(text) for row in table.rows
+    accuracies = {(row[0], title): float(text) for row in table.rows
              for title, text in zip(table.header[1:], row[1:], strict=True) if text != "-"}  # fmt: skip
     rows = []
     for reference in ("IV-B", "IV-C", "IV-E"):
         for number in published.numbers(PAPER, reference):
-            scores = MethodScores.of(found, methods := _family_of(number))
+            scores = MethodScores.of(accuracies, methods := _family_of(number))
             n = len(scores.datasets)
             if number.mean is None or number.metric not in ("average_rank", "significantly_better") or n < 2:
                 continue
@@ -353,17 +353,17 @@ def _minleaf(runs: Sequence[Outcome | None]) -> list[ExtraTable]:
     if any(run is None for run in runs):
         return []
     repeats = min(run.experiment.cv.repeats for run in runs if run)
-    found: dict[tuple[str, str], float] = {}
+    accuracies: dict[tuple[str, str], float] = {}
     for value, run in enumerate(runs, start=1):
         sums: dict[tuple[str, str], list[tuple[int, int]]] = {}
         for row in run.rows if run else ():
             if row.status == "ok" and row.repeat < repeats:
                 title = f"{ALGORITHMS[row.algorithm].title} {value}"
                 sums.setdefault((row.dataset, title), []).append((row.n_correct, row.n_test))
-        found |= {key: float(np.divide(*np.sum(pairs, axis=0))) for key, pairs in sums.items()}
+        accuracies |= {key: float(np.divide(*np.sum(pairs, axis=0))) for key, pairs in sums.items()}
     rows = []
     for title in (*family("RaF"), *family("RRoF")):
-        scores = MethodScores.of(found, [f"{title} {value}" for value in (1, 2, 3)])
+        scores = MethodScores.of(accuracies, [f"{title} {value}" for value in (1, 2, 3)])
         if len(scores.datasets) >= 2:
             test = significance_tests.friedman(list(scores.ranks()), len(scores.datasets))
             rows.append((title, *(f"{rank:.2f}" for rank in scores.ranks()), f"{test.p:.3f}"))
@@ -375,13 +375,13 @@ def _mtry(run: Outcome | None) -> list[ExtraTable]:
     """Figure A-II: accuracy over mtry."""
     if run is None:
         return []
-    found = {(line.dataset, line.algorithm): line.accuracy.mean for line in run.table.lines}
+    accuracies = {(line.dataset, line.algorithm): line.accuracy.mean for line in run.table.lines}
     values = sorted({int(spec.params["mtry"]) for spec in run.experiment.algorithms})
     names = dict.fromkeys(spec.name for spec in run.experiment.algorithms)
     rows = []
-    for dataset in dict.fromkeys(dataset for dataset, _ in found):
+    for dataset in dict.fromkeys(dataset for dataset, _ in accuracies):
         for name in names:
-            means = [found.get((dataset, f"{name}.{value}")) for value in values]
+            means = [accuracies.get((dataset, f"{name}.{value}")) for value in values]
             rows.append((dataset, ALGORITHMS[name].title, *("-" if m is None else f"{m:.1f}" for m in means)))
     header = ("data set", "method", *(f"mtry {value}" for value in values))
     return [ExtraTable("mtry", "Accuracy over mtry (figure A-II)", header, tuple(rows))]
@@ -390,7 +390,7 @@ def _mtry(run: Outcome | None) -> list[ExtraTable]:
 def _bias_variance(request: StudyRequest, run: Outcome) -> list[ExtraTable]:
     """Figure 1: average ranks of bias and variance within the families of section IV-C."""
     datasets = load_datasets(run.experiment, request.data_dir, request.offline)
-    found = []
+    tables = []
     for base in ("RaF", "RRoF"):
         specs = tuple(s for s in run.experiment.algorithms if ALGORITHMS[s.name].title in family(base))
         if len(specs) < 2:
@@ -398,5 +398,5 @@ def _bias_variance(request: StudyRequest, run: Outcome) -> list[ExtraTable]:
         experiment = replace(run.experiment, algorithms=specs)
         grids = decomposing.decompose(experiment, datasets).sheet().grids
         for grid in grids[1:]:
-            found.append(ExtraTable(f"bias_variance_{base.lower()}", grid.caption, grid.header, grid.rows))
-    return found
+            tables.append(ExtraTable(f"bias_variance_{base.lower()}", grid.caption, grid.header, grid.rows))
+    return tables

@@ -241,9 +241,9 @@ def validate(job: Job, sample: Sample) -> Row:
     """Validate C4.5 as a step of the study."""
     started = time.perf_counter()
     with threadpool_limits(1):
-        found = validated(sample, seeds.integer(job.seed, job.dataset, "folds", job.repeat))
+        validation = validated(sample, seeds.integer(job.seed, job.dataset, "folds", job.repeat))
     seconds = time.perf_counter() - started
-    return Row.of(job, fit_seconds=seconds, measures=asdict(found))
+    return Row.of(job, fit_seconds=seconds, measures=asdict(validation))
 
 
 # What the matrix of coefficients holds: 90 % of the energy of each tree, as RFT and AFT, or all of it; and whether the
@@ -270,15 +270,15 @@ def variance_step(job: Job, sample: Sample) -> Row:
     """Measure the readings of the variance as a step of the study."""
     started = time.perf_counter()
     with threadpool_limits(1):
-        found = captured(job.dataset, sample, job.seed, job.repeat)
-    return Row.of(job, fit_seconds=time.perf_counter() - started, measures=found)
+        variance = captured(job.dataset, sample, job.seed, job.repeat)
+    return Row.of(job, fit_seconds=time.perf_counter() - started, measures=variance)
 
 
-def variances(found: Mapping[str, list[Mapping[str, float]]]) -> ExtraTable:
+def variances(draws_by: Mapping[str, list[Mapping[str, float]]]) -> ExtraTable:
     """Return the table of readings of the variance, by data set a list of draws."""
     printed = {n.dataset: n.mean for n in published.numbers(SOURCE, "7") if n.metric == "variance_captured_percent"}
     rows = []
-    for name, draws in found.items():
+    for name, draws in draws_by.items():
         number = printed[SETTINGS[name].code]
         assert number is not None
         for reading in READINGS:
@@ -328,8 +328,8 @@ class OrthogonalTrees(Study):
                 jobs = [step(self.name, name, VALIDATED, repeat, request.seed, data) for repeat in many]
                 calls += [(job, validate, (sample,)) for job in jobs]
         steps = take(request, self.name, calls)
-        asked = Counter((job.dataset, job.algorithm) for job, _, _ in calls)
-        missing = asked - Counter((row.dataset, row.algorithm) for row in steps.rows)
+        requested = Counter((job.dataset, job.algorithm) for job, _, _ in calls)
+        missing = requested - Counter((row.dataset, row.algorithm) for row in steps.rows)
         whole = [row for row in steps.rows if (row.dataset, row.algorithm) not in missing]
         runs = [row for row in whole if row.algorithm not in (VALIDATED, VARIANCE)]
         draws: dict[str, list[Mapping[str, float]]] = {}
@@ -344,10 +344,10 @@ class OrthogonalTrees(Study):
             f"odt: {len(steps.rows)} of {len(calls)} fits on {len(wanted)} data sets, {steps.now} of them now, "
             f"{steps.seconds:.1f} s"
         )
-        failures = {key: f"not run: {count} of {asked[key]} repetitions failed" for key, count in missing.items()}
-        found = cells(request, self.tables[0], _Ours(runs, folds, failures), NOT_RUN)
+        failures = {key: f"not run: {count} of {requested[key]} repetitions failed" for key, count in missing.items()}
+        all_cells = cells(request, self.tables[0], _Ours(runs, folds, failures), NOT_RUN)
         tables = (*_tables(runs, folds), *((variances(draws),) if draws else ()))
-        return StudyResult(found, tables, steps.cost, steps.exit_code)
+        return StudyResult(all_cells, tables, steps.cost, steps.exit_code)
 
 
 NOT_RUN = {
@@ -406,7 +406,7 @@ class _Ours:
             return None, None, failure
         if dataset not in self._folds:
             return None
-        mean, sd = _mean_sd([found.rmse for found in self._folds[dataset]])
+        mean, sd = _mean_sd([fold.rmse for fold in self._folds[dataset]])
         return mean, sd, "10-fold CV of the training rows"
 
 
@@ -445,8 +445,8 @@ def _tables(runs: list[Row], folds: Mapping[str, list[Validation]]) -> tuple[Ext
     by_fold = tuple(
         (
             name,
-            _shown([found.rmse for found in mine], digits=4),
-            _shown([found.sd_of_errors for found in mine]),
+            _shown([fold.rmse for fold in mine], digits=4),
+            _shown([fold.sd_of_errors for fold in mine]),
             f"{mine[0].test_rmse:.4f}",
             SETTINGS[name].remark,
         )

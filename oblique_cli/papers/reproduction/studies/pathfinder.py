@@ -91,20 +91,20 @@ class Pathfinder(Study):
         both = rows_by_method(runs[IMPURE], METHODS)
         rows: dict[str, Rows] = {name: {**both, **rows_by_method(each, METHODS)} for name, each in runs.items()}
         lower = {name: rows_by_method(each, METHODS) for name, each in low.items()}
-        found = {name: self._cells(request, mine) for name, mine in rows.items()}
+        cells_by = {name: self._cells(request, mine) for name, mine in rows.items()}
         taken, tables = IMPURE, [rejections(rows)]
         if whole:
-            said = {name: claims(mine, rows[name], lower[name]) for name, mine in found.items()}
-            taken = of_claims({name: list(mine.values()) for name, mine in said.items()})
+            claims_by = {name: claims(mine, rows[name], lower[name]) for name, mine in cells_by.items()}
+            taken = of_claims({name: list(mine.values()) for name, mine in claims_by.items()})
             caption = f"Section 3.4.3 by which rows leaves reject; {taken} is taken"
-            tables += [table_of("by_reject", caption, found, said, _is_pathfinder), by_purity(rows, lower)]
+            tables += [table_of("by_reject", caption, cells_by, claims_by, _is_pathfinder), by_purity(rows, lower)]
         cost, code = total([run for each in (*runs.values(), *low.values()) for run in each])
-        return StudyResult(found[taken], tuple(tables), cost, code)
+        return StudyResult(cells_by[taken], tuple(tables), cost, code)
 
     def _cells(self, request: StudyRequest, rows: Rows) -> tuple[Cell, ...]:
         def ours(number: Published, dataset: str) -> Number | None:
-            found = fold_score(rows.get((dataset, number.method), ()), SCORES[number.metric])
-            return found.number() if found else None
+            score = fold_score(rows.get((dataset, number.method), ()), SCORES[number.metric])
+            return score.number() if score else None
 
         not_run = {BEST: "the best of 22 programmes in another paper"}
         return tuple(cell for table in self.tables for cell in cells(request, table, ours, not_run))
@@ -133,12 +133,12 @@ def _is_pathfinder(cell: Cell) -> bool:
     return cell.method == "PATHFINDER"
 
 
-def claims(found: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | None]:
+def claims(cells: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | None]:
     """Return what section 3.4.3 says of PATHFINDER, and whether ours meet it; None if chance decides.
 
     rows : of the cells in `found`; lower : with purity thresholds of 80 %
     """
-    numbers = {(c.dataset, c.method, c.metric): (c.ours, c.ours_sd or 0.0) for c in found if c.ours is not None}
+    numbers = {(c.dataset, c.method, c.metric): (c.ours, c.ours_sd or 0.0) for c in cells if c.ours is not None}
     out: dict[str, bool | None] = {}
     for name in PERFECT:
         accuracy, rejected = (numbers.get((name, "PATHFINDER", f"{of}_percent")) for of in ("accuracy", "reject"))
@@ -167,8 +167,8 @@ def claims(found: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | N
 
 
 def _mean(rows: Rows, name: str, score: Score) -> float | None:
-    found = fold_score(rows.get((name, "PATHFINDER"), ()), score)
-    return None if found is None else found.mean
+    scored = fold_score(rows.get((name, "PATHFINDER"), ()), score)
+    return None if scored is None else scored.mean
 
 
 def _accepted(row: Row) -> float:
@@ -186,9 +186,9 @@ def rejections(rows: Mapping[str, Rows]) -> ExtraTable:
     """
     scores = (SCORES["reject_percent"], _published_accuracy, _accepted, _right, SCORES["n_leaves"])
     lines = []
-    for reading, found in rows.items():
+    for reading, scores_by in rows.items():
         for name in GRID_SIZES:
-            means = [_mean(found, name, score) for score in scores]
+            means = [_mean(scores_by, name, score) for score in scores]
             if means[0] is not None:
                 lines.append((reading, name, *(f"{mean:.1f}" for mean in means)))
     columns = ("rejected %", "accuracy as printed %", "accuracy of accepted %", "of all rows %", "leaves")
@@ -200,9 +200,9 @@ def by_purity(rows: Mapping[str, Rows], lower: Mapping[str, Rows]) -> ExtraTable
     """Return accuracy as printed and rejected rows, means over the real sets, by reading and purity thresholds."""
     lines = []
     for purity, each in (("100", rows), ("80", lower)):
-        for reading, found in each.items():
+        for reading, scores_by in each.items():
             scores = (SCORES["accuracy_percent"], SCORES["reject_percent"])
-            means = [[_mean(found, name, score) or 0.0 for name in REAL] for score in scores]
+            means = [[_mean(scores_by, name, score) or 0.0 for name in REAL] for score in scores]
             lines.append((reading, purity, *(f"{fmean(values):.1f}" for values in means)))
     header = ("rejected are rows", "purity %", "accuracy as printed %", "rejected %")
     return ExtraTable("by_purity", "Means over the real sets by purity thresholds", header, tuple(lines), left=1)

@@ -34,7 +34,7 @@ from oblique_cli.papers.hierarchy.linkage import neighbor_joining, upgma
 from oblique_cli.papers.hierarchy.sequences import labels_by_poles, p_distances, random_sequences
 from oblique_cli.papers.hierarchy.staxac import GRAPHS, staxac
 from oblique_cli.papers.hierarchy.voting import votes, winners
-from oblique_cli.papers.reproduction.framework.choice_of_reading import met, of_claims, told
+from oblique_cli.papers.reproduction.framework.choice_of_reading import claims_sentence, met, of_claims
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import Number, cells
 from oblique_cli.papers.reproduction.framework.steps import step, take
@@ -110,22 +110,22 @@ class TaxonomyStudy(Study):
         """
         started = time.perf_counter()
         steps = take(request, self.name, [*_accuracy_calls(request), *_editing_calls(request)])
-        found: Found = {}
+        scores: Found = {}
         for row in steps.rows:
             for text, value in row.measures.items():
-                found.setdefault(_key_of(text), []).append(value)
-        notes = {key: BY_TEST_LABELS for key in found if key[1] in EDITORS and key[2] == "accuracy_percent"}
+                scores.setdefault(_key_of(text), []).append(value)
+        notes = {key: BY_TEST_LABELS for key in scores if key[1] in EDITORS and key[2] == "accuracy_percent"}
         findings: list[Finding] = []
         tables: list[ExtraTable] = []
-        _sequences(request, found, findings)
+        _sequences(request, scores, findings)
         for section in SECTIONS:
-            tables += _by_claims(request, section, found, findings, notes)
-        tables += [*_ties(request), *_editing(request, found, findings)]
+            tables += _by_claims(request, section, scores, findings, notes)
+        tables += [*_ties(request), *_editing(request, scores, findings)]
         tables += _readings(request)
         tables += [*_editing_readings(request), *_folds_and_limits(request)]
-        rows = tuple((what, said, ours, _DIRECTION[holds]) for what, said, ours, holds in findings)
+        rows = tuple((what, published_text, ours, _DIRECTION[holds]) for what, published_text, ours, holds in findings)
         summary = ExtraTable("findings", "Published findings", ("finding", "published", "ours", "direction"), rows)
-        every = [cell for table in self.tables for cell in _cells(request, table, found, notes)]
+        every = [cell for table in self.tables for cell in _cells(request, table, scores, notes)]
         seconds = time.perf_counter() - started
         work = seconds - steps.seconds + sum(row.fit_seconds for row in steps.rows)
         return StudyResult(tuple(every), (summary, *tables), Cost(0, seconds, 0, work), steps.exit_code)
@@ -149,7 +149,7 @@ def _key_of(text: str) -> Key:
     return dataset, method, metric, tuple((name, value) for name, value in qualifiers)
 
 
-def _cells(request: StudyRequest, reference: str, found: Found, notes: Mapping[Key, str]) -> tuple[Cell, ...]:
+def _cells(request: StudyRequest, reference: str, scores: Found, notes: Mapping[Key, str]) -> tuple[Cell, ...]:
     """The cells of a table: mean and SD over draws or repetitions."""
 
     names = {published.dataset_code(SOURCE, name): name for name in MADE_HERE}
@@ -157,7 +157,7 @@ def _cells(request: StudyRequest, reference: str, found: Found, notes: Mapping[K
     def ours(number: Published, dataset: str) -> Number | None:
         identifying = {k: v for k, v in number.qualifiers.items() if k in IDENTIFYING}
         key = _key(names.get(dataset, dataset), number.method, number.metric, **identifying)
-        values = found.get(key)
+        values = scores.get(key)
         if values is None:
             return None
         return fmean(values), stdev(values) if len(values) > 1 else None, notes.get(key, "")
@@ -168,15 +168,15 @@ def _cells(request: StudyRequest, reference: str, found: Found, notes: Mapping[K
 IDENTIFYING = ("theta_percent", "theta", "clustering", "rank", "k", "beta_percent", "x")
 
 
-def _add(found: Found, value: float, *key: str, **qualifiers: object) -> None:
+def _add(scores: Found, value: float, *key: str, **qualifiers: object) -> None:
     dataset, method, metric = key
-    found.setdefault(_key(dataset, method, metric, **qualifiers), []).append(float(value))
+    scores.setdefault(_key(dataset, method, metric, **qualifiers), []).append(float(value))
 
 
 # ---- sequences (Tables 4.3, 5.3, 5.4; figure 5.6) --------------------------------------------------------------------
 
 
-def _sequences(request: StudyRequest, found: Found, findings: list[Finding]) -> None:
+def _sequences(request: StudyRequest, scores: Found, findings: list[Finding]) -> None:
     """Random sequences of length 200 with p-distances: AVALANCHE beside UPGMA, STAXAC beside neighbor joining."""
     draws = SEQUENCE_DRAWS[request.profile]
     for name, n in UNSUPERVISED_SETS.items():
@@ -186,26 +186,26 @@ def _sequences(request: StudyRequest, found: Found, findings: list[Finding]) -> 
             condensed = p_distances(random_sequences(n, seeds.generator(request.seed, "taxonomy", name, draw)))
             for method, tree in (("UPGMA", upgma(condensed)), ("AVALANCHE", avalanche(condensed))):
                 within, between = measures.mean_distances(tree, condensed)
-                _add(found, within, name, method, "intra_cluster_distance")
-                _add(found, between, name, method, "inter_cluster_distance")
+                _add(scores, within, name, method, "intra_cluster_distance")
+                _add(scores, between, name, method, "inter_cluster_distance")
                 if method == "AVALANCHE":
-                    _add(found, tree.n_nodes, name, "AVALANCHE and UPGMA", "n_clusters")
+                    _add(scores, tree.n_nodes, name, "AVALANCHE and UPGMA", "n_clusters")
         for side, metric in (("within", "intra_cluster_distance"), ("between", "inter_cluster_distance")):
-            a, b = (found[_key(name, method, metric)] for method in ("AVALANCHE", "UPGMA"))
+            a, b = (scores[_key(name, method, metric)] for method in ("AVALANCHE", "UPGMA"))
             what = f"mean distance {side} clusters, {name}, AVALANCHE and UPGMA"
             findings.append((what, "AVALANCHE smaller or equal", _pair(a, b), _is_less(a, b)))
 
 
-def _labeled(request: StudyRequest, found: Found, findings: list[Finding], graph: str) -> Iterator[ExtraTable]:
+def _labeled(request: StudyRequest, scores: Found, findings: list[Finding], graph: str) -> Iterator[ExtraTable]:
     """Section 5.5.1: STAXAC beside neighbor joining on labelled sequences."""
     for name, noise in LABELLED_SETS.items():
         if request.wants("dataset", name):
-            _labeled_sequences(request, name, noise, found, findings, graph)
+            _labeled_sequences(request, name, noise, scores, findings, graph)
     yield from ()
 
 
 def _labeled_sequences(
-    request: StudyRequest, name: str, noise: float, found: Found, findings: list[Finding], graph: str
+    request: StudyRequest, name: str, noise: float, scores: Found, findings: list[Finding], graph: str
 ) -> None:
     depth: dict[str, list[float]] = {"STAXAC": [], "NJ": []}
     for draw in range(SEQUENCE_DRAWS[request.profile]):
@@ -216,15 +216,15 @@ def _labeled_sequences(
             taxonomy = Taxonomy.of(tree, codes)
             for theta in THETAS:
                 size = measures.edited_size(taxonomy, theta)
-                _add(found, size, name, method, "n_nodes", theta_percent=round(100 * theta))
-            _add(found, measures.family_changes(taxonomy), name, method, "family_changes")
+                _add(scores, size, name, method, "n_nodes", theta_percent=round(100 * theta))
+            _add(scores, measures.family_changes(taxonomy), name, method, "family_changes")
             purity = measures.purity_per_depth(taxonomy).purity
             depth[method].append(float(np.argmax(purity >= 0.9)))
     for metric, qualifiers, what in (
         *(("n_nodes", {"theta_percent": round(100 * t)}, f"nodes of the tree edited at {t:.0%}") for t in THETAS),
         ("family_changes", {}, "sub-family changes"),
     ):
-        a, b = (found[_key(name, method, metric, **qualifiers)] for method in ("STAXAC", "NJ"))
+        a, b = (scores[_key(name, method, metric, **qualifiers)] for method in ("STAXAC", "NJ"))
         findings.append((f"{what}, {name}, STAXAC and NJ", "STAXAC fewer", _pair(a, b), _is_less(a, b)))
     a, b = depth["STAXAC"], depth["NJ"]
     what = f"depth of 90% mean purity, {name}, STAXAC and NJ"
@@ -252,7 +252,7 @@ def _ties(request: StudyRequest) -> Iterator[ExtraTable]:
     for name, noise in LABELLED_SETS.items():
         if not request.wants("dataset", name):
             continue
-        found: dict[str, list[tuple[int, ...]]] = {"STAXAC": [], "NJ": []}
+        changes_of: dict[str, list[tuple[int, ...]]] = {"STAXAC": [], "NJ": []}
         for draw in range(SEQUENCE_DRAWS[request.profile]):
             rng = seeds.generator(request.seed, "taxonomy", name, draw)
             condensed = p_distances(random_sequences(LABELLED_SIZE, rng))
@@ -262,9 +262,9 @@ def _ties(request: StudyRequest) -> Iterator[ExtraTable]:
                 ("STAXAC", staxac(condensed, codes, "renewed")[0]),
                 ("NJ", neighbor_joining(condensed)),
             ):
-                found[method].append(changes_by_ties(Taxonomy.of(tree, codes), ties))
+                changes_of[method].append(changes_by_ties(Taxonomy.of(tree, codes), ties))
         code = published.dataset_code(SOURCE, name) or name
-        for method, changes in found.items():
+        for method, changes in changes_of.items():
             shown = (
                 f"{fmean(rule):.1f} ± {stdev(rule):.1f} ({min(rule)} to {max(rule)})"
                 for rule in zip(*changes, strict=True)
@@ -308,15 +308,15 @@ def _boston(data: Dataset, attributes: int = 12) -> Dataset:
 
     The river dummy is left out, which leaves the 12 attributes of Table 5.5; with 13 it stays.
     """
-    kept = [i for i, name in enumerate(data.feature_names) if attributes == 13 or name.lower() != "chas"]
+    columns = [i for i, name in enumerate(data.feature_names) if attributes == 13 or name.lower() != "chas"]
     codes = np.digitize(np.log(1000.0 * data.y), [9.84, 10.075], right=True).astype(np.int32)
     return replace(
         data,
         name="boston_housing_3class",
-        X=np.ascontiguousarray(data.X[:, kept]),
+        X=np.ascontiguousarray(data.X[:, columns]),
         y=codes,
         classes=("low", "middle", "high"),
-        feature_names=tuple(data.feature_names[i] for i in kept),
+        feature_names=tuple(data.feature_names[i] for i in columns),
         task="classification",
     )
 
@@ -327,25 +327,25 @@ def taxonomy_of(data: Dataset, scaling: str, graph: str = "nearest") -> Taxonomy
     return Taxonomy.of(tree, data.y, len(data.classes))
 
 
-def _eureka(request: StudyRequest, found: Found, findings: list[Finding], graph: str) -> Iterator[ExtraTable]:
+def _eureka(request: StudyRequest, scores: Found, findings: list[Finding], graph: str) -> Iterator[ExtraTable]:
     """Sections 5.4.2 and 5.5.2: thresholds, modality, complexity, and its correlation with accuracy."""
     if request.wants("dataset", IRIS):
-        _iris(request, found, graph)
+        _iris(request, scores, graph)
     rows, numbers = [], []
     for name in _eureka_sets(request):
-        if (key := _key(name, CLASSIFIED, "accuracy_percent")) not in found:
+        if (key := _key(name, CLASSIFIED, "accuracy_percent")) not in scores:
             continue  # its step failed
         data, scaling = dataset_of(name, request.data_dir, request.offline)
         taxonomy = taxonomy_of(data, scaling, graph)
         complexity = measures.classification_complexity(taxonomy)
         size = measures.mean_cluster_size(taxonomy)
-        accuracy = fmean(found[key])
+        accuracy = fmean(scores[key])
         numbers.append((complexity, size, accuracy))
         share = sum(s.size for s in measures.subclasses(taxonomy, 1.0, SIGMA)) / taxonomy.n
         modes = {theta: measures.modality(taxonomy, theta, SIGMA) for theta in (1.0, 0.9)}
         shown = [" ".join(f"{c}:{m}" for c, m in zip(data.classes, modes[t], strict=True)) for t in (1.0, 0.9)]
         rows.append((name, f"{complexity:.3f}", f"{size:.2f}", f"{accuracy:.2f}", f"{100 * share:.1f}", *shown))
-        _of_set(name, found, findings, modes, share, size)
+        _of_set(name, scores, findings, modes, share, size)
         request.say(f"taxonomy: {name}, graph {graph}, complexity {complexity:.3f}, mean accuracy {accuracy:.1f}")
     if len(numbers) > 2:
         complexity, size, accuracy = np.array(numbers).T
@@ -353,7 +353,7 @@ def _eureka(request: StudyRequest, found: Found, findings: list[Finding], graph:
         by_size = float(np.corrcoef(size, accuracy)[0, 1])
         if len(numbers) == len(EIGHT):
             for value, x in ((by_complexity, "classification complexity"), (by_size, "mean size of pure clusters")):
-                _add(found, round(value, 2), "eight_uci_sets", "EUREKA", "correlation", x=x)
+                _add(scores, round(value, 2), "eight_uci_sets", "EUREKA", "correlation", x=x)
         findings.append(
             (
                 f"correlation of complexity and mean accuracy, {len(numbers)} sets",
@@ -380,24 +380,24 @@ def _eureka(request: StudyRequest, found: Found, findings: list[Finding], graph:
         )
 
 
-def _iris(request: StudyRequest, found: Found, graph: str) -> None:
+def _iris(request: StudyRequest, scores: Found, graph: str) -> None:
     """Section 5.4.2 and figure 5.4."""
     data, scaling = dataset_of(IRIS, request.data_dir, request.offline)
     taxonomy = taxonomy_of(data, scaling, graph)
     method = "STAXAC+EUREKA"
     thresholds = measures.purity_thresholds(taxonomy)
     for i, threshold in enumerate(thresholds):
-        _add(found, round(threshold, 3), IRIS, method, "purity_threshold", clustering=i)
-    _add(found, len(thresholds), IRIS, method, "n_clusterings")
-    _add(found, len(measures.extract_clusters(taxonomy, 1.0)), IRIS, method, "n_clusters", theta=1)
-    _add(found, len(measures.extract_clusters(taxonomy, 0.333)), IRIS, method, "n_clusters", theta=0.333)
+        _add(scores, round(threshold, 3), IRIS, method, "purity_threshold", clustering=i)
+    _add(scores, len(thresholds), IRIS, method, "n_clusterings")
+    _add(scores, len(measures.extract_clusters(taxonomy, 1.0)), IRIS, method, "n_clusters", theta=1)
+    _add(scores, len(measures.extract_clusters(taxonomy, 0.333)), IRIS, method, "n_clusters", theta=0.333)
     for rank, subclass in enumerate(measures.subclasses(taxonomy, 1.0, 10), 1):
-        _add(found, subclass.size, IRIS, method, "subclass_size", theta=1, rank=rank)
+        _add(scores, subclass.size, IRIS, method, "subclass_size", theta=1, rank=rank)
 
 
 def _of_set(
     name: str,
-    found: Found,
+    scores: Found,
     findings: list[Finding],
     modes: Mapping[float, NDArray[np.int64]],
     share: float,
@@ -405,8 +405,8 @@ def _of_set(
 ) -> None:
     """What section 5.5.2 says of single sets."""
     if name == "breast_cancer_wisconsin":
-        _add(found, modes[0.9].sum(), name, "EUREKA", "n_subclasses", theta="0.90")
-        _add(found, modes[1.0][1], name, "EUREKA", "n_subclasses_class_M", theta=1)  # benign, malignant
+        _add(scores, modes[0.9].sum(), name, "EUREKA", "n_subclasses", theta="0.90")
+        _add(scores, modes[1.0][1], name, "EUREKA", "n_subclasses_class_M", theta=1)  # benign, malignant
         findings.append(
             (
                 f"{name}: more subclasses at purity 1 than at 0.9",
@@ -416,7 +416,7 @@ def _of_set(
             )
         )
     if name in ("house_votes_complete", "bupa"):
-        _add(found, 100 * share, name, "EUREKA", "examples_in_subclasses_percent", theta=1)
+        _add(scores, 100 * share, name, "EUREKA", "examples_in_subclasses_percent", theta=1)
     if name == "pima":
         findings.append(
             (
@@ -426,12 +426,12 @@ def _of_set(
                 (modes[1.0] > 0).tolist() == [True, False],
             )
         )
-    said, holds = {
+    published_size, holds = {
         "breast_cancer_wisconsin": ("above 15", size > 15),
         "house_votes_complete": ("above 15", size > 15),
         "image_segmentation": ("about 10", 8 <= size <= 12),
     }.get(name, ("below 5", size < 5))
-    findings.append((f"{name}: rows a pure cluster", said, f"{size:.1f}", holds))
+    findings.append((f"{name}: rows a pure cluster", published_size, f"{size:.1f}", holds))
 
 
 def _eureka_sets(request: StudyRequest) -> list[str]:
@@ -455,17 +455,17 @@ def accuracy_step(job: Job, data: Dataset) -> Row:
 def accuracies(data: Dataset, seed: int) -> dict[str, list[float]]:
     """Return the accuracy in percent of each of CLASSIFIERS in each fold of a stratified 10-fold cross-validation."""
     folds = StratifiedKFold(10, shuffle=True, random_state=seeds.integer(seed, "taxonomy", data.name, "folds"))
-    found: dict[str, list[float]] = {name: [] for name in CLASSIFIERS}
+    accuracies: dict[str, list[float]] = {name: [] for name in CLASSIFIERS}
     for i, (train, test) in enumerate(folds.split(data.X, data.y)):
-        for name, values in found.items():
+        for name, values in accuracies.items():
             model = make(name, random_state=seeds.integer(seed, data.name, name, i))
             values.append(100.0 * model.fit(data.X[train], data.y[train]).score(data.X[test], data.y[test]))
-    return found
+    return accuracies
 
 
-def _row(job: Job, started: float, found: Found) -> Row:
+def _row(job: Job, started: float, scores: Found) -> Row:
     """Return the row of a step that found one value for each key."""
-    values = {_text_of(key): value for key, (value,) in found.items()}
+    values = {_text_of(key): value for key, (value,) in scores.items()}
     return Row.of(job, fit_seconds=time.perf_counter() - started, measures=values)
 
 
@@ -493,25 +493,25 @@ SECTIONS = (Section("sequences", ("5.3", "5.4"), _labeled), Section("eureka", ("
 
 
 def _by_claims(
-    request: StudyRequest, section: Section, found: Found, findings: list[Finding], notes: dict[Key, str]
+    request: StudyRequest, section: Section, scores: Found, findings: list[Finding], notes: dict[Key, str]
 ) -> list[ExtraTable]:
     """Run a section under both readings, keep what the one finds that meets more of its claims, and show both."""
     numbers: dict[str, Found] = {graph: {} for graph in TRIED}
-    said: dict[str, list[Finding]] = {graph: [] for graph in TRIED}
+    findings_by: dict[str, list[Finding]] = {graph: [] for graph in TRIED}
     tables: dict[str, list[ExtraTable]] = {}
-    accuracies = {key: values for key, values in found.items() if key[1] == CLASSIFIED}
+    accuracies = {key: values for key, values in scores.items() if key[1] == CLASSIFIED}
     for graph in TRIED:
         numbers[graph] |= accuracies
-        tables[graph] = list(section.run(request, numbers[graph], said[graph], graph))
-    claims = {graph: [holds for *_, holds in said[graph]] for graph in TRIED}
+        tables[graph] = list(section.run(request, numbers[graph], findings_by[graph], graph))
+    claims = {graph: [holds for *_, holds in findings_by[graph]] for graph in TRIED}
     chosen = of_claims(claims)
-    found |= numbers[chosen]
-    findings += said[chosen]
-    if not any(said.values()):
+    scores |= numbers[chosen]
+    findings += findings_by[chosen]
+    if not any(findings_by.values()):
         return tables[chosen]
     for key in numbers[chosen]:
         if "NJ" not in key[1]:
-            notes[key] = f"graph {chosen}: {told(claims)}"
+            notes[key] = f"graph {chosen}: {claims_sentence(claims)}"
     shown = [
         cell
         for graph in TRIED
@@ -547,7 +547,7 @@ def _readings(request: StudyRequest) -> Iterator[ExtraTable]:
         "art2_sequences": "17 nodes, 6 changes",
     }
     rows = []
-    for name, said in printed.items():
+    for name, text in printed.items():
         if not request.wants("dataset", name):
             continue
         if name in LABELLED_SETS:
@@ -555,7 +555,7 @@ def _readings(request: StudyRequest) -> Iterator[ExtraTable]:
         else:
             data, scaling = dataset_of(name, request.data_dir, request.offline)
             shown = [_of_clusters(taxonomy_of(data, scaling, graph)) for graph in GRAPHS]
-        rows.append((name, said, *shown))
+        rows.append((name, text, *shown))
     if rows:
         yield ExtraTable(
             "readings",
@@ -603,8 +603,8 @@ def _of_editing(data: Dataset, scaling: str, seed: int, other: Dataset | None) -
     """Rows of the table of readings; `other` holds the same rows with other columns."""
     shuffled = list(KFold(10, shuffle=True, random_state=seeds.integer(seed, "taxonomy", data.name)).split(data.X))
     in_order = list(KFold(10).split(data.X))
-    found = [[edited(data, scaling, folds, seed, False)] for folds in (shuffled, in_order)]
-    found.append([edited(data, "none", shuffled, seed, False)] if scaling != "none" else [])
+    readings = [[edited(data, scaling, folds, seed, False)] for folds in (shuffled, in_order)]
+    readings.append([edited(data, "none", shuffled, seed, False)] if scaling != "none" else [])
     for units in (scaling, "none"):
         drawn: list[Found] = []
         for draw in range(BLD_DRAWS if data.name == "bupa" else 0):
@@ -612,12 +612,12 @@ def _of_editing(data: Dataset, scaling: str, seed: int, other: Dataset | None) -
             some = rng.permutation(data.n)[:BLD_ROWS]
             part = replace(data, X=data.X[some], y=data.y[some])
             drawn.append(edited(part, units, list(KFold(10).split(part.X)), seed, False))
-        found.append(drawn)
-    found.append([] if other is None else [edited(other, scaling, shuffled, seed, False)])
-    for key in found[0][0]:
+        readings.append(drawn)
+    readings.append([] if other is None else [edited(other, scaling, shuffled, seed, False)])
+    for key in readings[0][0]:
         _, method, metric, qualifiers = key
         which = "; ".join(f"{name}={value}" for name, value in qualifiers)
-        values = [[each[key][0] for each in reading] for reading in found]
+        values = [[each[key][0] for each in reading] for reading in readings]
         yield method, metric, which, *(_between(reading) for reading in values)
 
 
@@ -663,7 +663,7 @@ def rights(square: NDArray[np.float64], codes: NDArray[np.int32], folds: Folds) 
     of the training rows themselves, each by the others: what the editor keeps."""
     n, k, known = len(codes), max(NEIGHBORS), codes.astype(np.int64)
     order = np.argsort(square + np.diag(np.full(n, np.inf)), axis=1, kind="stable")[:, :NEAR]
-    found = {(name, k): 0.0 for name in ("k-NN", *EDITING_RULES) for k in NEIGHBORS}
+    shares = {(name, k): 0.0 for name in ("k-NN", *EDITING_RULES) for k in NEIGHBORS}
     for test in folds:
         away = np.isin(order, test)
         nearest = np.take_along_axis(order, np.argsort(away, axis=1, kind="stable")[:, :k], axis=1)
@@ -675,8 +675,8 @@ def rights(square: NDArray[np.float64], codes: NDArray[np.int32], folds: Folds) 
                 columns = nearest[rows, :few]
                 ballots = votes(square[rows], columns, known, int(known.max()) + 1, weights)
                 right = float((winners(ballots, columns, known) == known[rows]).sum())
-                found[name, few] += 100.0 * right / (n if name == "k-NN" else 10 * len(rows))
-    return found
+                shares[name, few] += 100.0 * right / (n if name == "k-NN" else 10 * len(rows))
+    return shares
 
 
 def square_of(data: Dataset, scaling: str) -> NDArray[np.float64]:
@@ -715,11 +715,11 @@ def pairs(datasets: Mapping[str, tuple[Dataset, str]], seed: int, count: int = F
             for k in NEIGHBORS:
                 which = (("k", str(k)),)
                 accuracy = printed["k-NN", "accuracy_percent", which]
-                kept = 100.0 - printed[editor, "compression_percent", which]
+                retained = 100.0 - printed[editor, "compression_percent", which]
                 moved = [each["k-NN", k] - each[editor, k] for each in drawn]
-                apart = accuracy - kept
+                apart = accuracy - retained
                 rows.append(
-                    (name, editor, str(k), f"{accuracy:.2f}", f"{kept:.2f}", f"{apart:.2f}", str(len(moved)),
+                    (name, editor, str(k), f"{accuracy:.2f}", f"{retained:.2f}", f"{apart:.2f}", str(len(moved)),
                      f"{min(moved):.2f}", f"{max(moved):.2f}", "yes" if min(moved) <= apart <= max(moved) else "no",
                      f"{filed['k-NN', k] - filed[editor, k]:.2f}")
                 )  # fmt: skip
@@ -742,10 +742,10 @@ def _folds_and_limits(request: StudyRequest) -> Iterator[ExtraTable]:
 LIMITS, WITHIN = (10.0, 40.0, 0.5), 2.0  # of MEDV; points between accuracies, the standard error of a share of 506 rows
 
 
-def _with(found: Found, dataset: str, right: Mapping[tuple[str, int], float]) -> Found:
+def _with(scores: Found, dataset: str, right: Mapping[tuple[str, int], float]) -> Found:
     """Return what was found with the accuracies of k-NN that limits are chosen by: of one matrix for all rows."""
     accuracies = {_key(dataset, "k-NN", "accuracy_percent", k=k): [right["k-NN", k]] for k in NEIGHBORS}
-    return found | accuracies
+    return scores | accuracies
 
 
 def limits(boston: Dataset) -> ExtraTable:
@@ -773,7 +773,7 @@ def limits(boston: Dataset) -> ExtraTable:
               *(f"{low:g} and {high:g}" for low, high, _ in chosen))  # fmt: skip
     rows = []
     for (method, metric, which), mean in printed.items() if chosen else ():
-        values = [found[data.name, method, metric, which][0] for *_, found in chosen]
+        values = [scores[data.name, method, metric, which][0] for *_, scores in chosen]
         rows.append(
             (method, metric, "; ".join(f"{n}={v}" for n, v in which), f"{mean:g}",
              f"{base[data.name, method, metric, which][0]:.2f}", f"{len(chosen)} of {tried}", f"{min(values):.2f}",
@@ -785,19 +785,19 @@ def limits(boston: Dataset) -> ExtraTable:
 # ---- HC-edit (figure 6.4) --------------------------------------------------------------------------------------------
 
 
-def _editing(request: StudyRequest, found: Found, findings: list[Finding]) -> Iterator[ExtraTable]:
+def _editing(request: StudyRequest, scores: Found, findings: list[Finding]) -> Iterator[ExtraTable]:
     """Figure 6.4 by its own protocol, beta chosen with the test labels, and beside it beta chosen inside."""
     rows = []
     for name in EDITED_SETS:
-        if not all(_key(name, method, INSIDE, k=k) in found for method in EDITORS for k in NEIGHBORS):
+        if not all(_key(name, method, INSIDE, k=k) in scores for method in EDITORS for k in NEIGHBORS):
             continue  # not asked for, or its first step failed
-        inside = {(method, k): found[_key(name, method, INSIDE, k=k)] for method in EDITORS for k in NEIGHBORS}
+        inside = {(method, k): scores[_key(name, method, INSIDE, k=k)] for method in EDITORS for k in NEIGHBORS}
         for k in NEIGHBORS:
-            shown = [_mean_of(found, name, method, k) for method in (*EDITORS, *OTHERS)]
+            shown = [_mean_of(scores, name, method, k) for method in (*EDITORS, *OTHERS)]
             rows.append((name, str(k), *shown, *(f"{fmean(inside[method, k]):.2f}" for method in EDITORS)))
         removed = [
-            fmean(found[_key(name, "Wilson", "compression_percent", k=k)])
-            - fmean(found[_key(name, method, "compression_percent", k=k, beta_percent=90)])
+            fmean(scores[_key(name, "Wilson", "compression_percent", k=k)])
+            - fmean(scores[_key(name, method, "compression_percent", k=k, beta_percent=90)])
             for k in NEIGHBORS
             for method in EDITORS
         ]
@@ -810,7 +810,7 @@ def _editing(request: StudyRequest, found: Found, findings: list[Finding]) -> It
             )
         )
         best = {
-            method: max(float(_mean_of(found, name, method, k)) for k in NEIGHBORS) for method in (*EDITORS, *OTHERS)
+            method: max(float(_mean_of(scores, name, method, k)) for k in NEIGHBORS) for method in (*EDITORS, *OTHERS)
         }
         honest = max(fmean(inside[method, k]) for method in EDITORS for k in NEIGHBORS)
         others = max(best[method] for method in OTHERS)
@@ -842,8 +842,8 @@ def _percent(part: int, whole: int) -> float:
     return round(100.0 * int(part) / whole, 2)
 
 
-def _mean_of(found: Found, dataset: str, method: str, k: int) -> str:
-    return f"{fmean(found[_key(dataset, method, 'accuracy_percent', k=k)]):.2f}"
+def _mean_of(scores: Found, dataset: str, method: str, k: int) -> str:
+    return f"{fmean(scores[_key(dataset, method, 'accuracy_percent', k=k)]):.2f}"
 
 
 def _editing_calls(request: StudyRequest) -> Iterator[Call]:
@@ -868,7 +868,7 @@ def edited(
     data: Dataset, scaling: str, folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]], seed: int, choose: bool
 ) -> Found:
     """Accuracy and compression of every method and k over these folds; `choose` beta inside as well."""
-    found: Found = {}
+    scores: Found = {}
     for k in NEIGHBORS:
         settings: dict[str, Any] = {"n_neighbors": k, "scaling": scaling}
         for method, name in OTHERS.items():
@@ -877,11 +877,11 @@ def edited(
                 model = make(name, **settings).fit(data.X[train], data.y[train])
                 right += int((model.predict(data.X[test]) == data.y[test]).sum())
                 compression.append(model.compression_)
-            _add(found, _percent(right, data.n), data.name, method, "accuracy_percent", k=k)
-            _add(found, fmean(compression), data.name, method, "compression_percent", k=k)
+            _add(scores, _percent(right, data.n), data.name, method, "accuracy_percent", k=k)
+            _add(scores, fmean(compression), data.name, method, "compression_percent", k=k)
     for method in EDITORS:
-        _hc_edit(data, scaling, folds, seed, method, choose, found)
-    return found
+        _hc_edit(data, scaling, folds, seed, method, choose, scores)
+    return scores
 
 
 def _hc_edit(
@@ -891,7 +891,7 @@ def _hc_edit(
     seed: int,
     method: str,
     choose: bool,
-    found: Found,
+    scores: Found,
 ) -> None:
     """HC-edit of one kind of tree in one cross-validation; `choose` beta inside as well, in the first one only."""
     tree = {"HC-edit-STAXAC": "staxac", "HC-edit-UPGMA": "upgma"}[method]
@@ -906,11 +906,11 @@ def _hc_edit(
             model.set_params(n_neighbors=k)
             right[j] += (model.predict_path(data.X[test], BETAS) == data.y[test][:, None]).sum(axis=0)
             if choose:
-                own = HCEditClassifier(tree, n_neighbors=k, scaling=scaling, random_state=seeds.integer(seed, i))
-                honest[j] += int((own.fit(X, y).predict(data.X[test]) == data.y[test]).sum())
+                classifier = HCEditClassifier(tree, n_neighbors=k, scaling=scaling, random_state=seeds.integer(seed, i))
+                honest[j] += int((classifier.fit(X, y).predict(data.X[test]) == data.y[test]).sum())
     for j, k in enumerate(NEIGHBORS):
-        _add(found, _percent(right[j].max(), data.n), data.name, method, "accuracy_percent", k=k)
+        _add(scores, _percent(right[j].max(), data.n), data.name, method, "accuracy_percent", k=k)
         if choose:
-            _add(found, _percent(honest[j], data.n), data.name, method, INSIDE, k=k)
+            _add(scores, _percent(honest[j], data.n), data.name, method, INSIDE, k=k)
         for b, beta in enumerate(BETAS):
-            _add(found, compression[b], data.name, method, "compression_percent", k=k, beta_percent=round(100 * beta))
+            _add(scores, compression[b], data.name, method, "compression_percent", k=k, beta_percent=round(100 * beta))

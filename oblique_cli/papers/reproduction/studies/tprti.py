@@ -131,8 +131,8 @@ def _of_all(changes: Iterable[str]) -> tuple[str, ...]:
 def _scores(outcomes: Iterable[Outcome | None]) -> dict[tuple[str, str], dict[str, FoldScore]]:
     scores: dict[tuple[str, str], dict[str, FoldScore]] = {}
     for key, rows in rows_by_method(outcomes, METHODS).items():
-        found = {name: fold_score(rows, score) for name, score in MEASURES.items()}
-        scores[key] = {name: value for name, value in found.items() if value is not None}
+        score_of = {name: fold_score(rows, score) for name, score in MEASURES.items()}
+        scores[key] = {name: value for name, value in score_of.items() if value is not None}
     return scores
 
 
@@ -156,10 +156,10 @@ def by_cut(
     """Return how far the sizes of each method are from print by each reading, and how many of its cells agree."""
     rows = []
     for reading, outcomes in runs.items():
-        found = cells(request, f"{SOURCE}:2.7", _OfTable27(_scores(outcomes), units), {})
+        all_cells = cells(request, f"{SOURCE}:2.7", _OfTable27(_scores(outcomes), units), {})
         for method in ("TPRTI-A", "TPRTI-B", "RETIS"):
             leaves, errors = (
-                [c for c in found if (c.method, c.metric) == (method, metric) and c.ours is not None]
+                [c for c in all_cells if (c.method, c.metric) == (method, metric) and c.ours is not None]
                 for metric in ("n_leaves", "mse")
             )
             away = fmean(abs(log(c.ours / c.published)) for c in leaves if c.ours and c.published)
@@ -230,18 +230,18 @@ def duels(scores: Scores, units: Mapping[str, float]) -> dict[tuple[str, str], l
     units : data set -> what our errors are divided by, beside the printed ones of other methods
     """
     means: dict[str, dict[str, tuple[float, float]]] = {}
-    for (dataset, method), found in scores.items():
-        unit, mse = units[dataset], found["mse"]
+    for (dataset, method), score_of in scores.items():
+        unit, mse = units[dataset], score_of["mse"]
         means.setdefault(method, {})[dataset] = (mse.mean / unit, (mse.over_folds or 0.0) / unit)
     names = dataset_names(SOURCE)
     for number in numbers(SOURCE, "2.7"):
         if number.method in COPIED and number.metric == "mse" and number.mean is not None:
             means.setdefault(number.method, {})[names[number.dataset]] = (number.mean, number.sd or 0.0)
     return {
-        (one, other): wins_ties_losses(means[one], means[other])
-        for one in ("TPRTI-A", "TPRTI-B")
+        (method, other): wins_ties_losses(means[method], means[other])
+        for method in ("TPRTI-A", "TPRTI-B")
         for other in means
-        if one != other
+        if method != other
     }
 
 
@@ -261,9 +261,9 @@ def best_combinations(scores: Scores) -> dict[str, int]:
 def reference_rows(scores: Scores) -> ExtraTable:
     """Return our numbers with both SDs, CART beside them: a tree of constants, which the dissertation does not have."""
     rows = []
-    for (dataset, method), found in scores.items():
-        if set(found) == set(MEASURES):
-            mse, leaves = found["mse"], found["n_leaves"]
+    for (dataset, method), score_of in scores.items():
+        if set(score_of) == set(MEASURES):
+            mse, leaves = score_of["mse"], score_of["n_leaves"]
             sds = [f"{sd:.3g}" if sd is not None else "" for sd in (mse.over_folds, mse.over_repeats)]
             rows.append((dataset, method, f"{mse.mean:.4g}", *sds, f"{leaves.mean:.1f}"))
     header = ("data set", "method", "MSE", "SD over folds", "SD over repetitions", "leaves")
