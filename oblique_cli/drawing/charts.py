@@ -1,8 +1,8 @@
 """Charts of results: boxes, points with a Pareto front, curves with bands, reliability diagrams, confusion matrices,
 times. They take plain numbers and names, at the width of a column of print.
 
-Colors and shapes are those of `canvas`, so that a method can be told by either; text is never smaller than 6 points at
-the width that was asked for.
+Colors and shapes are those of `canvas`, so that either identifies a method; text is never smaller than 6 points at
+the requested width.
 """
 
 from __future__ import annotations

@@ -120,7 +120,7 @@ def _importances(data: PageData) -> str:
 
 
 def _facts(view: TreeView, sideways: bool) -> str:
-    """What is said of the tree, an item a line."""
+    """Notes on the tree, an item a line."""
     notes = filter(None, (*view.notes, view.direction("Below" if sideways else "The right")))
     return "".join(f"<li>{escape(note.replace(BLANK, ' '))}</li>" for note in notes)
 
@@ -163,7 +163,7 @@ def _fields(data: PageData) -> Sequence[Field]:
 
 
 def _field(field: Field) -> dict[str, Any]:
-    """A field as the script knows it; what is usual is left out."""
+    """A field as the script reads it; usual values are left out."""
     plain: dict[str, Any] = {"n": printable(field.name), "j": list(field.features)}
     if field.levels:
         plain["l"] = [printable(level) for level in field.levels]
@@ -177,7 +177,7 @@ def _field(field: Field) -> dict[str, Any]:
 
 
 def _node(node: NodeView) -> dict[str, Any]:
-    """A node as the script knows it; what is usual is left out."""
+    """A node as the script reads it; usual values are left out."""
     plain: dict[str, Any] = {"p": node.parent, "t": node.text.replace(BLANK, " ")}
     if node.way:
         plain["w"] = node.way.replace(BLANK, " ")

@@ -1,5 +1,5 @@
 """Critical-difference diagrams (Demsar 2006, figure 1): average ranks on an axis, the best on the left, and bars over
-methods that are not told apart."""
+methods that do not differ significantly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Ranks:
 
     title      what stands above it, "" for nothing
     methods    (name, average rank), at least two
-    groups     positions in `methods`, from the best rank to the worst, of those that are not told apart
+    groups     positions in `methods`, from the best rank to the worst, of methods that do not differ
     critical   critical difference
     """
 
@@ -70,7 +70,7 @@ def _diagram(ranks: Ranks, width: float, size: float, top: float) -> tuple[list[
     if ranks.title:
         shapes.append(Label(width / 2, y, ranks.title, anchor="middle", size=size))
         y += line
-    # The bar ends with the picture where the critical difference is much longer than the axis; the number says it.
+    # A bar of a critical difference much longer than the axis ends with the picture; the number stands beside it.
     shapes += [
         Label(x(1) - gap, y + 0.35 * size, label, anchor="end", size=size),
         across(x(1), min(x(1 + ranks.critical), width - gap), y, 2 * thin),

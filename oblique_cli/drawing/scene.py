@@ -187,7 +187,7 @@ def style_of(code: int) -> str:
 
 
 def card_of(node: NodeView, view: TreeView, most_terms: int = MOST_TERMS) -> Card:
-    """Return the card of a node: what it says, its histogram, its classes as a bar and as counts."""
+    """Return the card of a node: its text, its histogram, its classes as a bar and as counts."""
     if node.scores:
         return _scorecard(node, view, most_terms)
     return _leaf(node, view) if node.is_leaf or node.hidden else _split(node, view, most_terms)
@@ -526,7 +526,7 @@ def _right(shape: Shape) -> float:
 
 
 def _tooltip(node: NodeView, view: TreeView) -> str:
-    """What a node says, in full."""
+    """The full text of a node."""
     if view.classes and node.counts:
         pairs = zip(view.classes, node.counts, strict=True)
         counts = ", ".join(f"{name}: {count:.10g}" for name, count in pairs if count)

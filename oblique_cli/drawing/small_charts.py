@@ -71,7 +71,7 @@ def scale_of(values: Sequence[float], label: str, *, exact: bool = False) -> Sca
 def plane(
     description: str, x: Scale, y: Scale, marks: Sequence[Marks], reference: Sequence[tuple[float, float]] = ()
 ) -> Scene:
-    """Return lines and points over two axes. said : what is seen; reference : ends of a line to compare with"""
+    """Return lines and points over two axes. description : the content in words; reference : ends of a line"""
     right, low = WIDTH - RIGHT, HEIGHT - BOTTOM
 
     def at(point: tuple[float, float]) -> tuple[float, float]:

@@ -268,7 +268,7 @@ def view_of(
 
 
 def _scored(leaf: NodeView, models: LeafModels, names: Sequence[str], classes: Sequence[str], **how: Any) -> NodeView:
-    """A leaf that answers by its model; where no term makes a difference, by the class that always wins."""
+    """A leaf with its model; if no model has a term, the class with the largest intercept."""
     node = leaf.number
     scores = scores_of(models, node, names, classes, **how)
     if not any(score.terms for score in scores):
@@ -314,7 +314,7 @@ def _histogram(
 def histogram(
     sums: Array, below: NDArray[np.bool_], threshold: float, codes: NDArray[Any], n_classes: int
 ) -> Histogram | None:
-    """Return the histogram of `sums` (n,) whose rows lie on the side of the threshold that `below` says, by class."""
+    """Return the histogram of `sums` (n,) by class; `below` (n,) is whether a row lies below the threshold."""
     if not len(sums) or not np.isfinite(sums).all() or not np.isfinite(threshold):
         return None
     # A few rows far away would leave one bin for all others.
@@ -335,9 +335,9 @@ def histogram(
 
 
 def _rule(tree: Tree, light: Tree, node: int, flipped: bool, reading: Reading) -> dict[str, Any]:
-    """How the page sends a row on: to the first child if the sum over `c` is at most `t`, or the other way if `f`.
+    """Return the rule that routes rows in the page: sums over `c` of at most `t` go to the first child; reversed if `f`.
 
-    What it shows is the sum over `v` with the threshold `w`, where that has fewer terms.
+    The page shows the sum over `v` with the threshold `w` if it has fewer terms.
     """
 
     def sum_of(source: Tree) -> list[list[float]]:

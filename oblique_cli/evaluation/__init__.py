@@ -1,1 +1,1 @@
-"""What results say: tables, paired comparison, significance."""
+"""Reports of results: tables, paired comparison, significance."""

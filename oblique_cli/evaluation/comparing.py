@@ -41,7 +41,7 @@ class Rule:
 
 
 def _fault(rule: Any) -> str | None:
-    """What is wrong with a rule, as it follows its name."""
+    """Return the fault of a rule as words that follow its name, None without one."""
     if fault := fault_of_type(rule, Rule, "say Rule(better, other)"):
         return fault
     for name in ("better", "other"):
@@ -121,7 +121,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Pairs of algorithms in the order of the table; `has_published` says whether it shows published numbers.
+    """Pairs of algorithms in the order of the table; `has_published` is whether it shows published numbers.
 
     metrics     names of those compared by
     """

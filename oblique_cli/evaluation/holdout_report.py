@@ -1,4 +1,4 @@
-"""What predictions of unseen rows say beside a score: how far probabilities can be believed, and how errors lie."""
+"""Reports on held-out rows beside a score: calibration of probabilities, and the distribution of residuals."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BINS = 10  # of a reliability diagram, equally wide, of residuals, and of predic
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """Rows binned by the probability of the class that is the likeliest, bins without rows left out.
+    """Rows binned by the largest class probability; bins without rows are left out.
 
     confidence, right, rows  (b,) mean probability, share of rows of that class, and rows of each bin
     error                    the expected calibration error: mean distance of both over the rows (Guo et al. 2017)
@@ -51,12 +51,12 @@ def reliability(confident: Array, right: NDArray[np.bool_]) -> Reliability:
 
 
 def residuals(truth: Array, predicted: Array) -> dict[str, Any]:
-    """Return how truth less prediction is spread, as plain data: no single row can be read from it.
+    """Return the distribution of truth less prediction as plain data that shows no single row.
 
     truth, predicted : (n,)
-    edges, rows      ends of 2 * BINS bins from the 1 % to the 99 % quantile, and rows of each; those beyond are in the
-                     outermost ones
-    by_prediction    rows in the order of what was predicted, in at most BINS parts of equally many: mean prediction,
+    edges, rows      ends of 2 * BINS bins from the 1 % to the 99 % quantile, and rows of each; rows beyond are
+                     in the outermost bins
+    by_prediction    rows sorted by prediction, in at most BINS parts of equal size: mean prediction,
                      rows, and the 10 %, 50 % and 90 % quantiles of their residuals
     """
     left = truth - predicted

@@ -16,7 +16,7 @@ def joined(tables: Mapping[str, ResultTable], runs: Mapping[str, StoredRun]) -> 
     """Return the lines of several runs as one table, with the metrics that all of them show.
 
     tables, runs : by name, the table of a run and the run itself
-    An algorithm that two runs have on one data set is told apart by its run. ConfigError if a data set of one name
+    The label of an algorithm that two runs have on one data set names the run. ConfigError if a data set of one name
     holds different data, or if the runs predict different things.
     """
     data: dict[str, tuple[str, str]] = {}

@@ -17,7 +17,7 @@ Marks = Mapping[tuple[str, str, str], str]
 
 
 def marks(run: StoredRun, metrics: Sequence[str], alpha: float = ALPHA) -> Marks:
-    """Return (data set, algorithm, metric) -> BEST, or SAME for what is not significantly worse than the best.
+    """Return (data set, algorithm, metric) -> BEST, or SAME for a mean not significantly worse than the best.
 
     By the corrected resampled t test on the folds that all algorithms share, two-sided at `alpha`; where folds are not
     shared, or a scheme's folds allow no such test, only the best is marked. ConfigError if there is nothing to compare.
@@ -47,7 +47,7 @@ def marks(run: StoredRun, metrics: Sequence[str], alpha: float = ALPHA) -> Marks
 
 
 def marked(table: ResultTable, run: StoredRun, alpha: float = ALPHA) -> ResultTable:
-    """Return the table of a run with its best cells marked, and a note that says how; ConfigError as in `marks`."""
+    """Return the table of a run with its best cells marked, and a note on the marks; ConfigError as in `marks`."""
     metrics = [name for name in table.metrics if name in METRICS and not METRICS[name].matrix]
     if not metrics:
         raise ConfigError(f"{run.experiment.name}: the table shows no metric whose best could be marked.")

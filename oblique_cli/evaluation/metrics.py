@@ -52,7 +52,7 @@ UNDEFINED = "undefined: "  # what the text begins with that a row keeps in place
 
 
 class Undefined(ValueError):
-    """A metric that has no value on given rows; the message says why."""
+    """A metric has no value on these rows; the message has the reason."""
 
 
 class NotMeasured(ConfigError):
@@ -86,11 +86,11 @@ class Metric:
     larger_is_better    the direction
     task                CLASSIFICATION, REGRESSION or ANY_TASK
     needs               LABELS: function(y, predicted, weights); PROBABILITIES: function(y, probabilities, weights);
-                        MODEL: function(model, X); ROW: function(row), of what every stored row has
+                        MODEL: function(model, X); ROW: function(row), of the fields of a stored row
     aggregate           how the folds of a repetition make one value: POOLED, the mean over their test rows; MEAN, over
                         the folds; SUM, of matrices of counts
     function            the metric itself; the first line of its docstring is its summary
-    from_row            reads the value from a stored row without `measures`; None for what a run has to be asked for
+    from_row            reads the value from a stored row without `measures`; None for a metric computed on request
     ratio               whether values are compared by their ratio (sizes, errors, times), not by their difference
     decimals            of a table cell; None for four significant digits
     published           its name in published tables, "" for its own
@@ -128,7 +128,7 @@ class Metric:
 
     @property
     def measured(self) -> bool:
-        """Whether its value is computed when a fold runs, and kept in `Row.measures`."""
+        """Whether a fold computes the value when it runs, and stores it in `Row.measures`."""
         return self.needs != ROW and self.from_row is None
 
     def suits(self, task: str) -> bool:
@@ -136,7 +136,7 @@ class Metric:
         return self.task in (task, ANY_TASK)
 
     def evaluate(self, scored: Scored) -> Any:
-        """Return the value on the test rows of a fold: a float, or a list of lists of counts. Undefined if none."""
+        """Return the value on the test rows of a fold: a float or a list of lists of counts. Undefined without one."""
         if self.needs == LABELS:
             result = self.function(scored.y, scored.predicted)
         elif self.needs == PROBABILITIES:
@@ -158,11 +158,11 @@ class Metric:
         return value
 
     def _wrong(self, expected: str, result: Any) -> PluginError:
-        """The error of a function that returns something else than a metric may be."""
+        """Return the error for a function whose result is no value of a metric."""
         return PluginError(f"{source_of(self)}: metric {self.name!r} must return {expected}. Got {quoted(result)}.")
 
     def of(self, row: Row) -> Any:
-        """Return the value of a stored fold: an exact Fraction, or a `Matrix`. Undefined, or NotMeasured, if none."""
+        """Return the value of a stored fold: an exact Fraction, or a `Matrix`. Undefined or NotMeasured without one."""
         if self.needs == ROW or self.from_row is not None:
             result = (self.from_row or self.function)(row)
         elif self.name in row.measures:
@@ -190,7 +190,7 @@ class Metric:
 
 
 def _fault(metric: Metric) -> str | None:
-    """What is wrong with a metric, as it follows its name."""
+    """Return the fault of a metric as words that follow its name, None without one."""
     if fault := fault_of_type(metric, Metric, "put @metric(...) over its function"):
         return fault
     allowed_values = {
@@ -264,15 +264,15 @@ TOLD_OF_NUMBERS = ("r2", "mae")
 
 
 def to_measure(names: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the metrics asked for that a run computes only if asked, in the order of the registry."""
+    """Return the metrics among `names` that a run computes on request only, in the order of the registry."""
     always = {*SHOWN[CLASSIFICATION], *SHOWN[REGRESSION], *READ}
     return tuple(name for name in METRICS if name in names and METRICS[name].measured and name not in always)
 
 
 def chosen(names: Sequence[str], task: str, owner: str, matrices: bool = False) -> tuple[str, ...]:
-    """Return the names of `asked`, checked. ConfigError for one that is unknown, for another task, or twice there.
+    """Return `names` without repeats. ConfigError for a metric that is unknown or is for another task.
 
-    owner : what the message begins with; matrices : whether a matrix of counts is allowed
+    owner : beginning of the message; matrices : whether a matrix of counts is allowed
     """
     for name in names:
         metric = METRICS[name]
@@ -286,7 +286,7 @@ def chosen(names: Sequence[str], task: str, owner: str, matrices: bool = False) 
 def check_scheme(names: Sequence[str], cv: CVSpec, owner: str) -> None:
     """Raise ConfigError for a metric that has no meaning on the test sets of a scheme.
 
-    The mean over folds of one row each of, say, balanced accuracy is plain accuracy, whatever its heading says.
+    Over folds of one row, the mean balanced accuracy, for example, is plain accuracy.
     """
     if SCHEMES[cv.scheme].single_row_tests:
         for name in names:
@@ -701,11 +701,11 @@ def mean_path(model: Any, X: NDArray[Any]) -> float:
 
 
 def n_terms(model: Any) -> int:
-    """Return how many terms a person has to read in a fitted model of any kind, 0 for one that does not say it.
+    """Return how many terms a person has to read in a fitted model, 0 if the model does not report the number.
 
-    Leaves, coefficients of hyperplanes and coefficients of models in leaves that are not 0, together, of all trees. A
-    test of one feature has one coefficient; a leaf counts once for what it says or where its models start, and
-    models of two classes have the coefficients of their difference. Models of other libraries say it in `n_terms_`
+    The number is the sum over all trees of leaves, non-zero coefficients of hyperplanes and non-zero coefficients of
+    leaf models. A test of one feature has one coefficient. A leaf counts once, for its label or its intercepts. Leaf
+    models of two classes count the coefficients of their difference. Models of other libraries have it as `n_terms_`
     (`estimators.outside.sizes`).
     """
     if (stored_terms := getattr(model, "n_terms_", None)) is not None:

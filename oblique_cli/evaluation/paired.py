@@ -54,7 +54,7 @@ class PairedScores:
 
 @dataclass(frozen=True)
 class Paired:
-    """methods: id -> label, in the order of the runs. notes: what is left out, and why. metrics: names of them."""
+    """methods: id -> label, in the order of the runs. notes: omissions with their reasons. metrics: names."""
 
     methods: Mapping[str, str]
     scores: tuple[PairedScores, ...]
@@ -62,10 +62,10 @@ class Paired:
     metrics: tuple[str, ...]
 
     def whole(self, metric: str) -> tuple[tuple[str, ...], tuple[PairedScores, ...]]:
-        """Return what tests over data sets take of a metric: methods, and data sets on which all of them have it.
+        """Return the methods and data sets for tests of a metric over data sets: every method has it on each set.
 
-        A method that has the metric nowhere, as what is no tree has no leaves, is not among them. Of what is compared
-        by ratios, a mean of 0 does not count, as it has none.
+        A method without the metric on any data set is left out, such as one without leaves. If a metric is compared by
+        ratios, a mean of 0 counts as missing.
         """
         positive = METRICS[metric].ratio
         has = [{m for m, mean in entry.means[metric].items() if mean > 0 or not positive} for entry in self.scores]

@@ -72,7 +72,7 @@ class Published:
 
     @property
     def remark(self) -> str:
-        """What else the note says: doubts and corrections, "" if there are none."""
+        """The rest of the note, doubts and corrections; "" without any."""
         head, _, text = self.note.partition(" | ")
         parts = [part for part in head.split("; ") if part and "=" not in part]
         return "; ".join([*parts, text] if text else parts)

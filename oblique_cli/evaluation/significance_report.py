@@ -1,8 +1,8 @@
-"""The report of `oblique significance`: what every test says about the methods of stored runs.
+"""The report of `oblique significance`: results of every test on the methods of stored runs.
 
-Positive differences speak for the first method: of accuracy as it is, of leaves turned round, since fewer are better;
-a metric says its direction. Over data sets, leaves, errors and times (`Metric.ratio`) are compared by the logarithm of
-their ratio, because a difference of five leaves is much on Wine and nothing on Letter.
+Positive differences favor the first method; the sign is reversed for metrics of which less is better, such as leaves.
+Over data sets, leaves, errors and times (`Metric.ratio`) are compared by the logarithm of their ratio, because a
+difference of five leaves is much on Wine and nothing on Letter.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Limits:
     """The level of every test, and what is practically equal.
 
     rope          in points, of accuracy; hundredths of a metric that is no percentage
-    rope_leaves   as a share, of leaves and whatever else is compared by its ratio
+    rope_leaves   as a share, of metrics compared by their ratio, such as leaves
     """
 
     alpha: float = 0.05

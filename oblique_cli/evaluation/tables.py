@@ -6,7 +6,7 @@ How a number is made (Wickramarachchi 2015, eq. 1.9.3):
   other metrics              as the registry says (`metrics.Metric.aggregate`)
   a cell                     mean over repetitions, and SD with divisor R - 1 (none for one repetition)
 
-What is not there is not made up. Pooling needs every row tested once, so only complete repetitions are averaged: one
+No missing number is estimated. Pooling needs every row tested once, so only complete repetitions are averaged: one
 with a failed fold, or one not finished yet, is left out of the mean, and the cell carries a mark and the count of its
 folds: `†99/100` if folds failed, `‡37/100` if folds are still to run. A cell without a complete repetition shows a
 dash, and so does one of a metric that has no value in some fold; a note says why.
@@ -229,7 +229,7 @@ def _is_matrix(name: str) -> bool:
 
 
 def title_of(name: str) -> str:
-    """Return the heading of a column: a metric's title, or what an estimator says of itself in words."""
+    """Return the heading of a column: a metric's title, or the name of an estimator's own measure in words."""
     return str(METRICS[name].title) if name in METRICS else name.replace("_", " ")
 
 
@@ -347,8 +347,8 @@ def task_of_experiment(experiment: Experiment) -> str:
 def _default_columns(
     metrics: Sequence[str], added: Sequence[str], cells: Iterable[Mapping[Any, Row]]
 ) -> tuple[str, ...]:
-    """Metrics, before the last of them, the size, what estimators say of themselves; then the terms, if folds that were
-    run know them, and those that are added.
+    """Columns: `metrics` with the measures of the estimators before the last, then the sizes that all good rows have,
+    then the `added` ones.
     """
     measured = {name for done in cells for row in done.values() for name in row.measures}
     extra = sorted(measured - set(METRICS) - {NO_INFORMATION_ERROR})
@@ -423,7 +423,7 @@ def _line(
 def _table_value(
     name: str, complete: list[list[Row]], number: Published | None, experiment: Experiment, extra: set[str]
 ) -> TableValue:
-    """The value of one column. own : what the estimator says of itself"""
+    """The value of one column. extra : names of measures that the estimator adds"""
     if name not in METRICS:
         if name not in extra:
             return TableValue(None, None, number)
@@ -490,7 +490,7 @@ def _value(repetitions: list[Fraction], shown: Published | None) -> TableValue:
 def _published(
     shown: list[published.PublishedTable], experiment: Experiment, dataset: str, title: str, metric: str
 ) -> Published | None:
-    """The number of the first of the tables that has it; a cell shows one number, and says of which table."""
+    """The number of the first table that has it; a cell shows one number with its table."""
     sampling = "STRS" if schemes.is_stratified(experiment.cv) else "SRS"
     for table in shown:
         has_sampling = published.qualifier_values(table.source, table.table, "sampling")

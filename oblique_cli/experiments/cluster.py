@@ -23,7 +23,7 @@ PACKAGES = ("oblique-trees", "numpy", "scipy", "scikit-learn")
 class Cluster:
     """A connection to the scheduler at `address` ("tcp://host:8786"), or to that of a scheduler file.
 
-    ConfigError if Dask is not installed, nobody answers, no worker is there, or workers have other versions.
+    ConfigError without Dask, scheduler or workers, or if workers have other versions.
     """
 
     def __init__(self, address: str) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Decomposition:
-    """One algorithm on one data set; `found` is None if a fold failed, and `message` says how."""
+    """One algorithm on one data set; `estimate` is None if a fold failed, and `message` has the reason."""
 
     dataset: str
     algorithm: str

@@ -1,4 +1,4 @@
-"""Keys of jobs: a digest of everything that was asked. What answered is another matter (`environment`)."""
+"""Keys of jobs: digests of configuration, data, seed and fold; the environment of a result is no part of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-# The first part of what a key is made of. It says how a key is made and never changes: stored results are found by it.
+# The first part of the content of a key is its format. It never changes, because stored results have such keys.
 FORM = 2
 
 
@@ -17,7 +17,7 @@ def digest(value: Any) -> str:
 
 
 def base(content: Mapping[str, Any], dataset: str, algorithm: str) -> str:
-    """Return what decides every fold of one algorithm (its id) on one data set, as a digest.
+    """Return a digest of everything that decides the folds of one algorithm (its id) on one data set.
 
     content   of the experiment, data included: `jobs.content`
 

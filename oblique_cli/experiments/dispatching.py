@@ -101,7 +101,7 @@ class Crew:
         limits = {"inner_max_num_threads": 1} if self._backend == "loky" else {}
         config = self._cluster.config() if self._cluster else joblib.parallel_config(self._backend, **limits)
         with threadpool_limits(1), config, warnings.catch_warnings():
-            # Said when a run is left early, by a signal or an error that speaks for itself.
+            # joblib warns when a run ends early, by a signal or by an error that has its own message.
             warnings.filterwarnings("ignore", message=r"\d+ tasks (which|have)")
             # One group a batch: a kill then loses the groups in hand and nothing else.
             # On a cluster every worker has a second one waiting, because messages take time.
@@ -161,7 +161,7 @@ def _become_worker(parent: int) -> None:
 
 
 def _leave_with(parent: int) -> None:
-    """End this process soon after `parent` was killed: nobody would store the result."""
+    """End this process soon after `parent` was killed: no process would store the result."""
     while os.getppid() == parent:
         time.sleep(0.5)
     os._exit(1)

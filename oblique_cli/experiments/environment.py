@@ -1,8 +1,8 @@
-"""What answers a question besides the question itself: code, libraries, linear algebra, processor.
+"""The environment of a result: code, libraries, linear algebra, processor.
 
-A job's key says what was asked: configuration, data, seed, fold. What answered is stored with each row, so that nothing
-has to be counted up by hand when code changes: the code is its own version. Rows of a run that two environments made
-are named below its table, and a row is taken over from another run only where both are the same.
+A job's key covers configuration, data, seed and fold. The environment is stored with each row; a digest of the code is
+its version, so no number has to be raised by hand. A table names the environments of its rows if there are several, and
+a row is taken over from another run only if key and environment are the same.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _versions(names: Iterable[str]) -> dict[str, str]:
 
 
 def deciding(environment: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the part of `environment` that can change a result, in a fixed form; {} for one that says nothing."""
+    """Return the part of `environment` that can change a result, in a fixed form; {} for one without such a part."""
     packages = environment.get("packages", {})
     blas = {
         " ".join(str(library[key]) for key in ("internal_api", "version", "architecture") if library.get(key))

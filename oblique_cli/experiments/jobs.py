@@ -1,8 +1,8 @@
 """The work of an experiment as a list: one job for each algorithm on each fold of each data set.
 
-A job knows its key before anything runs. The key is a digest of everything that is asked (`keys`), so a stored row
-answers "is this done?" by itself, whatever was killed, in whatever order the jobs ran. What answered, code included, is
-stored beside it (`environment`).
+A job knows its key before anything runs. The key is a digest of configuration, data, seed and fold (`digests`), so
+a job is done if a good row with its key is stored, after any kill and in any order of the jobs. The environment, code
+included, is stored beside the row (`environment`).
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _measured(experiment: Experiment) -> dict[str, list[str]]:
 
 
 def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, imports: bool = True) -> None:
-    """Raise ConfigError or DataError for what would fail every fold on `dataset`, which is read as `spec` says.
+    """Raise ConfigError or DataError for a setting that would fail every fold on `dataset`, read by `spec`.
 
     imports : whether classes of other libraries may be imported, to compare their parameters
     """

@@ -125,7 +125,7 @@ class Progress:
             self._shown_at, self._shown_done = now, self._done
 
     def step(self, label: str, failure: str = "") -> None:
-        """One step is done: `label` says which, `failure` why it failed (empty: it did not)."""
+        """Count a step as done. label : its name; failure : why it failed, empty for success"""
         with self._lock:
             now = self._clock()
             self._done += 1

@@ -1,4 +1,4 @@
-"""The tree of a stored fold, grown again: results keep no trees, and a job says everything that decides its tree."""
+"""The tree of a stored fold, grown again: results store no trees, and a job determines its tree."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ Cell = tuple[str, str]  # data set, algorithm
 
 @dataclass(frozen=True)
 class Estimate:
-    """seconds: of all workers, None if no stored fold tells. complete: whether folds of every cell that is left do"""
+    """seconds: of all workers, None without a stored fold. complete: whether all cells that are left have some"""
 
     seconds: float | None
     complete: bool

@@ -1,4 +1,4 @@
-"""Metrics of stored folds that nobody asked for when they were run, from the predictions that were kept."""
+"""Further metrics of stored folds, computed from stored predictions."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from oblique_cli.ground.nouns import Row
 def rescored(store: Store, run: Run, rows: Sequence[Row], names: Sequence[str]) -> list[Row]:
     """Return `rows` with the metrics `names` among their measures; nothing is fitted.
 
-    ConfigError for a metric that is unknown, for another task, or needs what was not kept; StoreError for predictions
-    that are not those the row counted.
+    ConfigError for a metric that is unknown, for another task, or needs what is not stored; StoreError if the
+    predictions do not fit the counts of the row.
     """
     experiment = run.experiment
     who = f"run {run.name!r}"
@@ -76,7 +76,7 @@ def _name(row: Row) -> str:
 
 
 def scored(predictions: Predictions, labels: Labels) -> Scored:
-    """Return what metrics take, from what was kept of a fold."""
+    """Return the arguments of metrics from the stored predictions of a fold."""
 
     def shares() -> np.ndarray:
         if predictions.probabilities is None:

@@ -1,4 +1,4 @@
-"""Jobs into rows: choose parameters, fit, predict, count; and a whole experiment from data sets to stored rows.
+"""From jobs to rows: parameters are chosen, an estimator is fitted, predicts and is counted; and whole experiments.
 
 `run_job` and `tune_job` are pure: no files, no printing, no globals, equal results wherever and in whatever order they
 run. `run` does the rest: it finds what is missing before it starts a worker, stores each fold as it finishes, and is
@@ -177,7 +177,7 @@ def _measures(case: Case, scored: Scored) -> dict[str, Any]:
 
 
 def _packed(case: Case, fold: Fold, scored: Scored) -> bytes:
-    """What a fold predicted, to be kept with its row."""
+    """The predictions of a fold, stored with its row."""
     shares = None
     if case.keep == "probabilities" and case.dataset.task == "classification":
         with contextlib.suppress(Undefined):
@@ -240,7 +240,7 @@ def tune(case: Case, pairs: Iterable[TuningPair], seed: int) -> tuple[dict[str, 
 
 @dataclass(frozen=True, eq=False)
 class _Tried:
-    """The candidates of a grid, and what their fits on the training rows of pairs say of the validation rows.
+    """The candidates of a grid, and the results of their fits to training rows on the validation rows of each pair.
 
     path        the path parameter, and path_values those of its values that one fit serves; "" and () without
     fitted      what is fitted on each training set: the other parameters
@@ -302,7 +302,7 @@ class _Tried:
                     self.scores.setdefault(j * self.n_correct.shape[1] + k, []).append(score)
 
     def merits(self) -> list[Any]:
-        """What decides of each candidate, larger is better."""
+        """The value of each candidate that decides the choice, larger is better."""
         metric = self.case.tune_metric
         if not metric:
             return self.n_correct.ravel().tolist()
@@ -375,7 +375,7 @@ def fit_on(
     X = X if encoder is None else encoder.transform(X)
     estimator = case.algorithm.make(random_state=seed, **{**case.spec.params, **params})
     estimator = prepared(estimator, case.dataset, case.policy)
-    # Where the pruning rows stand among the training rows: all copies of a row that was drawn twice.
+    # Positions of the pruning rows among the training rows, with all copies of a row drawn twice.
     arguments = {"pruning_rows": np.flatnonzero(np.isin(train, pruning))} if needs_pruning_rows(estimator) else {}
     if arguments and case.dataset.groups is not None and len(np.unique(case.dataset.groups[train])) < 2:
         raise ConfigError(
@@ -555,7 +555,7 @@ def _prepare(
     adopt: bool,
     progress: Progress,
 ) -> None:
-    """Say what is to be known of the data sets, and bring the store in line with the jobs of the run."""
+    """Show the notes of every data set, and make the rows of the store agree with the jobs of the run."""
     for dataset in datasets:
         for note in dataset.notes:
             progress.remark(f"{dataset.name}: {note}")

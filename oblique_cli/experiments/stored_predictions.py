@@ -1,4 +1,4 @@
-"""What a fold predicted, packed into bytes: which rows it tested, the class of each, and perhaps its probabilities.
+"""Predictions of a fold, packed into bytes: ids of its test rows, the class of each, and perhaps its probabilities.
 
 A 10 x 10 run on Letter has 200,000 tested rows for each algorithm. Row ids are stored as gaps, codes in the smallest
 type that holds them, probabilities as the different rows there are and which of them each row has (rows of one leaf
@@ -26,11 +26,11 @@ _WHOLE = ("|u1", "<u2", "<u4", "<i8")
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What a fold predicted for its test rows.
+    """Predictions of a fold for its test rows.
 
     rows           (n,) row ids in the data set as it was read, counted from 0
     predicted      (n,) class codes, int64; or numbers, float64, of regression
-    probabilities  (n, C) class shares, columns in the order of codes; None if they were not kept, or the model has none
+    probabilities  (n, C) class shares, columns in the order of codes; None if they are not stored
     """
 
     rows: NDArray[np.int64]

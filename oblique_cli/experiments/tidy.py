@@ -68,7 +68,7 @@ def folds(store: Store, run: Run) -> Table:
 
 
 def choices(store: Store, run: Run) -> Table:
-    """Return every candidate of every choice of parameters: what inner folds said of it, and whether it was chosen.
+    """Return every candidate of every choice of parameters, with its results in inner folds and whether it was chosen.
 
     fold and repeat are empty for a choice that all folds of a data set share. A parameter that is named like another
     column is "params.NAME".
@@ -106,7 +106,7 @@ def choices(store: Store, run: Run) -> Table:
 
 
 def predictions(store: Store, run: Run, wanted: Callable[[Row], bool] = lambda row: True) -> Table:
-    """Return what every fold predicted, row by row: the truth, the prediction, and the probabilities that were kept."""
+    """Return the predictions of every fold, row by row: truth, prediction and stored probabilities."""
     rows = [row for row in store.rows(run.name) if wanted(row)]
     first = {row.dataset: (labels, predictions) for row, predictions, labels in stored(store, run, _firsts(rows))}
     regression = any(not labels.classes for labels, _ in first.values())
@@ -156,7 +156,7 @@ def _type_of(values: Sequence[Any]) -> type:
 
 
 def _cell(value: Any, kind: type) -> Any:
-    """A value as a cell of a column; what is no text becomes JSON in a column of texts."""
+    """A value as a cell of a column; in a column of texts other values become JSON."""
     if value is None or kind is not str or isinstance(value, str):
         return value
     return json.dumps(value)

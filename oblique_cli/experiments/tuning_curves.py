@@ -15,7 +15,7 @@ from oblique_cli.ground.nouns import Experiment
 
 @dataclass(frozen=True)
 class Curve:
-    """What one cross-validation found for each value of a parameter.
+    """Results of one cross-validation for each value of a parameter.
 
     fold        the outer fold of repetition 0 whose training rows it was made on; -1 for all rows (two-stage)
     accuracy    percent of the validation rows right, pooled over the pairs

@@ -1,4 +1,4 @@
-"""Plots of what every fold has: metrics, times, and ranks made of them."""
+"""Plots of metrics, times and ranks over folds."""
 
 from __future__ import annotations
 

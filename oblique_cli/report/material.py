@@ -143,7 +143,7 @@ def measured(metric: str, rows: Sequence[Row], experiment: Experiment) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """The runs to be shown together, cut down to the data sets and algorithms asked for (`gather`)."""
+    """The runs to be shown together, cut down to the requested data sets and algorithms (`gather`)."""
 
     shown: tuple[Shown, ...]
     store: Store = field(repr=False)
@@ -186,11 +186,11 @@ class Material:
         return pair([shown.stored() for shown in self.shown], method_titles(), metrics)
 
     def has(self, method: Method, dataset: str) -> bool:
-        """Whether a method was asked to run on a data set."""
+        """Whether the configuration runs a method on a data set."""
         return any(spec.name == dataset for spec in method.shown.experiment.datasets)
 
     def policy(self, method: Method, dataset: str) -> DatasetSpec:
-        """What the configuration of a method says of a data set."""
+        """The settings of a data set in the configuration of a method."""
         return next(spec for spec in method.shown.experiment.datasets if spec.name == dataset)
 
 
@@ -234,7 +234,7 @@ def gather(
 
 
 def _chosen(requested: Sequence[str], known: Sequence[str], what: str, option: str) -> tuple[str, ...]:
-    """Return the names asked for, all that are known if there are none; ConfigError for one that is not known."""
+    """Return the requested names, all known ones without a request; ConfigError for an unknown name."""
     for name in requested:
         if name not in known:
             hint = close_matches(name, known) or f" They have {', '.join(dict.fromkeys(known))}."

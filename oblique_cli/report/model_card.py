@@ -115,7 +115,7 @@ class _Card:
         return _name(f"{name} on {self.facts['data']}" if "data" in self.facts else name, 2 * LONG)
 
     def head(self) -> str:
-        """Title, size, and what is to be known before all else."""
+        """Title, size, and the notes that come first."""
         facts, model = self.facts, self.model
         kind = f"{len(model.classes)} classes of {self.target}" if model.classes else f"numbers of {self.target}"
         tiles = {"rows": f"{facts['rows']:,}"} if "rows" in facts else {}
@@ -284,7 +284,7 @@ class _Card:
     # ---- where it comes from -----------------------------------------------------------------------------------------
 
     def table(self) -> str:
-        """What was found in the table, and each of its columns."""
+        """The facts of the table and of each column."""
         counts = self.facts.get("class_counts", {})
         parts = [_listed([sentence(note) for note in self.facts.get("notes", ())])]
         if counts:

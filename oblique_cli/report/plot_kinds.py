@@ -35,7 +35,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Request:
-    """What may be asked of a plot.
+    """The options of a plot.
 
     metric       what is shown, "" for accuracy (RMSE of regression)
     x            the other metric of a scatter
@@ -87,14 +87,14 @@ def summary(kind: str) -> str:
 
 
 def metric_of(material: Material, name: str) -> str:
-    """Return the metric asked for, without one the usual one; ConfigError for one of another task."""
+    """Return the requested metric, or the usual one without a request; ConfigError for one of another task."""
     usual = "rmse" if material.task == "regression" else "accuracy"
     (metric,) = checked((name or usual,), material.task, "plot")
     return metric
 
 
 def methods_on(material: Material, dataset: str) -> list[Method]:
-    """Return the methods that were asked to run on a data set."""
+    """Return the methods that the configurations run on a data set."""
     return [method for method in material.methods if material.has(method, dataset)]
 
 
@@ -130,7 +130,7 @@ def protocol(material: Material) -> str:
 
 
 def tested(material: Material) -> str:
-    """Return what is said where a scheme's estimate, which tables show, is not what the folds have."""
+    """Return the caption's remark for a scheme whose estimate differs from the mean of its folds."""
     experiments = [run.experiment for run in material.shown]
     if not any(schemes.SCHEMES[experiment.cv.scheme].apparent(experiment.cv) for experiment in experiments):
         return ""

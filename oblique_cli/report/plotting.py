@@ -1,6 +1,6 @@
-"""Plots of stored runs, one function a kind: what is drawn, and the caption that a paper needs below it.
+"""Plots of stored runs, one function a kind, each with the caption that a paper needs.
 
-Kinds are divided by what of a run they read:
+The files by the part of a run that they read:
 
     _kind.py         what a kind is, and the words that kinds share
     folds.py         metrics, times and ranks

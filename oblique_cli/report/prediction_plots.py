@@ -1,4 +1,4 @@
-"""Plots of what models predict: stored predictions, and classes over a plane."""
+"""Plots of predictions: stored ones, and classes over a plane."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def page(
 ) -> str:
     """Return the page as HTML.
 
-    request   what plots are asked for, see `plots.Request`
+    request   options of the plots, see `plot_kinds.Request`
     tree_of   grows the tree of a fold again; None shows no trees
     trees     how many folds of every method and data set have their tree shown; None: of one each, the smallest ones
     command   what made the page
@@ -175,7 +175,7 @@ def _significance(material: Material) -> str:
 
 
 def _wins(verdicts: Any) -> str:
-    """Over data sets: who wins how often, and what Wilcoxon's test says."""
+    """Wins and losses of each pair over data sets, with Wilcoxon's test."""
     rows = []
     for verdict in verdicts.metrics:
         for match in verdict.matches:

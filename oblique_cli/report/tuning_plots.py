@@ -1,4 +1,4 @@
-"""The plot of what tuning found."""
+"""The plot of tuning results."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from oblique_cli.report.plot_kinds import (
 
 @KINDS.register("curve")
 def curve(material: Material, request: Request) -> Plot:
-    """Draw what tuning found for each value of a parameter, and how often a value was chosen."""
+    """Draw the tuning result of each value of a parameter, and how often a value was chosen."""
     tuned = sorted({name for method in material.methods for name in method.spec.grid})
     if not tuned:
         raise ConfigError("the runs tuned no parameter; a tuning curve needs an algorithm with a grid.")
@@ -104,7 +104,7 @@ def _tuning(method: Method, dataset: str, parameter: str, metric: str) -> Curve 
 
 
 def _validated(method: Method, entry: Mapping[str, Any], metric: str) -> float:
-    """What tuning found for one candidate; ConfigError for a metric that it did not compute."""
+    """The tuning result of one candidate; ConfigError for a metric that tuning did not compute."""
     if metric == "leaves":
         return float(entry["n_leaves"] / max(entry["n_trees"], 1))
     if metric == "rmse" and "squared_error" in entry:

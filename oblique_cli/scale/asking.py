@@ -30,14 +30,14 @@ class Here:
         chunks = range(len(self.store.sizes))
         if self._pool is None or len(chunks) < 2:
             return ask(self.store, chunks, kind, level, request)
-        # Whoever is done with a chunk takes the next one, so that nobody waits for more than the last chunk of another.
+        # A thread that is done with a chunk takes the next one, so none waits for more than the last chunk of another.
         waiting = deque(chunks)
         threads = range(min(self.threads, len(chunks)))
         parts = [self._pool.submit(ask, self.store, _taken(waiting), kind, level, request) for _ in threads]
         try:
             wait(parts, return_when=FIRST_EXCEPTION)
         finally:
-            waiting.clear()  # after an error nobody begins another chunk
+            waiting.clear()  # after an error no thread begins another chunk
             wait(parts)
         return together([answer for part in parts if (answer := part.result())])
 
@@ -78,7 +78,7 @@ class Here:
             for part in done:
                 part.result()
         finally:
-            # After an error, Ctrl-C included, nobody begins another tree or goes on with one.
+            # After an error, Ctrl-C included, no thread begins another tree or goes on with one.
             waiting.clear()
             stop[0] = 1
             wait(parts)
@@ -108,7 +108,7 @@ def together_or_alone(rows: Sequence[int], threads: int) -> tuple[list[int], lis
 
 
 def _taken(waiting: deque[int]) -> Iterator[int]:
-    """Yield what nobody else has taken of the chunks or nodes that wait, until none is left."""
+    """Yield the waiting chunks or nodes that no other thread has taken, until none is left."""
     while True:
         try:
             taken = waiting.popleft()  # one of two threads gets it

@@ -1,7 +1,7 @@
 """Boosting of a table beyond memory: rows that memory holds are drawn anew every few rounds.
 
-That is stochastic gradient boosting (Friedman 2002) with one draw for `ROUNDS` trees, which also makes their bins and
-tells the steps of their leaves. Scores of rows are not kept: those of a draw are what the trees so far say of it.
+That is stochastic gradient boosting (Friedman 2002) with one draw for `ROUNDS` trees, which also sets their bins and
+the steps of their leaves. Scores of rows are not stored: the trees so far compute those of each draw.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ def boost(
     kept_in: Path | None,
     say: Callable[[Part], None],
 ) -> list[Part]:
-    """Give an estimator its trees; return what they took.
+    """Grow the trees of an estimator; return trees, rows, loss and seconds of each part.
 
-    kept_in : folder where trees that are done are kept, and found by the same fit if it is begun again; or None
-    Where memory holds all rows, all trees are grown on one draw, which is all rows: they are those of memory.
+    kept_in : folder for finished trees, which the same fit loads if it is begun again; or None
+    If memory holds all rows, all trees are grown on all rows and equal those of a fit in memory.
     """
     p, C = rows.n_features, rows.n_classes
     seed = int(check_random_state(estimator.random_state).randint(2**31))

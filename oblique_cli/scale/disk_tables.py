@@ -1,6 +1,6 @@
 """Tables on the disk that are read block by block: Parquet files, and .npy arrays. And others turned into Parquet.
 
-Everything takes constant memory: what a column is for is found in one pass, and the rows are copied in another.
+Everything takes constant memory: one pass finds the roles of the columns, another one copies the rows.
 """
 
 from __future__ import annotations
@@ -258,7 +258,7 @@ def _faults(where: str) -> Iterator[None]:
 
 
 def _numbers(column: Any) -> Array:
-    """Numbers of a column, NaN for what is missing."""
+    """Numbers of a column, NaN for missing cells."""
     import pyarrow
 
     if pyarrow.types.is_decimal(column.type):
@@ -445,7 +445,7 @@ def _chosen(rows: Any, columns: Sequence[int] | None) -> Any:
 
 @dataclass(frozen=True)
 class Division:
-    """Which rows are kept from growth: shares to prune on and to test on, drawn row by row with a seed."""
+    """Shares of rows for pruning and for the test, which growth does not see, drawn row by row with a seed."""
 
     prune: float = 0.0
     test: float = 0.0

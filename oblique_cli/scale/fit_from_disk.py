@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 # Rules that need no rows, and the one that needs only counts of its rows. Others need all rows at once.
 PRUNED_HERE = ("none", "pessimistic", "ccp_alpha", "minimum_error", "description_length", "cost_complexity")
-SHOWN_ROWS, SHOWN_CHUNKS = 20_000, 8  # rows that units of features are told from, and the chunks they are in
+SHOWN_ROWS, SHOWN_CHUNKS = 20_000, 8  # rows that set the units of features, and their chunks
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +50,8 @@ class Fitted:
     """A fitted estimator and its test.
 
     levels : what growth took, level by level, or part by part of boosting
-    right, tested : rows of the test that were told right, and how many there were
-    X, y : some rows, for whoever shows the tree; bytes_read : by this process, from the chunks
+    right, tested : test rows classified right, and all test rows
+    X, y : some rows, for pictures of the tree; bytes_read : by this process, from the chunks
     """
 
     estimator: Any
@@ -84,9 +84,9 @@ def fit(
     params     of the estimator; pruning "cost_complexity" chooses on a share `prune` of the rows, drawn with `seed`
     memory     bytes that rows and histograms may take at a time
     scratch    folder for the copy of the rows, some 8 p + 9 bytes each; a temporary one by default. The same fit
-               goes on from what a fit that did not come to its end left there: its last whole level
-    asker      who answers the passes; this process with `threads` by default
-    test       share of the rows kept to tell how good the tree is
+               goes on from the last whole level that an interrupted fit left there
+    asker      answers the passes over the rows; this process with `threads` by default
+    test       share of the rows that test the tree
     The tree is the one that the estimator grows in memory on the same rows; each tree of a forest is the one of the
     rows and features that it drew; boosting sees a part of the rows at a time (`boosting_from_disk`). ConfigError for
     what cannot be done so.
@@ -232,7 +232,7 @@ def _pruned(who: Asker, tree: Tree, estimator: Any) -> Tree:
 
 
 def _tested(who: Asker, tree: Tree) -> tuple[float, int]:
-    """How many rows of the test the tree gets wrong, and how many there are."""
+    """How many test rows the tree classifies wrong, and how many there are."""
     # Complexities at which nothing is cut.
     whole = {"node_alpha": np.full(tree.n_nodes, np.inf), "alphas": np.zeros(1)}
     answer = who.ask("part", 0, {"part": TEST, "tree": tree, "counted": True, **whole})
@@ -240,7 +240,7 @@ def _tested(who: Asker, tree: Tree) -> tuple[float, int]:
 
 
 def _n_right(estimator: Any, rows: Store) -> tuple[float, int]:
-    """How many rows of the test trees that are asked together tell right, and how many there are."""
+    """How many test rows the estimator classifies right, and how many there are."""
     right = seen = 0
     for chunk in range(len(rows.sizes)):
         block = rows.read(chunk, rows.room)

@@ -91,10 +91,10 @@ def grow_forest(
     kept_in: Path | None,
     say: Callable[[Level], None],
 ) -> list[Level]:
-    """Give an estimator its forest; return what the levels of all trees took.
+    """Grow the forest of an estimator; return the levels of all trees.
 
-    X        some rows, for the ranges of features that importances are told in
-    kept_in  folder where trees that are done are kept, and found by the same fit if it is begun again; or None
+    X        some rows, for the ranges of features, which are the units of importances
+    kept_in  folder for finished trees, which the same fit loads if it is begun again; or None
     Rows are drawn as a forest in memory of the same `random_state` draws them, features from a stream of their own.
     """
     p, C = rows.n_features, rows.n_classes
@@ -147,7 +147,7 @@ def _over_all(tree: Tree, features: NDArray[np.intp], p: int) -> Tree:
 
 
 class KeptTree:
-    """A tree of a fit that may be begun again: the file that it is kept in, and the state of its growth until then."""
+    """A tree of a fit that may be begun again: its file, and the state of its growth until the file is written."""
 
     def __init__(self, folder: Path, number: int, identity: list[Any], shape: tuple[int, int]) -> None:
         self._shape = shape
@@ -162,7 +162,7 @@ class KeptTree:
         self.level.path.unlink(missing_ok=True)
 
     def load(self) -> dict[str, Any] | None:
-        """Return what was kept, None if nothing was; DataError for a file that is damaged, or of another fit."""
+        """Return the stored tree, None without one; DataError for a file that is damaged, or of another fit."""
         if not self.path.exists():
             return None
         try:

@@ -111,7 +111,7 @@ class Plan:
 
 @dataclass
 class Level:
-    """What a level took."""
+    """Nodes, passes and seconds of a level of growth."""
 
     level: int
     nodes: int
@@ -150,7 +150,7 @@ class State:
 class Slot:
     """An open node whose rows stay in their blocks.
 
-    node : what passes over them have found
+    node : the search for its split, with the results of the passes over its rows
     directions : of the node that are searched, as `_core.BlockNode.directions` gives them
     """
 

@@ -64,7 +64,7 @@ class Finish:
 class Fetched:
     """The rows of some open nodes, and the trees that grow on them.
 
-    found : an answer to `fetch` that has all rows of these slots of the request
+    fetched : an answer to `fetch` that has all rows of these slots of the request
     """
 
     def __init__(self, store: Store, some: Finish, fetched: Answer, slots: Sequence[int]) -> None:
@@ -254,15 +254,15 @@ def _look(store: Store, rows: Rows, places: Any, request: Mapping[str, Any], ans
 
 
 def _fetch(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
-    # By slot, so that those of a slot can be copied as they lie. The order of the rows of a slot changes no tree, but
-    # whoever compares runs likes it to be that of the table.
+    # By slot, so that the rows of a slot are copied in one piece. Their order changes no tree, but the order of the
+    # table makes runs comparable.
     of_place = np.ascontiguousarray(request["slots"], np.int32)
     slots, X, y, w = _core.rows_of_slots(rows.columns, rows.codes, rows.weights, places, of_place, request["n_slots"])
     return {"slot": [(chunk, slots)], "X": [(chunk, X)], "y": [(chunk, y)], "w": [] if w is None else [(chunk, w)]}
 
 
 def _part(store: Store, chunk: int, level: int, rows: Rows, places: Any, request: Mapping[str, Any]) -> Answer:
-    """Misclassified weight of kept rows, for every member of a pruning sequence; their number where asked so."""
+    """Misclassified weight of pruning or test rows, by member of a pruning sequence; their number if `counted`."""
     chosen = rows.parts == request["part"]
     wrong = np.zeros(len(request["alphas"]))
     seen = np.zeros(1)

@@ -186,7 +186,7 @@ class Store:
     # ---- places of rows in the tree --------------------------------------------------------------------------------
 
     def place_file(self, level: int, chunk: int) -> Path:
-        """Return the file that says in which slot of a level every row of a chunk is."""
+        """Return the file with the slot of every row of a chunk at a level."""
         return self.path / f"level_{level:04d}" / f"chunk_{chunk:06d}.places"
 
     def places(self, level: int, chunk: int, rows: Rows) -> NDArray[np.int32]:
@@ -216,7 +216,7 @@ class Store:
 
 
 def _sum(plain: dict[str, Any]) -> int:
-    """Return the CRC-32 of what a manifest says."""
+    """Return the CRC-32 of the content of a manifest."""
     return zlib.crc32(json.dumps(plain, sort_keys=True).encode())
 
 

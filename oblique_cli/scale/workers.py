@@ -31,7 +31,7 @@ _stores: dict[Folder, Store] = {}  # of this worker
 
 @dataclass(frozen=True)
 class Folder:
-    """The folder of a store, and a checksum that tells it from an earlier one of another fit under the same name."""
+    """The folder of a store, and a checksum that differs from that of an earlier fit under the same name."""
 
     path: str
     checksum: int
@@ -154,10 +154,10 @@ class Workers:
         return self.client.submit(as_it_is, dict(request), pure=False, retries=RETRIES)
 
     def _blocks(self, addresses: Sequence[str], number: int, what: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Futures of what(folder, chunks, *given) for so many blocks of chunks.
+        """Futures of what(folder, chunks, *arguments) for so many blocks of chunks.
 
-        Each worker is told the same chunks in every pass: they are in its memory of files, and checked by it once. If
-        it has too much to do, others may take them.
+        Each worker gets the same chunks in every pass: they are in its file cache, and it has checked them once. Other
+        workers may take them if it is overloaded.
         """
         n_chunks, folder = len(self.store.sizes), Folder.of(self.store)
         blocks = [list(range(n_chunks * i // number, n_chunks * (i + 1) // number)) for i in range(number)]
@@ -198,7 +198,7 @@ class Workers:
             futures = []
             for i, address in _evenly(loads, addresses):
                 pieces = self.client.map(group_of_rows, blocks, [i] * number, pure=False, retries=RETRIES)
-                # Told where, since Dask, which knows no loads, may let one worker have the two largest groups.
+                # The worker is fixed, since Dask, which knows no loads, may send the two largest groups to one worker.
                 where = {"workers": [address], "allow_other_workers": True} if address else {}
                 futures.append(submit(grown, folder, pieces, shared, groups[i], **where))
             trees: dict[int, dict[str, Any]] = {}
@@ -272,7 +272,7 @@ class Company:
 def workers_of(address: str | None, n_workers: int = 1) -> Iterator[Company]:
     """Give the workers of the scheduler at an address, or those of a cluster of its own here.
 
-    ConfigError if Dask is not installed, or nobody answers.
+    ConfigError without Dask or scheduler.
     """
     with _cluster(address, n_workers) as cluster:
         yield Company(cluster.client, cluster.lost)
@@ -302,7 +302,7 @@ def forests_on(address: str | None, n_workers: int = 1) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Let errors be told once, by who asked: Dask also logs those that it raises, with tracebacks."""
+    """Show errors once, at the caller: Dask also logs those that it raises, with tracebacks."""
     loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client", "tornado.application")]
     before = [logger.level for logger in loggers]
     for logger in loggers:

@@ -1,13 +1,13 @@
 """Results in one SQLite file, which nothing else reads or writes.
 
-A run is an experiment's name, with what its configuration last said. It may grow: repetitions, data sets and algorithms
-may be added, and fewer repetitions asked for, which leaves the others stored and out of sight.
+A run is an experiment's name with its latest configuration. It may grow by repetitions, data sets and algorithms. With
+fewer repetitions than before, the others stay stored and no table shows them.
 
 Each finished fold is one row and one transaction, so that a kill at any moment loses at most the folds in hand. Which
 folds are done is read from the rows; there is no other record of progress that could disagree with them.
 
 Several processes may use one file. If two of them run the same experiment, both work, the row that is stored first
-stays, and the result is right. A run that is started over gets a new token, and whoever still holds the old one can
+stays, and the result is right. A run that is started over gets a new token, and a process with the old one can
 neither store nor read a row of it: a table never mixes two experiments.
 
 Every record carries a digest of all its columns, and every read checks it, so a bit that the disk or a program has
@@ -21,7 +21,7 @@ it is.
     _schema.py      tables, and the layout's number
     _database.py    the file: opening, transactions, checks, and every error of SQLite as one sentence
     _records.py     a row as columns with a digest, and back
-    _runs.py        what is said of a run, its sessions, and the processes that write
+    _runs.py        the description of a run, its sessions, and the processes that write
     _changes.py     which changed configurations a run may go on with
     _salvage.py     what can be read of a damaged file, in a new one
     _store.py       `Store`

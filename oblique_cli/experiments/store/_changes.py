@@ -11,7 +11,7 @@ from oblique_cli.errors import ConfigError
 
 
 def refuse_changes(run: str, before: Any, now: Any) -> None:
-    """Raise ConfigError if a run's content is no growth of what it was begun with, naming the first differences."""
+    """Raise ConfigError with the first differences if a run's content is no growth of the stored one."""
     changes = list(differences(before, now))
     if changes and not is_growth(before, now):
         more = f" and {len(changes) - 4} more" if len(changes) > 4 else ""

@@ -36,7 +36,7 @@ class Database:
     """The results file at `path`, made with its folder unless `must_exist`.
 
     wait_seconds   how long to wait for another process that is writing, before StoreError
-    read_only      nothing is written: so asked, or found when the file was opened
+    read_only      nothing is written, by request or because the file cannot be written
     """
 
     def __init__(self, path: Path, must_exist: bool, wait_seconds: float) -> None:
@@ -168,7 +168,7 @@ class Database:
 
     @contextmanager
     def transaction(self, kind: str = "IMMEDIATE") -> Iterator[None]:
-        """A transaction that is kept whole or not at all; DEFERRED for one that only reads."""
+        """A transaction that is committed whole or not at all; DEFERRED for one that only reads."""
         if kind == "IMMEDIATE" and self.read_only:
             raise StoreError(f"{self.path} cannot be written: copy it, or give another folder with --results.")
         self.execute(f"BEGIN {kind}")
@@ -212,7 +212,7 @@ class Database:
     def _check_place(self) -> None:
         """Raise StoreError if the file that is open is no longer the one under its name, after saving what it holds.
 
-        The system keeps a file that was removed or replaced for whoever has it open, and tells nobody.
+        The system keeps a removed or replaced file for a process that has it open, without any sign.
         """
         if self._gone is not None:
             raise self._gone

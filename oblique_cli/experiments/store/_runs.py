@@ -1,4 +1,4 @@
-"""What is said of a run: its description, the sessions in which it was worked on, and the processes of these."""
+"""The description of a run: the run, its sessions, and the processes of the sessions."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ PLAIN = ("content", "argv", "environment", "presentation")
 
 @dataclass(frozen=True)
 class Session:
-    """One time that a run was begun: by which process, when, and whether the process is still at work.
+    """One start of a run: the process, the time, and whether the process still works.
 
-    process   {"pid", "host", "born"}: who stores the folds; {} if nobody wrote it down
+    process   {"pid", "host", "born"}: the process that stores the folds; {} if it is not recorded
     beat      when the process last stored something, UTC
-    ended     when it was done, "" if it never said so
-    alive     None if another machine would have to tell
+    ended     when it was done, "" if that is not recorded
+    alive     None if only another machine knows
     """
 
     id: int
@@ -65,7 +65,7 @@ class Run:
 
     @property
     def experiment(self) -> Experiment:
-        """The experiment that the run is of, as its latest session asked for it."""
+        """The experiment that the run is of, as its latest session configured it."""
         return Experiment.from_content(self.name, self.content, **self.presentation)
 
 
@@ -81,7 +81,7 @@ def timestamp() -> str:
 
 
 def this_process() -> dict[str, Any]:
-    """Return what a session says of the process that it belongs to."""
+    """Return the process of this session as it is stored."""
     return {"pid": os.getpid(), "host": socket.gethostname(), "born": _born(os.getpid())}
 
 
@@ -95,7 +95,7 @@ def _born(pid: int) -> str:
 
 
 def is_alive(process: Mapping[str, Any]) -> bool | None:
-    """Whether the process of a session still runs; None if that cannot be told from here."""
+    """Whether the process of a session still runs; None if this machine cannot know."""
     if not process or process.get("host") != socket.gethostname():
         return None
     try:

@@ -50,8 +50,8 @@ def is_sound(path: Path) -> bool:
 def salvage(path: Path) -> Salvaged:
     """Put a new file with all records that can be read in the place of `path`; return what was saved and what was not.
 
-    A record that is not what was stored is saved too, where no other has its key: its digest comes with it, and whoever
-    reads it is told of the fold. StoreError if nothing can be read.
+    A record that is not what was stored is saved too, where no other has its key: its digest comes with it, and a
+    reader gets the error that names the fold. StoreError if nothing can be read.
     """
     saved = path.with_name(f"{path.name}.saved")
     _remove(saved)
@@ -176,9 +176,9 @@ def _readable(db: sqlite3.Connection, table: str, listed: Iterable[int]) -> Iter
 
 
 def _listed(db: sqlite3.Connection, table: str, indexes: Mapping[str, Sequence[str]]) -> dict[int, tuple[object, ...]]:
-    """Return what the indexes of a table say that it holds: by rowid, the columns of the index that has most of them.
+    """Return the records of a table that its indexes list: by rowid, the columns of the index that has most of them.
 
-    Each is read from both ends, as far as that goes.
+    Every index is read from both ends, up to the first page that cannot be read.
     """
     columns_of: dict[int, tuple[object, ...]] = {}
     for index, names in indexes.items():

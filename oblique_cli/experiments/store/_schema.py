@@ -1,7 +1,7 @@
 """Tables of the results file.
 
 runs            a name and its token; a run that is started over gets a new one
-sessions        one line each time a run was begun: what was asked then, by which command, process and environment. The
+sessions        one line each time a run was begun: its configuration, command, process and environment. The
                 latest one that is intact describes the run
 leases          when the process of a session last stored something, and when it ended
 environments    what decides results besides a job (`experiments.environment`), under its digest

@@ -154,7 +154,7 @@ class Store:
         return id_
 
     def _restore(self, table: str, key: str, record: Sequence[Any]) -> None:
-        """Store a record that whoever stores it knows whole, unless it is there and is what was stored."""
+        """Store a complete record unless an intact one is there."""
         known = self._db.execute(f"SELECT * FROM {table} WHERE {key} = ?", (record[0],)).fetchone()
         if known is None or not is_intact(table, known):
             marks = ", ".join("?" * len(record))
@@ -333,7 +333,7 @@ class Store:
             return int(self._db.execute(query, (run, repeats)).fetchone()[0])
 
     def _repeats_requested(self, run: str) -> int | None:
-        """How many repetitions this handle asked for when it began the run, or else the run's latest session did."""
+        """Repetitions in the configuration of this handle, if it began the run, else of the run's latest session."""
         if (held := self._held.get(run)) is not None:
             return held.repeats
         sessions = self._sessions(run) if self._run(run) else []
@@ -357,7 +357,7 @@ class Store:
         return [Damage(run, "environments", id_, f"environment {id_}") for id_, _ in damaged]
 
     def made_elsewhere(self, run: str) -> str:
-        """Say how many rows of `run` were made by an environment other than this process's; "" if none was."""
+        """Return in words how many rows of `run` are from other environments than this process; "" without any."""
         held = self._held[run]
         with self._reading(run):  # one view: another process may store a row of yet another environment meanwhile
             known = self._environments(run)
@@ -369,7 +369,7 @@ class Store:
         return f"{sum(counts.values())} stored folds were made by another environment ({what})"
 
     def remarks(self, run: str) -> list[str]:
-        """Return what a table of `run` must say of its rows: which environments made them, if several did."""
+        """Return the remarks below a table of `run`: the environments of its rows, if there are several."""
         with self._reading(run):
             query = "SELECT count(DISTINCT environment) FROM rows WHERE run = ?"
             if self._db.execute(query, (run,)).fetchone()[0] < 2:
@@ -389,7 +389,7 @@ class Store:
     def displace(self, run: str, jobs: Iterable[Job]) -> int:
         """Put aside the rows that stand where one of `jobs` belongs and have another key; return how many there were.
 
-        There are none unless a run had lost its description. They are kept, and no table shows them.
+        There are none unless a run had lost its description. They stay stored, and no table shows them.
         """
         keys = {(job.dataset, job.algorithm, job.repeat, job.fold): job.key for job in jobs}
         with self._reading(run):
@@ -569,7 +569,7 @@ class Store:
             return False
 
     def is_described(self, run: str) -> bool:
-        """Whether it is known what a run was asked for."""
+        """Whether the configuration of a run is known."""
         with self._reading():
             return self._is_intact(run) and bool(self._sessions(run))
 
@@ -648,7 +648,7 @@ class Store:
 
     @contextmanager
     def _writing(self, run: str) -> Iterator[_Held]:
-        """One transaction of whoever began `run`, which ends before it writes if another process started it over."""
+        """A transaction of the process that began `run`; StoreError before any write if another one started it over."""
         with self._db.errors(), self._db.transaction():
             if run not in self._held:
                 raise StoreError(f"run {run!r} was not begun by this process, which cannot store anything of it.")
@@ -670,10 +670,10 @@ class Store:
             self._check_pages()
 
     def _check_pages(self) -> None:
-        """Raise StoreError if the file's structure is damaged; asked once.
+        """Raise StoreError if the file's structure is damaged; checked once.
 
-        The digest of a record says nothing of records that are not found any more. It comes first all the same: it
-        names the fold.
+        Digests do not show records that are lost. They are checked first all the same, because their error names the
+        fold.
         """
         if not self._checked:
             self._db.check_pages()
@@ -728,7 +728,7 @@ class Store:
             return new, known
 
     def _refuse_other_answers(self, kind: Kind, run: str, record: Any, source: Path) -> None:
-        """Raise ConfigError if a good record that is there already says something else than `record`."""
+        """Raise ConfigError if the stored good record differs from `record`."""
         query = f"SELECT {kind.sealed}, digest FROM {kind.table} WHERE run = ? AND key = ? AND status = 'ok'"
         stored = self._db.execute(query, (run, record.key)).fetchone()
         if stored is None or record.status != "ok":
@@ -780,7 +780,7 @@ class _Whole:
 
 
 def same_answer(a: Any, b: Any) -> bool:
-    """Whether two records of one job say the same, apart from times and from metrics that only one of them has."""
+    """Whether two records of one job are equal, apart from times and from metrics that only one of them has."""
     if isinstance(a, Tuning):
         return bool(replace(a, seconds=0.0) == replace(b, seconds=0.0))
     bare = [replace(row, tune_seconds=0.0, fit_seconds=0.0, predict_seconds=0.0, measures={}) for row in (a, b)]

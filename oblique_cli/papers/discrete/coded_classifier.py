@@ -138,12 +138,12 @@ class DiscreteClassifier(LogProbabilities, TreeKind, ClassifierMixin, BaseEstima
         return np.asarray(np.eye(len(self.classes_))[tree.labels])
 
     def _weights_and_means(self, tree: DiscreteTree) -> tuple[Array, Array]:
-        """What the nodes of a tree weigh, (n_nodes,), and what they say on average, (n_nodes, k)."""
+        """Weights of the nodes of a tree, (n_nodes,), and their mean outputs, (n_nodes, k)."""
         weights = tree.values.sum(axis=1)
         return weights, tree.values / np.where(weights > 0, weights, 1.0)[:, None]
 
     def _decreases_of(self, tree: DiscreteTree) -> Array:
-        """The decrease of Gini impurity by the splits on each feature, (p,), as a share of what the root weighs."""
+        """The decrease of Gini impurity by the splits on each feature, (p,), as a share of the weight of the root."""
         weights, means = self._weights_and_means(tree)
         gains = spread_decreases(tree.parents, weights / weights[0], means)
         inner = np.flatnonzero(~tree.is_leaf)

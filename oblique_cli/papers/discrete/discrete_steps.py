@@ -70,7 +70,7 @@ def _indicators(tree: DiscreteTree, n_classes: int) -> Array:
 
 
 class _Coding:
-    """How comparisons of codes are said, and the columns of codes that they need."""
+    """The names of comparisons of codes, and the columns of codes that they need."""
 
     def __init__(self, coded: Any, columns: Sequence[tuple[int, int]], n_cells: int, takes_missing: bool) -> None:
         self.columns, self.takes_missing, self.n_cells = coded, takes_missing, n_cells

@@ -330,7 +330,7 @@ class OrthogonalTreesClassifier(_Components, SeveralDiscreteTrees, FourierTreesC
         return np.asarray(np.linalg.lstsq(design, truth.astype(np.float64).ravel(), rcond=1e-10)[0])
 
     def _outputs(self, codes: Ints) -> Array:
-        """What each tree says of each row, (n, K, k)."""
+        """The output of each tree for each row, (n, K, k)."""
         held = [tree.values if self.leaves == "average" else self._indicator(tree) for tree in self.trees_]
         return np.stack([values[tree.apply(codes)] for tree, values in zip(self.trees_, held, strict=True)], axis=2)
 

@@ -1,4 +1,4 @@
-"""What a spectrum says of a function: its largest coefficients, energy by order, and which features act together."""
+"""Summary of the spectrum of a function: its largest coefficients, energy by order, and which features act together."""
 
 from __future__ import annotations
 

@@ -71,9 +71,9 @@ def tree_from_spectrum(
     """Return a tree whose nodes hold the averages of the spectrum's function over their schemata.
 
     shares         : turns averages into class shares
-    max_depth      : longest path; a leaf at the limit has the average of what would be below it
+    max_depth      : longest path; a leaf at the limit has the average of the sub-tree below it
     min_confidence : a schema whose largest share is at least this is a leaf; None where averages count: those of a
-                     truncated function leave the bounds of `shares`, and a share of 1 does not say that nothing differs
+                     truncated function leave the bounds of `shares`, and a share of 1 does not mean that points agree
     decide         : stop where no point of a schema can have another label than its average, and merge leaves of one
                      label under one node. This is not in the paper; labels stay the same, averages in the leaves
                      do not.

@@ -179,7 +179,7 @@ class HCEditClassifier(_DrawnEdit, kw_only=True):
         """Return what each value of `beta` would predict, from the tree of this fit.
 
         X : (m, p) or (m, n); values : (v,) in (0, 1]; returns (m, v) labels. The dissertation prints, for each k, the
-        best test accuracy over several values: whoever takes the best column has chosen with the test labels.
+        best test accuracy over several values: the choice of the best column uses the test labels.
         """
         rows = self._columns(X)
         return np.stack([self.classes_.take(self._predict(rows, part)[0]) for part in self._path(values)], axis=1)

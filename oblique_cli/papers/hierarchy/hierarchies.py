@@ -171,7 +171,7 @@ class Taxonomy:
         """The largest class under each node, (2n - 1,). Among equals, the parent's class if it is one of them, else the
         lowest code.
 
-        The paper calls this class the node's sub-family and says nothing of ties.
+        The paper calls this class the node's sub-family and has no rule for ties.
         """
         most = self.counts == self.counts.max(axis=1, keepdims=True)
         out: Ints = most.argmax(axis=1).astype(np.int64)

@@ -31,7 +31,7 @@ class TaxonomyReport:
     names       names of the objects, None for numbers from 1
     threshold   purity of clusters
     min_size    objects a subclass must have
-    notes       lines that say how the tree was made
+    notes       lines on how the tree was made
     """
 
     title: str

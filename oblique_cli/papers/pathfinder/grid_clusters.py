@@ -1,6 +1,6 @@
 """Clusters of one class against another in a plane, and which rows lie inside (algorithms 2, 2.1 and 3).
 
-The work is in `core/pathfinder/`, which also says what the paper leaves open in it.
+The work is in `core/pathfinder/`, whose comments list the choices that the paper leaves open.
 """
 
 from __future__ import annotations

@@ -192,7 +192,7 @@ def export_text(tree: RegionTree, feature_names: Sequence[str], class_names: Seq
 
 
 def node_texts(tree: RegionTree, feature_names: Sequence[str], class_names: Sequence[str]) -> list[str]:
-    """Return what each node says: when a row goes left, or the class of a leaf and which rows it takes."""
+    """Return the text of each node: the condition for the left child, or the class and accepted rows of a leaf."""
 
     def names_of_clusters(region: GridClusters) -> str:
         names = f"{class_names[region.pivot]} against {class_names[region.other]}"

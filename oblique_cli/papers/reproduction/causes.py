@@ -108,8 +108,8 @@ MACHINES = (
 def machines_step(job: Job, data: Dataset, clustering: Clustering, machines: Sequence[Machine]) -> Row:
     """Return accuracies in percent of every machine: at each cost, and at the cost that a cross-validation chooses.
 
-    A cross-validation over all rows chooses the cost once, as in Table 6.1; the clusters of a training set are
-    found once for all machines.
+    A cross-validation over all rows chooses the cost once, as in Table 6.1; all machines share the clusters
+    of a training set.
     """
     started = time.perf_counter()
     right = {(machine.name, cost): 0 for machine in machines for cost in COSTS}

@@ -93,7 +93,7 @@ def others_of(number: Published) -> Mapping[str, float]:
 
 
 def thresholds() -> Iterator[tuple[Published, str]]:
-    """The purity thresholds of iris that are said to give one clustering, and their count."""
+    """The purity thresholds of iris that give one clustering by the text, and their count."""
     printed = [n for n in published.numbers(*CHAPTER_5) if n.dataset == "Irs" and n.metric == "purity_threshold"]
     same = [n for n in printed if n.qualifiers.get("clustering") in ("3", "4")]
     values = " and ".join(f"{n.mean:g}" for n in same)

@@ -1,4 +1,4 @@
-"""Where the papers are silent: each reading that can be told apart by results, and how many cells agree under it.
+"""Where the papers are silent: each reading that changes results, and how many cells agree under it.
 
 A reading is one change to the configurations for all data sets at once, never for a single one. The choice among
 equally accurate epsilons needs no run of its own: the curves of the tuning cross-validations are stored, and one tree a
@@ -26,7 +26,7 @@ from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTabl
 
 THESIS = "wickramarachchi2015"
 PAPER = "manwani2012"
-SLOW = ("letter",)  # the readings are told apart on the other twelve sets
+SLOW = ("letter",)  # the other twelve sets suffice to compare the readings
 
 # Correct predictions and leaves at each value of epsilon, summed over tuning folds -> the index that is taken.
 Choice = Callable[[Sequence[int], Sequence[int]], int]

@@ -79,7 +79,7 @@ PROGRAMS = (
 
 
 def _output(program: Program, data: Dataset, X: np.ndarray, y: np.ndarray, options: Sequence[object]) -> str:
-    """Return what a program says of rows. data : whose task and classes they have"""
+    """Return the output of a program for rows. data : whose task and classes they have"""
     regression = data.task == "regression"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "rows.arff")

@@ -1,7 +1,7 @@
 """One rule for all studies where the words of a text and its tables disagree on how a method works.
 
-Both readings are run and shown. The study takes the one that meets more of what the text claims of its results, and on
-a tie the words; cells are not counted for it. The estimator's default stays with the words. Readings of TPRTI, whose
+Both readings are run and shown. The study takes the one that meets more claims of the text on its results, and on a tie
+the words; cells do not count. The estimator's default stays with the words. Readings of TPRTI, whose
 words say both, are by sizes (docs/algorithms/tprti.md).
 """
 
@@ -47,7 +47,7 @@ def table_of(
 ) -> ExtraTable:
     """Return every claim and every wanted cell by each reading, and how many claims each meets.
 
-    found, said : by reading, the words first; cells in one order, and claims by what the text says
+    cells, claims : by reading, that of the words first; cells in one order, claims by their text
     """
     first = next(iter(claims.values()))
     rows = [("claim", text, "", *(HOLDS[mine[text]] for mine in claims.values())) for text in first]

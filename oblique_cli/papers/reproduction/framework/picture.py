@@ -20,7 +20,7 @@ KINDS = ("agrees", "has a measured reason", "unexplained")
 def agreement_picture(studies: Mapping[str, tuple[Cell, ...]]) -> Figure:
     """Return the picture; numbers from -1 to 1 are on a linear scale, larger ones on a logarithmic one.
 
-    found : study -> cells
+    studies : study -> cells
     """
     tables: dict[str, list[Cell]] = {}
     for cells in studies.values():

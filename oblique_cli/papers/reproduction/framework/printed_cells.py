@@ -1,4 +1,4 @@
-"""One cell of a published table beside ours, and the rule that says whether the two agree."""
+"""One cell of a published table beside ours, and the rule for their agreement."""
 
 from __future__ import annotations
 

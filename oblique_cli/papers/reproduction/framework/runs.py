@@ -186,7 +186,7 @@ DESCRIPTIVE = ("sd_over", "class_size", "criterion", "variant", "role", "duplica
 
 
 def qualifier(number: Published) -> str:
-    """Return what tells a number apart from others of its data set, method and metric, such as "fold=3"."""
+    """Return the qualifiers of a number among those of its data set, method and metric, such as "fold=3"."""
     return "; ".join(f"{key}={value}" for key, value in number.qualifiers.items() if key not in DESCRIPTIVE)
 
 

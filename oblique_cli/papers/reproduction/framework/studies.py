@@ -17,7 +17,7 @@ PROFILES = ("quick", "full")
 
 @dataclass(frozen=True)
 class StudyRequest:
-    """What is asked of a study.
+    """The request for a run of a study.
 
     profile     "full" is the published protocol; "quick" the small bundled data sets and two repetitions
     n_jobs      processors, or "auto" for all
@@ -76,7 +76,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class StudyResult:
-    """What a study found; exit_code is that of its worst run, 0 if every fold is good."""
+    """The results of a study; exit_code is that of its worst run, 0 if every fold is good."""
 
     cells: tuple[Cell, ...]
     tables: tuple[ExtraTable, ...] = ()

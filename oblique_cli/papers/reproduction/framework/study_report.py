@@ -72,7 +72,7 @@ def reasons() -> dict[tuple[str, ...], str]:
 
 @dataclass(frozen=True)
 class StudyReport:
-    """A study's result as it is shown and kept.
+    """A study's result as it is shown and stored.
 
     baseline    cells of the committed quick profile, () if this is no quick profile or there is none
     """

@@ -75,7 +75,7 @@ class Chapter6(Study):
 
 
 def claims(cells: Iterable[Cell]) -> dict[str, bool | None]:
-    """Return what section 6.6 says of SVM against HHBUT, set by set, and whether these accuracies meet it."""
+    """Return the claims of section 6.6 on SVM against HHBUT, set by set, and whether these accuracies meet them."""
     numbers = {
         (c.table, c.dataset, c.method): (c.ours, c.ours_sd or 0.0)
         for c in cells

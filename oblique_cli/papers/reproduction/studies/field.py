@@ -35,7 +35,7 @@ SEED = 20260401  # of the division
 CHOSEN_ON = frozenset({"iris", "glass", "vehicle", "pima", "bupa", "ionosphere"})
 # The same rows as another set, or a part of them.
 DERIVED = frozenset({"boston_housing_3class", "boston_housing_binary", "house_votes_complete", "magic", "pima_532"})
-LOSS, SIZE = METRICS["log_loss"], METRICS["leaves"]  # what ranks are told by, beside accuracy or RMSE
+LOSS, SIZE = METRICS["log_loss"], METRICS["leaves"]  # metrics of ranks beside accuracy or RMSE
 REFERENCES = ("tao", "tao_logistic")  # the methods that tests hold against every other one
 ROPE = 1.0  # points of accuracy that are practically none
 DEVELOPMENT, CONFIRMATION = "development", "confirmation"
@@ -341,7 +341,7 @@ def _by_dataset(scores: Scores, name: str, caption: str, values: np.ndarray, for
 
 
 def _without(scores: Scores, absent: Sequence[str]) -> str:
-    """Return what a caption says of data sets that are left out, "" if there are none."""
+    """Return the remark of a caption on data sets that are left out, "" without any."""
     out = f"; not at hand: {', '.join(absent)}" if absent else ""
     return out + (f"; not run with all methods: {', '.join(scores.left_out)}" if scores.left_out else "")
 

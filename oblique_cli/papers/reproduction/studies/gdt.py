@@ -100,7 +100,7 @@ def numbers_of(cells: Iterable[Cell]) -> Numbers:
 
 
 def chosen(cells: Mapping[str, Iterable[Cell]]) -> str:
-    """Return the reading that meets more of the claims of section IV. found : cells of both tables by reading"""
+    """Return the reading that meets more of the claims of section IV. cells : of both tables, by reading"""
     return of_claims({reading: [holds for _, holds in claims(numbers_of(mine))] for reading, mine in cells.items()})
 
 

@@ -111,7 +111,7 @@ class Mpsvm(Study):
 
 
 def _accuracies(run: Outcome | None) -> dict[tuple[str, str], float]:
-    """Accuracy in percent by data set and title, of what is complete."""
+    """Accuracy in percent by data set and title, of complete lines."""
     if run is None:
         return {}
     return {

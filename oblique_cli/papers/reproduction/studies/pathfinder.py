@@ -134,9 +134,9 @@ def _is_pathfinder(cell: Cell) -> bool:
 
 
 def claims(cells: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | None]:
-    """Return what section 3.4.3 says of PATHFINDER, and whether ours meet it; None if chance decides.
+    """Return the claims of section 3.4.3 on PATHFINDER, and whether ours meet them; None if chance decides.
 
-    rows : of the cells in `found`; lower : with purity thresholds of 80 %
+    rows : of `cells`; lower : with purity thresholds of 80 %
     """
     numbers = {(c.dataset, c.method, c.metric): (c.ours, c.ours_sd or 0.0) for c in cells if c.ours is not None}
     out: dict[str, bool | None] = {}

@@ -403,7 +403,7 @@ def _of_set(
     share: float,
     size: float,
 ) -> None:
-    """What section 5.5.2 says of single sets."""
+    """The claims of section 5.5.2 on single sets."""
     if name == "breast_cancer_wisconsin":
         _add(scores, modes[0.9].sum(), name, "EUREKA", "n_subclasses", theta="0.90")
         _add(scores, modes[1.0][1], name, "EUREKA", "n_subclasses_class_M", theta=1)  # benign, malignant
@@ -464,7 +464,7 @@ def accuracies(data: Dataset, seed: int) -> dict[str, list[float]]:
 
 
 def _row(job: Job, started: float, scores: Found) -> Row:
-    """Return the row of a step that found one value for each key."""
+    """Return the row of a step with one value for each key."""
     values = {_text_of(key): value for key, (value,) in scores.items()}
     return Row.of(job, fit_seconds=time.perf_counter() - started, measures=values)
 
@@ -481,7 +481,7 @@ class Section:
     """A part of chapter 5 whose tables follow from one reading of algorithm 1.
 
     tables      of `TaxonomyStudy.tables`, the part behind the colon
-    run         adds to what was found and to the findings, by graph
+    run         adds to the scores and the findings, by graph
     """
 
     name: str
@@ -743,7 +743,7 @@ LIMITS, WITHIN = (10.0, 40.0, 0.5), 2.0  # of MEDV; points between accuracies, t
 
 
 def _with(scores: Found, dataset: str, right: Mapping[tuple[str, int], float]) -> Found:
-    """Return what was found with the accuracies of k-NN that limits are chosen by: of one matrix for all rows."""
+    """Return `scores` with the accuracies of k-NN from one distance matrix of all rows, by which limits are chosen."""
     accuracies = {_key(dataset, "k-NN", "accuracy_percent", k=k): [right["k-NN", k]] for k in NEIGHBORS}
     return scores | accuracies
 
