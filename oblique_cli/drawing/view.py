@@ -335,7 +335,7 @@ def histogram(
 
 
 def _rule(tree: Tree, light: Tree, node: int, flipped: bool, reading: Reading) -> dict[str, Any]:
-    """Return the rule that routes rows in the page: sums over `c` of at most `t` go to the first child; reversed if `f`.
+    """Return the rule that routes rows in the page: sums over `c` of at most `t` go to the first child; `f` reverses.
 
     The page shows the sum over `v` with the threshold `w` if it has fewer terms.
     """
