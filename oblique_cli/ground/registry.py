@@ -6,7 +6,7 @@ import difflib
 import inspect
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterable, Iterator, Mapping, ValuesView
 from importlib import import_module
 from typing import Any, TypeVar
 
@@ -170,3 +170,11 @@ class Registry(Mapping[str, T]):
 
     def __len__(self) -> int:
         return len(self._all())
+
+    def values(self) -> ValuesView[T]:
+        """Return all things; Mapping.values looks each of them up."""
+        return self._all().values()
+
+    def items(self) -> ItemsView[str, T]:
+        """Return all names and things; Mapping.items looks each of them up."""
+        return self._all().items()
