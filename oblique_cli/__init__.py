@@ -17,7 +17,7 @@ if sys.version_info < (3, 11):  # noqa: UP036  (a checkout; an installer refuses
 
 from typing import TYPE_CHECKING, Any
 
-from oblique_cli.ground import doors
+from oblique_cli.ground import extensions
 
 if TYPE_CHECKING:
     from oblique_cli.estimators.algorithms import ALGORITHMS, make
@@ -150,7 +150,7 @@ _PLACES = {
     "UnionClassifier": "oblique_cli.estimators.oblique.classifiers",
     "ObliqueTreeClassifier": "oblique_cli.estimators.oblique.top_down",
     "Tree": "oblique_cli.tree.structure",
-    **doors.NAMES,
+    **extensions.NAMES,
 }
 __all__ = [  # noqa: RUF022  (in groups, as above)
     "ALGORITHMS",

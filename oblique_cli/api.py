@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
-    from oblique_cli.data.handed import Handed, data_set
+    from oblique_cli.data.plugin_datasets import Handed, data_set
     from oblique_cli.errors import ConfigError, DataError, ObliqueError
     from oblique_cli.estimators.algorithms import ModelFamily, algorithm, heuristic
     from oblique_cli.estimators.outside.sizes import Sizes, reader_of_sizes
@@ -84,7 +84,7 @@ _PLACES = {
     "oblique_cli.models.codecs": ("Numbers", "Whole", "Labels"),
     "oblique_cli.report.plot_kinds": ("plot", "Plot", "Request"),
     "oblique_cli.report.material": ("Material",),
-    "oblique_cli.data.handed": ("data_set", "Handed"),
+    "oblique_cli.data.plugin_datasets": ("data_set", "Handed"),
     "oblique_cli.estimators.outside.sizes": ("reader_of_sizes", "Sizes"),
     "oblique_cli.ground.seeds": ("generator",),
     "oblique_cli.errors": ("ObliqueError", "ConfigError", "DataError"),

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from oblique_cli.ground import doors
+from oblique_cli.ground import extensions
 from tools.rooms import CORE, PACKAGE, ROOT, imports, includes, modules, room, walk_executed
 
 FLOORS = {
@@ -39,7 +39,7 @@ FLOORS = {
     "api": 8,  # names what is below it, and loads it on first use
     "cli": 8,
     "_start": 9,  # the entry point: looks at versions, then loads `cli`
-    "papers": 9,  # comes in as a plugin does, through the doors of `ground/doors.py`
+    "papers": 9,  # used as a plugin is, by `ground/extensions.py`
     "__main__": 10,  # `python -m oblique_cli`
 }
 
@@ -92,7 +92,7 @@ def test_a_module_imports_from_lower_floors_or_its_own_folder():
 def check_floor(path):
     here = room(path)
     if here == "__init__":  # the front door names what is behind it, and loads it on first use
-        assert {name for name in imports(path) if name.split(".")[0] == ROOT} == {f"{ROOT}.ground.doors"}
+        assert {name for name in imports(path) if name.split(".")[0] == ROOT} == {f"{ROOT}.ground.extensions"}
         return
     assert here in FLOORS, f"{here} has no floor yet"
     for name in imports(path):
@@ -106,23 +106,23 @@ def check_floor(path):
 
 def test_papers_are_named_by_their_doors_alone():
     for path in MODULES:
-        if path.parts[0] == "papers" or path.as_posix() == "ground/doors.py":
+        if path.parts[0] == "papers" or path.as_posix() == "ground/extensions.py":
             continue
-        assert not {name for name in imports(path) if name.startswith(doors.PAPERS)}, path
+        assert not {name for name in imports(path) if name.startswith(extensions.PAPERS)}, path
         text = (PACKAGE / path).read_text(encoding="utf-8")
-        assert f'"{doors.PAPERS}' not in text and "{doors.PAPERS}.{" not in text, path
+        assert f'"{extensions.PAPERS}' not in text and "{extensions.PAPERS}.{" not in text, path
 
 
 def test_every_door_leads_somewhere():
-    commands = {name.rpartition(".")[0] for section in doors.COMMANDS.values() for name, _ in section.values()}
+    commands = {name.rpartition(".")[0] for section in extensions.COMMANDS.values() for name, _ in section.values()}
     there = {dotted(path) for path in MODULES}
-    assert {*doors.ALGORITHMS, *doors.MODEL_KINDS, *doors.NAMES.values(), *commands} <= there
-    assert (PACKAGE / doors.PUBLISHED / "tables.csv").is_file()
+    assert {*extensions.ALGORITHMS, *extensions.MODEL_KINDS, *extensions.NAMES.values(), *commands} <= there
+    assert (PACKAGE / extensions.PUBLISHED / "tables.csv").is_file()
 
 
 def test_importing_tables_leaves_their_doors_closed():
     table = "estimators.algorithms, oblique_cli.models.kinds, oblique_cli.models"
-    assert not {name for name in loaded_by(f"import oblique_cli.{table}") if name.startswith(doors.PAPERS)}
+    assert not {name for name in loaded_by(f"import oblique_cli.{table}") if name.startswith(extensions.PAPERS)}
 
 
 def dotted(path: Path) -> str:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
-from oblique_cli.data.handed import FURTHER
+from oblique_cli.data.plugin_datasets import FURTHER
 from oblique_cli.estimators.algorithms import ALGORITHMS, MACHINE, FixedEstimator
 from oblique_cli.evaluation.metrics import CLASSIFICATION, LABELS, MEAN, metric
 from oblique_cli.schemes._cross_validation import CrossValidation

@@ -39,7 +39,7 @@ from oblique_cli.errors import (
     exit_code_of,
 )
 from oblique_cli.foreign import plugin_fault
-from oblique_cli.ground import doors, versions
+from oblique_cli.ground import extensions, versions
 from oblique_cli.ground.registry import close_matches
 
 # Section of the help -> name -> module and function, and what it is for. (A module `list` would hide Python's own in
@@ -82,7 +82,7 @@ SECTIONS = {
         "doctor": ("doctor.doctor", "Show versions, processors and folders."),
     },
 }
-for _title, _behind in doors.COMMANDS.items():
+for _title, _behind in extensions.COMMANDS.items():
     SECTIONS[_title] |= _behind
 COMMANDS = {name: place for section in SECTIONS.values() for name, (place, _) in section.items()}
 WITHOUT_PLUGINS = ("convert",)  # commands that look up no name
@@ -124,7 +124,7 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module, _, function = COMMANDS[cmd_name].rpartition(".")
-        there = module if module.startswith(f"{doors.PAPERS}.") else f"{__name__}.{module}"
+        there = module if module.startswith(f"{extensions.PAPERS}.") else f"{__name__}.{module}"
         command: click.Command = getattr(import_module(there), function)
         return _prepared(command, with_plugins=cmd_name not in WITHOUT_PLUGINS)
 

@@ -65,11 +65,11 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
 
 def _dataset(spec: DatasetSpec, place: str | None, task: str, groups: str) -> Dataset | None:
     """Return the data, or None for a set of the catalogue that is still to be fetched or put in its place."""
-    from oblique_cli.data import at_hand, catalogue
+    from oblique_cli.data import catalogue, local_sources
 
-    if at_hand.is_at_hand(spec) and not at_hand.is_there(spec):
+    if local_sources.is_at_hand(spec) and not local_sources.is_there(spec):
         return None
-    if spec.csv is None and not at_hand.is_at_hand(spec):
+    if spec.csv is None and not local_sources.is_at_hand(spec):
         known = catalogue.entry(spec.name)
         # `load` moves a damaged file of the cache aside; `verify` changes nothing.
         seen = catalogue.verify(spec.name, place)

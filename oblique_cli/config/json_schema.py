@@ -94,13 +94,13 @@ def _dataset_schema() -> dict[str, Any]:
     by_csv = _mapping({**DATASET, **READING}, name=ID.schema(), **lists)
     by_parquet = {key: subschema for key, subschema in by_csv["properties"].items() if key != "csv"}
     by_parquet = {**by_csv, "properties": {**by_parquet, "parquet": Text().schema()}}
-    at_hand = []
+    sourced = []
     for kind, constraint in sources.SOURCES.items():
         constraints = {key: DATASET[key] for key in sources.TAKES[kind] if key in DATASET and key != "name"}
         more = {"qualitative": columns} if "qualitative" in sources.TAKES[kind] else {}
-        at_hand.append({**_mapping({**constraints, kind: constraint}, name=ID.schema(), **more), "required": [kind]})
+        sourced.append({**_mapping({**constraints, kind: constraint}, name=ID.schema(), **more), "required": [kind]})
     files = [{**by_csv, "required": ["csv", "target"]}, {**by_parquet, "required": ["parquet", "target"]}]
-    return {"anyOf": [names, {**by_name, "required": ["name"]}, *files, *at_hand]}
+    return {"anyOf": [names, {**by_name, "required": ["name"]}, *files, *sourced]}
 
 
 def _algorithm_schema() -> dict[str, Any]:

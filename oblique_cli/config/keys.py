@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from oblique_cli.config.composing import PLURAL
-from oblique_cli.data.handed import FURTHER
 from oblique_cli.data.own.dates import DATES
 from oblique_cli.data.own.numbers import NAMED_MARKS, NAMED_SIGNS
 from oblique_cli.data.own.text import HEADERS
+from oblique_cli.data.plugin_datasets import FURTHER
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Real, Text
 from oblique_cli.ground.registry import Registry
 from oblique_cli.schemes import SCHEMES

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 from oblique_cli.config import keys
 from oblique_cli.config.keys import DATASET, ID
-from oblique_cli.data.at_hand import KINDS, SKLEARN
+from oblique_cli.data.local_sources import KINDS, SKLEARN
 from oblique_cli.ground.constraints import Choice, Constraint, Integer, Text
 from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.ground.strict_yaml import Problems, YamlValue

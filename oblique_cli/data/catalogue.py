@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from oblique_cli.data import at_hand, files
+from oblique_cli.data import files, local_sources
 from oblique_cli.data.entries import Catalogue, Entry, lookup_key
 from oblique_cli.data.files import Found
 from oblique_cli.data.own.source import content_of
@@ -114,8 +114,8 @@ def published_code(name: str, source: str) -> str | None:
 
 def remark(spec: DatasetSpec) -> str:
     """Return what a reader of results should know of a data set, "" for nothing."""
-    if at_hand.is_at_hand(spec):
-        return at_hand.note_of(spec)
+    if local_sources.is_at_hand(spec):
+        return local_sources.note_of(spec)
     if spec.target is not None or resolved(spec.name) is None:  # a file of the user's own, or a set of a plugin
         return ""
     # Notes of the catalogue begin with the name of their set, which a table prints as well.
@@ -147,8 +147,8 @@ def load(
         if not spec.target:
             raise ConfigError(f"data set {spec.name!r} is a CSV file: set target to the name of its class column")
         return look(spec, reading(spec, task, groups))[0]
-    if at_hand.is_at_hand(spec):
-        return at_hand.load(spec, offline, task, groups)
+    if local_sources.is_at_hand(spec):
+        return local_sources.load(spec, offline, task, groups)
     known = entry(spec.name)
     if known.generated:
         if groups:
@@ -215,16 +215,16 @@ def reading(spec: DatasetSpec, algorithms: str = "", groups: str = "") -> Readin
     """Return what a request says of reading a file of the user's own. algorithms : what the algorithms predict"""
     from oblique_cli.data.own.front import Reading
 
-    own = {one.name for one in fields(DatasetSpec)}
-    shared: dict[str, Any] = {one.name: getattr(spec, one.name) for one in fields(Reading) if one.name in own}
+    names = {field.name for field in fields(DatasetSpec)}
+    shared: dict[str, Any] = {field.name: getattr(spec, field.name) for field in fields(Reading) if field.name in names}
     return Reading(**shared, algorithms=algorithms, marks=spec.missing_marks, groups=groups)
 
 
 def _content(known: Entry, part: str, data_dir: str | Path | None, offline: bool) -> bytes:
     """Text of one file of an entry, verified; fetched into the cache if it is nowhere and the archive has it."""
     file = known.files[part]
-    found = files.find(file, known.bundled, data_dir)
-    if found is None:
+    located = files.find(file, known.bundled, data_dir)
+    if located is None:
         if known.bundled:
             raise DataError(
                 f"{known.where}: {folder('datasets') / file.name} is missing ({known.at(f'files.{part}')}). Install "
@@ -232,19 +232,19 @@ def _content(known: Entry, part: str, data_dir: str | Path | None, offline: bool
             )
         from oblique_cli.data.fetch import fetch
 
-        found = fetch(known, files.cache_folder(), offline=offline, looked_in=files.data_folders(data_dir))
-    content = content_of(found.path)
-    fault = files.mismatch(found, content)
+        located = fetch(known, files.cache_folder(), offline=offline, looked_in=files.data_folders(data_dir))
+    content = content_of(located.path)
+    fault = files.mismatch(located, content)
     if fault:
-        raise DataError(f"{known.where}: {fault}. {_remedy(known, found)}")
+        raise DataError(f"{known.where}: {fault}. {_remedy(known, located)}")
     return content
 
 
-def _remedy(known: Entry, found: Found) -> str:
+def _remedy(known: Entry, located: Found) -> str:
     """What to do about a damaged file. One in the cache is moved aside first, so that it can be fetched again."""
-    if found.owner == files.BUNDLED:
+    if located.owner == files.BUNDLED:
         return "Install the package again, or restore the file"
-    aside = files.set_aside(found.path) if found.owner == files.CACHE else None
+    aside = files.set_aside(located.path) if located.owner == files.CACHE else None
     if known.recipe is None:
         advice = "Put a good copy in its place"
     elif aside is None:
@@ -319,13 +319,13 @@ def verify(name: str, data_dir: str | Path | None = None) -> Check:
         return Check(known.name, "ok")
     contents: dict[str, bytes] = {}
     for part, file in known.files.items():
-        found = files.find(file, known.bundled, data_dir)
-        if found is None:
+        located = files.find(file, known.bundled, data_dir)
+        if located is None:
             named = f" ({known.at(f'files.{part}')})" if known.bundled else ""
             return Check(known.name, "absent", f"{known.where}: {file.name} is not found{named}")
         try:
-            content = content_of(found.path)
-            fault = files.mismatch(found, content)
+            content = content_of(located.path)
+            fault = files.mismatch(located, content)
             if fault:
                 return Check(known.name, "bad", f"{known.where}: {fault}")
             contents[part] = content
@@ -342,9 +342,9 @@ def whereabouts(known: Entry, data_dir: str | Path | None = None) -> str:
     """Where an entry is: "bundled", "generated", "data directory", "cache", "to fetch" or "data directory needed"."""
     if known.generated:
         return "generated"
-    found = [files.find(file, known.bundled, data_dir) for file in known.files.values()]
+    copies = [files.find(file, known.bundled, data_dir) for file in known.files.values()]
     if known.bundled:
         return files.BUNDLED
-    if all(found):
-        return next(f.owner for f in found if f)
+    if all(copies):
+        return next(f.owner for f in copies if f)
     return "to fetch" if known.recipe else "data directory needed"

@@ -96,7 +96,7 @@ def load(path: Path, only: str = "") -> Catalogue:
             entries[name] = entry
     return Catalogue(
         entries,
-        {name: "\n".join(_sentence(*fault) for fault in sorted(found, key=_line)) for name, found in faults.items()},
+        {name: "\n".join(_sentence(*fault) for fault in sorted(listed, key=_line)) for name, listed in faults.items()},
         tuple(dict.fromkeys([*tree.data, *faults])),
     )
 
@@ -156,32 +156,32 @@ class _Form:
     def entry(self, name: str, value: YamlValue) -> Entry | None:
         """Return the entry, or None if there are faults."""
         self.scalar(YamlValue(name, value.key, value.key), "name", NAME)
-        given = self.mapping(value, self.owner, tuple(REQUIRED), (*OPTIONAL, *NESTED))
+        values = self.mapping(value, self.owner, tuple(REQUIRED), (*OPTIONAL, *NESTED))
         constraints = {**REQUIRED, **OPTIONAL}
-        plain = {key: self.scalar(given[key], key, constraints[key]) for key in constraints if key in given}
+        plain = {key: self.scalar(values[key], key, constraints[key]) for key in constraints if key in values}
         for key in ("categorical_columns", "aliases"):
-            texts = self.texts(given[key], key) if key in given else []
+            texts = self.texts(values[key], key) if key in values else []
             plain[key] = tuple(text.data for text in texts)
             self.aliases = texts if key == "aliases" else self.aliases
         for key, constraint in (("classes", Integer(1)), ("published", TEXT)):
-            plain[key] = self.pairs(given[key], key, constraint) if key in given else {}
-        plain["files"] = self.files(given["files"]) if "files" in given else {}
-        plain["recipe"] = self.recipe(given["recipe"]) if "recipe" in given else None
+            plain[key] = self.pairs(values[key], key, constraint) if key in values else {}
+        plain["files"] = self.files(values["files"]) if "files" in values else {}
+        plain["recipe"] = self.recipe(values["recipe"]) if "recipe" in values else None
         if self.faults:
             return None
         plain.setdefault("categorical", len(plain["categorical_columns"]))
         if plain["files"]:
             plain.setdefault("n", sum(file.rows for file in plain["files"].values()))
-        parts = {f"files.{part}": item for part, item in given["files"].data.items()} if plain["files"] else {}
-        plain["places"] = {"": value.key.label} | {key: item.key.label for key, item in (given | parts).items()}
-        self.agreement(plain, given, value)
+        parts = {f"files.{part}": item for part, item in values["files"].data.items()} if plain["files"] else {}
+        plain["places"] = {"": value.key.label} | {key: item.key.label for key, item in (values | parts).items()}
+        self.agreement(plain, values, value)
         return None if self.faults else Entry(name=name, **plain)
 
-    def agreement(self, plain: Mapping[str, Any], given: Mapping[str, YamlValue], whole: YamlValue) -> None:
+    def agreement(self, plain: Mapping[str, Any], values: Mapping[str, YamlValue], whole: YamlValue) -> None:
         """Hold the keys of an entry against each other."""
 
         def fault(key: str, message: str) -> None:
-            self.fault(given.get(key, whole), f"{key} of {self.owner} {message}")
+            self.fault(values.get(key, whole), f"{key} of {self.owner} {message}")
 
         n, classes, files, recipe = plain.get("n"), plain["classes"], plain["files"], plain["recipe"]
         features, columns = plain["numeric"] + plain["categorical"], plain["categorical_columns"]
@@ -209,11 +209,11 @@ class _Form:
         if recipe is not None:
             if plain["availability"] != "fetched" or tuple(files) != ("all",):
                 fault("recipe", "is for a fetched set of one file, named under files.all")
-            kept = [column for column in recipe.columns if column != "-"]
-            if kept[-1:] != [target_of(plain["task"])] or len(kept) != features + 1:
+            written = [column for column in recipe.columns if column != "-"]
+            if written[-1:] != [target_of(plain["task"])] or len(written) != features + 1:
                 target = target_of(plain["task"])
-                fault("recipe", f"must have columns for {features} features and {target!r} last. Got {len(kept)}")
-            if lost := sorted(set(columns) - set(kept)):
+                fault("recipe", f"must have columns for {features} features and {target!r} last. Got {len(written)}")
+            if lost := sorted(set(columns) - set(written)):
                 fault("recipe", f"lacks column {lost[0]!r}, which categorical_columns names")
 
     def files(self, value: YamlValue) -> dict[str, File]:
@@ -221,27 +221,27 @@ class _Form:
         parts = self.mapping(value, f"files of {self.owner}", (), ("all", "train", "test"))
         if parts and not self.faults and set(parts) not in map(set, PARTS):
             self.fault(value, f"files of {self.owner} must be 'all' alone, or 'train' and 'test'")
-        found = {}
+        files = {}
         for part in sorted(parts, key=("all", "train", "test").index):  # training rows come first
             key = f"files.{part}"
-            given = self.mapping(parts[part], f"{key} of {self.owner}", tuple(FILE), tuple(UNPACKED))
+            values = self.mapping(parts[part], f"{key} of {self.owner}", tuple(FILE), tuple(UNPACKED))
             table = {**FILE, **UNPACKED}
-            plain = {name: self.scalar(item, f"{key}.{name}", table[name]) for name, item in given.items()}
+            plain = {name: self.scalar(item, f"{key}.{name}", table[name]) for name, item in values.items()}
             if "unpacked_sha256" in plain and not str(plain.get("name")).endswith(".gz"):
                 message = f"{key}.unpacked_sha256 of {self.owner} is for a file whose name ends in .gz"
-                self.fault(given["unpacked_sha256"], message)
+                self.fault(values["unpacked_sha256"], message)
             if not self.faults:
-                found[part] = File(**plain)
-        return found
+                files[part] = File(**plain)
+        return files
 
     def recipe(self, value: YamlValue) -> Recipe | None:
         """Read the recipe of an entry."""
-        given = self.mapping(value, f"recipe of {self.owner}", (*RECIPE, "sources", "columns"), tuple(MISSING))
+        values = self.mapping(value, f"recipe of {self.owner}", (*RECIPE, "sources", "columns"), tuple(MISSING))
         table = {**RECIPE, **MISSING}
-        plain = {key: self.scalar(item, f"recipe.{key}", table[key]) for key, item in given.items() if key in table}
-        columns = self.texts(given["columns"], "recipe.columns", least=1, but="-") if "columns" in given else []
+        plain = {key: self.scalar(item, f"recipe.{key}", table[key]) for key, item in values.items() if key in table}
+        columns = self.texts(values["columns"], "recipe.columns", least=1, but="-") if "columns" in values else []
         sources = []
-        for item in self.items(given["sources"], "recipe.sources", 1) if "sources" in given else []:
+        for item in self.items(values["sources"], "recipe.sources", 1) if "sources" in values else []:
             parts = self.mapping(item, f"a source of recipe of {self.owner}", ("path",), ("members",))
             path = self.scalar(parts["path"], "recipe.sources.path", RELATIVE) if "path" in parts else ""
             members = self.texts(parts["members"], "recipe.sources.members") if "members" in parts else []
@@ -254,15 +254,15 @@ class _Form:
         self, value: YamlValue, what: str, required: tuple[str, ...], optional: tuple[str, ...]
     ) -> dict[str, YamlValue]:
         """Return the known keys of a mapping with their values; note those that are missing or unknown."""
-        given, known = self.any_mapping(value, what), required + optional
+        values, known = self.any_mapping(value, what), required + optional
         for key in required:
-            if given is not None and key not in given:
+            if values is not None and key not in values:
                 self.fault(value, f"{what} lacks the key {key!r}")
-        for key, item in (given or {}).items():
+        for key, item in (values or {}).items():
             if key not in known:
                 hint = close_matches(key, known) or f" Known: {', '.join(known)}."
                 self.fault(item, f"unknown key {shown(key)} in {what}.{hint}")
-        return {key: item for key, item in (given or {}).items() if key in known}
+        return {key: item for key, item in (values or {}).items() if key in known}
 
     def any_mapping(self, value: YamlValue, what: str) -> dict[str, YamlValue] | None:
         """Return a mapping, or None after noting that it is none."""
@@ -303,5 +303,5 @@ class _Form:
 
     def pairs(self, value: YamlValue, key: str, constraint: Constraint) -> dict[str, Any]:
         """Return a mapping of texts to values that all obey one constraint."""
-        given = self.any_mapping(value, f"{key} of {self.owner}") or {}
-        return {name: self.scalar(item, f"{key}.{printable(name)}", constraint) for name, item in given.items()}
+        values = self.any_mapping(value, f"{key} of {self.owner}") or {}
+        return {name: self.scalar(item, f"{key}.{printable(name)}", constraint) for name, item in values.items()}

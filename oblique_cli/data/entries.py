@@ -141,11 +141,11 @@ class Catalogue:
     @cached_property
     def other_names(self) -> Mapping[str, tuple[str, ...]]:
         """Each alias or published code by its `lookup_key`: the sets it may mean."""
-        found: dict[str, set[str]] = {}
+        names_by_key: dict[str, set[str]] = {}
         for entry in self.entries.values():
             for other in (*entry.aliases, entry.paper_code, *entry.published.values()):
-                found.setdefault(lookup_key(other), set()).add(entry.name)
-        return {other: tuple(sorted(sets)) for other, sets in found.items() if other}
+                names_by_key.setdefault(lookup_key(other), set()).add(entry.name)
+        return {other: tuple(sorted(sets)) for other, sets in names_by_key.items() if other}
 
 
 def lookup_key(name: str) -> str:

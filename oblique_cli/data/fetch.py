@@ -278,17 +278,17 @@ def _member(archive: bytes, name: str) -> bytes:
         if archive.count(b"PK\x01\x02") > MEMBERS:
             raise _Unusable(f"the zip file has more than {MEMBERS} members")
         with zipfile.ZipFile(io.BytesIO(archive)) as opened:
-            found = [info for info in opened.infolist() if info.filename == name] or [
+            members = [info for info in opened.infolist() if info.filename == name] or [
                 info for info in opened.infolist() if info.filename.endswith(f"/{name}")
             ]
-            if len(found) != 1:
-                raise _Unusable(f"the zip file has {len(found)} members named {name}")
+            if len(members) != 1:
+                raise _Unusable(f"the zip file has {len(members)} members named {name}")
             # Other methods unpack a block at a time into whatever it holds.
-            if found[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            if members[0].compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise _Unusable(f"{name} is packed by another method than deflate")
-            with opened.open(found[0]) as stream:
+            with opened.open(members[0]) as stream:
                 content = stream.read(LARGEST + 1)
-            if max(found[0].file_size, len(content)) > LARGEST:
+            if max(members[0].file_size, len(content)) > LARGEST:
                 raise _Unusable(f"{name} is larger than {LARGEST >> 20} MB")
             return content
     except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError) as error:
@@ -315,8 +315,8 @@ def convert(text: str, recipe: Recipe) -> str:
     if not rows:
         raise _Unusable("it has no rows")
     named = zip(recipe.columns, zip(*rows, strict=True), strict=True)
-    kept = [(name, _rewritten(cells, recipe.missing)) for name, cells in named if name != "-"]
-    return csv_text([[name for name, _ in kept], *zip(*(cells for _, cells in kept), strict=True)])
+    columns = [(name, _rewritten(cells, recipe.missing)) for name, cells in named if name != "-"]
+    return csv_text([[name for name, _ in columns], *zip(*(cells for _, cells in columns), strict=True)])
 
 
 def _rewritten(cells: Sequence[str], missing: str) -> list[str]:

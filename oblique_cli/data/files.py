@@ -49,8 +49,8 @@ def data_folders(data_dir: str | Path | None = None) -> list[Path]:
 
     They are `data_dir` (an option, or else a configured value), the environment's OBLIQUE_DATA, and the cache.
     """
-    given = [Path(place).expanduser() for place in (data_dir, os.environ.get(ENVIRONMENT)) if place]
-    return [*given, cache_folder()]
+    folders = [Path(place).expanduser() for place in (data_dir, os.environ.get(ENVIRONMENT)) if place]
+    return [*folders, cache_folder()]
 
 
 def as_typed(path: str | Path) -> str:
@@ -81,12 +81,12 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def mismatch(found: Found, content: bytes) -> str:
+def mismatch(copy: Found, content: bytes) -> str:
     """Say how the content differs from the catalogue, or return "" if it does not."""
     actual = digest(content)
-    if actual == found.sha256:
+    if actual == copy.sha256:
         return ""
-    return f"sha256 of {found.path} differs from the catalogue (expected {found.sha256[:8]}..., found {actual[:8]}...)"
+    return f"sha256 of {copy.path} differs from the catalogue (expected {copy.sha256[:8]}..., found {actual[:8]}...)"
 
 
 def set_aside(path: Path) -> Path | None:

@@ -31,14 +31,14 @@ def name_of(path: str | Path, taken: Sequence[str]) -> str:
 
 def table_of(source: str | Path | bytes, where: str) -> Any:
     """Return a table of numbers (n, p), of a path mapped from the disk. DataError for any other array."""
-    found = _array(source, where)
-    if found.dtype.names:
-        raise DataError(f"{where}: holds records ({', '.join(found.dtype.names[:5])}), not a table of numbers")
-    if found.dtype.kind not in "fiub":
-        raise DataError(f"{where}: holds {found.dtype}, not numbers; save it as np.save(..., X.astype(float))")
-    if found.ndim != 2 or found.shape[1] < 1:
-        raise DataError(f"{where}: has the shape {found.shape}; a table is (rows, features), such as (1000, 16)")
-    return found
+    array = _array(source, where)
+    if array.dtype.names:
+        raise DataError(f"{where}: holds records ({', '.join(array.dtype.names[:5])}), not a table of numbers")
+    if array.dtype.kind not in "fiub":
+        raise DataError(f"{where}: holds {array.dtype}, not numbers; save it as np.save(..., X.astype(float))")
+    if array.ndim != 2 or array.shape[1] < 1:
+        raise DataError(f"{where}: has the shape {array.shape}; a table is (rows, features), such as (1000, 16)")
+    return array
 
 
 def column_of(path: str | Path, n_rows: int, role: str) -> Any:
@@ -47,15 +47,15 @@ def column_of(path: str | Path, n_rows: int, role: str) -> Any:
     role : "the target" may hold numbers or texts (bytes are texts in UTF-8), "weights" are numbers
     """
     where = str(path)
-    found = _array(path, where)
-    if found.ndim == 2 and found.shape[1] == 1:
-        found = found[:, 0]
+    cells = _array(path, where)
+    if cells.ndim == 2 and cells.shape[1] == 1:
+        cells = cells[:, 0]
     kinds, what = ("fiubUS", "numbers or texts") if role == "the target" else ("fiub", "numbers")
-    if found.dtype.names or found.dtype.kind not in kinds:
-        raise DataError(f"{where}: holds {found.dtype}, and {role} must be {what}")
-    if found.shape != (n_rows,):
-        raise DataError(f"{where}: has the shape {found.shape}, and the table has {n_rows} rows: ({n_rows},) is needed")
-    return _texts_of(found, where) if found.dtype.kind == "S" else found
+    if cells.dtype.names or cells.dtype.kind not in kinds:
+        raise DataError(f"{where}: holds {cells.dtype}, and {role} must be {what}")
+    if cells.shape != (n_rows,):
+        raise DataError(f"{where}: has the shape {cells.shape}, and the table has {n_rows} rows: ({n_rows},) is needed")
+    return _texts_of(cells, where) if cells.dtype.kind == "S" else cells
 
 
 def _texts_of(values: Any, where: str) -> Any:
@@ -82,7 +82,7 @@ def _array(source: str | Path | bytes, where: str) -> Any:
     except MemoryError:
         raise DataError(f"{where}: says that it has more numbers than there is memory") from None
     except (ValueError, EOFError, OverflowError, TypeError, SyntaxError, tokenize.TokenError) as error:
-        said = (str(error) or type(error).__name__).splitlines()[0]
-        if "Object arrays" in said or "Python objects" in said:
-            said = "it holds Python objects, which could run anything; save numbers or texts"
-        raise DataError(f"{where}: not a whole .npy file that can be read ({said})") from None
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        if "Object arrays" in reason or "Python objects" in reason:
+            reason = "it holds Python objects, which could run anything; save numbers or texts"
+        raise DataError(f"{where}: not a whole .npy file that can be read ({reason})") from None

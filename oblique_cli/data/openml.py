@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from oblique_cli.data import fetch, files
-from oblique_cli.data.handed import Handed
 from oblique_cli.data.own import rows as own_rows
 from oblique_cli.data.own.source import Source
+from oblique_cli.data.plugin_datasets import Handed
 from oblique_cli.data.text_table import Table
 from oblique_cli.errors import ConfigError, DataError, cannot_write
 
@@ -65,10 +65,10 @@ def _is_good(path: Path, record: Mapping[str, Any]) -> bool:
 def _record(number: int) -> dict[str, Any] | None:
     """The record of a set that was fetched, None if there is none that can be used."""
     try:
-        found = json.loads(path_of(number).with_suffix(".json").read_text(encoding="utf-8"))
+        record = json.loads(path_of(number).with_suffix(".json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) and set(found) == set(RECORD) else None
+    return record if isinstance(record, dict) and set(record) == set(RECORD) else None
 
 
 def _note(record: Mapping[str, Any]) -> str:
@@ -153,10 +153,10 @@ def _read(path: Path, record: Mapping[str, Any], target: str, where: str, task: 
         what = f"has no column {target!r}" if target else "names no single column to predict"
         more = ", ..." if len(header) > 20 else ""
         raise DataError(f"{where} {what}; set target to one of its columns: {', '.join(header[:20])}{more}")
-    kept = [j for j, name in enumerate(header) if name not in record["left_out"] or name == target]
+    positions = [j for j, name in enumerate(header) if name not in record["left_out"] or name == target]
     columns = list(zip(*(cells for _, cells in rows), strict=True))
-    cells = tuple(tuple("" if cell == "?" else cell for cell in columns[j]) for j in kept)
-    names = tuple(header[j] for j in kept)
+    cells = tuple(tuple("" if cell == "?" else cell for cell in columns[j]) for j in positions)
+    names = tuple(header[j] for j in positions)
     table = Table(where, names, cells, tuple(line for line, _ in rows))
     qualitative = tuple(name for name in names if name in declared and name != target)
     kind = "classification" if target in declared else (task or "regression")

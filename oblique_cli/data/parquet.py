@@ -30,7 +30,7 @@ class ParquetWriter:
 
     def add(self, columns: Sequence[Any]) -> None:
         """Write some rows, column by column: lists or arrays."""
-        arrays = [self._arrow.array(one, type=field.type) for one, field in zip(columns, self._schema, strict=True)]
+        arrays = [self._arrow.array(cells, type=field.type) for cells, field in zip(columns, self._schema, strict=True)]
         self._file.write_batch(self._arrow.record_batch(arrays, schema=self._schema))
 
     def close(self) -> None:

@@ -220,8 +220,8 @@ def _with_margin(
     """The first `n` of points drawn in a box whose label is not ""."""
     X = np.c_[rng.uniform(*x, 4 * n), rng.uniform(*y, 4 * n)]
     labels = label(X[:, 0], X[:, 1])
-    kept = np.flatnonzero(labels != "")[:n]
-    return X[kept], labels[kept]
+    labeled = np.flatnonzero(labels != "")[:n]
+    return X[labeled], labels[labeled]
 
 
 # ---- Wickramarachchi (2015), illustrations ---------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from oblique_cli.estimators.regression import linear_leaves
 from oblique_cli.estimators.regression.linear_tree import LinearModelTreeRegressor
 from oblique_cli.estimators.regression.pilot import PILOTRegressor
 from oblique_cli.foreign import error_text
-from oblique_cli.ground import doors
+from oblique_cli.ground import extensions
 from oblique_cli.ground.constraints import Constraint, violation
 from oblique_cli.ground.registry import Registry, close_matches, fault_of_texts, fault_of_type, misfit, source_of
 from oblique_cli.tree.pruning import PRUNINGS
@@ -89,8 +89,8 @@ class Algorithm(ABC):
         if not isinstance(self.made_by, str):
             return self.made_by
         module, _, name = self.made_by.partition(":")
-        found: type[Any] = getattr(import_module(module), name)
-        return found
+        cls: type[Any] = getattr(import_module(module), name)
+        return cls
 
     @property
     @abstractmethod
@@ -163,8 +163,8 @@ class Algorithm(ABC):
 
     def stored(self, name: str, values: Iterable[Any]) -> tuple[str, list[Any]]:
         """Return the name that a parameter has in jobs and results, and its values under it. name : either one"""
-        own = next((current for current, alias in self.aliases.items() if alias.name == name), None)
-        if own is not None:
+        current = next((current for current, alias in self.aliases.items() if alias.name == name), None)
+        if current is not None:
             return name, list(values)
         return stored_name(name, values, self.aliases)
 
@@ -204,16 +204,16 @@ class TopDown(Algorithm):
 
         Threads are the runner's.
         """
-        own = {name: c for name, c in self.estimator.constraints.items() if name != "n_jobs"}
+        of_tree = {name: c for name, c in self.estimator.constraints.items() if name != "n_jobs"}
         rules = {name: c for rule in PRUNINGS.values() for name, c in rule.constraints.items()}
-        return own | {name: constraint for name, constraint in rules.items() if name not in own}
+        return of_tree | {name: constraint for name, constraint in rules.items() if name not in of_tree}
 
     @property
     def defaults(self) -> dict[str, Any]:
         """The estimator's own, and those of pruning rules."""
-        own = self.estimator().get_params(deep=False)
+        of_tree = self.estimator().get_params(deep=False)
         rules = {name: value for rule in PRUNINGS.values() for name, value in rule().get_params(deep=False).items()}
-        values = rules | own
+        values = rules | of_tree
         return {name: values[name] for name in self.parameters}
 
     @property
@@ -247,8 +247,8 @@ class TopDown(Algorithm):
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
         of_rule = self._of_rules(params)
-        own = {name: value for name, value in params.items() if name not in of_rule}
-        estimator = self.estimator(random_state=random_state, **own)
+        of_tree = {name: value for name, value in params.items() if name not in of_rule}
+        estimator = self.estimator(random_state=random_state, **of_tree)
         if of_rule:
             rule, tree = PRUNINGS[estimator.pruning], estimator.get_params(deep=False)
             shared = {name: tree[name] for name in rule.constraints if name in tree}
@@ -268,8 +268,8 @@ class BottomUp(Algorithm):
     @property
     def defaults(self) -> dict[str, Any]:
         """The estimator's own."""
-        own = self.estimator().get_params(deep=False)
-        return {name: own[name] for name in self.parameters}
+        values = self.estimator().get_params(deep=False)
+        return {name: values[name] for name in self.parameters}
 
     def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
         """A range of K that holds nothing."""
@@ -278,8 +278,8 @@ class BottomUp(Algorithm):
 
     def shared_work(self, params: Mapping[str, Any]) -> Hashable:
         """What decides the clusters."""
-        own = self.defaults | self.current(params)
-        return tuple(own[name] for name in Clustering.__dataclass_fields__)
+        values = self.defaults | self.current(params)
+        return tuple(values[name] for name in Clustering.__dataclass_fields__)
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
         return self.estimator(random_state=random_state, **params)
@@ -307,15 +307,15 @@ class FixedEstimator(Algorithm):
     @property
     def defaults(self) -> dict[str, Any]:
         """The estimator's own."""
-        own = self.estimator().get_params(deep=True)
+        values = self.estimator().get_params(deep=True)
         place = {name: f"{part}__{inner}" for name, (_, part, inner) in self._flat.items()}
-        return {name: own[place.get(name, name)] for name in self.parameters}
+        return {name: values[place.get(name, name)] for name in self.parameters}
 
     @property
     def _flat(self) -> Mapping[str, tuple[type[Any], str, str]]:
         """Parameters that a configuration has in one list and the estimator in a part (`FourierTreesClassifier`)."""
-        found: Mapping[str, tuple[type[Any], str, str]] = getattr(self.estimator, "flat", {})
-        return found
+        flat: Mapping[str, tuple[type[Any], str, str]] = getattr(self.estimator, "flat", {})
+        return flat
 
     @property
     def aliases(self) -> Aliases:
@@ -330,12 +330,12 @@ class FixedEstimator(Algorithm):
 
     def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
         """What the estimator says of it, if it has anything to say."""
-        found = getattr(self._estimator(None, params), "clash", None)
-        return None if found is None else found(self.name, n_features)
+        clash = getattr(self._estimator(None, params), "clash", None)
+        return None if clash is None else clash(self.name, n_features)
 
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
-        own = {name: value for name, value in params.items() if name not in self._flat}
-        estimator = self.estimator(**self.fixed, **own)
+        plain = {name: value for name, value in params.items() if name not in self._flat}
+        estimator = self.estimator(**self.fixed, **plain)
         for name, value in params.items():
             if name in self._flat and value != self.defaults[name]:
                 _, part, inner = self._flat[name]
@@ -610,29 +610,30 @@ _NUMBERS = (
 OTHER_REGRESSION = ModelFamily("regressors that are no tree", task="regression")
 
 
-def _fault(one: Any) -> str | None:
+def _fault(algorithm: Any) -> str | None:
     """What is wrong with an algorithm, as it follows its name."""
-    if fault := fault_of_type(one, Algorithm, "put @algorithm(...) over its class"):
+    if fault := fault_of_type(algorithm, Algorithm, "put @algorithm(...) over its class"):
         return fault
-    if fault := fault_of_texts(one, "name", "title", "source"):
+    if fault := fault_of_texts(algorithm, "name", "title", "source"):
         return fault
-    if not isinstance(one.family, ModelFamily):
-        return f"has family {one.family!r}, which must be a ModelFamily"
-    if one.family.task not in TASKS:
-        return f"has task {one.family.task!r}, which must be {' or '.join(map(repr, TASKS))}"
-    if not isinstance(one.compiled, bool):
-        return f"has compiled {one.compiled!r}, which must be True or False"
-    if isinstance(one.made_by, str):
-        return None if one.made_by.count(":") == 1 else f"has made_by {one.made_by!r}, which must be 'module:class'"
-    if not isinstance(one.made_by, type):
-        return f"has made_by {one.made_by!r}, which must be a class"
+    if not isinstance(algorithm.family, ModelFamily):
+        return f"has family {algorithm.family!r}, which must be a ModelFamily"
+    if algorithm.family.task not in TASKS:
+        return f"has task {algorithm.family.task!r}, which must be {' or '.join(map(repr, TASKS))}"
+    if not isinstance(algorithm.compiled, bool):
+        return f"has compiled {algorithm.compiled!r}, which must be True or False"
+    if isinstance(algorithm.made_by, str):
+        is_place = algorithm.made_by.count(":") == 1
+        return None if is_place else f"has made_by {algorithm.made_by!r}, which must be 'module:class'"
+    if not isinstance(algorithm.made_by, type):
+        return f"has made_by {algorithm.made_by!r}, which must be a class"
     # Classes of this package are held to the same by tests: they are many, and each would be made at every start.
-    return None if one.made_by.__module__.partition(".")[0] == ROOT else fault_of_estimator(one)
+    return None if algorithm.made_by.__module__.partition(".")[0] == ROOT else fault_of_estimator(algorithm)
 
 
-def fault_of_estimator(one: Algorithm) -> str | None:
+def fault_of_estimator(algorithm: Algorithm) -> str | None:
     """What is wrong with the class that an algorithm makes, as it follows its name."""
-    made_by = one.estimator
+    made_by = algorithm.estimator
     for method, arguments in (("fit", ("X", "y")), ("predict", ("X",)), ("get_params", ()), ("set_params", ())):
         if not callable(getattr(made_by, method, None)):
             base = "; derive it from sklearn.base.BaseEstimator" if method.endswith("_params") else ""
@@ -654,9 +655,9 @@ def fault_of_estimator(one: Algorithm) -> str | None:
             return f"has a parameter {name!r} without a Constraint that says what its value may be"
         if message := violation(name, parameters[name], constraint, made_by.__name__):
             return f"has a default that its constraints forbid: {message.removesuffix('.')}"
-    if one.path_parameter is not None and one.path_parameter not in one.parameters:
-        return f"has the path parameter {one.path_parameter!r}, which is none of its parameters"
-    if one.path_parameter is not None and not hasattr(made_by, "predict_path"):
+    if algorithm.path_parameter is not None and algorithm.path_parameter not in algorithm.parameters:
+        return f"has the path parameter {algorithm.path_parameter!r}, which is none of its parameters"
+    if algorithm.path_parameter is not None and not hasattr(made_by, "predict_path"):
         return "has a path parameter and no method predict_path(X, values)"
     return None
 
@@ -713,7 +714,7 @@ def _table() -> Registry[Algorithm]:
     for algorithm in (*models, *_MACHINES):
         table.register(algorithm.name)(algorithm)
     table.former["tao_logistic"] = "logistic_tree"
-    table.wait_for(doors.ALGORITHMS)
+    table.wait_for(extensions.ALGORITHMS)
     return table
 
 

@@ -18,14 +18,14 @@ Aliases = Mapping[str, Alias]  # parameter -> its other name
 
 def current_names(params: Mapping[str, Any], aliases: Aliases, owner: str) -> dict[str, Any]:
     """Return parameters under the estimator's own names; ConfigError for one that is given under both."""
-    own = {alias.name: (name, alias) for name, alias in aliases.items()}
-    found: dict[str, Any] = {}
-    for given, value in params.items():
-        name, alias = own.get(given, (given, None))
-        if name in found:
+    by_alias = {alias.name: (name, alias) for name, alias in aliases.items()}
+    current: dict[str, Any] = {}
+    for key, value in params.items():
+        name, alias = by_alias.get(key, (key, None))
+        if name in current:
             raise ConfigError(f"{aliases[name].name} and {name} of {owner} are the same parameter. Give one of them.")
-        found[name] = value if alias is None else alias.current(value)
-    return found
+        current[name] = value if alias is None else alias.current(value)
+    return current
 
 
 def stored_name(name: str, values: Iterable[Any], aliases: Aliases) -> tuple[str, list[Any]]:

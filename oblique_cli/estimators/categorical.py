@@ -37,20 +37,20 @@ def qualitative_columns(X: Any, declared: Any, owner: str) -> tuple[int, ...]:
     if isinstance(declared, str) or not isinstance(declared, Sequence | np.ndarray):
         raise ConfigError(f"qualitative of {owner} must be 'auto', None or a list of columns. Got {declared!r}.")
     n_columns = len(names) or np.shape(X)[1]
-    found = set()
+    positions = set()
     for column in declared:
         if isinstance(column, str):
             if column not in names:
                 hint = close_matches(column, [name for name in names if isinstance(name, str)])
                 raise ConfigError(f"qualitative of {owner}: X has no column named {column!r}.{hint}")
-            found.add(names.index(column))
+            positions.add(names.index(column))
         elif isinstance(column, int | np.integer) and not isinstance(column, bool) and 0 <= column < n_columns:
-            found.add(int(column))
+            positions.add(int(column))
         else:
             raise ConfigError(
                 f"qualitative of {owner} must list column names or positions from 0 to {n_columns - 1}. Got {column!r}."
             )
-    return tuple(sorted(found))
+    return tuple(sorted(positions))
 
 
 def learned(X: Any, columns: Sequence[int], cap: int, owner: str) -> dict[int, tuple[Any, ...]]:
@@ -58,14 +58,14 @@ def learned(X: Any, columns: Sequence[int], cap: int, owner: str) -> dict[int, t
     levels = {}
     for j in columns:
         values, missing = _column(X, j)
-        found = _distinct(values[~missing])
-        if len(found) > cap:
+        distinct = _distinct(values[~missing])
+        if len(distinct) > cap:
             name = X.columns[j] if is_frame(X) else j
             raise ConfigError(
-                f"qualitative column {name!r} has {len(found)} levels, and max_levels of {owner} allows {cap}; "
+                f"qualitative column {name!r} has {len(distinct)} levels, and max_levels of {owner} allows {cap}; "
                 "join rare levels, leave the column out, or raise max_levels."
             )
-        levels[j] = found
+        levels[j] = distinct
     return levels
 
 
@@ -100,7 +100,7 @@ def columns_of_words(X: Any, owner: str) -> tuple[int, ...]:
 
 def words_of(X: Any, columns: Sequence[int], owner: str) -> dict[int, tuple[str, ...]]:
     """Return the levels of columns of a data frame as texts, in the order of those of a table (`label_order`)."""
-    found = {}
+    words = {}
     for j in columns:
         cells, missing = _cells(X, j)
         levels = set(_texts(cells[~missing], _called(X, j), owner).values())
@@ -109,8 +109,8 @@ def words_of(X: Any, columns: Sequence[int], owner: str) -> dict[int, tuple[str,
                 f"{_called(X, j)} has {len(levels)} levels, and {owner} takes {MOST_LEVELS} at most; join rare levels, "
                 "or leave the column out."
             )
-        found[j] = tuple(sorted(levels, key=label_order)) or ("",)  # in a column without any word the gap is the level
-    return found
+        words[j] = tuple(sorted(levels, key=label_order)) or ("",)  # in a column without any word the gap is the level
+    return words
 
 
 def cells_of(X: Any, levels: Mapping[int, Sequence[str]], owner: str) -> Array:

@@ -22,9 +22,9 @@ def refuse_negative(weights: NDArray[np.float64]) -> None:
         raise ConfigError(f"sample_weight must not be negative. Got {weights.min():g}; remove such rows.")
 
 
-def some_positive(given: ArrayLike, rows: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def some_positive(sample_weight: ArrayLike, rows: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return sample weights (n,) and which of them are positive; ConfigError for a negative one, or if none is."""
-    weights = _check_sample_weight(given, rows, dtype=np.float64)
+    weights = _check_sample_weight(sample_weight, rows, dtype=np.float64)
     refuse_negative(weights)
     useful = weights > 0
     if not useful.any():
@@ -41,13 +41,13 @@ def checked(estimator: Any, X: Any, *y: Any, **options: Any) -> Any:
         with np.errstate(invalid="ignore", over="ignore"):  # scikit-learn adds up all numbers to find what is none
             return validate_data(estimator, X, *y, **options)
     except ValueError as error:
-        if "could not convert string to float" in str(error) and (found := _first_word(X)):
+        if "could not convert string to float" in str(error) and (word := _first_word(X)):
             levels = "qualitative" in estimator.get_params(deep=False)
             remedy = "name the column in qualitative" if levels else "encode them, as by OneHotEncoder of scikit-learn"
             if hasattr(estimator, "encoding_") and not hasattr(X, "columns"):
                 remedy = "give the rows as a data frame, whose words are encoded"
             raise ConfigError(
-                f"{found[0]} holds words such as {found[1]!r}, and {type(estimator).__name__} takes numbers; {remedy}."
+                f"{word[0]} holds words such as {word[1]!r}, and {type(estimator).__name__} takes numbers; {remedy}."
             ) from error
         if str(error).startswith("Complex data not supported"):
             raise ConfigError(

@@ -73,8 +73,8 @@ class _Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc, unuse
         passed_on = self._passed_on(groups)
 
         def fitted(rows: NDArray[np.intp]) -> Any:
-            own = {} if together is None or not passed_on else {"groups": np.asarray(groups)[rows]}
-            return clone(self.estimator).fit(_safe_indexing(X, rows), y[rows], **own)
+            options = {} if together is None or not passed_on else {"groups": np.asarray(groups)[rows]}
+            return clone(self.estimator).fit(_safe_indexing(X, rows), y[rows], **options)
 
         parts = list(self._divided(X, y, together))
         whole = self.calibration == CROSS
@@ -83,15 +83,15 @@ class _Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc, unuse
         self.n_features_in_ = X.shape[1]
         spreads = self._spreads(name, self.estimator_, _safe_indexing(X, train), y[train])
         held = []
-        for learned, asked in parts:
-            seen, new = _safe_indexing(X, learned), _safe_indexing(X, asked)
+        for learned, tested in parts:
+            seen, new = _safe_indexing(X, learned), _safe_indexing(X, tested)
             other = fitted(learned) if whole else self.estimator_
-            own = self._spreads(name, other, seen, y[learned]) if whole else spreads
+            of_part = self._spreads(name, other, seen, y[learned]) if whole else spreads
             leaves = self._leaves(name, other, new)
-            spread = None if own is None else spread_at(own, leaves)
-            whose = None if together is None else together[asked]
-            held.append(Held(self._said(other, new), self._truth(y[asked]), leaves, spread, whose))
-        rows = np.concatenate([asked for _, asked in parts])
+            spread = None if of_part is None else spread_at(of_part, leaves)
+            whose = None if together is None else together[tested]
+            held.append(Held(self._answers(other, new), self._truth(y[tested]), leaves, spread, whose))
+        rows = np.concatenate([tested for _, tested in parts])
         self.guarantee_ = guarantee_of(
             name,
             self.coverage,
@@ -184,9 +184,9 @@ class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, un
         check_is_fitted(self)
         rows = _whole(X)
         leaves = self._leaves(self.guarantee_.name, self.estimator_, rows)
-        return self.guarantee_.sets(self._said(self.estimator_, rows), leaves)
+        return self.guarantee_.sets(self._answers(self.estimator_, rows), leaves)
 
-    def _said(self, estimator: Any, X: Array) -> Array:
+    def _answers(self, estimator: Any, X: Array) -> Array:
         shares = np.zeros((len(X), len(self.classes_)))
         shares[:, np.searchsorted(self.classes_, estimator.classes_)] = estimator.predict_proba(X)
         return shares
@@ -230,9 +230,9 @@ class ConformalRegressor(RegressorMixin, _Conformal):  # type: ignore[misc, unus
         check_is_fitted(self)
         rows = _whole(X)
         leaves = self._leaves(self.guarantee_.name, self.estimator_, rows)
-        return self.guarantee_.intervals(self._said(self.estimator_, rows), leaves)
+        return self.guarantee_.intervals(self._answers(self.estimator_, rows), leaves)
 
-    def _said(self, estimator: Any, X: Array) -> Array:
+    def _answers(self, estimator: Any, X: Array) -> Array:
         return np.asarray(estimator.predict(X), np.float64)
 
     def _truth(self, y: NDArray[Any]) -> NDArray[Any]:

@@ -103,27 +103,27 @@ class Guarantee:
     def from_plain(cls, plain: Any, n_classes: int) -> Guarantee:
         """Return the guarantee of a model file. n_classes : 0 of numbers. DataError for what is none."""
         try:
-            found = cls(
+            guarantee = cls(
                 plain["name"], float(plain["coverage"]), plain["how"], int(plain["rows"]),
                 tuple(tuple(float(value) for value in row) for row in plain["limits"]),
                 tuple(int(leaf) for leaf in plain["leaves"]), float(plain["size"]),
                 int(plain.get("groups", 0)),
             )  # fmt: skip
-            widths = {len(row) for row in found.limits}
+            widths = {len(row) for row in guarantee.limits}
             fits = (
-                plain.keys() == found.plain().keys()
-                and found.name in (OF_CLASSES if n_classes else OF_NUMBERS)
-                and found.how in (CROSS, SPLIT)
-                and 0.0 < found.coverage < 1.0
-                and len(found.limits) == (len(found.leaves) + 1 if found.leaves else 1)
+                plain.keys() == guarantee.plain().keys()
+                and guarantee.name in (OF_CLASSES if n_classes else OF_NUMBERS)
+                and guarantee.how in (CROSS, SPLIT)
+                and 0.0 < guarantee.coverage < 1.0
+                and len(guarantee.limits) == (len(guarantee.leaves) + 1 if guarantee.leaves else 1)
                 and widths <= ({1, n_classes} if n_classes else {2})
-                and np.isfinite(found.limits).all()
+                and np.isfinite(guarantee.limits).all()
             )
         except (KeyError, TypeError, ValueError, AttributeError):
             fits = False
         if not fits:
             raise DataError(f"guarantee must be an object as oblique fit --coverage writes it. Got {quoted(plain)}")
-        return found
+        return guarantee
 
 
 def running_sums(shares: Array) -> Array:
@@ -135,10 +135,10 @@ def running_sums(shares: Array) -> Array:
     """
     sums = np.zeros_like(shares)
     for j in range(shares.shape[1]):
-        own = shares[:, j : j + 1]
-        likelier = own > shares
-        likelier[:, j + 1 :] |= own == shares[:, j + 1 :]
-        sums += np.where(likelier, own, 0.0)
+        share = shares[:, j : j + 1]
+        likelier = share > shares
+        likelier[:, j + 1 :] |= share == shares[:, j + 1 :]
+        sums += np.where(likelier, share, 0.0)
     return sums + 0.5 * shares
 
 
@@ -176,14 +176,14 @@ def checked(name: str, coverage: float, regression: bool) -> str:
 class Held:
     """What a model says of rows that it has not seen, and the truth.
 
-    said    (n, C) shares, or (n,) numbers; truth : (n,) class codes, or numbers
+    answers (n, C) shares, or (n,) numbers; truth : (n,) class codes, or numbers
     leaves  (n,) node numbers of the rows in the model that makes the sets, None where leaves do not matter
     spread  (n, 2) under NORMALIZED the leaf's typical error, twice, under QUANTILE what the leaf's quantiles are below
-            and above the prediction; in the model that `said` is of
+            and above the prediction; in the model that gives `answers`
     groups  (n,) of rows that belong together, None of independent rows
     """
 
-    said: Array
+    answers: Array
     truth: NDArray[Any]
     leaves: NDArray[Any] | None = None
     spread: Array | None = None
@@ -195,7 +195,7 @@ class Held:
         spread = [part.spread for part in parts if part.spread is not None]
         groups = [part.groups for part in parts if part.groups is not None]
         return cls(
-            np.concatenate([part.said for part in parts]),
+            np.concatenate([part.answers for part in parts]),
             np.concatenate([part.truth for part in parts]),
             leaves,
             np.concatenate(spread) if spread else None,
@@ -220,27 +220,29 @@ def guarantee_of(
     n, groups = len(held.truth), held.groups
     _enough(n, coverage, "", groups)
     if name in OF_NUMBERS:
-        found = _of_numbers(name, coverage, how, held, spreads)
-        ends = found.intervals(held.said, held.leaves)
-        return _sized(found, float((ends[:, 1] - ends[:, 0]).mean()))
-    own = held.said[np.arange(n), held.truth]
+        guarantee = _of_numbers(name, coverage, how, held, spreads)
+        ends = guarantee.intervals(held.answers, held.leaves)
+        return _sized(guarantee, float((ends[:, 1] - ends[:, 0]).mean()))
+    true_shares = held.answers[np.arange(n), held.truth]
     leaves: tuple[int, ...] = ()
     if name == APS:
-        sums = running_sums(held.said)[np.arange(n), held.truth]
+        sums = running_sums(held.answers)[np.arange(n), held.truth]
         limits: tuple[tuple[float, ...], ...] = ((limit_of(sums, coverage, groups),),)
     elif name == BY_CLASS:
-        names = classes or [str(k) for k in range(held.said.shape[1])]
-        limits = (tuple(_of_class(own, held.truth == k, coverage, label, groups) for k, label in enumerate(names)),)
+        names = classes or [str(k) for k in range(held.answers.shape[1])]
+        limits = (
+            tuple(_of_class(true_shares, held.truth == k, coverage, label, groups) for k, label in enumerate(names)),
+        )
     elif name == BY_LEAF:
-        leaves, limits = _of_leaves(own, held.leaves, coverage, groups)
+        leaves, limits = _of_leaves(true_shares, held.leaves, coverage, groups)
     else:
-        limits = ((-limit_of(-own, coverage, groups),),)
-    found = Guarantee(name, coverage, how, n, limits, leaves, groups=_units(n, groups) if groups is not None else 0)
-    return _sized(found, float(found.sets(held.said, held.leaves).sum(axis=1).mean()))
+        limits = ((-limit_of(-true_shares, coverage, groups),),)
+    guarantee = Guarantee(name, coverage, how, n, limits, leaves, groups=_units(n, groups) if groups is not None else 0)
+    return _sized(guarantee, float(guarantee.sets(held.answers, held.leaves).sum(axis=1).mean()))
 
 
-def _sized(found: Guarantee, size: float) -> Guarantee:
-    return replace(found, size=size)
+def _sized(guarantee: Guarantee, size: float) -> Guarantee:
+    return replace(guarantee, size=size)
 
 
 def _units(n: int, groups: NDArray[Any] | None) -> int:
@@ -259,15 +261,15 @@ def _enough(n: int, coverage: float, of: str, groups: NDArray[Any] | None) -> No
 
 
 def _of_class(
-    own: Array, of_class: NDArray[np.bool_], coverage: float, label: str, groups: NDArray[Any] | None
+    shares: Array, of_class: NDArray[np.bool_], coverage: float, label: str, groups: NDArray[Any] | None
 ) -> float:
     groups = None if groups is None else groups[of_class]
     _enough(int(of_class.sum()), coverage, f" of each class, of {quoted(label)} too", groups)
-    return -limit_of(-own[of_class], coverage, groups)
+    return -limit_of(-shares[of_class], coverage, groups)
 
 
 def _of_leaves(
-    own: Array, leaves: NDArray[Any] | None, coverage: float, groups: NDArray[Any] | None
+    shares: Array, leaves: NDArray[Any] | None, coverage: float, groups: NDArray[Any] | None
 ) -> tuple[tuple[int, ...], tuple[tuple[float, ...], ...]]:
     """A limit for each leaf of enough rows; rows of other leaves are one group, with all classes if they are few."""
     assert leaves is not None
@@ -278,17 +280,17 @@ def _of_leaves(
 
     known = np.unique(leaves)
     large = [leaf for leaf in known if _units(int((leaves == leaf).sum()), part(leaves == leaf)) >= least]
-    limits = [-limit_of(-own[leaves == leaf], coverage, part(leaves == leaf)) for leaf in large]
+    limits = [-limit_of(-shares[leaves == leaf], coverage, part(leaves == leaf)) for leaf in large]
     rest = ~np.isin(leaves, large)
     enough = _units(int(rest.sum()), part(rest)) >= least
-    limits.append(-limit_of(-own[rest], coverage, part(rest)) if enough else 0.0)
+    limits.append(-limit_of(-shares[rest], coverage, part(rest)) if enough else 0.0)
     return tuple(int(leaf) for leaf in large), tuple((limit,) for limit in limits)
 
 
 def _of_numbers(
     name: str, coverage: float, how: str, held: Held, spreads: Mapping[int, tuple[float, float]] | None
 ) -> Guarantee:
-    errors, groups = held.truth - held.said, held.groups
+    errors, groups = held.truth - held.answers, held.groups
     n, number = len(errors), 0 if groups is None else _units(0, groups)
     if name == ABSOLUTE:
         limit = limit_of(np.abs(errors), coverage, groups)
@@ -296,7 +298,7 @@ def _of_numbers(
     assert held.spread is not None and spreads is not None
     if name == NORMALIZED:
         limit = limit_of(np.abs(errors) / held.spread[:, 0], coverage, groups)
-        rows = {leaf: (limit * own, limit * own) for leaf, (own, _) in spreads.items()}
+        rows = {leaf: (limit * scale, limit * scale) for leaf, (scale, _) in spreads.items()}
     else:
         limit = limit_of(np.maximum(-errors - held.spread[:, 0], errors - held.spread[:, 1]), coverage, groups)
         rows = {leaf: (below + limit, above + limit) for leaf, (below, above) in spreads.items()}
@@ -314,15 +316,15 @@ def spreads_of(name: str, coverage: float, errors: Array, leaves: NDArray[Any]) 
     overall = float((errors**2).mean())
     tails = ((1.0 - coverage) / 2.0, (1.0 + coverage) / 2.0)
 
-    def spread(own: Array) -> tuple[float, float]:
+    def spread(leaf_errors: Array) -> tuple[float, float]:
         if name == NORMALIZED:
-            size = math.sqrt((float((own**2).sum()) + SMOOTHING * overall) / (len(own) + SMOOTHING))
+            size = math.sqrt((float((leaf_errors**2).sum()) + SMOOTHING * overall) / (len(leaf_errors) + SMOOTHING))
             return (size, size) if size > 0.0 else (1.0, 1.0)
-        low, high = np.quantile(own, tails)
+        low, high = np.quantile(leaf_errors, tails)
         return -float(low), float(high)
 
-    found = {int(leaf): spread(errors[leaves == leaf]) for leaf in np.unique(leaves)}
-    return {**found, -1: spread(errors)}
+    spreads = {int(leaf): spread(errors[leaves == leaf]) for leaf in np.unique(leaves)}
+    return {**spreads, -1: spread(errors)}
 
 
 def spread_at(spreads: Mapping[int, tuple[float, float]], leaves: NDArray[Any]) -> Array:

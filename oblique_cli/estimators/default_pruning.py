@@ -86,7 +86,7 @@ def pruning_of(spec: AlgorithmSpec) -> str:
             return "pruned by the rule of the algorithm"
         if value not in (none, False):
             return f"pruned by {name} {value}"
-        limit = next((one for one in _limits(algorithm) if one in spec.params or one in spec.grid), "")
+        limit = next((key for key in _limits(algorithm) if key in spec.params or key in spec.grid), "")
         return f"not pruned; {limit} stops it" if limit else "not pruned: it grows until it fits the training rows"
     return ""
 

@@ -107,10 +107,10 @@ class ColumnEncoder:
     @property
     def filled(self) -> set[int]:
         """Positions of the columns in which an empty cell is filled, or has an indicator of its own."""
-        found = set() if self.medians is None else set(self.quantitative.tolist())
+        columns = set() if self.medians is None else set(self.quantitative.tolist())
         if self.usual is not None or self.levels is not None:
-            found |= set(self.qualitative.tolist())
-        return found
+            columns |= set(self.qualitative.tolist())
+        return columns
 
     def names(
         self, names: Sequence[str], levels: Mapping[int, Sequence[str]]
@@ -231,7 +231,7 @@ def coded_weights(weights: Mapping[str, float], dataset: Dataset) -> dict[int, f
 def placed_signs(signs: Mapping[str, int], dataset: Dataset, policy: Policy) -> dict[int, int]:
     """Return the signs of columns by where `fold_encoder` puts them; ConfigError for what is no column of numbers."""
     names, qualitative = list(dataset.feature_names), set(dataset.qualitative)
-    found: dict[int, int] = {}
+    placed: dict[int, int] = {}
     for name, sign in signs.items():
         if name not in names:
             hint = close_matches(name, names) or f" Its columns: {', '.join(names[:20])}."
@@ -242,8 +242,8 @@ def placed_signs(signs: Mapping[str, int], dataset: Dataset, policy: Policy) -> 
                 f"monotonic_cst names {name!r}, whose levels have no order; leave it out, or call it quantitative."
             )
         before = column if not any(encoded_by(dataset, policy)) else sum(j not in qualitative for j in range(column))
-        found[before] = int(sign)
-    return found
+        placed[before] = int(sign)
+    return placed
 
 
 @contextmanager

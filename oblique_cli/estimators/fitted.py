@@ -102,16 +102,18 @@ class TreeKind(ABC):
         check_is_fitted(self)
         return int(self.n_leaves_)
 
-    def _feature_names(self, given: Names) -> list[str]:
-        own = getattr(self, "feature_names_in_", None)
-        names = own if given is None else given
+    def _feature_names(self, feature_names: Names) -> list[str]:
+        seen = getattr(self, "feature_names_in_", None)
+        names = seen if feature_names is None else feature_names
         if names is None:
             return [f"x{j + 1}" for j in range(self.n_features_in_)]
         return self._as_many(names, self.n_features_in_, "feature_names")
 
-    def _class_names(self, given: Names) -> list[str]:
+    def _class_names(self, class_names: Names) -> list[str]:
         classes = getattr(self, "classes_", ())
-        return [str(label) for label in classes] if given is None else self._as_many(given, len(classes), "class_names")
+        if class_names is None:
+            return [str(label) for label in classes]
+        return self._as_many(class_names, len(classes), "class_names")
 
     def _as_many(self, names: Sequence[str] | NDArray[Any], n: int, parameter: str) -> list[str]:
         if isinstance(names, str) or len(names) != n:
@@ -223,9 +225,9 @@ class SeveralTrees(TreeKind):
         """
         leaves = self.apply(X)
         parents = self._parents()
-        found = [paths(leaves[:, i], of_tree) for i, of_tree in enumerate(parents)]
+        visited = [paths(leaves[:, i], of_tree) for i, of_tree in enumerate(parents)]
         starts = np.cumsum([0, *(len(of_tree) for of_tree in parents)], dtype=np.int64)
-        return csr_matrix(hstack(found)), starts
+        return csr_matrix(hstack(visited)), starts
 
     def export_text(
         self,
@@ -287,8 +289,8 @@ def paths(leaves: NDArray[Any], parents: NDArray[np.int64]) -> csr_matrix:
 
 def visits(leaves: NDArray[Any], parents: NDArray[np.int64], codes: NDArray[Any], n_classes: int) -> Array:
     """Return the rows of each class that pass each node, (n_nodes, C). leaves : (n,); codes : (n,) class codes"""
-    found = np.zeros((len(parents), n_classes))
-    np.add.at(found, (leaves, codes), 1.0)
+    counts = np.zeros((len(parents), n_classes))
+    np.add.at(counts, (leaves, codes), 1.0)
     for node in range(len(parents) - 1, 0, -1):
-        found[parents[node]] += found[node]
-    return found
+        counts[parents[node]] += counts[node]
+    return counts

@@ -103,10 +103,10 @@ class TakesFrames:
         """
         owner, encoding = type(self).__name__, self.encoding_ if again else None
         if encoding is None and (again or not _may_be_encoded(X, owner)):
-            found = self._as_they_are(X, y, check=check, **options, **({"reset": False} if again else {}))
+            rows_and_y = self._as_they_are(X, y, check=check, **options, **({"reset": False} if again else {}))
         elif encoding is None and not columns_of_words(X, owner):
             try:
-                found = check(self, X, y, **options)
+                rows_and_y = check(self, X, y, **options)
             except (TypeError, ValueError):
                 if not np.isnan(cells_of(X, {}, owner)).any():
                     raise
@@ -115,11 +115,11 @@ class TakesFrames:
             encoding = encoding or FrameEncoding.learned(X, sample_weight, owner)
         if encoding is not None:
             # Of the columns that trees see a copy keeps count.
-            found = check(copy.copy(self), self._encoded(X, encoding, reset=not again), y, **options)
+            rows_and_y = check(copy.copy(self), self._encoded(X, encoding, reset=not again), y, **options)
         self.__dict__.pop("encoding_", None)
         if encoding is not None:
             self.encoding_ = encoding
-        rows, answers = found
+        rows, answers = rows_and_y
         return rows, answers
 
     def _rows(self, X: ArrayLike) -> Array:
@@ -128,8 +128,8 @@ class TakesFrames:
         if self.encoding_ is None:
             rows: Array = self._as_they_are(X, dtype=np.float64, order="C", reset=False)
             return rows
-        found = self._encoded(X, self.encoding_, reset=False)
-        rows = check_array(found, order="C", estimator=self, input_name="X")
+        encoded = self._encoded(X, self.encoding_, reset=False)
+        rows = check_array(encoded, order="C", estimator=self, input_name="X")
         return rows
 
     def _encoded(self, X: ArrayLike, encoding: FrameEncoding, reset: bool) -> Array:
@@ -137,8 +137,8 @@ class TakesFrames:
         owner = type(self).__name__
         refuse_times(X, owner)
         if not is_frame(X):
-            kept = None if hasattr(X, "dtype") else object  # NumPy makes texts of numbers beside words
-            X = check_array(X, dtype=kept, ensure_all_finite=False, estimator=self, input_name="X")
+            dtype = None if hasattr(X, "dtype") else object  # NumPy makes texts of numbers beside words
+            X = check_array(X, dtype=dtype, ensure_all_finite=False, estimator=self, input_name="X")
         checked(self, X, skip_check_array=True, reset=reset)  # number and names of the columns
         return encoding.transform(X, owner)
 
@@ -189,22 +189,22 @@ class TakesFrames:
         """(p,) as `TreeKind` has them; those of the indicators of a column of words are added up."""
         return self._by_column(super().feature_importances_)  # type: ignore[misc]
 
-    def _feature_names(self, given: Any) -> list[str]:
-        """Names of the columns that trees see. given : (p,) of those of X, or None"""
-        names: list[str] = super()._feature_names(given)  # type: ignore[misc]
+    def _feature_names(self, feature_names: Any) -> list[str]:
+        """Names of the columns that trees see. feature_names : (p,) of those of X, or None"""
+        names: list[str] = super()._feature_names(feature_names)  # type: ignore[misc]
         return names if self.encoding_ is None else list(self.encoding_.get_feature_names_out(names))
 
     def of_numbers(self) -> Self:
         """Return the same fitted estimator without its encoding: it takes the rows that `encoding_.transform` gives."""
-        found = copy.copy(self)
+        plain = copy.copy(self)
         if self.encoding_ is not None and getattr(self, ORDER, None) is not None:
             names = list(getattr(self, "feature_names_in_", ()))
             signs = self._seen(signs_by_column(getattr(self, ORDER), names, self.n_features_in_, type(self).__name__))
-            setattr(found, ORDER, {j: int(sign) for j, sign in enumerate(signs) if sign})  # type: ignore[arg-type]
+            setattr(plain, ORDER, {j: int(sign) for j, sign in enumerate(signs) if sign})  # type: ignore[arg-type]
         for name in ("encoding_", "feature_names_in_"):
-            found.__dict__.pop(name, None)
-        found.n_features_in_ = self._n_seen
-        return found
+            plain.__dict__.pop(name, None)
+        plain.n_features_in_ = self._n_seen
+        return plain
 
 
 def _may_be_encoded(X: Any, owner: str) -> bool:

@@ -84,7 +84,7 @@ class ProximalSVMClassifier(_Machine, kw_only=True):
             return self
         products = [rows.T @ rows for rows in (inputs[codes == k] for k in range(len(self.classes_)))]
         every = sum(products)
-        self.planes_ = np.array([_plane(own, every - own, self.regularization) for own in products])
+        self.planes_ = np.array([_plane(product, every - product, self.regularization) for product in products])
         normals = self.planes_[:, :-1]
         metric = normals if self.kernel == "linear" else normals @ inputs[:, :-1]
         # A plane without a normal is as far away as can be: its class is never the nearest.

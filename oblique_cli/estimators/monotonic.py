@@ -24,16 +24,16 @@ CLEAR = 2.0  # standard errors of a correlation that is taken for one
 class FlatResponse(UserWarning):
     """A constrained column that the rows contradict, so that the model makes no use of it. column : its position"""
 
-    def __init__(self, owner: str, asked: str, seen: str, r: float, column: int, name: str) -> None:
+    def __init__(self, owner: str, order: str, seen: str, r: float, column: int, name: str) -> None:
         self.column = column
-        self._parts = (owner, asked, seen, r)
-        super().__init__(self.said_of(name))
+        self._parts = (owner, order, seen, r)
+        super().__init__(self.message_for(name))
 
-    def said_of(self, name: str) -> str:
+    def message_for(self, name: str) -> str:
         """Return the sentence with the name of the column."""
-        owner, asked, seen, r = self._parts
+        owner, order, seen, r = self._parts
         return (
-            f"{owner} asks that the answer {asked} as {quoted(name)} grows, and in the training rows it {seen} "
+            f"{owner} asks that the answer {order} as {quoted(name)} grows, and in the training rows it {seen} "
             f"(correlation {r:.2f}): the model does not use the column, so no answer changes with it."
         )
 
@@ -57,11 +57,11 @@ def signs_of(estimator: Any, levels: Iterable[int] = (), n_classes: int = 2) -> 
     levels : positions of columns whose values have no order; n_classes : 2 in regression as well
     raises ConfigError for what does not fit the columns or the classes
     """
-    given, owner = getattr(estimator, NAME), type(estimator).__name__
-    if given is None:
+    constraint, owner = getattr(estimator, NAME), type(estimator).__name__
+    if constraint is None:
         return None
     p, names = estimator.n_features_in_, list(getattr(estimator, "feature_names_in_", ()))
-    signs = signs_by_column(given, names, p, owner)
+    signs = signs_by_column(constraint, names, p, owner)
     if not signs.any():
         return None
     if n_classes > 2:
@@ -78,19 +78,19 @@ def signs_of(estimator: Any, levels: Iterable[int] = (), n_classes: int = 2) -> 
     return signs if n_classes == 2 else None
 
 
-def signs_by_column(given: Any, names: Sequence[str], p: int, owner: str) -> Signs:
+def signs_by_column(constraint: Any, names: Sequence[str], p: int, owner: str) -> Signs:
     """Return the sign of each of p columns, (p,). names : of the columns, none where they have none"""
     signs = np.zeros(p, dtype=np.int32)
-    if isinstance(given, Mapping):
-        for column, sign in given.items():
+    if isinstance(constraint, Mapping):
+        for column, sign in constraint.items():
             signs[_position(column, names, p, owner)] = sign
-    elif len(given) != p:
+    elif len(constraint) != p:
         raise ConfigError(
-            f"{NAME} of {owner} must have one entry for each of the {p} columns of X. Got {len(given)}; give a mapping "
-            "to name a few."
+            f"{NAME} of {owner} must have one entry for each of the {p} columns of X. Got {len(constraint)}; give a "
+            "mapping to name a few."
         )
     else:
-        signs[:] = given
+        signs[:] = constraint
     return signs
 
 
@@ -121,10 +121,10 @@ def warn_of_flat(estimator: Any, signs: Signs | None, used: NDArray[Any], X: Arr
     for j in np.flatnonzero((signs != 0) & ~used):
         r = _correlation(X[:, j], np.asarray(y, dtype=np.float64))
         if r * signs[j] < 0.0 and abs(r) * math.sqrt(len(X)) > CLEAR:
-            asked, seen = ("never falls", "falls") if signs[j] > 0 else ("never rises", "rises")
+            order, seen = ("never falls", "falls") if signs[j] > 0 else ("never rises", "rises")
             name = str(names[j]) if names is not None else f"x{j + 1}"
             owner = f"{NAME} of {type(estimator).__name__}"
-            warnings.warn(FlatResponse(owner, asked, seen, r, int(j), name), stacklevel=3)
+            warnings.warn(FlatResponse(owner, order, seen, r, int(j), name), stacklevel=3)
 
 
 def _correlation(x: Array, y: Array) -> float:

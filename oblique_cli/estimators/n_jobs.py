@@ -66,8 +66,8 @@ def workers() -> int:
 
 def on_workers(crew: int, task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> list[Any]:
     """Return what a task gives for some arguments, in their order. crew : what `workers` counts"""
-    found: list[Any] = Parallel(n_jobs=crew)(delayed(task)(*arguments) for arguments in calls)
-    return found
+    results: list[Any] = Parallel(n_jobs=crew)(delayed(task)(*arguments) for arguments in calls)
+    return results
 
 
 def in_threads() -> None:
@@ -85,10 +85,10 @@ def in_turn(task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Itera
         yield from (task(*arguments) for arguments in calls)
         return
     failed: Exception | None = None
-    found = Parallel(number, backend="threading", return_as="generator", batch_size=1)
+    parallel = Parallel(number, backend="threading", return_as="generator", batch_size=1)
     # Tasks that silence a warning put the filters of all threads back to what they met, which may be another task's.
     with warnings.catch_warnings():
-        for outcome in found(delayed(_outcome)(task, arguments) for arguments in calls):
+        for outcome in parallel(delayed(_outcome)(task, arguments) for arguments in calls):
             if isinstance(outcome, Exception):
                 failed = failed or outcome
             elif failed is None:

@@ -43,7 +43,7 @@ def class_name(algorithm: Algorithm) -> str:
 
 def names() -> dict[str, str]:
     """Return the name of every class that is made here -> the name of its algorithm."""
-    return {class_name(one): name for name, one in ALGORITHMS.items() if _closed(one)}
+    return {class_name(algorithm): name for name, algorithm in ALGORITHMS.items() if _closed(algorithm)}
 
 
 def __getattr__(called: str) -> Any:
@@ -61,17 +61,17 @@ def _closed(algorithm: Algorithm) -> Mapping[str, Any]:
     if not isinstance(algorithm, FixedEstimator):
         return {}
     declared = getattr(algorithm.estimator, "parameters", {})
-    own = {name: declared[name].default for name in algorithm.fixed if name in declared}
-    if own == dict(algorithm.fixed) or own.keys() != algorithm.fixed.keys():
+    defaults = {name: declared[name].default for name in algorithm.fixed if name in declared}
+    if defaults == dict(algorithm.fixed) or defaults.keys() != algorithm.fixed.keys():
         return {}
     return {**{name: declared[name].default for name in algorithm.unused}, **algorithm.fixed}
 
 
 def _as_registered(self: Any) -> Any:
     """Return the estimator that the class stands for, fitted as this one is."""
-    found: Any = object.__new__(type(self).__bases__[0])
-    vars(found).update({name: getattr(self, name) for name in self.decided} | vars(self))
-    return found
+    estimator: Any = object.__new__(type(self).__bases__[0])
+    vars(estimator).update({name: getattr(self, name) for name in self.decided} | vars(self))
+    return estimator
 
 
 def _made(algorithm: Algorithm, closed: Mapping[str, Any]) -> type[Any]:

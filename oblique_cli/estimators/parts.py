@@ -30,8 +30,8 @@ class WithParts(BaseEstimator):
         if deep:
             for name, made_of in self.parts.items():
                 part = made_of(params[name])
-                own = {} if part is None else part.get_params()
-                params |= {f"{name}__{key}": value for key, value in own.items()}
+                part_params = {} if part is None else part.get_params()
+                params |= {f"{name}__{key}": value for key, value in part_params.items()}
         return params
 
     def set_params(self, **params: Any) -> Self:
@@ -41,10 +41,10 @@ class WithParts(BaseEstimator):
                 part = made_of(params.get(name, getattr(self, name)))
                 if part is not None:
                     params[name] = part
-        own = self.get_params(deep=False)
+        current = self.get_params(deep=False)
         for key in params:
             name, inside, parameter = key.partition("__")
-            if inside and name in own and not hasattr(value := params.get(name, own[name]), "set_params"):
+            if inside and name in current and not hasattr(value := params.get(name, current[name]), "set_params"):
                 self._refuse_plain(name, value, parameter)
         # scikit-learn sets a part before it sets the parameters of that part.
         super().set_params(**params)
@@ -74,38 +74,38 @@ class Grouped(WithParts):
 
     def ungrouped(self) -> Self:
         """Return the estimator itself if no parameter is given in a group, else an equal one with flat names alone."""
-        own = self.get_params(deep=False)
-        found = self._ungrouped_parameters(own)
-        return type(self)(**{**own, **found}) if found else self
+        params = self.get_params(deep=False)
+        changed = self._ungrouped_parameters(params)
+        return type(self)(**{**params, **changed}) if changed else self
 
-    def _ungrouped_parameters(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        """What is different without groups. own : the parameters"""
-        found: dict[str, Any] = {}
+    def _ungrouped_parameters(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """What is different without groups. params : all parameters"""
+        changed: dict[str, Any] = {}
         for part, kind in self.groups.items():
-            value = own.get(part)
+            value = params.get(part)
             if value is None:
                 continue
             owner = f"{part} of {type(self).__name__}"
             if type(value) is kind:
-                said = value.get_params(deep=False)  # type: ignore[attr-defined]
+                settings = value.get_params(deep=False)  # type: ignore[attr-defined]
             elif isinstance(value, Mapping):
-                said = current_names(value, kind.aliases, owner)
-                refuse_unknown(said, kind.parameters, owner)
+                settings = current_names(value, kind.aliases, owner)
+                refuse_unknown(settings, kind.parameters, owner)
             else:
                 raise ConfigError(
                     f"{owner} must be a {kind.__name__}, a mapping of its parameters, or None. Got {value!r}."
                 )
-            flat = {self._flat_name(name): one for name, one in said.items()}
-            self._refuse_twice(part, flat, own)
-            found |= {part: None, **flat}
-        return found
+            flat = {self._flat_name(name): setting for name, setting in settings.items()}
+            self._refuse_twice(part, flat, params)
+            changed |= {part: None, **flat}
+        return changed
 
-    def _refuse_twice(self, part: str, flat: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+    def _refuse_twice(self, part: str, flat: Mapping[str, Any], params: Mapping[str, Any]) -> None:
         defaults = type(self)().get_params(deep=False)
         for name, value in flat.items():
-            if own[name] not in (defaults[name], value):
+            if params[name] not in (defaults[name], value):
                 raise ConfigError(
-                    f"{name} of {type(self).__name__} is {own[name]!r}, and {value!r} in {part}; give it once."
+                    f"{name} of {type(self).__name__} is {params[name]!r}, and {value!r} in {part}; give it once."
                 )
 
     def _flat_name(self, name: str) -> str:
@@ -119,12 +119,12 @@ class Grouped(WithParts):
 
     def group_names(self) -> dict[str, dict[str, str]]:
         """Return the flat name of every parameter of every group, by the names of both, older ones too."""
-        own = self.get_params(deep=False)
+        params = self.get_params(deep=False)
         return {
             part: {name: self._flat_name(name) for name in kind.parameters}
             | {other.name: other.name for other in kind.aliases.values()}
             for part, kind in self.groups.items()
-            if part in own
+            if part in params
         }
 
     def _learned_by(self, other: Self) -> Self:
@@ -139,36 +139,36 @@ class Grouped(WithParts):
         """Return the parameters by name; with `deep` those of parts and groups as well, as part__name."""
         params = super().get_params(deep=deep)
         if deep:
-            own = super().get_params(deep=False)
-            for part, value in own.items():
-                said = value if isinstance(value, Mapping) else {}
+            current = super().get_params(deep=False)
+            for part, value in current.items():
+                settings = value if isinstance(value, Mapping) else {}
                 for name in self._group_of(part, value):
                     flat = self._flat_name(name)
-                    if name in said or flat in own:
-                        params[f"{part}__{name}"] = said.get(name, own.get(flat))
+                    if name in settings or flat in current:
+                        params[f"{part}__{name}"] = settings.get(name, current.get(flat))
         return params
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of parts and groups as part__name; ValueError for one that does not exist."""
-        own = super().get_params(deep=False)
+        current = super().get_params(deep=False)
         for key in list(params):
             part, inside, name = key.partition("__")
-            value = params.get(part, own.get(part))
+            value = params.get(part, current.get(part))
             if not inside or name not in self._group_of(part, value):
                 continue
-            given = params.pop(key)
+            setting = params.pop(key)
             if isinstance(value, Mapping):
-                params[part] = {**value, name: given}
-            elif self._flat_name(name) in own:
-                params[self._flat_name(name)] = given
+                params[part] = {**value, name: setting}
+            elif self._flat_name(name) in current:
+                params[self._flat_name(name)] = setting
             else:
-                params[part] = {"name": value, name: given}
+                params[part] = {"name": value, name: setting}
         super().set_params(**params)
         return self
 
 
-def refuse_unknown(said: Iterable[str], known: Iterable[str], owner: str) -> None:
+def refuse_unknown(names: Iterable[str], known: Iterable[str], owner: str) -> None:
     """Raise ConfigError for the first name that is not known, with those that are close."""
-    for name in said:
+    for name in names:
         if name not in known:
             raise ConfigError(f"{owner} has no parameter {name!r}.{close_matches(str(name), known)}")

@@ -49,11 +49,11 @@ class Watched(CallbackSupportMixin, Declared, kw_only=True):
             reports.append(_Lines(type(self).__name__, total, every_tree=self.verbose > 1))
         if not getattr(self, CALLBACKS, None):
             return _reported(finished, work, reports)
-        return _told(self, total, finished, work, reports)
+        return _under_callbacks(self, total, finished, work, reports)
 
 
 @with_callbacks
-def _told(
+def _under_callbacks(
     estimator: Any,
     total: int,
     finished: Callable[[], int],
@@ -69,9 +69,9 @@ def _told(
         tree.call_on_fit_task_begin(estimator=estimator)
         tree.call_on_fit_task_end(estimator=estimator)
 
-    found = _reported(finished, work, [*reports, tell])
+    result = _reported(finished, work, [*reports, tell])
     context.call_on_fit_task_end(estimator=estimator)
-    return found
+    return result
 
 
 def _reported(finished: Callable[[], int], work: Callable[[], Any], reports: list[Callable[[int], None]]) -> Any:
@@ -98,14 +98,14 @@ def _reported(finished: Callable[[], int], work: Callable[[], Any], reports: lis
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     try:
-        found = work()
+        result = work()
     finally:
         ended.set()
         watcher.join()
     if failed:
         raise failed[0]
     catch_up()
-    return found
+    return result
 
 
 class _Lines:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import cache
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.ground import doors
+from oblique_cli.ground import extensions
 from oblique_cli.ground.registry import close_matches
 from oblique_cli.ground.resources import PACKAGE
 
 # Chapter 6 of the thesis prints "SVM" for bottom-up trees with support vector machines; elsewhere it is a classifier.
 BOTTOM_UP_SVM = frozenset(("wickramarachchi2015", table) for table in ("6.1", "6.2", "6.3"))
 
-FOLDER = PACKAGE / doors.PUBLISHED
+FOLDER = PACKAGE / extensions.PUBLISHED
 
 
 @dataclass(frozen=True)

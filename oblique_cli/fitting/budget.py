@@ -64,14 +64,14 @@ def costs(task: str, path: Path = FILE) -> dict[str, Cost]:
     listed = plain.get(task) if isinstance(plain, dict) else None
     if not isinstance(listed, dict) or not listed:
         raise ConfigError(f"{path.name} must list costs for {task}. Got {listed!r}.")
-    found = {}
+    by_name = {}
     for name, values in listed.items():
         if not (isinstance(values, dict) and sorted(values) == sorted(KEYS)):
             raise ConfigError(f"the cost of {name} in {path.name} must have {', '.join(KEYS)}. Got {values!r}.")
         if not all(isinstance(value, float | int) and not isinstance(value, bool) for value in values.values()):
             raise ConfigError(f"the cost of {name} in {path.name} must be numbers. Got {values!r}.")
-        found[name] = Cost(**{key: float(values[key]) for key in KEYS})
-    return found
+        by_name[name] = Cost(**{key: float(values[key]) for key in KEYS})
+    return by_name
 
 
 def cost_of(case: Case, rows: float, folds: int) -> float:
@@ -154,5 +154,5 @@ class Budget:
 
     def plain(self) -> dict[str, Any]:
         """Return what a model file holds."""
-        found: Mapping[str, Any] = {"seconds": self.seconds, **({"clock_cut": self.cut} if self.cut else {})}
-        return dict(found)
+        facts: Mapping[str, Any] = {"seconds": self.seconds, **({"clock_cut": self.cut} if self.cut else {})}
+        return dict(facts)

@@ -57,8 +57,8 @@ def training_rows(dataset: Dataset, promise: Promise | None, seed: int) -> NDArr
     """
     if promise is None or promise.how != SPLIT:
         return np.arange(dataset.n)
-    own = seeds.integer(seed, dataset.name, "calibration")
-    return np.asarray(folds_of(dataset, division(dataset, SPLIT_PARTS, tuned=False), own)[0].train)
+    split_seed = seeds.integer(seed, dataset.name, "calibration")
+    return np.asarray(folds_of(dataset, division(dataset, SPLIT_PARTS, tuned=False), split_seed)[0].train)
 
 
 def guaranteed(model: Model, dataset: Dataset, promise: Promise, folds: int, seed: int, fit: Fit) -> Model:
@@ -76,8 +76,8 @@ def guaranteed(model: Model, dataset: Dataset, promise: Promise, folds: int, see
         held = _held(model, dataset, rows, promise, spreads)
         return replace(model, guarantee=_of(promise, held, spreads, classes))
     parts, places = [], []
-    own = seeds.integer(seed, dataset.name, "calibration")
-    for number, fold in enumerate(folds_of(dataset, division(dataset, folds, tuned=False), own)):
+    folds_seed = seeds.integer(seed, dataset.name, "calibration")
+    for number, fold in enumerate(folds_of(dataset, division(dataset, folds, tuned=False), folds_seed)):
         other = fit(part(dataset, fold.train), seeds.integer(seed, dataset.name, "calibration", number))
         parts.append(_held(other, dataset, fold.test, promise, _spreads(other, dataset, fold.train, promise)))
         places.append(fold.test)
@@ -93,10 +93,10 @@ def _of(promise: Promise, held: Held, spreads: Any, classes: tuple[str, ...]) ->
 def _held(model: Model, dataset: Dataset, rows: NDArray[np.intp], promise: Promise, spreads: Any) -> Held:
     """What a model says of rows that it has not seen."""
     X, truth = np.ascontiguousarray(dataset.X[rows]), dataset.y[rows]
-    said = np.asarray(model.predict(X), np.float64) if dataset.task == "regression" else model.predict_proba(X)
+    answers = np.asarray(model.predict(X), np.float64) if dataset.task == "regression" else model.predict_proba(X)
     leaves = _leaves(model, X, promise)
     spread = spread_at(spreads, leaves) if spreads and leaves is not None else None
-    return Held(said, truth, leaves, spread, None if dataset.groups is None else dataset.groups[rows])
+    return Held(answers, truth, leaves, spread, None if dataset.groups is None else dataset.groups[rows])
 
 
 def _spreads(model: Model, dataset: Dataset, rows: NDArray[np.intp], promise: Promise) -> Any:

@@ -21,16 +21,16 @@ def candidates(task: str, path: Path = FILE) -> tuple[dict[str, Any], ...]:
     listed = _lists(path).get(task)
     if not isinstance(listed, list) or not listed:
         raise ConfigError(f"{path.name} must list algorithms for {task}. Got {listed!r}.")
-    found = []
-    for one in listed:
-        entry = {"name": one} if isinstance(one, str) else one
+    entries = []
+    for item in listed:
+        entry = {"name": item} if isinstance(item, str) else item
         if not (isinstance(entry, dict) and isinstance(entry.get("name"), str)):
-            raise ConfigError(f"an algorithm in {path.name} must be a name, or a mapping with a name. Got {one!r}.")
-        found.append({"id": entry["name"], **entry})
-    ids = [entry["id"] for entry in found]
-    if twice := next((one for one in ids if ids.count(one) > 1), None):
+            raise ConfigError(f"an algorithm in {path.name} must be a name, or a mapping with a name. Got {item!r}.")
+        entries.append({"id": entry["name"], **entry})
+    ids = [entry["id"] for entry in entries]
+    if twice := next((name for name in ids if ids.count(name) > 1), None):
         raise ConfigError(f"{path.name} has two algorithms of the id {twice!r} for {task}; give one another id.")
-    return tuple(found)
+    return tuple(entries)
 
 
 def recommended(task: str) -> str:

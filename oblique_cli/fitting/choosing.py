@@ -193,40 +193,42 @@ def ranked(candidates: Sequence[Candidate], goal: Goal) -> list[Candidate]:
     return [*within, *beyond] or [_smallest(candidates)]
 
 
-def planned(own: Mapping[str, Case], n: int, folds: int, budget: Budget) -> Plan:
+def planned(by_id: Mapping[str, Case], n: int, folds: int, budget: Budget) -> Plan:
     """Return how the budget is spent on n rows: cross-validated and nested, if that leaves half of the algorithms in.
 
-    own : the algorithms, by id. Half of the work may go into fits of the chosen algorithm, to all rows and in each fold
+    by_id : the algorithms. Half of the work may go into fits of the chosen algorithm, to all rows and in each fold
     of the estimate; the rest is shared by the comparisons. Where that does not pay for all algorithms on all rows, the
     rows of `FEW_TESTED` folds are predicted, which leaves more for each comparison. The recommended algorithm comes
     first, so it is compared wherever the budget pays for its fits.
     """
-    cheapest = in_turn_of(own, own, n, folds)
+    cheapest = in_turn_of(by_id, by_id, n, folds)
     half = cheapest[: max(1, len(cheapest) // 2)]
     for tested in (folds, min(folds, FEW_TESTED)):
-        plan = _planned(own, cheapest, n, folds, budget, tested)
-        least = _round_work(own, half, min(n, LEAST_ROWS), folds) * _rounds(len(half))
+        plan = _planned(by_id, cheapest, n, folds, budget, tested)
+        least = _round_work(by_id, half, min(n, LEAST_ROWS), folds) * _rounds(len(half))
         pays = len(plan.entrants) >= len(half) and least <= plan.work and cheapest[0] in plan.entrants
-        in_full = len(plan.entrants) == len(own) and _round_work(own, cheapest, n, folds) <= plan.work
-        if in_full or (pays and (len(own) == 1 or tested < folds)):
+        in_full = len(plan.entrants) == len(by_id) and _round_work(by_id, cheapest, n, folds) <= plan.work
+        if in_full or (pays and (len(by_id) == 1 or tested < folds)):
             return plan
-    return _planned(own, cheapest, n, folds, budget, 0)
+    return _planned(by_id, cheapest, n, folds, budget, 0)
 
 
-def in_turn_of(own: Mapping[str, Case], names: Iterable[str], n: int, folds: int) -> list[str]:
+def in_turn_of(by_id: Mapping[str, Case], names: Iterable[str], n: int, folds: int) -> list[str]:
     """Return ids in the order in which they are compared: the recommended algorithm, then the cheapest on n rows."""
-    tasks = {case.dataset.task for case in own.values()}
+    tasks = {case.dataset.task for case in by_id.values()}
     first = {recommended(task) for task in tasks}
-    return sorted(names, key=lambda name: (own[name].spec.name not in first, cost_of(own[name], n, folds)))
+    return sorted(names, key=lambda name: (by_id[name].spec.name not in first, cost_of(by_id[name], n, folds)))
 
 
-def _planned(own: Mapping[str, Case], cheapest: Sequence[str], n: int, folds: int, budget: Budget, tested: int) -> Plan:
+def _planned(
+    by_id: Mapping[str, Case], cheapest: Sequence[str], n: int, folds: int, budget: Budget, tested: int
+) -> Plan:
     """The plan of an estimate on the rows of some folds. cheapest : the ids in the order of `in_turn_of`"""
     fits, comparisons = (tested + 1, tested + 1) if tested else (2, 1)
-    entrants = [name for name in cheapest if fits * cost_of(own[name], n, folds) <= budget.work / 2]
-    reserve = max((fits * cost_of(own[name], n, folds) for name in entrants), default=0.0)
+    entrants = [name for name in cheapest if fits * cost_of(by_id[name], n, folds) <= budget.work / 2]
+    reserve = max((fits * cost_of(by_id[name], n, folds) for name in entrants), default=0.0)
     work = budget.work if budget.seconds is None else (budget.work - reserve) / comparisons
-    return Plan(tested, tuple(entrants or [min(own, key=lambda name: cost_of(own[name], n, folds))]), work)
+    return Plan(tested, tuple(entrants or [min(by_id, key=lambda name: cost_of(by_id[name], n, folds))]), work)
 
 
 def choose(
@@ -253,38 +255,38 @@ def choose(
 
     Stochasticity: the order in which rows are taken is named after `seed`, as the folds are.
     """
-    own = cases(dataset)
-    found = {name: Candidate(name, None, Size(), NOT_PAID) for name in own}
+    by_id = cases(dataset)
+    compared = {name: Candidate(name, None, Size(), NOT_PAID) for name in by_id}
     answers: dict[str, Validated] = {}
-    alive, before = in_turn_of(own, entrants, dataset.n, folds), 0
+    alive, before = in_turn_of(by_id, entrants, dataset.n, folds), 0
     while True:
         rounds = _rounds(len(alive))
-        rows = _affordable(own, alive, folds, work, rounds, dataset.n)  # `LEAST_ROWS` at least
+        rows = _affordable(by_id, alive, folds, work, rounds, dataset.n)  # `LEAST_ROWS` at least
         if rows <= before:
             break
-        while not before and len(alive) > 1 and _round_work(own, alive, rows, folds) > work / min(rounds, 2):
+        while not before and len(alive) > 1 and _round_work(by_id, alive, rows, folds) > work / min(rounds, 2):
             alive.pop()
-        work, before = work - _round_work(own, alive, rows, folds), rows
-        budget.counted += _round_work(own, alive, rows, folds)
+        work, before = work - _round_work(by_id, alive, rows, folds), rows
+        budget.counted += _round_work(by_id, alive, rows, folds)
         some = cases(dataset if rows == dataset.n else part(dataset, rows_in_turn(dataset, rows, seed)))
         good: list[str] = []
         for name in alive:
-            if any(c.estimate for c in found.values()) and budget.is_over(f"{name} on {rows:,} rows"):
-                found[name] = replace(found[name], failure=CLOCK, dropped=bool(good))
+            if any(c.estimate for c in compared.values()) and budget.is_over(f"{name} on {rows:,} rows"):
+                compared[name] = replace(compared[name], failure=CLOCK, dropped=bool(good))
                 continue
-            found[name], validated = _compared(some[name], rows, folds, seed, goal, step)
+            compared[name], validated = _compared(some[name], rows, folds, seed, goal, step)
             if validated is not None:
                 answers[name] = validated
                 good.append(name)
         if rows == dataset.n or rounds == 1 or len(good) < 2 or budget.cut:
             break
-        alive = [name for name in good if name in _better_half([found[name] for name in good])]
+        alive = [name for name in good if name in _better_half([compared[name] for name in good])]
         for name in good:
-            found[name] = replace(found[name], dropped=name not in alive)
-    listed = tuple(found[name] for name in own)
+            compared[name] = replace(compared[name], dropped=name not in alive)
+    listed = tuple(compared[name] for name in by_id)
     last_ones = [c for c in listed if c.estimate and not c.dropped]
     if not last_ones:
-        raise ConfigError(f"none of {', '.join(own)} could be fitted ({found[alive[0]].failure}).")
+        raise ConfigError(f"none of {', '.join(by_id)} could be fitted ({compared[alive[0]].failure}).")
     chosen = ranked(last_ones, goal)[0].algorithm
     return Choice(listed, chosen, goal.decided(answers[chosen].answers)[1])
 
@@ -303,24 +305,24 @@ def _tested(rows: int, folds: int) -> tuple[int, float]:
     return (1 if rows >= HELD_OUT_FROM else folds), rows * (folds - 1) / folds
 
 
-def _round_work(own: Mapping[str, Case], names: Sequence[str], rows: int, folds: int) -> float:
+def _round_work(by_id: Mapping[str, Case], names: Sequence[str], rows: int, folds: int) -> float:
     fits, of = _tested(rows, folds)
-    return fits * sum(cost_of(own[name], of, folds) for name in names)
+    return fits * sum(cost_of(by_id[name], of, folds) for name in names)
 
 
-def _affordable(own: Mapping[str, Case], names: Sequence[str], folds: int, work: float, rounds: int, n: int) -> int:
+def _affordable(by_id: Mapping[str, Case], names: Sequence[str], folds: int, work: float, rounds: int, n: int) -> int:
     """The rows of a round: all, if the work that is left pays for them, else what an equal part of it pays for."""
-    if _round_work(own, names, n, folds) <= work:
+    if _round_work(by_id, names, n, folds) <= work:
         return n
     share = work / rounds
     low, high = min(n, LEAST_ROWS), n
     if n >= HELD_OUT_FROM:  # testing one fold of many rows takes less than testing all folds of a few less
         low, high = (
-            (HELD_OUT_FROM, n) if _round_work(own, names, HELD_OUT_FROM, folds) <= share else (low, HELD_OUT_FROM)
+            (HELD_OUT_FROM, n) if _round_work(by_id, names, HELD_OUT_FROM, folds) <= share else (low, HELD_OUT_FROM)
         )
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if _round_work(own, names, middle, folds) <= share else (low, middle)
+        low, high = (middle, high) if _round_work(by_id, names, middle, folds) <= share else (low, middle)
     return low
 
 
@@ -340,8 +342,8 @@ def _compared(
         estimate = replace(validated, answers=goal.decided(validated.answers)[0]).estimate(goal)
     except (ObliqueError, ValueError, FloatingPointError) as error:
         return Candidate(case.spec.id, None, Size(), running.first_line(error), rows), None
-    sizes = sorted((Size.of(one) for one in validated.estimators), key=lambda size: size.key)
-    is_tree = all(hasattr(one, "tree_") for one in validated.estimators)
+    sizes = sorted((Size.of(estimator) for estimator in validated.estimators), key=lambda size: size.key)
+    is_tree = all(hasattr(estimator, "tree_") for estimator in validated.estimators)
     return Candidate(case.spec.id, estimate, sizes[len(sizes) // 2], rows=rows, is_tree=is_tree), validated
 
 
@@ -366,12 +368,12 @@ def fit_to_all(case: Case, folds: int, seed: int, goal: Goal) -> tuple[Any, Any,
     if case.spec.grid:
         pairs = tuning_pairs(dataset, folds, seed)
         chosen = running.tune(case, pairs, seeds.integer(seed, dataset.name, "tuning"))[0]
-    own = seeds.integer(seed, dataset.name, "tree")
+    tree_seed = seeds.integer(seed, dataset.name, "tree")
     params = {**case.spec.params, **chosen}
-    cut = cut_to_goal(case, np.arange(dataset.n), goal, params, own)
+    cut = cut_to_goal(case, np.arange(dataset.n), goal, params, tree_seed)
     encoder = fold_encoder(dataset, case.policy, dataset.X)
     X = dataset.X if encoder is None else encoder.transform(dataset.X)
-    estimator = prepared(case.algorithm.make(own, **{**params, **cut}), dataset, case.policy)
+    estimator = prepared(case.algorithm.make(tree_seed, **{**params, **cut}), dataset, case.policy)
     with own_labels(dataset, encoder):
         estimator.fit(X, dataset.y, **running.fit_arguments(case, estimator))
     return estimator, encoder, chosen

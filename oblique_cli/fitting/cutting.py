@@ -60,12 +60,12 @@ def cut_to_goal(
     if (goal.is_usual and goal.threshold is None) or not is_cut(case, params):
         return {}
     try:
-        found = cuts(case, train, goal.pruning, params, seed)
+        steps = cuts(case, train, goal.pruning, params, seed)
     except Undefined:
         return {}
-    best = min(found, key=lambda cut: cut.loss)
+    best = min(steps, key=lambda cut: cut.loss)
     limit = best.loss + float(params.get("standard_errors", 0.0)) * best.error
-    alpha = max(cut.alpha for cut in found if cut.loss <= limit + 1e-12)
+    alpha = max(cut.alpha for cut in steps if cut.loss <= limit + 1e-12)
     return {**AT_A_COMPLEXITY, "ccp_alpha": alpha}
 
 
@@ -83,15 +83,15 @@ def cuts(case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, A
     tree = grown(train, 0)[0].tree_
     path = cost_complexity_path(tree)
     between = path.between
-    kept = np.unique(np.linspace(0, len(between) - 1, min(MOST_CUTS, len(between))).round().astype(np.intp))
-    parts: list[list[Answers]] = [[] for _ in kept]
+    picked = np.unique(np.linspace(0, len(between) - 1, min(MOST_CUTS, len(between))).round().astype(np.intp))
+    parts: list[list[Answers]] = [[] for _ in picked]
     for number, (grow_on, test_on) in enumerate(_folds(case, train, seed)):
         estimator, encoder = grown(grow_on, number + 1)
         X = estimator.tree_rows(running.columns_of(case, encoder, test_on))
-        for k, answers in enumerate(_answers(case, estimator, X, test_on, between[kept])):
+        for k, answers in enumerate(_answers(case, estimator, X, test_on, between[picked])):
             parts[k].append(answers)
-    found = []
-    for k, some in zip(kept.tolist(), parts, strict=True):
+    members = []
+    for k, some in zip(picked.tolist(), parts, strict=True):
         answers = goal.decided(Answers.together(some))[0]
         alpha = (
             float(max(between[k], path.alphas[k], 0.0))
@@ -100,8 +100,8 @@ def cuts(case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, A
         )
         score, error, loss, loss_error = goal.measured(answers)
         size = int(path.n_leaves[k]), path.member(tree, k).n_terms
-        found.append(Cut(alpha, *size, score, loss_error if error else 0.0, loss))
-    return found
+        members.append(Cut(alpha, *size, score, loss_error if error else 0.0, loss))
+    return members
 
 
 def _plain(case: Case, params: Mapping[str, Any]) -> Case:
@@ -116,17 +116,17 @@ def _groups(case: Case, train: NDArray[np.intp]) -> NDArray[np.int64] | None:
 def _folds(case: Case, train: NDArray[np.intp], seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     if len(train) < 2:
         raise ConfigError("a tree is cut by a metric on two rows or more.")
-    own = seeds.integer(seed, "cut folds")
-    for grow_on, test_on in shuffled_folds(len(train), min(FOLDS, len(train)), own, _groups(case, train)):
+    folds_seed = seeds.integer(seed, "cut folds")
+    for grow_on, test_on in shuffled_folds(len(train), min(FOLDS, len(train)), folds_seed, _groups(case, train)):
         yield train[grow_on], train[test_on]
 
 
 def _answers(case: Case, estimator: Any, X: Any, rows: Any, alphas: NDArray[np.float64]) -> Iterator[Answers]:
     tree: Tree = estimator.tree_
-    own, n = cost_complexity_path(tree), len(case.dataset.classes)
+    path, n = cost_complexity_path(tree), len(case.dataset.classes)
     known = np.asarray(estimator.classes_, dtype=np.intp)
     for alpha in alphas:
-        cut = tree.collapse(own.node_alpha <= alpha)
+        cut = tree.collapse(path.node_alpha <= alpha)
         at = cut.apply(X)
         shares = np.zeros((len(at), n))
         shares[:, known] = cut.shares_at(at)

@@ -111,15 +111,15 @@ def details(answers: Answers, classes: Sequence[str]) -> dict[str, Any]:
     counts = np.zeros((len(classes), len(classes)), dtype=np.int64)
     np.add.at(counts, (answers.y, answers.predicted), 1)
     rows = counts.sum(axis=1)
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "confusion": counts.tolist(),
         "recalls": {label: float(counts[k, k] / rows[k]) for k, label in enumerate(classes) if rows[k]},
     }
-    found |= _values(answers, TOLD_OF_TWO if len(classes) == 2 else TOLD)
+    facts |= _values(answers, TOLD_OF_TWO if len(classes) == 2 else TOLD)
     if answers.shares is not None:
         likeliest = answers.shares.argmax(axis=1)
-        found["calibration"] = reliability(answers.shares.max(axis=1), likeliest == answers.y).plain()
-    return found
+        facts["calibration"] = reliability(answers.shares.max(axis=1), likeliest == answers.y).plain()
+    return facts
 
 
 def _of_numbers(answers: Answers) -> dict[str, Any]:
@@ -131,14 +131,14 @@ def _of_numbers(answers: Answers) -> dict[str, Any]:
 
 def _values(answers: Answers, names: Sequence[str]) -> dict[str, float]:
     """Values of metrics, shares in place of percentages; one without a value on these rows is left out."""
-    found = {}
+    values = {}
     for name in names:
         try:
             value = answers.value(METRICS[name])
         except Undefined:
             continue
-        found[name] = value / 100 if METRICS[name].unit == "%" else value
-    return found
+        values[name] = value / 100 if METRICS[name].unit == "%" else value
+    return values
 
 
 def division(dataset: Dataset, folds: int, tuned: bool) -> CVSpec:

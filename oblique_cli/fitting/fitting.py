@@ -137,36 +137,36 @@ def fit(
     task = _Task.of(dataset, policy, specs, columns, tune, folds, seed, goal, Budget(seconds, clock), step)
     task.check()
     promise = None if promise is None else promise.checked(dataset)
-    if path and len(task.own) == 1:
-        refuse_without(next(iter(task.own.values())))
+    if path and len(task.by_id) == 1:
+        refuse_without(next(iter(task.by_id.values())))
     with own_labels(task.dataset):
-        found = task.estimated()
+        estimated = task.estimated()
         rows = training_rows(task.dataset, promise, seed)
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", FlatResponse)
-            found, fitted = task.fitted_choice(found, rows)
-        about = _About(task, columns, policy, found.validated.estimate(goal), found.choice, found.threshold)
+            estimated, fitted = task.fitted_choice(estimated, rows)
+        about = _About(task, columns, policy, estimated.validated.estimate(goal), estimated.choice, estimated.threshold)
         beside = None
-        if (best := about.best_case) is not None and about.choice is not None and best is not found.case:
+        if (best := about.best_case) is not None and about.choice is not None and best is not estimated.case:
             beside = task.fitted(best)
             about = replace(about, choice=about.choice.with_written(best.spec.id, beside.estimator))
     estimate = about.estimate
-    warned = warnings_of(task.dataset, goal, found.validated.answers, estimate)
+    warned = warnings_of(task.dataset, goal, estimated.validated.answers, estimate)
     names = encoded_names(task.dataset, fitted.encoder)
-    flat = [one.message for one in caught if isinstance(one.message, FlatResponse)]
-    warned += tuple(one.said_of(str(names[one.column])) for one in flat)
-    model = about.model(found.case, fitted, task.told(found.validated.answers, warned))
+    flat = [warning.message for warning in caught if isinstance(warning.message, FlatResponse)]
+    warned += tuple(warning.message_for(str(names[warning.column])) for warning in flat)
+    model = about.model(estimated.case, fitted, task.new_row_facts(estimated.validated.answers, warned))
     if promise is not None:
-        model = _guaranteed(task, about, found.case, model, promise)
+        model = _guaranteed(task, about, estimated.case, model, promise)
     tree, tree_X = (None, None) if beside is None else (_tree_beside(about, beside), beside.X)
     curve: tuple[Cut, ...] = ()
     steps: tuple[Sized, ...] = ()
     if path:
-        of_case = {id(found.case): model, id(about.best_case): model if tree is None else tree}
+        of_case = {id(estimated.case): model, id(about.best_case): model if tree is None else tree}
         steps = _path(task, about, of_case)
     else:
-        curve = _curve(task, about.best_case or found.case)
-    how = (found.case, fitted.X, goal, task.budget, rows)
+        curve = _curve(task, about.best_case or estimated.case)
+    how = (estimated.case, fitted.X, goal, task.budget, rows)
     return Outcome(model, estimate, about.choice, fitted.chosen, *how, tree, tree_X, curve, steps, warned)
 
 
@@ -207,14 +207,14 @@ class _Task:
     """What is to be fitted, and by what it is judged.
 
     called   the data set under its own name; dataset : the same rows under the name that streams are called after
-    cases    the algorithms on some rows of the data set, by id; own : on all of them
+    cases    the algorithms on some rows of the data set, by id; by_id : on all rows
     folds    as asked for, None if not; usual : of every cross-validation
     """
 
     called: Dataset
     dataset: Dataset
     cases: Callable[[Dataset], dict[str, Case]]
-    own: Mapping[str, Case]
+    by_id: Mapping[str, Case]
     folds: int | None
     usual: int
     seed: int
@@ -244,13 +244,13 @@ class _Task:
             return {spec.id: Case(of, policy, spec, ALGORITHMS[spec.name], tune_metric=by) for spec in prepared}
 
         dataset = called if columns is None else replace(called, name=seeds.OWN)
-        own = cases(dataset)
-        usual = folds or (FOLDS_OF_AUTO if len(own) > 1 else FOLDS)
-        return cls(called, dataset, cases, own, folds, usual, seed, goal, budget, step)
+        by_id = cases(dataset)
+        usual = folds or (FOLDS_OF_AUTO if len(by_id) > 1 else FOLDS)
+        return cls(called, dataset, cases, by_id, folds, usual, seed, goal, budget, step)
 
     def check(self) -> None:
         """DataError if an algorithm predicts what the data set has not, ConfigError for fewer groups than folds."""
-        for case in self.own.values():
+        for case in self.by_id.values():
             if case.algorithm.family.task != self.dataset.task:
                 predicts = "numbers" if case.algorithm.family.task == "regression" else "classes"
                 name, task = self.called.name, self.dataset.task
@@ -266,10 +266,10 @@ class _Task:
 
     def estimated(self) -> _Found:
         """Predict rows by fits that have not seen them, whatever is chosen being chosen again for each."""
-        plan = planned(self.own, self.dataset.n, self.usual, self.budget)
-        if len(self.own) > 1 or self.goal.threshold == AUTO:
+        plan = planned(self.by_id, self.dataset.n, self.usual, self.budget)
+        if len(self.by_id) > 1 or self.goal.threshold == AUTO:
             return self._estimated_by_choices(plan)
-        (case,) = self.own.values()
+        (case,) = self.by_id.values()
         held_out = plan.held_out and self.folds is None
         validated = cross_validated(case, self.usual, self.seed, self.goal, self.step, held_out)
         answers, threshold = self.goal.decided(validated.answers)
@@ -283,20 +283,21 @@ class _Task:
             choice = choose(self.dataset, self.cases, *how, plan.work, plan.entrants, self.step)
         validated, first = estimated(self.dataset, self.cases, plan, *how, self.step)
         choice = choice or first
-        compared = choice if len(self.own) > 1 else None
-        return _Found(validated, self.own[choice.chosen], compared, choice.threshold)
+        compared = choice if len(self.by_id) > 1 else None
+        return _Found(validated, self.by_id[choice.chosen], compared, choice.threshold)
 
-    def fitted_choice(self, found: _Found, rows: np.ndarray) -> tuple[_Found, _Fitted]:
+    def fitted_choice(self, estimated: _Found, rows: np.ndarray) -> tuple[_Found, _Fitted]:
         """Fit what was chosen to some rows; where a tree that splits is wanted and this one does not, the next one."""
-        cases = self.own if len(rows) == self.dataset.n else self.cases(part(self.dataset, rows))
-        if found.choice is None:
-            return found, self.fitted(cases[found.case.spec.id])
-        for candidate in ranked(found.choice.last, self.goal):
+        cases = self.by_id if len(rows) == self.dataset.n else self.cases(part(self.dataset, rows))
+        if estimated.choice is None:
+            return estimated, self.fitted(cases[estimated.case.spec.id])
+        for candidate in ranked(estimated.choice.last, self.goal):
             fitted = self.fitted(cases[candidate.algorithm])
             if not self.goal.readable or Size.of(fitted.estimator).leaves > 1:
                 break
-        choice = replace(found.choice, chosen=candidate.algorithm).with_written(candidate.algorithm, fitted.estimator)
-        return replace(found, case=self.own[candidate.algorithm], choice=choice), fitted
+        name = candidate.algorithm
+        choice = replace(estimated.choice, chosen=name).with_written(name, fitted.estimator)
+        return replace(estimated, case=self.by_id[name], choice=choice), fitted
 
     def fitted(self, case: Case) -> _Fitted:
         """Fit an algorithm to all rows."""
@@ -308,7 +309,7 @@ class _Task:
             X = encoder.transform(X)
         return _Fitted(estimator, encoder, chosen, X)
 
-    def told(self, answers: Answers, warned: tuple[str, ...]) -> dict[str, Any]:
+    def new_row_facts(self, answers: Answers, warned: tuple[str, ...]) -> dict[str, Any]:
         """What a model file says of unseen rows, beside the estimate."""
         return {"on_new_rows": details(answers, self.dataset.classes), "warnings": list(warned)}
 
@@ -329,8 +330,8 @@ def _path(task: _Task, about: _About, models: Mapping[int, Model]) -> tuple[Size
     ranked = [about.best_case] if about.best_case else []
     if about.choice is not None:
         losses = {c.algorithm: c.estimate.loss for c in about.choice.last if c.estimate}
-        ranked += [task.own[name] for name in sorted(losses, key=losses.__getitem__)]
-    case = next((one for one in [*ranked, *task.own.values()] if has_frontier(one)), None)
+        ranked += [task.by_id[name] for name in sorted(losses, key=losses.__getitem__)]
+    case = next((candidate for candidate in [*ranked, *task.by_id.values()] if has_frontier(candidate)), None)
     if case is None:
         return ()
     model = models.get(id(case))
@@ -381,7 +382,7 @@ def rare_classes(dataset: Dataset) -> dict[str, int]:
 
 def warnings_of(dataset: Dataset, goal: Goal, answers: Answers, estimate: Estimate) -> tuple[str, ...]:
     """Return what is to be said before anything else: a model that is of no use, and classes of few rows."""
-    said = []
+    sentences = []
     constant = said_by_constant(dataset, answers)
     try:
         useless = estimate.loss >= goal.measured(constant)[2]
@@ -389,15 +390,15 @@ def warnings_of(dataset: Dataset, goal: Goal, answers: Answers, estimate: Estima
         useless = False
     if useless:
         always = "the mean" if dataset.task == "regression" else repr(dataset.classes[int(constant.predicted[0])])
-        said.append(f"This model is no better than always saying {always}, by {goal.metric.title}.")
+        sentences.append(f"This model is no better than always saying {always}, by {goal.metric.title}.")
     if rare := rare_classes(dataset):
         some = ", ".join(f"{label!r} {n} row{'s' if n != 1 else ''}" for label, n in list(rare.items())[:5])
         more = f" and {len(rare) - 5} more" if len(rare) > 5 else ""
-        said.append(
+        sentences.append(
             f"Few rows of some classes ({some}{more}): the share of right answers says little of them, look at the "
             "recalls; --metric balanced_accuracy and --class-weight balanced make them count."
         )
-    return tuple(said)
+    return tuple(sentences)
 
 
 def said_by_constant(dataset: Dataset, answers: Answers) -> Answers:
@@ -424,14 +425,14 @@ class _About:
     def best_case(self) -> Case | None:
         """The best single tree of a comparison."""
         best = self.choice.best_tree if self.choice else None
-        return None if best is None else self.task.own[best.algorithm]
+        return None if best is None else self.task.by_id[best.algorithm]
 
     def model(self, case: Case, fitted: _Fitted, extra: Mapping[str, Any]) -> Model:
         """Return the model of an estimator that is fitted to all rows."""
         dataset, encoder, threshold = self.task.called, fitted.encoder, None
         if self.threshold is not None:
             threshold = Threshold(dataset.classes[self.task.goal.positive], self.threshold)
-        found = Model.of(
+        model = Model.of(
             fitted.estimator,
             algorithm=case.spec.name,
             classes=dataset.classes,
@@ -441,9 +442,9 @@ class _About:
             facts={**self._facts(case.spec.name, fitted, encoded_names(dataset, encoder)), **extra},
             threshold=threshold,
         )
-        counted = importances_of(found, dataset.X, dataset.y)
-        told = {} if counted is None else {"importances": counted.plain()}
-        return replace(found, facts={**found.facts, **told})
+        counted = importances_of(model, dataset.X, dataset.y)
+        importances = {} if counted is None else {"importances": counted.plain()}
+        return replace(model, facts={**model.facts, **importances})
 
     def _facts(self, algorithm: str, fitted: _Fitted, seen: Sequence[str]) -> dict[str, Any]:
         """What a model file says of a fit. seen : names of the columns that the estimator saw"""
@@ -483,12 +484,12 @@ class _About:
 
 def whole_numbers(dataset: Dataset) -> list[str]:
     """Return the names of the columns whose numbers are all whole, for whoever proposes other numbers."""
-    found = []
+    names = []
     for j, name in enumerate(dataset.feature_names):
         values = dataset.X[:, j][~np.isnan(dataset.X[:, j])]
         if j not in dataset.levels and len(values) and (values == np.round(values)).all():
-            found.append(name)
-    return found
+            names.append(name)
+    return names
 
 
 def cells_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
@@ -496,15 +497,15 @@ def cells_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
 
     Empty cells of each column; of numbers the least and the most, of levels how many there are in the rows.
     """
-    found: dict[str, dict[str, Any]] = {}
+    cells: dict[str, dict[str, Any]] = {}
     for j, name in enumerate(dataset.feature_names):
         known = dataset.X[:, j][~np.isnan(dataset.X[:, j])]
-        found[name] = {"missing": dataset.n - len(known)}
+        cells[name] = {"missing": dataset.n - len(known)}
         if j in dataset.levels:
-            found[name]["levels"] = len(np.unique(known))
+            cells[name]["levels"] = len(np.unique(known))
         elif len(known):
-            found[name] |= {"least": float(known.min()), "most": float(known.max())}
-    return found
+            cells[name] |= {"least": float(known.min()), "most": float(known.max())}
+    return cells
 
 
 def filling(dataset: Dataset, policy: DatasetSpec, encoder: ColumnEncoder | None) -> ColumnEncoder | None:

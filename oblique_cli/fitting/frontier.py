@@ -42,8 +42,8 @@ class Sized:
         """Return the step as plain data."""
         cut = self.cut
         size = {"n_terms": cut.terms, "leaves": cut.leaves, "max_terms": self.max_terms}
-        said = {"score": cut.score, "error": cut.error, "alpha": cut.alpha}
-        return {"algorithm": self.algorithm, **size, **said, "chosen": self.chosen, "best": self.best}
+        scores = {"score": cut.score, "error": cut.error, "alpha": cut.alpha}
+        return {"algorithm": self.algorithm, **size, **scores, "chosen": self.chosen, "best": self.best}
 
 
 def has_frontier(case: Case) -> bool:
@@ -69,18 +69,18 @@ def frontier(case: Case, goal: Goal, seed: int, fitted: Any) -> tuple[Sized, ...
     is flattered. ConfigError for an algorithm without a path.
     """
     refuse_without(case)
-    own = case.spec.params.get("max_terms")
-    limits = [own]
-    if own is None and _combines(case):
+    max_terms = case.spec.params.get("max_terms")
+    limits = [max_terms]
+    if max_terms is None and _combines(case):
         limits += [few for few in FEW if few < case.dataset.p]
-    found = []
+    sizes = []
     for limit in limits:
         params = {**case.spec.params, "max_terms": limit}
         steps = cuts(case, np.arange(case.dataset.n), goal, params, seed)
         # Of trees that one complexity gives the smallest, which pruning at this complexity makes.
         last = {cut.alpha: Sized(case.spec.name, cut, limit) for cut in steps}
-        found += [last[alpha] for alpha in sorted(last)]
-    return tuple(_marked(found, own, fitted))
+        sizes += [last[alpha] for alpha in sorted(last)]
+    return tuple(_marked(sizes, max_terms, fitted))
 
 
 def _combines(case: Case) -> bool:
@@ -89,16 +89,16 @@ def _combines(case: Case) -> bool:
     return bool(made.ungrouped()._checked_proposer().combines)
 
 
-def _marked(steps: Sequence[Sized], own: int | None, fitted: Any) -> list[Sized]:
+def _marked(steps: Sequence[Sized], max_terms: int | None, fitted: Any) -> list[Sized]:
     least: dict[int, Sized] = {}
-    for step in sorted(steps, key=lambda one: (one.cut.terms, one.cut.loss)):
+    for step in sorted(steps, key=lambda sized: (sized.cut.terms, sized.cut.loss)):
         if all(step.cut.loss < other.cut.loss for other in least.values()):
             least[id(step)] = step
     size = (fitted.n_leaves, fitted.n_terms) if isinstance(fitted, Tree) else None
     return [
         replace(
             step,
-            chosen=step.max_terms == own and (step.cut.leaves, step.cut.terms) == size,
+            chosen=step.max_terms == max_terms and (step.cut.leaves, step.cut.terms) == size,
             best=id(step) in least,
         )
         for step in steps

@@ -55,12 +55,12 @@ class Answers:
     @classmethod
     def together(cls, parts: list[Answers]) -> Answers:
         """Return those of several folds as one."""
-        shares = [one.shares for one in parts if one.shares is not None]
-        groups = [one.groups for one in parts if one.groups is not None]
+        shares = [part.shares for part in parts if part.shares is not None]
+        groups = [part.groups for part in parts if part.groups is not None]
         return cls(
-            np.concatenate([one.rows for one in parts]),
-            np.concatenate([one.y for one in parts]),
-            np.concatenate([one.predicted for one in parts]),
+            np.concatenate([part.rows for part in parts]),
+            np.concatenate([part.y for part in parts]),
+            np.concatenate([part.predicted for part in parts]),
             np.concatenate(shares) if len(shares) == len(parts) else None,
             parts[0].n_classes,
             np.concatenate(groups) if groups else None,

@@ -60,56 +60,56 @@ def remarks(outcome: Outcome, dataset: Dataset, card: bool = False) -> tuple[str
     if estimate.tested < estimate.folds:
         left = "the clock" if outcome.budget.cut else "the budget"
         by += f", of which {left} left {estimate.rows} rows"
-    found = facts.get("on_new_rows", {})
-    said = [] if card else [f"On new rows: {headline(outcome, dataset)} ({by}).", baseline(dataset)]
-    found = {} if card else found
-    if found and dataset.classes:
-        said += list(matrix_lines(found["confusion"], found["recalls"], dataset.classes))
-        if "roc_auc" in found and outcome.goal.metric.name != "roc_auc":
-            said.append(f"Area under the ROC curve: {found['roc_auc']:.3f}.")
-    if "r2" in found and "mae" in found:
-        said.append(f"R2 {found['r2']:.3f}, mean absolute error {found['mae']:.4g}.")
+    new_rows = facts.get("on_new_rows", {})
+    sentences = [] if card else [f"On new rows: {headline(outcome, dataset)} ({by}).", baseline(dataset)]
+    new_rows = {} if card else new_rows
+    if new_rows and dataset.classes:
+        sentences += list(matrix_lines(new_rows["confusion"], new_rows["recalls"], dataset.classes))
+        if "roc_auc" in new_rows and outcome.goal.metric.name != "roc_auc":
+            sentences.append(f"Area under the ROC curve: {new_rows['roc_auc']:.3f}.")
+    if "r2" in new_rows and "mae" in new_rows:
+        sentences.append(f"R2 {new_rows['r2']:.3f}, mean absolute error {new_rows['mae']:.4g}.")
     if (threshold := outcome.model.threshold) is not None:
         how = "chosen by cross-validation" if outcome.goal.threshold == AUTO else "as asked"
-        said.append(f"It says {threshold.label!r} from a share of {threshold.share:.3g} of it on ({how}).")
+        sentences.append(f"It says {threshold.label!r} from a share of {threshold.share:.3g} of it on ({how}).")
     if (guarantee := outcome.model.guarantee) is not None and not card:
-        said.append(guarantee.sentence(len(dataset.classes)))
+        sentences.append(guarantee.sentence(len(dataset.classes)))
     if dataset.n < FEW and not card:
-        said.append(f"{dataset.n} rows are few: other rows could give quite another tree and another estimate.")
+        sentences.append(f"{dataset.n} rows are few: other rows could give quite another tree and another estimate.")
     if how := how_pruned(outcome.case.spec):
         if AT_A_COMPLEXITY.items() <= outcome.model.parameters.items():
             how = how.replace("of the best", f"of the best by {outcome.goal.pruning.metric.title}")
-        said.append(f"{how[0].upper()}{how[1:]}; --set {whole_tree(outcome.case.spec)} leaves it whole.")
+        sentences.append(f"{how[0].upper()}{how[1:]}; --set {whole_tree(outcome.case.spec)} leaves it whole.")
     if outcome.model.parameters.get("class_weight") is not None:
-        said.append("Counts at the nodes are weights of rows, as --class-weight makes them.")
+        sentences.append("Counts at the nodes are weights of rows, as --class-weight makes them.")
     if outcome.chosen:
         values = ", ".join(f"{name} {value}" for name, value in outcome.chosen.items())
         folds = outcome.estimate.folds or "held-out and"
-        said.append(f"Chosen by {folds}-fold cross-validation: {values}.")
+        sentences.append(f"Chosen by {folds}-fold cross-validation: {values}.")
     if (counted := Importances.from_plain(facts.get("importances"))) is not None and not card:
-        said.append(counted.sentence())
+        sentences.append(counted.sentence())
     if outcome.budget.cut:
-        said.append(
+        sentences.append(
             f"The clock cut the work short, at {outcome.budget.cut}: another run may give another model; --time gives "
             "it longer."
         )
     if outcome.choice is not None and outcome.goal.readable:
-        said.append(price_to_read(outcome))
+        sentences.append(price_to_read(outcome))
     elif outcome.tree is not None:
-        said.append(price(outcome))
-    return tuple(said)
+        sentences.append(price(outcome))
+    return tuple(sentences)
 
 
 def headline(outcome: Outcome, dataset: Dataset) -> str:
     """Return the estimate in words: by the metric asked for, and of rare classes not by the share of right rows."""
-    estimate, found = outcome.estimate, outcome.model.facts.get("on_new_rows", {})
-    told = scored(estimate, outcome.goal)
-    if outcome.goal.is_usual and rare_classes(dataset) and "balanced_accuracy" in found:
-        parts = [f"balanced accuracy {100 * found['balanced_accuracy']:.1f} %, F1 macro {found['f1_macro']:.3f}"]
-        return f"{parts[0]}; {told}"
-    if not outcome.goal.is_usual and "accuracy" in found:
-        told += f"; {100 * found['accuracy']:.1f} % right"
-    return told
+    estimate, new_rows = outcome.estimate, outcome.model.facts.get("on_new_rows", {})
+    text = scored(estimate, outcome.goal)
+    if outcome.goal.is_usual and rare_classes(dataset) and "balanced_accuracy" in new_rows:
+        parts = [f"balanced accuracy {100 * new_rows['balanced_accuracy']:.1f} %, F1 macro {new_rows['f1_macro']:.3f}"]
+        return f"{parts[0]}; {text}"
+    if not outcome.goal.is_usual and "accuracy" in new_rows:
+        text += f"; {100 * new_rows['accuracy']:.1f} % right"
+    return text
 
 
 def scored(estimate: Estimate, goal: Goal) -> str:
@@ -137,14 +137,14 @@ def matrix_lines(
 ) -> Iterator[str]:
     """Yield the table of rows by class and prediction, with the recall of each class; of many classes the worst."""
     if len(classes) > MOST_CLASSES:
-        worst = sorted(recalls.items(), key=lambda one: one[1])[:MOST_CLASSES]
+        worst = sorted(recalls.items(), key=lambda item: item[1])[:MOST_CLASSES]
         yield "Lowest recalls: " + ", ".join(f"{label} {100 * share:.0f} %" for label, share in worst) + "."
         return
     yield "New rows by class (lines) and prediction (columns), and the share of each class that is found (recall):"
     rows = [("", *classes, "recall")]
     for label, counts in zip(classes, confusion, strict=True):
-        found = f"{100 * recalls[label]:.1f} %" if label in recalls else "-"
-        rows.append((label, *map(str, counts), found))
+        recall = f"{100 * recalls[label]:.1f} %" if label in recalls else "-"
+        rows.append((label, *map(str, counts), recall))
     yield from _aligned(rows, left={0})
 
 
@@ -197,23 +197,23 @@ def size_curve(outcome: Outcome) -> list[str]:
     """Return how the score rises with the size: the models that no smaller one matches, and the tree cut smaller."""
     goal, lines = outcome.goal, list[str]()
     sign = 1 if goal.metric.larger_is_better else -1
-    found = []
+    sizes = []
     if outcome.choice is not None:
         ranked = sorted(outcome.choice.last, key=lambda c: c.shown.key)
-        found += [(c.shown.n_terms, c.estimate.score, c.algorithm) for c in ranked if c.estimate]
+        sizes += [(c.shown.n_terms, c.estimate.score, c.algorithm) for c in ranked if c.estimate]
     front: list[tuple[int, float, str]] = []
-    for one in found:
-        if not front or sign * one[1] > sign * front[-1][1]:
-            front.append(one)
+    for size in sizes:
+        if not front or sign * size[1] > sign * front[-1][1]:
+            front.append(size)
     cuts = [(cut.leaves, cut.score, "cut") for cut in reversed(outcome.curve)]
     if len(front) > 1:
         lines += ["", f"{_heading(goal)} against size, of models that no smaller one matches:"]
         lines += _curve(front, goal, "term")
     if len(cuts) > 2:
-        kept = [cuts[i] for i in np.unique(np.linspace(0, len(cuts) - 1, min(8, len(cuts))).round().astype(int))]
+        picked = [cuts[i] for i in np.unique(np.linspace(0, len(cuts) - 1, min(8, len(cuts))).round().astype(int))]
         best = outcome.choice.best_tree if outcome.choice else None
         name = best.algorithm if best is not None else outcome.case.spec.id
-        lines += ["", f"{_heading(goal)} of {name} cut to fewer leaves (5 folds):", *_curve(kept, goal, "leaf")]
+        lines += ["", f"{_heading(goal)} of {name} cut to fewer leaves (5 folds):", *_curve(picked, goal, "leaf")]
     return lines
 
 
@@ -221,20 +221,20 @@ def path_lines(outcome: Outcome) -> list[str]:
     """Return the table of the path of sizes: trees that none of as few terms matches, and the one that is fitted."""
     if not outcome.path:
         return []
-    shown = sorted((one for one in outcome.path if one.best or one.chosen), key=lambda one: one.cut.terms)
+    shown = sorted((step for step in outcome.path if step.best or step.chosen), key=lambda step: step.cut.terms)
     rows: list[tuple[str, ...]] = [("terms", "leaves", "a split", _heading(outcome.goal), "std. error", "alpha", "")]
-    for one in shown:
-        cut = one.cut
+    for step in shown:
+        cut = step.cut
         figures = _number(cut.score, outcome.goal), _number(cut.error, outcome.goal)
-        limit = "any" if one.max_terms is None else f"<= {one.max_terms}"
-        rows.append((str(cut.terms), str(cut.leaves), limit, *figures, f"{cut.alpha:.6g}", "fitted" * one.chosen))
+        limit = "any" if step.max_terms is None else f"<= {step.max_terms}"
+        rows.append((str(cut.terms), str(cut.leaves), limit, *figures, f"{cut.alpha:.6g}", "fitted" * step.chosen))
     name = outcome.path[0].algorithm
-    said = (
+    note = (
         f"Of {len(outcome.path)} trees of {name}, cut to fewer leaves and with splits of few features, those that no "
         "smaller one matches, in 5 folds of all rows; the best of many flatters itself. A tree is fitted by --set "
         "pruning=ccp_alpha, --set ccp_alpha=ALPHA and, where its splits have a limit, --set max_terms."
     )
-    return ["", *textwrap.wrap(said, WIDTH), *_aligned(rows, left={6})]
+    return ["", *textwrap.wrap(note, WIDTH), *_aligned(rows, left={6})]
 
 
 def path_figure(outcome: Outcome) -> Figure:
@@ -243,13 +243,14 @@ def path_figure(outcome: Outcome) -> Figure:
         raise DataError("none of the algorithms compared has a path of sizes to draw.")
     goal, drawn = outcome.goal, []
     scale = 100 if goal.metric.name == "accuracy" else 1
-    for code, limit in enumerate(dict.fromkeys(one.max_terms for one in outcome.path)):
-        own = [one for one in reversed(outcome.path) if one.max_terms == limit]
+    for code, limit in enumerate(dict.fromkeys(step.max_terms for step in outcome.path)):
+        steps = [step for step in reversed(outcome.path) if step.max_terms == limit]
         label = (
             "splits of any terms" if limit is None else f"at most {limit} {PLURALS['term'] if limit > 1 else 'term'}"
         )
-        terms, scores = [float(one.cut.terms) for one in own], [scale * one.cut.score for one in own]
-        errors, marked = [scale * one.cut.error for one in own], {float(one.cut.terms): 1 for one in own if one.chosen}
+        terms, scores = [float(step.cut.terms) for step in steps], [scale * step.cut.score for step in steps]
+        errors = [scale * step.cut.error for step in steps]
+        marked = {float(step.cut.terms): 1 for step in steps if step.chosen}
         drawn.append(Curve(label, terms, scores, errors, code, marked))
     unit = "% right" if scale == 100 else str(goal.metric.title)
     panel = Panel(f"{ALGORITHMS[outcome.path[0].algorithm].title}, cut smaller", drawn)
@@ -317,10 +318,10 @@ def comparison(choice: Choice, goal: Goal, budget: Budget, n: int) -> list[str]:
             else c.failure or (f"dropped at {c.rows:,} rows" if c.dropped else good)
         )
         rows.append((c.algorithm, *shown, str(c.shown.leaves), str(c.shown.n_terms), f"{c.rows:,}", mark))
-    kept = [i for i in range(6) if i != 5 or halved]
+    shown_columns = [i for i in range(6) if i != 5 or halved]
     widths = [max(len(row[i]) for row in rows) for i in range(6)]
     table = [
-        "  ".join([f"{row[0]:<{widths[0]}}", *(f"{row[i]:>{widths[i]}}" for i in kept[1:]), row[6]]).rstrip()
+        "  ".join([f"{row[0]:<{widths[0]}}", *(f"{row[i]:>{widths[i]}}" for i in shown_columns[1:]), row[6]]).rstrip()
         for row in rows
     ]
     rule = (

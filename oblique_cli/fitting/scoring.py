@@ -34,9 +34,9 @@ class Score:
     notes: tuple[str, ...] = ()
 
 
-def names(asked: Sequence[str], model: Model) -> tuple[str, ...]:
+def names(metric_names: Sequence[str], model: Model) -> tuple[str, ...]:
     """Return the metrics to compute. ConfigError for one that is unknown, for another task, or of a run alone."""
-    chosen = metrics.chosen(asked or metrics.SCORED[model.task], model.task, "oblique score", matrices=True)
+    chosen = metrics.chosen(metric_names or metrics.SCORED[model.task], model.task, "oblique score", matrices=True)
     for name in chosen:
         if metrics.METRICS[name].needs == ROW:
             raise ConfigError(f"metric {name} is of a fold of a run, not of predictions; leave it out.")
@@ -44,16 +44,16 @@ def names(asked: Sequence[str], model: Model) -> tuple[str, ...]:
 
 
 def score(
-    model: Model, source: Any, where: str, asked: Sequence[str] = (), options: TextOptions = NOTHING_SAID
+    model: Model, source: Any, where: str, metric_names: Sequence[str] = (), options: TextOptions = NOTHING_SAID
 ) -> Score:
     """Compare the predictions for a table with its target column.
 
-    source : a path, "-" for standard input, or a `Source`; where : what messages begin with; asked : names of metrics;
+    source : a path, "-" for standard input, or a `Source`; where : what messages begin with; metric_names : metrics;
     options : how the table is read
     A row of a class that the model does not know counts as an error, in metrics of predicted labels. DataError, with
     the line, for a row whose target is missing
     """
-    wanted = [metrics.METRICS[name] for name in names(asked, model)]
+    wanted = [metrics.METRICS[name] for name in names(metric_names, model)]
     shares = any(metric.needs == PROBABILITIES for metric in wanted)
     keeps_rows = any(metric.needs == MODEL for metric in wanted)
     unseen, ys, predicted, probabilities, rows = Unseen(), [], [], [], []
@@ -78,7 +78,7 @@ def score(
     y = np.concatenate(ys)
     if model.task == "regression" and not np.isfinite(np.concatenate(predicted)).all():
         raise DataError(f"{where}: the model's predictions are not finite.")
-    found = Scored(
+    scored = Scored(
         y,
         np.concatenate(predicted),
         len(model.classes) + len(unknown),
@@ -89,7 +89,7 @@ def score(
     values: dict[str, Any] = {}
     for metric in wanted:
         try:
-            values[metric.name] = metric.evaluate(found)
+            values[metric.name] = metric.evaluate(scored)
         except Undefined as reason:
             values[metric.name] = f"{metrics.UNDEFINED}{reason}"
     if unknown:

@@ -189,7 +189,7 @@ def _none(model: Model, asked: Asked, keep: Sequence[str]) -> Predicted:
     from oblique_cli.data.own.front import Chunk
 
     probe = Chunk(np.zeros((1, len(model.feature_names))), None, np.ones(1, np.int64))  # most models refuse no rows
-    kept = Chunk(probe.X[:0], None, probe.lines[:0], kept={name: () for name in keep})
+    kept = Chunk(probe.X[:0], None, probe.lines[:0], texts={name: () for name in keep})
     return replace(_of(model, probe, 1, asked).cut(), chunk=kept)
 
 
@@ -268,7 +268,7 @@ class Writer(ABC):
         """Return the names of the columns that are kept: "input.NAME" where NAME is that of a column of predictions."""
         taken = {*self.own(some), "probabilities", "leaf"}  # the last two are keys of JSON
         names: list[str] = []
-        for name in some.chunk.kept:
+        for name in some.chunk.texts:
             while name in taken:
                 name = f"input.{name}"
             names.append(name)
@@ -277,7 +277,7 @@ class Writer(ABC):
 
     def columns(self, some: Predicted) -> list[NDArray[Any]]:
         """Return the columns of some rows."""
-        found: list[NDArray[Any]] = [np.array(cells, dtype=object) for cells in some.chunk.kept.values()]
+        found: list[NDArray[Any]] = [np.array(cells, dtype=object) for cells in some.chunk.texts.values()]
         found += [np.arange(some.first, some.first + len(some.labels)), some.labels]
         if some.shares is not None:
             found += list(some.shares.T)
@@ -312,7 +312,7 @@ class CSVWriter(Writer):
             self.started = True
         if not len(some.labels):
             return
-        kept = [list(map(self.cell, cells)) for cells in some.chunk.kept.values()]
+        kept = [list(map(self.cell, cells)) for cells in some.chunk.texts.values()]
         columns = kept + [list(map(str, column.tolist())) for column in self.columns(some)[len(kept) :]]
         if self.quoted:
             columns[len(kept) + 1] = [self.quoted.get(label, "") for label in some.labels.tolist()]
@@ -337,7 +337,7 @@ class JSONWriter(Writer):
         lines = []
         classes = self.model.classes
         names = self.kept(some)
-        kept = list(zip(*some.chunk.kept.values(), strict=True)) if names else [()] * len(some.labels)
+        kept = list(zip(*some.chunk.texts.values(), strict=True)) if names else [()] * len(some.labels)
         rows = range(some.first, some.first + len(some.labels))
         shares = None if some.shares is None else some.shares.tolist()
         leaves = None if some.leaves is None else some.leaves.tolist()

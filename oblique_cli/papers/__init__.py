@@ -1,1 +1,1 @@
-"""Families of their own beside the trees, and the papers: what is here comes in through `oblique_cli.doors`."""
+"""Families of their own beside the trees, and the papers: `ground/extensions.py` lists what they add."""

@@ -17,7 +17,7 @@ import oblique_cli.cli
 from oblique_cli import errors
 from oblique_cli.cli import COMMANDS, cli, main
 from oblique_cli.config import composing
-from oblique_cli.ground import doors, versions
+from oblique_cli.ground import extensions, versions
 
 __all__ = ["call"]
 
@@ -61,7 +61,7 @@ def test_every_option_says_what_it_does():
 def test_every_module_beside_the_group_is_a_command():
     modules = {module.name for module in pkgutil.iter_modules(oblique_cli.cli.__path__)}
     assert {name for name in modules if not name.startswith("_")} == {
-        place.split(".")[0] for place in COMMANDS.values() if not place.startswith(doors.PAPERS)
+        place.split(".")[0] for place in COMMANDS.values() if not place.startswith(extensions.PAPERS)
     }
     assert not modules & set(dir(builtins)), "a module would hide a builtin in the package"
 

@@ -90,7 +90,7 @@ def test_whatever_a_label_or_a_kept_cell_holds_is_read_back(classes, kept):
     made = a_model()
     model = Model(made.fitted, classes=tuple(classes), feature_names=made.feature_names, encoder=made.encoder)
     stream = io.BytesIO()
-    chunk = Chunk(np.zeros((3, 3)), None, np.arange(3), kept={"id": kept})
+    chunk = Chunk(np.zeros((3, 3)), None, np.arange(3), texts={"id": kept})
     CSVWriter(stream, model).add(Predicted(1, np.array(classes, dtype=object), None, None, chunk))
     expected = [
         ["id", "row", "prediction"],

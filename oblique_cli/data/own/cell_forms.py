@@ -196,10 +196,10 @@ def parts(cell: str) -> tuple[str, str, str] | None:
 
 def bare(cell: str) -> str:
     """Return the number of a cell as it is written there, "" if the cell is no number with a unit or a sign."""
-    found = parts(_AROUND.sub("", cell))
-    if found is None or not _before(found[0])[0] or (found[2] and not _behind(found[2])):
+    pieces = parts(_AROUND.sub("", cell))
+    if pieces is None or not _before(pieces[0])[0] or (pieces[2] and not _behind(pieces[2])):
         return ""
-    return found[1]
+    return pieces[1]
 
 
 def _before(text: str) -> tuple[bool, str]:
@@ -215,11 +215,11 @@ def _behind(text: str) -> bool:
 
 def ends(cell: str) -> tuple[str, str] | None:
     """Return the units before and behind the number of a cell, None if something else stands there."""
-    found = parts(_AROUND.sub("", cell))
-    if found is None:
+    pieces = parts(_AROUND.sub("", cell))
+    if pieces is None:
         return None
-    allowed, before = _before(found[0])
-    behind = _AROUND.sub("", found[2].lstrip(f"+{SPACES}"))
+    allowed, before = _before(pieces[0])
+    behind = _AROUND.sub("", pieces[2].lstrip(f"+{SPACES}"))
     if match := _SECOND.fullmatch(behind):
         second = parts(match[1])
         behind = second[2] if second else ""
@@ -232,7 +232,7 @@ def units(counts: Mapping[str, int], scaled: bool) -> list[str]:
     "kg" may stand at either end of a number, or be left out; "$\u2026/h" has one before and one behind. A text that is
     no usual unit is one where half of the rows have it: 136A is no number in amperes beside 135 and 137.
     """
-    found: Counter[str] = Counter()
+    counted: Counter[str] = Counter()
     spelled: dict[str, Counter[str]] = {}
     for cell, rows in counts.items():
         at = ends(cell)
@@ -243,14 +243,14 @@ def units(counts: Mapping[str, int], scaled: bool) -> list[str]:
             behind = without_scale(behind)
         text = before + BETWEEN + behind if before and behind and normal(before) != normal(behind) else before or behind
         if text:
-            found[normal(text)] += rows
+            counted[normal(text)] += rows
             spelled.setdefault(normal(text), Counter())[text] += rows
-    whole = [key for key in found if BETWEEN in key]
+    whole = [key for key in counted if BETWEEN in key]
     for key in whole:  # a cell may have one of the two only
         for part in key.split(BETWEEN):
-            found[key] += found.pop(part.strip(), 0)
+            counted[key] += counted.pop(part.strip(), 0)
     least = sum(counts.values()) / 2
-    usual = [key for key, rows in found.most_common() if rows >= least or key in USUAL_UNITS or is_money(key)]
+    usual = [key for key, rows in counted.most_common() if rows >= least or key in USUAL_UNITS or is_money(key)]
     return [max(spelled[key].items(), key=lambda item: (item[1], item[0]))[0] for key in usual]
 
 
@@ -269,10 +269,10 @@ def without_scale(behind: str) -> str:
 def without_unit(cell: str, unit: str) -> str:
     """Return a cell without a unit at one of its ends, or both; a sign or a bracket may stand before it."""
     before, _, behind = unit.partition(BETWEEN) if BETWEEN in unit else (unit, "", unit)
-    found = _PARTS.fullmatch(cell)
-    if found is None:
+    match = _PARTS.fullmatch(cell)
+    if match is None:
         return cell
-    lead, number, trail = found.groups()
+    lead, number, trail = match.groups()
     # Brackets of a negative number belong to the number.
     closing = trail[len(trail.rstrip(f"){SPACES}")) :].strip() if trail else ""
     core = trail.strip(SPACES) if not closing else trail.rstrip(f"){SPACES}").strip(SPACES)
@@ -283,7 +283,7 @@ def without_unit(cell: str, unit: str) -> str:
     money = lead.strip(f"{SPACES}-+{MINUS}(")
     if money and normal(money) == normal(before):
         lead = "".join(sign for sign in lead if sign in f"-+{MINUS}(")
-    return f"{lead.strip(SPACES)}{number}{trail}" if (lead, trail) != (found[1], found[3]) else cell
+    return f"{lead.strip(SPACES)}{number}{trail}" if (lead, trail) != (match[1], match[3]) else cell
 
 
 # ---- which forms a column has ----------------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def feature_values(
         with contextlib.suppress(ValueError):  # a mark, or an error with its place
             return _without(np.array(own_numbers.numbers_of(cells, form)), marks, form), []
     memo: dict[str, float] = {}
-    found = np.empty(len(cells))
+    numbers = np.empty(len(cells))
     for k, cell in enumerate(cells):
         value = memo.get(cell)
         if value is None:
@@ -61,8 +61,8 @@ def feature_values(
                 value = float(is_censored(cell))
             if len(memo) < 10_000:
                 memo[cell] = value
-        found[k] = value
-    return (_without(found, marks, form) if column.treatment == "number" else found), []
+        numbers[k] = value
+    return (_without(numbers, marks, form) if column.treatment == "number" else numbers), []
 
 
 def _odd(column: Column, cell: str, where: str, line: int) -> DataError:
@@ -205,8 +205,8 @@ def chunks(
             if target.name in at:
                 labels = cells[at[target.name]]
                 y, _ = target_values(columns, target, labels, lines, where)
-            kept = {name: cells[at[name]] for name in keep}
-            yield Chunk(np.ascontiguousarray(X.T), y, np.array(lines), unseen, labels, kept)
+            texts = {name: cells[at[name]] for name in keep}
+            yield Chunk(np.ascontiguousarray(X.T), y, np.array(lines), unseen, labels, texts)
         if notes is not None:
             notes += table.notes
 
@@ -226,18 +226,18 @@ def _as_written(
         if column.source in cells
         and (column.treatment == "number" or (column.treatment == "target" and not columns.classes))
     }
-    said = options.decimal or options.thousands
+    declared = options.decimal or options.thousands
     fits = {column.name: all(map(_form(column).holds, values.get(column.source, ()))) for column in written}
-    if all(fits.values()) and not said:
+    if all(fits.values()) and not declared:
         return list(written)
     mark = own_numbers.NAMED_MARKS.get(options.decimal) or own_numbers.decimal_mark(values.values(), delimiter)
     forms = own_numbers.forms(mark, options.thousands, only=bool(options.decimal))
-    found = []
+    adapted = []
     for column in written:
-        likely = forms if said or not fits[column.name] or column.decimal != mark else ()
+        likely = forms if declared or not fits[column.name] or column.decimal != mark else ()
         form = next((f for f in likely if all(map(_form(column, f).holds, values.get(column.source, ())))), None)
-        found.append(column if form is None else replace(column, decimal=form.decimal, thousands=form.thousands))
-    return found
+        adapted.append(column if form is None else replace(column, decimal=form.decimal, thousands=form.thousands))
+    return adapted
 
 
 def _form(column: Column, like: Form | None = None) -> Form:

@@ -24,13 +24,13 @@ SEVERAL = 3  # different numbers from which on a column can be one of numbers wi
 
 
 class Marks:
-    """The marks of missing values. given : what the user says beside the usual ones, or in their place (`only`)"""
+    """The marks of missing values. marks : those of the user, beside the usual ones or in their place (`only`)"""
 
-    def __init__(self, given: Sequence[str], only: bool) -> None:
-        self.given = tuple(mark.strip().lower() for mark in given)
+    def __init__(self, marks: Sequence[str], only: bool) -> None:
+        self.added = tuple(mark.strip().lower() for mark in marks)
         self.only = only
         usual = () if only else (*own_numbers.MARKS, *own_numbers.NUMBER_MARKS)
-        self.known = tuple(dict.fromkeys((*usual, *self.given)))  # among numbers
+        self.known = tuple(dict.fromkeys((*usual, *self.added)))  # among numbers
 
     def in_numbers(self, cell: str) -> bool:
         """Whether a cell of a column of numbers is missing."""
@@ -39,8 +39,8 @@ class Marks:
     def in_words(self, cell: str, counts: Mapping[str, int]) -> bool:
         """Whether a cell of a column of words is missing: some marks are words of their own there."""
         text = cell.lower()
-        if not cell or text in self.given or self.only:
-            return not cell or text in self.given
+        if not cell or text in self.added or self.only:
+            return not cell or text in self.added
         is_word = text in own_numbers.WORDS or (cell == "-" and "+" in counts)
         return text in own_numbers.MARKS and not is_word
 
@@ -66,13 +66,13 @@ class ColumnTypes:
     def column(self, j: int, name: str, cells: Sequence[str], counts: Counter[str]) -> Column:
         """Return what column j holds; DataError for a cell that is no number among numbers. counts : cell -> rows"""
         r, kind = self.reading, self.kinds.get(name)
-        kept = name in r.keep or name in r.features or "*" in r.keep
-        if not kept and kind in ("identifier", "ignored"):
+        forced = name in r.keep or name in r.features or "*" in r.keep
+        if not forced and kind in ("identifier", "ignored"):
             return Column(name, {"ignored": "dropped"}.get(kind, "identifier"))
         if name not in r.qualitative and kind != "levels":
             values = self.values(counts)
-            if values and (found := self._quantity(j, name, cells, values, kept, counts)) is not None:
-                return found
+            if values and (column := self._quantity(j, name, cells, values, forced, counts)) is not None:
+                return column
         words = Counter({cell: rows for cell, rows in counts.items() if not self.marks.in_words(cell, counts)})
         if not words:
             return Column(name, "empty")
@@ -80,13 +80,13 @@ class ColumnTypes:
         levels = Counter[str]()
         for word, level in level_of.items():
             levels[level] += words[word]
-        if not kept and name not in r.qualitative:
+        if not forced and name not in r.qualitative:
             if len(levels) == 1 and self._says_nothing(counts, words):
                 return Column(name, "constant")
             why = own_roles.words_identify(levels)
             if why and (why == "identifier" or kind != "levels"):
                 return Column(name, why)
-        return self._levels(name, levels, level_of, kept)
+        return self._levels(name, levels, level_of, forced)
 
     def values(self, counts: Counter[str]) -> Counter[str]:
         """Return the cells that are not missing if the column is one of numbers."""
@@ -99,31 +99,31 @@ class ColumnTypes:
         return own_numbers.form_of(values, self.forms)
 
     def _quantity(
-        self, j: int, name: str, cells: Sequence[str], values: Counter[str], kept: bool, counts: Mapping[str, int]
+        self, j: int, name: str, cells: Sequence[str], values: Counter[str], forced: bool, counts: Mapping[str, int]
     ) -> Column | None:
         """The column if it holds numbers or dates."""
         declared = self.kinds.get(name) == "number"
         if not declared and own_dates.whole_number_dates(values):
-            return self._date(name, ["yyyymmdd"], kept)
+            return self._date(name, ["yyyymmdd"], forced)
         form = self.number_form(values, declared)
         if form is not None:
             different = sorted(set(own_numbers.numbers_of(values, form)))
-            if not kept and len(different) == 1 and self._says_nothing(counts, values):
+            if not forced and len(different) == 1 and self._says_nothing(counts, values):
                 return Column(name, "constant")
-            if not kept and own_roles.numbers_identify(different, values.total(), name):
+            if not forced and own_roles.numbers_identify(different, values.total(), name):
                 return Column(name, "identifier")
             return Column(name, "number", **form._asdict())
         if not declared and own_roles.are_padded(values):
             self.padded.append(quoted(name))
             return None
         if dates := own_dates.date_forms(values):
-            return self._date(name, dates, kept)
+            return self._date(name, dates, forced)
         mostly = own_numbers.mostly_numbers(values, self.forms)
         if mostly is None or self._are_codes(name, values, mostly, declared):
             return None
-        if mostly.odd and own_numbers.NONNUMERIC not in self.marks.given:
+        if mostly.odd and own_numbers.NONNUMERIC not in self.marks.added:
             raise DataError(self.odd_cell(j, name, cells, mostly))
-        if not kept and len(mostly.numbers) == 1 and self._says_nothing(counts, values):
+        if not forced and len(mostly.numbers) == 1 and self._says_nothing(counts, values):
             return Column(name, "constant")
         return Column(name, "number", **mostly.form._asdict())
 
@@ -182,23 +182,23 @@ class ColumnTypes:
         """Whether a column of one value is the same in every row: its gaps may say something if they are kept."""
         return self.reading.missing != "keep" or len(counts) == len(values)
 
-    def _levels(self, name: str, levels: Counter[str], level_of: Mapping[str, str], kept: bool) -> Column:
+    def _levels(self, name: str, levels: Counter[str], level_of: Mapping[str, str], forced: bool) -> Column:
         if others := [word for word, level in level_of.items() if word != level]:
             first = others[0]
             more = f" and {len(others) - 1} more" if len(others) > 1 else ""
             self.spellings.append(f"{quoted(first)} as {quoted(level_of[first])}{more} in {quoted(name)}")
-        found = sorted(levels, key=label_order)
-        if len(found) > own_roles.MOST_LEVELS and not kept and self.reading.encoding == "onehot":
+        ordered = sorted(levels, key=label_order)
+        if len(ordered) > own_roles.MOST_LEVELS and not forced and self.reading.encoding == "onehot":
             often = own_roles.frequent(levels)
             if not often:
                 return Column(name, "text")
-            self.grouped.append(f"{quoted(name)} ({len(found) - len(often)} of {len(found)})")
-            found = [*sorted(often, key=label_order), OTHER]
-        return Column(name, "levels", levels=tuple(found))
+            self.grouped.append(f"{quoted(name)} ({len(ordered) - len(often)} of {len(ordered)})")
+            ordered = [*sorted(often, key=label_order), OTHER]
+        return Column(name, "levels", levels=tuple(ordered))
 
-    def _date(self, name: str, dates: Sequence[str], kept: bool) -> Column:
+    def _date(self, name: str, dates: Sequence[str], forced: bool) -> Column:
         wanted = self.reading.dates
-        if wanted == "leave_out" and not kept:
+        if wanted == "leave_out" and not forced:
             return Column(name, "date", date=dates[0] if len(dates) == 1 else "")
         if wanted in own_dates.DATES:
             if wanted not in dates:

@@ -129,8 +129,9 @@ class Columns:
 
     def to_plain(self) -> dict[str, Any]:
         """Return the same as plain data that JSON can hold; what a column has by default is left out, and no header."""
-        plain = {one.name: getattr(self, one.name) for one in fields(self) if one.name != "header" or self.header}
-        usual = {one.name: one.default for one in fields(Column)}
+        names = [field.name for field in fields(self) if field.name != "header" or self.header]
+        plain = {name: getattr(self, name) for name in names}
+        usual = {field.name: field.default for field in fields(Column)}
         plain["columns"] = [
             {key: _listed(value) for key, value in asdict(column).items() if value != usual[key]}
             for column in self.columns
@@ -144,9 +145,9 @@ class Columns:
         listed = plain["columns"]
         if not isinstance(listed, list) or not 0 < len(listed) <= MAX_COLUMNS:
             raise DataError(f"{where}: columns must be a list of 1 to {MAX_COLUMNS} columns")
-        columns = tuple(Column(**_checked(one, Column, f"{where}: column {i}")) for i, one in enumerate(listed, 1))
-        found = cls(**{**entries, "columns": columns})
-        for name, value, known in (("task", found.task, TASKS), ("format", found.format, FORMATS)):
+        columns = tuple(Column(**_checked(entry, Column, f"{where}: column {i}")) for i, entry in enumerate(listed, 1))
+        decoded = cls(**{**entries, "columns": columns})
+        for name, value, known in (("task", decoded.task, TASKS), ("format", decoded.format, FORMATS)):
             if value not in known:
                 raise DataError(f"{where}: {name} must be one of {', '.join(known)}. Got {quoted(value)}")
         names = [column.name for column in columns]
@@ -168,25 +169,25 @@ class Columns:
                 raise DataError(f"{where}: column {quoted(column.name)} says whether no other column is censored")
         if len(set(names)) < len(names):
             raise DataError(f"{where}: two columns have one name")
-        if any(len(set(some)) < len(some) for some in [found.classes, *(column.levels for column in columns)]):
+        if any(len(set(some)) < len(some) for some in [decoded.classes, *(column.levels for column in columns)]):
             raise DataError(f"{where}: a class or a level is there twice")
         if sum(len(column.levels) for column in columns) > MAX_LEVELS:
             raise DataError(f"{where}: more than {MAX_LEVELS} levels")
-        if [column.name for column in columns if column.treatment == "target"] != [found.target]:
-            raise DataError(f"{where}: {quoted(found.target)} is not the one column whose treatment is 'target'")
-        if not found.features:
+        if [column.name for column in columns if column.treatment == "target"] != [decoded.target]:
+            raise DataError(f"{where}: {quoted(decoded.target)} is not the one column whose treatment is 'target'")
+        if not decoded.features:
             raise DataError(f"{where}: no column is a feature")
-        if (found.task == "classification") != (len(found.classes) > 1):
+        if (decoded.task == "classification") != (len(decoded.classes) > 1):
             raise DataError(f"{where}: classification needs two classes or more, and regression has none")
-        if found.header not in ("", "none"):
-            raise DataError(f"{where}: header must be none where it is given. Got {quoted(found.header)}")
-        if found.format == "csv" and (len(found.delimiter) != 1 or found.delimiter in '"\r\n\0'):
-            raise DataError(f"{where}: a delimiter is one character. Got {quoted(found.delimiter)}")
+        if decoded.header not in ("", "none"):
+            raise DataError(f"{where}: header must be none where it is given. Got {quoted(decoded.header)}")
+        if decoded.format == "csv" and (len(decoded.delimiter) != 1 or decoded.delimiter in '"\r\n\0'):
+            raise DataError(f"{where}: a delimiter is one character. Got {quoted(decoded.delimiter)}")
         try:
-            charset_of(found.charset)
+            charset_of(decoded.charset)
         except LookupError:
-            raise DataError(f"{where}: there is no character set {quoted(found.charset)}") from None
-        return found
+            raise DataError(f"{where}: there is no character set {quoted(decoded.charset)}") from None
+        return decoded
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +201,7 @@ class Chunk:
     lines    (m,) line in the file of each row, from 1; the row number for Parquet
     unseen   column of X -> unknown levels in these rows, in the order they appear
     labels   text of the target, as the file has it, () without a target column
-    kept     name -> text of the columns that were asked for beside the features
+    texts    name -> cells of the columns that the user requests beside the features
     """
 
     X: np.ndarray
@@ -208,7 +209,7 @@ class Chunk:
     lines: np.ndarray
     unseen: Mapping[int, Sequence[str]] = field(default_factory=dict)
     labels: tuple[str, ...] = ()
-    kept: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    texts: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def _listed(value: Any) -> Any:
@@ -219,21 +220,21 @@ def _checked(plain: Any, kind: Any, where: str) -> dict[str, Any]:
     """Return the entries of a mapping as arguments of a dataclass of texts and lists of texts."""
     if not isinstance(plain, Mapping):
         raise DataError(f"{where}: must be a mapping")
-    wanted = {one.name: one for one in fields(kind)}
-    required = {name for name, one in wanted.items() if one.default is MISSING}
+    wanted = {field.name: field for field in fields(kind)}
+    required = {name for name, field in wanted.items() if field.default is MISSING}
     if lost := sorted(required - set(plain)):
         raise DataError(f"{where}: {lost[0]} is missing")
     if strange := sorted(map(str, set(plain) - set(wanted))):
         raise DataError(f"{where}: unknown key {quoted(strange[0])}")
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, value in plain.items():
         if name == "columns":
             continue
         many = str(wanted[name].type).startswith("tuple")
         if many and isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
-            found[name] = tuple(value)
+            arguments[name] = tuple(value)
         elif not many and isinstance(value, str):
-            found[name] = value
+            arguments[name] = value
         else:
             raise DataError(f"{where}: {name} must be {'a list of texts' if many else 'a text'}")
-    return found
+    return arguments

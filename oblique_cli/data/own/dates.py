@@ -50,10 +50,10 @@ def days(cell: str, form: str) -> float:
 
     A month without a day is its first day. A time zone is passed over: the local time counts.
     """
-    found = _pattern(form).fullmatch(cell)
-    if not found:
+    match = _pattern(form).fullmatch(cell)
+    if not match:
         raise ValueError(cell)
-    part = found.groupdict()
+    part = match.groupdict()
     year = int(part["year"])
     if len(part["year"]) == 2:
         year += 1900 if year >= PIVOT else 2000

@@ -37,13 +37,13 @@ def _cells(text: str) -> list[str] | None:
     cells: list[str] = []
     at = 0
     while True:
-        found = _CELL.match(text, at)
-        if found is None:
+        match = _CELL.match(text, at)
+        if match is None:
             return None
-        single, double, bare, end = found.groups()
+        single, double, bare, end = match.groups()
         cell = bare if bare is not None else single.replace("''", "'") if double is None else double.replace('""', '"')
         cells.append(re.sub(r"\\(.)", r"\1", cell).strip())
-        at = found.end()
+        at = match.end()
         if not end:
             return cells
 
@@ -66,7 +66,7 @@ def arff(lines: Iterator[str], where: str) -> Opened:
         if word == "@data":
             break
         if word in ("@input", "@inputs", "@output", "@outputs"):
-            parts[word.rstrip("s")] = [one.strip("'\"") for one in _cells(text[len(word) :].strip()) or ()]
+            parts[word.rstrip("s")] = [name.strip("'\"") for name in _cells(text[len(word) :].strip()) or ()]
             continue
         match = _ATTRIBUTE.fullmatch(text)
         kind = _KIND.match(match[2]) if match else None

@@ -35,8 +35,8 @@ def faults(where: str, what: str, needs: str = "", extra: str = "") -> Iterator[
             f"{where}: {what} needs {needs}; install it with pip install 'oblique-trees[{extra}]'"
         ) from None
     except Exception as error:
-        said = " ".join(str(error).split())
-        raise DataError(f"{where}: not a whole {what} file ({cut(said) or type(error).__name__})") from None
+        reason = " ".join(str(error).split())
+        raise DataError(f"{where}: not a whole {what} file ({cut(reason) or type(error).__name__})") from None
 
 
 def is_packed(source: Source, magic: bytes) -> bool:

@@ -288,14 +288,14 @@ class _Look:
 
     def _indicators(self, listed: Sequence[Column]) -> list[Column]:
         """An indicator beside each feature that has bounds such as <0.4."""
-        found: list[Column] = []
+        indicators: list[Column] = []
         for column in listed:
             if column.treatment == "number" and "censored" in column.written:
                 name = f"{column.name} censored"
                 while name in self.header:
                     name += "_"
-                found.append(replace(column, name=name, treatment="censored", of=column.name))
-        return found
+                indicators.append(replace(column, name=name, treatment="censored", of=column.name))
+        return indicators
 
     def _target_form(self, i: int) -> Form | None:
         """How numbers of the target are written, None if it holds classes in words or codes."""
@@ -305,7 +305,7 @@ class _Look:
         if form is not None or not values or self.reading.task == "classification":
             return form
         mostly = own_numbers.mostly_numbers(values, self.types.forms)
-        is_number = self.reading.task == "regression" or own_numbers.NONNUMERIC in self.marks.given
+        is_number = self.reading.task == "regression" or own_numbers.NONNUMERIC in self.marks.added
         if mostly is not None and (is_number or not mostly.odd):
             few = len(mostly.numbers) <= own_roles.FEW_CLASSES
             if self.reading.task or not (mostly.form.written and few):
@@ -348,7 +348,7 @@ class _Look:
 
     def _is_missing_label(self, cell: str, counts: Mapping[str, int]) -> bool:
         """Whether a cell of the target stands for a missing label; among numbers every mark does."""
-        if self.marks.given or self.target_form is None:
+        if self.marks.added or self.target_form is None:
             return self.marks.in_words(cell, counts)
         return self.marks.in_numbers(cell)
 
@@ -364,15 +364,15 @@ class _Look:
             shortest = own_roles.merged({cell: counts[cell] for cell in labels})
         self.respelled = sorted(set(labels) - set(shortest.values()))
         labels = list(set(shortest.values()))
-        found = tuple(sorted(labels, key=label_order))
-        if len(found) < 2:
+        classes = tuple(sorted(labels, key=label_order))
+        if len(classes) < 2:
             only = (
-                f"has only one class, {quoted(found[0])}, in {len(self.lines)} rows"
-                if found
+                f"has only one class, {quoted(classes[0])}, in {len(self.lines)} rows"
+                if classes
                 else "is missing in every row"
             )
             raise DataError(f"{self.where}: the target {quoted(self.target)} {only}; at least two are needed")
-        return found
+        return classes
 
     # The arrays
 
@@ -381,15 +381,15 @@ class _Look:
         r, columns = self.reading, self.columns
         at = self.header.index(self.target)
         y, labels_there = target_values(columns, columns.columns[at], self.cells[at], self.lines, self.where)
-        kept = [j for j, column in enumerate(columns.columns) if column.treatment in FEATURES]
-        X = np.empty((len(kept), len(self.lines)))
-        for i, j in enumerate(kept):
+        used = [j for j, column in enumerate(columns.columns) if column.treatment in FEATURES]
+        X = np.empty((len(used), len(self.lines)))
+        for i, j in enumerate(used):
             cells = self.cells[self.header.index(columns.columns[j].source)]
             X[i], _ = feature_values(columns.columns[j], cells, columns.missing, self.lines, self.where)
         stays = self._with_target(np.array(labels_there))
         gaps = np.isnan(X)
         if r.missing == "error":
-            self._refuse_gaps(gaps, kept)
+            self._refuse_gaps(gaps, used)
         weights = self._weights() if r.weights else None
         if weights is not None:
             stays = self._of_some_weight(stays, weights)
@@ -400,7 +400,7 @@ class _Look:
         if r.missing == "drop":
             stays = self._whole(stays, lacking)
         if r.encoding == "error" and columns.levels:
-            raise self._fault_of_levels(kept)
+            raise self._fault_of_levels(used)
         X, y = np.ascontiguousarray(X.T[stays]), y[stays]
         X.flags.writeable = y.flags.writeable = False
         if lost := [quoted(label) for code, label in enumerate(columns.classes) if not (y == code).any()]:
@@ -435,15 +435,15 @@ class _Look:
             self.notes.append(f"{row_count(int((~stays).sum()))} without a value of {quoted(self.target)} left out.")
         return stays
 
-    def _refuse_gaps(self, gaps: np.ndarray, kept: Sequence[int]) -> None:
+    def _refuse_gaps(self, gaps: np.ndarray, used: Sequence[int]) -> None:
         """DataError for the first column with missing values. gaps : (features, rows)"""
         some = np.flatnonzero(gaps.any(axis=1))
         if not len(some):
             return
-        count, name = int(gaps[some[0]].sum()), quoted(self.columns.columns[kept[some[0]]].name)
+        count, name = int(gaps[some[0]].sum()), quoted(self.columns.columns[used[some[0]]].name)
         more = f" ({len(some)} columns have some)" if len(some) > 1 else ""
         raise DataError(
-            f"{self.where}: column {kept[some[0]] + 1} ({name}) has {count} missing "
+            f"{self.where}: column {used[some[0]] + 1} ({name}) has {count} missing "
             f"value{'' if count == 1 else 's'}{more}; set missing: impute or drop"
         )
 
@@ -472,14 +472,14 @@ class _Look:
         self.notes.append(f"{row_count(int((stays & ~whole).sum()))} with a missing value left out (missing: drop).")
         return whole
 
-    def _fault_of_levels(self, kept: Sequence[int]) -> DataError:
+    def _fault_of_levels(self, used: Sequence[int]) -> DataError:
         """What to say of the first column of levels, where nothing is said of their encoding."""
         columns = self.columns.columns
-        j = next(j for j in kept if columns[j].treatment == "levels")
+        j = next(j for j in used if columns[j].treatment == "levels")
         word = next((k for k, cell in enumerate(self.cells[j]) if cell and not Form().holds(cell)), 0)
-        said = self.header[j] in self.reading.qualitative or self.kinds.get(self.header[j]) == "levels"
-        why = "qualitative" if said else f"not numeric (first such value {quoted(self.cells[j][word])} at line "
-        why += "" if said else f"{self.lines[word]})"
+        declared = self.header[j] in self.reading.qualitative or self.kinds.get(self.header[j]) == "levels"
+        why = "qualitative" if declared else f"not numeric (first such value {quoted(self.cells[j][word])} at line "
+        why += "" if declared else f"{self.lines[word]})"
         return DataError(
             f"{self.where}: column {j + 1} ({quoted(self.header[j])}) is {why}; "
             "declare encoding: crimcoord, onehot or ordinal"
@@ -490,8 +490,8 @@ class _Look:
         name = self.reading.weights
         cells = self.cells[self.header.index(name)]
         forms = self.types.forms
-        given = [cell for cell in dict.fromkeys(cells) if own_numbers.form_of([cell], forms) is not None]
-        form = (own_numbers.form_of(given, forms) if given else None) or Form()
+        numeric = [cell for cell in dict.fromkeys(cells) if own_numbers.form_of([cell], forms) is not None]
+        form = (own_numbers.form_of(numeric, forms) if numeric else None) or Form()
         value = {cell: form.value(cell) if form.holds(cell) else math.nan for cell in dict.fromkeys(cells)}
         wrong = {cell for cell, w in value.items() if not (math.isfinite(w) and w >= 0)}
         if wrong:
@@ -589,7 +589,7 @@ class _Look:
         done = [conversions(column, self.cells[self.header.index(column.name)]) for column in used]
         bounds = [quoted(column.name) for column in columns if column.of]
         odd: list[str] = []
-        for column in used if own_numbers.NONNUMERIC in self.marks.given else ():
+        for column in used if own_numbers.NONNUMERIC in self.marks.added else ():
             form = Form(column.decimal, column.thousands, column.unit, column.written)
             cells = types.values(self.counts[self.header.index(column.name)])
             wrong = [cell for cell in cells if not form.holds(cell)]

@@ -25,7 +25,7 @@ def conversions(column: Column, cells: Iterable[str]) -> str:
     wanted = {*column.written, *(["unit"] if column.unit else [])}
     form = Form(column.decimal, column.thousands, column.unit, column.written)
     plain = form._replace(unit="")
-    said: list[str] = []
+    examples: list[str] = []
     for cell in dict.fromkeys(cells):
         if not wanted:
             break
@@ -35,8 +35,8 @@ def conversions(column: Column, cells: Iterable[str]) -> str:
             if used & wanted:
                 wanted -= used
                 minutes = " minutes" if used & set(IN_MINUTES) else " inches" if "feet" in used else ""
-                said.append(f"{quoted(cell)} is {value:.12g}{minutes}")
-    return f"{quoted(column.name)} ({', '.join(said)})" if said else ""
+                examples.append(f"{quoted(cell)} is {value:.12g}{minutes}")
+    return f"{quoted(column.name)} ({', '.join(examples)})" if examples else ""
 
 
 def named_sign(sign: str) -> str:

@@ -259,16 +259,16 @@ def _best(counts: Mapping[str, int], tried: Sequence[Form]) -> tuple[Form, Parse
     """The first of the forms in which most rows are numbers, and those."""
     sample = dict(itertools.islice(counts.items(), SAMPLE))
     rows = [sum(sample[cell] for cell in _parsed(sample, form)) for form in tried]
-    found = [(form, _parsed(counts, form)) for form, count in zip(tried, rows, strict=True) if count == max(rows)]
-    return max(found, key=lambda item: sum(counts[cell] for cell in item[1]))
+    candidates = [(form, _parsed(counts, form)) for form, count in zip(tried, rows, strict=True) if count == max(rows)]
+    return max(candidates, key=lambda item: sum(counts[cell] for cell in item[1]))
 
 
 def _parsed(counts: Mapping[str, int], form: Form) -> Parsed:
-    found = {}
+    numbers = {}
     for cell in counts:
         with contextlib.suppress(ValueError):
-            found[cell] = form.parsed(cell)
-    return found
+            numbers[cell] = form.parsed(cell)
+    return numbers
 
 
 def _senseless(counts: Mapping[str, int], parsed: Parsed) -> set[str]:

@@ -47,13 +47,13 @@ def listed(names: Sequence[str], header: Sequence[str]) -> tuple[str, ...]:
     A name with a comma stands in quotes in a list, as in '"width, mm",b'.
     """
     known = set(header)
-    found: dict[str, None] = {}
+    columns: dict[str, None] = {}
     for name in names:
         if name in known or "," not in name or "\n" in name or "\r" in name:
-            found[name] = None
+            columns[name] = None
         else:
-            found |= dict.fromkeys(map(str.strip, next(csv.reader([name], skipinitialspace=True))))
-    return tuple(found)
+            columns |= dict.fromkeys(map(str.strip, next(csv.reader([name], skipinitialspace=True))))
+    return tuple(columns)
 
 
 def clash_of_roles(

@@ -70,19 +70,19 @@ def _charset(name: str) -> str:
 
 
 def _text(lines: Iterator[str], layout: Layout, options: TextOptions, where: str) -> Opened:
-    told = Notes()
-    return _named(*text_rows(lines, layout, options, where, told), layout, options, told, where)
+    lost = Notes()
+    return _named(*text_rows(lines, layout, options, where, lost), layout, options, lost, where)
 
 
 def _sheet(source: Source, options: TextOptions) -> Opened:
     """The table of a sheet, which is laid out as a text is."""
     rows, notes = frames.sheet_rows(source)
-    layout, told = layout_of_rows(rows, options), Notes()
+    layout, lost = layout_of_rows(rows, options), Notes()
     for line, cells in rows:
         if line <= layout.above:
-            told.add_above(line, ", ".join(filter(None, cells)))
+            lost.add_above(line, ", ".join(filter(None, cells)))
     below = (row for row in rows if row[0] > layout.above)
-    table = _named(*rows_below(below, layout, options, source.where, told), layout, options, told, source.where, notes)
+    table = _named(*rows_below(below, layout, options, source.where, lost), layout, options, lost, source.where, notes)
     return table._replace(format="excel")
 
 
@@ -91,7 +91,7 @@ def _named(
     rows: Iterator[Row],
     layout: Layout,
     options: TextOptions,
-    told: Notes,
+    lost: Notes,
     where: str,
     notes: Sequence[str] = (),
 ) -> Opened:
@@ -116,7 +116,7 @@ def _named(
 
     def noted() -> Iterator[Row]:
         yield from rows
-        notes.extend(told.sentences())
+        notes.extend(lost.sentences())
         if layout.row_names:
             notes.append("the header has one name fewer than the rows; the first column holds their names.")
 

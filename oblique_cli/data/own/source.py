@@ -171,8 +171,8 @@ class Source:
         utf8, first = True, True
         with self.opened() as stream:
             while block := stream.read(BLOCK):
-                if first and (found := _marked(block)):
-                    return found
+                if first and (encoding := _marked(block)):
+                    return encoding
                 first = False
                 if utf8:
                     try:
@@ -188,10 +188,10 @@ class Source:
                 pass
         return "latin-1" if undefined else "cp1252"
 
-    def charset_like(self, said: str) -> str:
-        """`charset`, but the one `said` of another table where bytes tell no more than that it is not Unicode."""
-        told = self.charset not in GUESSED or said in (*GUESSED, *UNICODE)
-        return self.charset if told else said
+    def charset_like(self, other: str) -> str:
+        """`charset`, but that of the `other` table where the bytes show only that the text is not Unicode."""
+        is_certain = self.charset not in GUESSED or other in (*GUESSED, *UNICODE)
+        return self.charset if is_certain else other
 
     def digest(self) -> str:
         """SHA-256 of the bytes as they are, in hexadecimal."""
@@ -207,11 +207,11 @@ _IN_CP1252 = bytes(set(range(256)) - {0x81, 0x8D, 0x8F, 0x90, 0x9D})
 def charset_of(name: str) -> str:
     """Return the usual name of a character set; LookupError for what is none."""
     try:
-        found = codecs.lookup(name).name
-        "".encode(found)  # LookupError for what packs or hides bytes, such as zip
+        usual = codecs.lookup(name).name
+        "".encode(usual)  # LookupError for what packs or hides bytes, such as zip
     except ValueError:
         raise LookupError(name) from None
-    return found
+    return usual
 
 
 def source_of(name: str | Path) -> Source:
@@ -377,6 +377,6 @@ def _foreign(start: bytes) -> str:
         return "a pickle of Python"
     if start[257:262] == b"ustar":
         return "a tar archive; unpack it, or"
-    if found := _MARKUP.match(start.removeprefix(codecs.BOM_UTF8).lstrip()):
-        return "an XML document" if found[0][1:2] in b"?s" else "a web page (HTML)"
+    if match := _MARKUP.match(start.removeprefix(codecs.BOM_UTF8).lstrip()):
+        return "an XML document" if match[0][1:2] in b"?s" else "a web page (HTML)"
     return next((name for magic, name in FOREIGN.items() if start.startswith(magic)), "")

@@ -126,15 +126,15 @@ class Notes:
 
     def sentences(self) -> list[str]:
         """What to tell the user."""
-        told = []
+        sentences = []
         for what, count in self.count.items():
             first, shown = self.lines[what][0][0], [quoted(text) for _, text in self.lines[what] if text]
             last = self.last[what]
             span = f"lines {first} to {last}" if count == last - first + 1 else f"{count} lines from {first} to {last}"
             span = span if count > 1 else f"line {first}"
             quote = f" ({', '.join(shown)}{', ...' if count > MOST_SHOWN else ''})" if shown else ""
-            told.append(f"{span} left out: {what}{quote}.")
-        return told
+            sentences.append(f"{span} left out: {what}{quote}.")
+        return sentences
 
 
 ABOVE = "above the header (--skip 0 reads them)"

@@ -29,7 +29,9 @@ class Heuristics(Constraint):
     takes_list: ClassVar[bool] = True
 
     def holds(self, value: Any) -> bool:
-        return isinstance(value, Proposer) or (_names(value) is not None and all(_known(one) for one in _names(value)))
+        return isinstance(value, Proposer) or (
+            _names(value) is not None and all(_known(item) for item in _names(value))
+        )
 
     def describe(self) -> str:
         return f"a heuristic with native growth, or several ({', '.join(native_names())})"
@@ -49,11 +51,11 @@ def _names(value: Any) -> Any:
 
 def proposers_of(value: Any) -> list[Proposer]:
     """Return the heuristics that an allowed value names, in the order in which trees take them."""
-    return [PROPOSERS[one]() if isinstance(one, str) else one for one in _names(value)]
+    return [PROPOSERS[item]() if isinstance(item, str) else item for item in _names(value)]
 
 
-def _known(one: Any) -> bool:
-    return (one in native_names()) if isinstance(one, str) else isinstance(one, Proposer)
+def _known(item: Any) -> bool:
+    return (item in native_names()) if isinstance(item, str) else isinstance(item, Proposer)
 
 
 def families(proposer: Any, criterion: str, min_leaf: float) -> list[tuple[str, dict[str, Any]]]:

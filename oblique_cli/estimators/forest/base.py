@@ -82,12 +82,12 @@ class FeatureCount(Constraint):
         if isinstance(value, numbers.Integral):
             return int(value)
         if value == "auto":
-            found: int = round(p**0.5)
+            count: int = round(p**0.5)
         elif value in ("sqrt", "log2"):
-            found = int(math.sqrt(p) if value == "sqrt" else math.log2(p))
+            count = int(math.sqrt(p) if value == "sqrt" else math.log2(p))
         else:
-            found = int(value * p)
-        return min(p, max(found, 2 if planes else 1))
+            count = int(value * p)
+        return min(p, max(count, 2 if planes else 1))
 
 
 def moderate(weights: Array) -> Array:
@@ -152,8 +152,8 @@ class CoreTrees(TakesFrames, SeveralTrees, BaseEstimator):
         from sklearn.inspection import permutation_importance
 
         check_is_fitted(self)
-        found = permutation_importance(self, X, y, n_repeats=n_repeats, random_state=random_state)
-        return np.asarray(found.importances_mean)
+        importances = permutation_importance(self, X, y, n_repeats=n_repeats, random_state=random_state)
+        return np.asarray(importances.importances_mean)
 
     def tree(self, number: int) -> Tree:
         """Return one tree with its hyperplanes in the original features; row counts are of rows drawn.

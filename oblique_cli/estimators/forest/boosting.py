@@ -117,8 +117,8 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         self._threads()
         seed = int(check_random_state(self.random_state).randint(2**31))
         codes = answers if n_classes > 1 else np.zeros(len(rows), dtype=np.int32)
-        kept = self._validation_rows(codes, groups, seed)
-        grow, held = (_part(rows, answers, weights, chosen) for chosen in (~kept, kept))
+        held_out = self._validation_rows(codes, groups, seed)
+        grow, held = (_part(rows, answers, weights, chosen) for chosen in (~held_out, held_out))
         options = self._options(*grow[0].shape)
         forest = _core.Forest(p, n_classes, seed)
         grown_by = self._families()
@@ -126,13 +126,13 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         def boost() -> Any:
             return self._boosted(forest, grow, held, options, grown_by)
 
-        found = self._watched(self.n_estimators, lambda: int(forest.finished), boost)
+        outcome = self._watched(self.n_estimators, lambda: int(forest.finished), boost)
         self.forest_ = forest
-        self.baseline_, self.leaf_values_ = found["baseline"], found["leaf_values"]
-        self.training_loss_ = found["training_loss"]
+        self.baseline_, self.leaf_values_ = outcome["baseline"], outcome["leaf_values"]
+        self.training_loss_ = outcome["training_loss"]
         self.__dict__.pop("validation_loss_", None)  # of an earlier fit
         if self.n_iter_no_change is not None:
-            self.validation_loss_ = found["validation_loss"]
+            self.validation_loss_ = outcome["validation_loss"]
         self.n_estimators_ = len(self.forest_)
         return self
 
@@ -174,22 +174,22 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
 
     def _validation_rows(self, codes: NDArray[Any], groups: Groups | None, seed: int) -> NDArray[np.bool_]:
         """The share of each class that is kept from growth, if any is; of groups whole ones."""
-        kept = np.zeros(len(codes), dtype=np.bool_)
+        held_out = np.zeros(len(codes), dtype=np.bool_)
         if self.n_iter_no_change is None:
-            return kept
+            return held_out
         rng = seeds.generator(seed, "validation")
         if groups is not None:
-            kept[share_of(groups, self.validation_fraction, rng, codes)] = True
-            return kept
+            held_out[share_of(groups, self.validation_fraction, rng, codes)] = True
+            return held_out
         for code in range(int(codes.max()) + 1):
             there = np.flatnonzero(codes == code)
-            kept[rng.permutation(there)[: round(self.validation_fraction * len(there))]] = True
-        if not kept.any() or kept.all():
+            held_out[rng.permutation(there)[: round(self.validation_fraction * len(there))]] = True
+        if not held_out.any() or held_out.all():
             raise ConfigError(
                 f"validation_fraction of {type(self).__name__} must leave rows on both sides. Got "
                 f"{self.validation_fraction:g} of {len(codes)} rows; set n_iter_no_change to None to use all of them."
             )
-        return kept
+        return held_out
 
     def _scores(self, X: ArrayLike) -> Array:
         """The scores of rows, (n, K). X : (n, p)"""

@@ -33,7 +33,7 @@ def names_of(value: Any) -> list[str]:
     """Return the classifiers of a value, none if it is neither a text nor a list of texts."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",")]
-    if isinstance(value, list | tuple) and all(isinstance(one, str) for one in value):
+    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return list(value)
     return []
 

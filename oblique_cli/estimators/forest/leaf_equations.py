@@ -22,7 +22,7 @@ def means_of(numbers: NDArray[np.int64], held: Array, targets: Array, n_leaves: 
     Of targets (n, k) a mean each, (leaves, k, 1).
     """
     if targets.ndim > 1:
-        return np.stack([means_of(numbers, held, own, n_leaves) for own in targets.T], axis=1)
+        return np.stack([means_of(numbers, held, target, n_leaves) for target in targets.T], axis=1)
     total, sums = np.zeros(n_leaves), np.zeros(n_leaves)
     middle = targets.mean()  # digits are not lost to an offset
     for at, weights in zip(numbers.T, held, strict=True):
@@ -59,16 +59,16 @@ def equations_of(
         values, vectors = np.linalg.eigh((off.T * weights) @ off)
         least = max(float(values[-1]), 0.0) * 1e-10 * p
         raw = center + np.where(known, mean * scale, 0.0)
-        for k, own in enumerate(every[there].T):
-            middle = float(weights @ own / total)
-            along = vectors.T @ (off.T @ (weights * (own - middle)))
+        for k, target in enumerate(every[there].T):
+            middle = float(weights @ target / total)
+            along = vectors.T @ (off.T @ (weights * (target - middle)))
             for ridge, equations in out.items():
                 below = np.where(values > least, values, 0.0) + ridge
                 with np.errstate(divide="ignore", invalid="ignore"):
                     coef = vectors @ np.where((below > 0.0) & (values > least), along / below, 0.0)
                 coef = np.where(known, coef / np.where(known, scale, 1.0), 0.0)
                 equations[leaf, k, :p] = coef
-                equations[leaf, k, p:] = middle - coef @ raw, own.min(), own.max()
+                equations[leaf, k, p:] = middle - coef @ raw, target.min(), target.max()
     return out if targets.ndim > 1 else {ridge: equations[:, 0] for ridge, equations in out.items()}
 
 

@@ -53,8 +53,8 @@ class Leaves:
         # Number of a node among all nodes where it is a child, of a leaf among all leaves where it is one.
         left = np.concatenate(
             [
-                np.where(one >= 0, one + node, one - leaf)
-                for one, node, leaf in zip(lefts, first_node[:-1], first_leaf[:-1], strict=True)
+                np.where(of_tree >= 0, of_tree + node, of_tree - leaf)
+                for of_tree, node, leaf in zip(lefts, first_node[:-1], first_leaf[:-1], strict=True)
             ]
         )
         self._branches, self._leaves = branches_of(left), np.flatnonzero(left < 0)
@@ -72,17 +72,17 @@ class Leaves:
 
     def shares(self, rule: str, strength: float) -> Array:
         """Return the probabilities of a rule of `RULES` other than counts, (leaves, C)."""
-        found = RULES[rule]
-        assert found is not None
+        rule_function = RULES[rule]
+        assert rule_function is not None
         out = np.empty((len(self._leaves), self.counts.shape[1]))
-        of_nodes = found(self._branches, self.counts, strength, self._roots)
+        of_nodes = rule_function(self._branches, self.counts, strength, self._roots)
         out[self._number[self._leaves]] = of_nodes[self._leaves]
         return out
 
     def numbers(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
         """Return the place among all leaves of leaves that are told by tree and node number, (n, trees)."""
-        found: NDArray[np.int64] = self._number[nodes + self._first_node]
-        return found
+        places: NDArray[np.int64] = self._number[nodes + self._first_node]
+        return places
 
 
 def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
@@ -121,8 +121,8 @@ def best_strength(
         return 1.0
     losses = []
     for strength in STRENGTHS:
-        own = leaves.shares(rule, strength * unit)[numbers[rows], codes[rows, None]]
-        mean = (own * unseen[rows]).sum(axis=1) / trees[rows]
+        shares = leaves.shares(rule, strength * unit)[numbers[rows], codes[rows, None]]
+        mean = (shares * unseen[rows]).sum(axis=1) / trees[rows]
         each = -np.log(np.maximum(mean, LEAST))
         losses.append(float(each.sum() if weights is None else each @ weights[rows]))
     return STRENGTHS[int(np.argmin(losses))]

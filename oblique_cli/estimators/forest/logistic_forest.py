@@ -134,24 +134,24 @@ class LogisticForestClassifier(
         owner = type(self).__name__
         check(self.get_params(deep=False), self.constraints, owner)
         threads = threads_of(self)
-        given, labels = self._training(X, y, sample_weight, dtype=np.float64, order="C", ensure_min_samples=1)
+        training, labels = self._training(X, y, sample_weight, dtype=np.float64, order="C", ensure_min_samples=1)
         check_classification_targets(labels)
         self.__dict__.pop("trees_", None)  # a fit that fails leaves none, not one of other rows
-        self.classes_, found = np.unique(labels, return_inverse=True)
-        codes: NDArray[np.int32] = found.astype(np.int32)
-        together, weights = checked_groups(groups, len(given), owner), None
+        self.classes_, inverse = np.unique(labels, return_inverse=True)
+        codes: NDArray[np.int32] = inverse.astype(np.int32)
+        together, weights = checked_groups(groups, len(training), owner), None
         if sample_weight is not None:
-            weights, useful = some_positive(sample_weight, given)
-            given, codes = np.ascontiguousarray(given[useful]), codes[useful]
+            weights, useful = some_positive(sample_weight, training)
+            training, codes = np.ascontiguousarray(training[useful]), codes[useful]
             weights = relative(weights[useful])
             together = None if together is None else together[useful]
         # Rows by the number of what is drawn: each row for itself, or a group.
-        drawn_as = np.arange(len(given)) if together is None else np.unique(together, return_inverse=True)[1]
+        drawn_as = np.arange(len(training)) if together is None else np.unique(together, return_inverse=True)[1]
         seed = int(check_random_state(self.random_state).randint(2**31))
-        rows = Rows(given, codes, len(self.classes_), weights)
-        self._ranges = ranges_of(given)
+        rows = Rows(training, codes, len(self.classes_), weights)
+        self._ranges = ranges_of(training)
         proposers = self._proposers()
-        choosing = trees_that_choose(len(given), self.n_estimators)
+        choosing = trees_that_choose(len(training), self.n_estimators)
 
         grown: list[int] = []
 
@@ -178,9 +178,9 @@ class LogisticForestClassifier(
         return self
 
     def _proposers(self) -> list[Proposer]:
-        made = [PROPOSERS[one]() if isinstance(one, str) else one for one in _names(self.base)]
-        for one in made:
-            check(one.get_params(deep=False), one.constraints, type(one).__name__)
+        made = [PROPOSERS[base]() if isinstance(base, str) else base for base in _names(self.base)]
+        for proposer in made:
+            check(proposer.get_params(deep=False), proposer.constraints, type(proposer).__name__)
         return made
 
     def _hows(self) -> list[list[How]]:

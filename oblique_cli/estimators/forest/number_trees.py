@@ -54,8 +54,8 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
         check_is_fitted(self)
         return 1 if self.leaf_values_.ndim == 2 else int(self.leaf_values_.shape[1])
 
-    def _class_names(self, given: Names) -> list[str]:
-        return self._as_many(names_of_outputs(self.n_outputs_, given), self.n_outputs_, "class_names")
+    def _class_names(self, class_names: Names) -> list[str]:
+        return self._as_many(names_of_outputs(self.n_outputs_, class_names), self.n_outputs_, "class_names")
 
     def _as_tree(self, state: Mapping[str, Any], number: int) -> Tree:
         """The tree with an equation at every node; limits of leaves are not in it.
@@ -68,9 +68,9 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
         weights = Leaves([state], 1).counts.reshape(-1, *[1] * (values.ndim - 1))
         models = np.zeros((len(left), *values.shape[1:-1], p + 1))
         of_leaves = left < 0
-        found = values[~left[of_leaves]]
-        models[of_leaves, ..., p] = found[..., 0 if found.shape[-1] == 1 else p]
-        models[of_leaves, ..., :p] = 0.0 if found.shape[-1] == 1 else found[..., :p]
+        equations = values[~left[of_leaves]]
+        models[of_leaves, ..., p] = equations[..., 0 if equations.shape[-1] == 1 else p]
+        models[of_leaves, ..., :p] = 0.0 if equations.shape[-1] == 1 else equations[..., :p]
         branches = branches_of(left)
         for node in np.flatnonzero(~of_leaves)[::-1]:
             children = [branches.left[node], branches.right[node]]

@@ -181,25 +181,25 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         numbers = Leaves(states, 1).numbers(np.asarray(forest.apply(rows, self._threads())))
         n_leaves = sum(len(state["label"]) for state in states)
         if self.leaves == CONSTANT:
-            found = {0.0: means_of(numbers, held, targets, n_leaves)}
+            models = {0.0: means_of(numbers, held, targets, n_leaves)}
         else:
-            asked = RIDGES if self.l2_regularization == OUT_OF_BAG else (float(self.l2_regularization),)
-            found = equations_of(numbers, held, rows, targets, n_leaves, asked)
+            ridges = RIDGES if self.l2_regularization == OUT_OF_BAG else (float(self.l2_regularization),)
+            models = equations_of(numbers, held, rows, targets, n_leaves, ridges)
         unseen = np.ascontiguousarray((draws == 0).T)
         seen = unseen.any(axis=1)
         if self.oob_score and not seen.any():
             raise ConfigError("oob_score needs a row that some tree did not draw. Set n_estimators higher.")
         outside = {}
-        if self.oob_score or len(found) > 1:
-            outside = {ridge: _out_of_bag(values, numbers, rows, unseen) for ridge, values in found.items()}
+        if self.oob_score or len(models) > 1:
+            outside = {ridge: _out_of_bag(values, numbers, rows, unseen) for ridge, values in models.items()}
         # Of equal ones the stronger penalty.
-        best = max(found)
-        if len(found) > 1 and seen.any():
+        best = max(models)
+        if len(models) > 1 and seen.any():
             each = None if weights is None else weights[seen]
             squares = {r: ((v[seen] - targets[seen]) ** 2).reshape(int(seen.sum()), -1) for r, v in outside.items()}
             errors = {r: np.average(each_output.sum(axis=1), weights=each) for r, each_output in squares.items()}
-            best = min(sorted(found, reverse=True), key=errors.__getitem__)
-        self.leaf_values_ = found[best]
+            best = min(sorted(models, reverse=True), key=errors.__getitem__)
+        self.leaf_values_ = models[best]
         if self.leaves == LINEAR:
             self.l2_regularization_ = best
         if self.oob_score:
@@ -224,14 +224,14 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
 def _out_of_bag(values: Array, numbers: NDArray[np.int64], rows: Array, unseen: NDArray[np.bool_]) -> Array:
     """The mean of what the trees say that did not draw a row, (n,), NaN where all did; of k outputs (n, k)."""
     if values.ndim > 2:
-        return np.column_stack([_out_of_bag(own, numbers, rows, unseen) for own in values.swapaxes(0, 1)])
+        return np.column_stack([_out_of_bag(output, numbers, rows, unseen) for output in values.swapaxes(0, 1)])
     total, p = np.zeros(len(rows)), rows.shape[1]
     for at, without in zip(numbers.T, unseen.T, strict=True):
-        said = values[at[without]]
-        if said.shape[1] > 1:
-            plain = np.einsum("ij,ij->i", said[:, :p], rows[without]) + said[:, p]
-            total[without] += np.clip(plain, said[:, p + 1], said[:, p + 2])
+        equations = values[at[without]]
+        if equations.shape[1] > 1:
+            plain = np.einsum("ij,ij->i", equations[:, :p], rows[without]) + equations[:, p]
+            total[without] += np.clip(plain, equations[:, p + 1], equations[:, p + 2])
         else:
-            total[without] += said[:, 0]
+            total[without] += equations[:, 0]
     with np.errstate(invalid="ignore"):
         return np.asarray(total / unseen.sum(axis=1))

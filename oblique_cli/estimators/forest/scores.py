@@ -26,8 +26,8 @@ def scores_of(forest: Any, rows: Array, leaf_values: Array, baseline: Array, thr
     added = np.ascontiguousarray(leaf_values)
     if added.shape[1] != len(baseline):
         return np.asarray(forest.model_sums(rows, added, threads)[:, None] + baseline)
-    found: Array = forest.sums(rows, added, threads) + baseline
-    return found
+    scores: Array = forest.sums(rows, added, threads) + baseline
+    return scores
 
 
 def mean_shares(trees: Sequence[Any], rows: Array) -> Array:
@@ -53,8 +53,8 @@ def means_of_trees(forest: Any, rows: Array, leaf_values: Array, threads: int) -
     if leaf_values.ndim > 2:
         if leaf_values.shape[2] == 1:
             return np.asarray(forest.sums(rows, np.ascontiguousarray(leaf_values[:, :, 0]), threads) / len(forest))
-        return np.column_stack([means_of_trees(forest, rows, own, threads) for own in leaf_values.swapaxes(0, 1)])
-    said = np.ascontiguousarray(leaf_values)
-    if said.shape[1] == 1:
-        return np.asarray(forest.sums(rows, said, threads)[:, 0] / len(forest))
-    return np.asarray(forest.model_sums(rows, said, threads) / len(forest))
+        return np.column_stack([means_of_trees(forest, rows, output, threads) for output in leaf_values.swapaxes(0, 1)])
+    values = np.ascontiguousarray(leaf_values)
+    if values.shape[1] == 1:
+        return np.asarray(forest.sums(rows, values, threads)[:, 0] / len(forest))
+    return np.asarray(forest.model_sums(rows, values, threads) / len(forest))

@@ -48,12 +48,12 @@ class Clustering:
         if latest is not None and latest.digest == digest:
             return latest
         started = time.perf_counter()
-        found = []
+        clusters = []
         for code, label in enumerate(classes):
             rows = np.flatnonzero(codes == code)
             groups = self.of_class(X[rows], label, seeds.integer(seed, "class", code))
-            found.append([rows[group] for group in groups])
-        _latest = ClassClusters(digest, found, time.perf_counter() - started)
+            clusters.append([rows[group] for group in groups])
+        _latest = ClassClusters(digest, clusters, time.perf_counter() - started)
         return _latest
 
     def _digest(self, X: Array, codes: NDArray[np.integer], seed: int) -> bytes:

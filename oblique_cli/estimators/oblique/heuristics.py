@@ -84,12 +84,12 @@ def _fault(proposer: type[Proposer]) -> str | None:
     """What keeps a heuristic from being a tree, as it follows its name."""
     of_tree = ObliqueTreeClassifier.parameters
     taken = of_tree.keys() | _others(ObliqueTreeClassifier) | set(dir(HeuristicTreeClassifier))
-    own = proposer.parameters.keys()
-    for parameter in sorted((own | _others(proposer)) & taken):
+    names = proposer.parameters.keys()
+    for parameter in sorted((names | _others(proposer)) & taken):
         return f"has a parameter {parameter!r}, which the tree has as well; rename it"
     limit = proposer.limit_name
     if limit is not None and limit != LIMIT:
-        if limit in taken | own:
+        if limit in taken | names:
             return f"has limit_name {limit!r}, which is another parameter; it is a second name of {LIMIT}"
         if not limit.isidentifier():
             return f"has limit_name {limit!r}, which is no name of a parameter"
@@ -106,7 +106,7 @@ def _fault(proposer: type[Proposer]) -> str | None:
 
 def _others(cls: type[Declared]) -> set[str]:
     """The other names of parameters of a class."""
-    return {one.also.name for one in cls.parameters.values() if one.also}
+    return {parameter.also.name for parameter in cls.parameters.values() if parameter.also}
 
 
 def _made(proposer: type[Proposer], called: str) -> type[HeuristicTreeClassifier]:
@@ -114,7 +114,7 @@ def _made(proposer: type[Proposer], called: str) -> type[HeuristicTreeClassifier
     limit = proposer.limit_name or LIMIT
     of_tree, defaults = ObliqueTreeClassifier.parameters, proposer.tree_defaults
     changed = {name: replace(of_tree[name], default=value) for name, value in defaults.items()}
-    fields = {name: replace(one, kw_only=True) for name, one in proposer.parameters.items()}
+    fields = {name: replace(parameter, kw_only=True) for name, parameter in proposer.parameters.items()}
     members: dict[str, Any] = {}
     if limit != LIMIT:
         fields = {limit: changed.pop(LIMIT, of_tree[LIMIT]), **fields}

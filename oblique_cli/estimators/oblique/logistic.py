@@ -193,10 +193,10 @@ class LogisticModelTreeClassifier(
                 f"max_terms of {owner} needs models 'ridge'. Got {self.models!r}; limit steps, each of which adds at "
                 "most one term a class, or set models to 'ridge'."
             )
-        given = self._given()
+        bases = self._bases()
         rows, labels = self._training_rows(X, y)
         growing, _, draws = self._divided(rows, labels, sample_weight, None, groups)
-        self.refinement_: Any = self._chosen(self._starts(given), growing, draws)
+        self.refinement_: Any = self._chosen(self._starts(bases), growing, draws)
         self._keep(self.refinement_.tree, growing.X)
         return self
 
@@ -209,8 +209,8 @@ class LogisticModelTreeClassifier(
         n_classes, levels, missing = len(self.classes_), self._level_counts(), self._gaps == LEARN
 
         def prepared(part: _Training) -> tuple[ModelRows, PlaneSpace]:
-            given = (part.X, part.codes, n_classes, part.weights, levels)
-            return ModelRows(*given), PlaneSpace(*given)
+            arguments = (part.X, part.codes, n_classes, part.weights, levels)
+            return ModelRows(*arguments), PlaneSpace(*arguments)
 
         models, space = prepared(rows)
         folds = []
@@ -218,9 +218,9 @@ class LogisticModelTreeClassifier(
         if number > 1:
             divided = shuffled_folds(len(rows.X), number, seeds.integer(draws.seed, "logistic folds"), rows.groups)
             for i, (grow_on, test_on) in enumerate(divided):
-                part, own = rows.part(grow_on), _Draws.of(seeds.integer(draws.seed, "logistic fold", i))
+                part, fold_draws = rows.part(grow_on), _Draws.of(seeds.integer(draws.seed, "logistic fold", i))
                 of_part = prepared(part)
-                trees = [start.tree(part, of_part[1], own, missing) for start in starts]
+                trees = [start.tree(part, of_part[1], fold_draws, missing) for start in starts]
                 folds.append(LogisticFold(*of_part, rows.part(test_on), trees))
         if self.models == LOGIT_BOOST:
             steps = self.steps

@@ -48,17 +48,17 @@ class Mixture:
     def log_densities(self, X: Array) -> Array:
         """Return the logarithm of the joint density of row and component, (k, n). X : (n, p)"""
         k, p = self.means.shape
-        found = np.empty((k, len(X)))
+        densities = np.empty((k, len(X)))
         for some in _blocks(k, X):
             Y = np.matmul(X, self.factors[some])
             Y -= np.matmul(self.means[some, None, :], self.factors[some])
             np.square(Y, out=Y)
-            found[some] = last_axis_sums(Y)
-        found += p * math.log(2 * math.pi)
-        found *= -0.5
-        found += np.log(self.factors.reshape(k, -1)[:, :: p + 1]).sum(axis=1)[:, None]
-        found += np.log(self.weights)[:, None]
-        return found
+            densities[some] = last_axis_sums(Y)
+        densities += p * math.log(2 * math.pi)
+        densities *= -0.5
+        densities += np.log(self.factors.reshape(k, -1)[:, :: p + 1]).sum(axis=1)[:, None]
+        densities += np.log(self.weights)[:, None]
+        return densities
 
     def score_samples(self, X: Array) -> Array:
         """Return the log-likelihood of each row, (n,). X : (n, p)"""
@@ -72,8 +72,8 @@ class Mixture:
 
     def predict(self, X: Array) -> NDArray[np.intp]:
         """Return the most probable component of each row, (n,). X : (n, p)"""
-        found: NDArray[np.intp] = self.log_densities(X).argmax(axis=0)
-        return found
+        components: NDArray[np.intp] = self.log_densities(X).argmax(axis=0)
+        return components
 
 
 def fit_mixture(X: Array, k: int, *, regularization: float, n_init: int, max_steps: int, seed: int) -> Mixture:
@@ -89,9 +89,9 @@ def fit_mixture(X: Array, k: int, *, regularization: float, n_init: int, max_ste
     for _ in range(n_init):
         shares = np.zeros((len(X), k))
         shares[rng.choice(len(X), size=k, replace=False), np.arange(k)] = 1
-        found = _climb(X, shares, regularization, max_steps)
-        if best is None or found.likelihood > best.likelihood or best.likelihood == -math.inf:
-            best = found
+        mixture = _climb(X, shares, regularization, max_steps)
+        if best is None or mixture.likelihood > best.likelihood or best.likelihood == -math.inf:
+            best = mixture
     assert best is not None
     return best
 

@@ -112,68 +112,68 @@ class RefinedTreeClassifier(
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         if self.n_jobs == 0:
             raise ConfigError(f"n_jobs of {type(self).__name__} must not be 0. Set it to None for one or -1 for all.")
-        given = self._given()
+        bases = self._bases()
         rows, labels = self._training_rows(X, y)
         growing, _, draws = self._divided(rows, labels, sample_weight, None, groups)
-        starts = self._starts(given)
+        starts = self._starts(bases)
 
-        def refined_on(part: Any, own: Any) -> Refined:
-            return self._refined(starts, part, own, self)
+        def refined_on(part: Any, part_draws: Any) -> Refined:
+            return self._refined(starts, part, part_draws, self)
 
         self.refinement_ = refined_on(growing, draws)
         tree = self.refinement_.tree
-        tree = self._finished(tree, growing, draws, lambda part, own: refined_on(part, own).tree)
+        tree = self._finished(tree, growing, draws, lambda part, part_draws: refined_on(part, part_draws).tree)
         self._keep(tree, growing.X)
         return self
 
-    def _given(self) -> list[tuple[Any, bool]]:
+    def _bases(self) -> list[tuple[Any, bool]]:
         """What `base` names, and whether it may be left out; a ConfigError for anything else."""
         owner = type(self).__name__
         listed = list(self.base) if isinstance(self.base, list | tuple) else [self.base]
-        given: list[tuple[Any, bool]] = []
-        for one in listed:
-            if isinstance(one, str) and one in self.starts.groups:
-                given += [(name, True) for name in self.starts.groups[one]]
+        bases: list[tuple[Any, bool]] = []
+        for base in listed:
+            if isinstance(base, str) and base in self.starts.groups:
+                bases += [(name, True) for name in self.starts.groups[base]]
             else:
-                given.append((one, False))
-        for one, _ in given:
-            if isinstance(one, str):
-                if one not in self.starts:
+                bases.append((base, False))
+        for base, _ in bases:
+            if isinstance(base, str):
+                if base not in self.starts:
                     raise ConfigError(
-                        f"base of {owner} must be one of its starts. Got {one!r}.{close_matches(one, self.starts)}"
+                        f"base of {owner} must be one of its starts. Got {base!r}.{close_matches(base, self.starts)}"
                     )
-            elif not isinstance(one, ObliqueTreeClassifier) or isinstance(one, RefinedTreeClassifier):
+            elif not isinstance(base, ObliqueTreeClassifier) or isinstance(base, RefinedTreeClassifier):
                 raise ConfigError(
-                    f"base of {owner} must be a name, an ObliqueTreeClassifier or a list of these. Got {one!r}."
+                    f"base of {owner} must be a name, an ObliqueTreeClassifier or a list of these. Got {base!r}."
                 )
-            elif one.needs_pruning_rows:
+            elif base.needs_pruning_rows:
                 raise ConfigError(
-                    f"base of {owner} must prune without rows of its own. Got pruning {one.pruning!r}; set it to 'cv'."
+                    f"base of {owner} must prune without rows of its own. Got pruning {base.pruning!r}; set it to 'cv'."
                 )
             else:
-                defaults = inspect.signature(type(one)).parameters
+                defaults = inspect.signature(type(base)).parameters
                 for name in OF_THE_RESULT:
-                    if (value := getattr(one.ungrouped(), name)) != defaults[name].default:
+                    if (value := getattr(base.ungrouped(), name)) != defaults[name].default:
                         raise ConfigError(
                             f"{name}={value!r} of the base of {owner} has no effect: only its tree is "
                             f"refined; set {name} of {owner} instead."
                         )
-        if not given:
+        if not bases:
             raise ConfigError(f"base of {owner} must name at least one start. Got an empty list.")
-        return given
+        return bases
 
     def _of_named(self) -> Mapping[str, Any]:
         """Parameters of a start that is given by name."""
         return SEED_PRUNING
 
-    def _starts(self, given: Sequence[tuple[Any, bool]]) -> list[_Start]:
+    def _starts(self, bases: Sequence[tuple[Any, bool]]) -> list[_Start]:
         """The starts, with what this fit has learned of the columns."""
         starts = []
-        for one, optional in given:
-            if isinstance(one, str) and one in RANDOM:
-                starts.append(_Start(None, depth=RANDOM[one]))
+        for base, optional in bases:
+            if isinstance(base, str) and base in RANDOM:
+                starts.append(_Start(None, depth=RANDOM[base]))
                 continue
-            estimator = classifier_of(one)(**self._of_named()) if isinstance(one, str) else clone(one).ungrouped()
+            estimator = classifier_of(base)(**self._of_named()) if isinstance(base, str) else clone(base).ungrouped()
             estimator.set_params(missing=self._gaps, refine="none")
             proposer = estimator._checked_proposer()
             if optional and self.levels_ and proposer.quantitative:

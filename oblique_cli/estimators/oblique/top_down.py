@@ -85,14 +85,14 @@ RowNumbers = NDArray[np.intp]
 INNER_FOLDS = 5  # of the cross-validation that chooses a strength of `probabilities` or a penalty of `leaf_models`
 
 
-def _named_proposer(given: Any) -> Proposer | None:
+def _named_proposer(value: Any) -> Proposer | None:
     """Return a new proposer of a registered name."""
-    return PROPOSERS[given]() if isinstance(given, str) and given in PROPOSERS else None
+    return PROPOSERS[value]() if isinstance(value, str) and value in PROPOSERS else None
 
 
-def _named_refinement(given: Any) -> Refinement | None:
+def _named_refinement(value: Any) -> Refinement | None:
     """Return a new refinement where one is asked for by name."""
-    return Refinement() if isinstance(given, str) and given == REFINEMENTS[1] else None
+    return Refinement() if isinstance(value, str) and value == REFINEMENTS[1] else None
 
 
 class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredictor, Grouped, kw_only=True):
@@ -158,29 +158,33 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         "`growth` is.",
     )
 
-    def _ungrouped_parameters(self, own: Mapping[str, Any]) -> dict[str, Any]:
-        found, owner = super()._ungrouped_parameters(own), type(self).__name__
-        if isinstance(own.get("pruning"), Mapping):
-            said = {key: value for key, value in own["pruning"].items() if key != "name"}
-            if "name" not in own["pruning"]:
-                raise ConfigError(f"pruning of {owner} needs a name, as in {{'name': 'cv'}}. Got {own['pruning']!r}.")
-            rule = PRUNINGS[own["pruning"]["name"]]
+    def _ungrouped_parameters(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        plain, owner = super()._ungrouped_parameters(params), type(self).__name__
+        if isinstance(params.get("pruning"), Mapping):
+            settings = {key: value for key, value in params["pruning"].items() if key != "name"}
+            if "name" not in params["pruning"]:
+                raise ConfigError(
+                    f"pruning of {owner} needs a name, as in {{'name': 'cv'}}. Got {params['pruning']!r}."
+                )
+            rule = PRUNINGS[params["pruning"]["name"]]
             taken = [*rule.parameters, *(["pruning_fraction"] if rule.rows == KEPT_ROWS else [])]
-            refuse_unknown(said, taken, f"pruning {own['pruning']['name']!r} of {owner}")
-            flat = {key: value for key, value in said.items() if key in Pruning.parameters}
-            self._refuse_twice("pruning", flat, own)
-            of_rule = {key: value for key, value in said.items() if key not in flat}
+            refuse_unknown(settings, taken, f"pruning {params['pruning']['name']!r} of {owner}")
+            flat = {key: value for key, value in settings.items() if key in Pruning.parameters}
+            self._refuse_twice("pruning", flat, params)
+            of_rule = {key: value for key, value in settings.items() if key not in flat}
             if of_rule:  # they have no flat names
-                shared = {key: flat.pop(key, own[key]) for key in rule.parameters if key in RuleParameters.parameters}
-                found |= {key: self.parameters[key].default for key in shared}
-                found["pruning"] = rule(**of_rule, **shared)
+                shared = {
+                    key: flat.pop(key, params[key]) for key in rule.parameters if key in RuleParameters.parameters
+                }
+                plain |= {key: self.parameters[key].default for key in shared}
+                plain["pruning"] = rule(**of_rule, **shared)
             else:
-                found["pruning"] = own["pruning"]["name"]
-            found |= flat
-        if isinstance(own.get("refine"), Mapping):
-            refuse_unknown(own["refine"], Refinement.parameters, f"refine of {owner}")
-            found["refine"] = Refinement(**own["refine"])
-        return found
+                plain["pruning"] = params["pruning"]["name"]
+            plain |= flat
+        if isinstance(params.get("refine"), Mapping):
+            refuse_unknown(params["refine"], Refinement.parameters, f"refine of {owner}")
+            plain["refine"] = Refinement(**params["refine"])
+        return plain
 
     def _group_of(self, part: str, value: Any) -> Iterable[str]:
         if part == "refine" and isinstance(value, Mapping):
@@ -198,8 +202,8 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
     @property
     def needs_pruning_rows(self) -> bool:
         """Whether `fit` keeps rows from growth to prune on."""
-        given: Any = self.ungrouped().pruning
-        rule = given if isinstance(given, PruningRule) else PRUNINGS.get(given)
+        pruning: Any = self.ungrouped().pruning
+        rule = pruning if isinstance(pruning, PruningRule) else PRUNINGS.get(pruning)
         return rule is not None and rule.rows == KEPT_ROWS
 
     def fit(
@@ -229,16 +233,18 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         refuse_wide(rows, type(self).__name__)
         if proposer.combines:
             refuse_apart(rows, type(self).__name__, list(self.levels_))
-        growing, kept, draws = self._divided(rows, labels, sample_weight, pruning_rows, groups)
+        growing, held_out, draws = self._divided(rows, labels, sample_weight, pruning_rows, groups)
         if (signs := self._signs()) is not None:
             self._refuse_beside_order()
         seen = _Seen([], []) if self.path else None
-        tree, refinement = self._grown(growing, kept, proposer, draws, seen)
+        tree, refinement = self._grown(growing, held_out, proposer, draws, seen)
         if refinement is not None:
             self.refinement_ = refinement
         if seen is not None:
             self.path_ = self._path_of(seen, tree, growing, proposer, draws)
-        tree = self._finished(tree, growing, draws, lambda part, own: self._grown(part, kept, proposer, own)[0])
+        tree = self._finished(
+            tree, growing, draws, lambda part, part_draws: self._grown(part, held_out, proposer, part_draws)[0]
+        )
         self._keep(tree, growing.X)
         warn_of_flat(self, signs, tree.used_features, growing.X, growing.codes)
         return self
@@ -247,8 +253,9 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         """The path of sizes of the tree that was grown. pruned : what became of it; growing : its rows"""
         folds = seen.folds
         if not folds and len(growing.X) > 1:
-            number, own = min(self.pruning_folds, len(growing.X)), _Draws.of(seeds.integer(draws.seed, "path folds"))
-            folds = list(self._folds(growing, number, proposer, own))
+            number = min(self.pruning_folds, len(growing.X))
+            path_draws = _Draws.of(seeds.integer(draws.seed, "path folds"))
+            folds = list(self._folds(growing, number, proposer, path_draws))
         return SizePath.of(seen.grown[0], pruned, folds)
 
     def at(self, number: int) -> ObliqueTreeClassifier:
@@ -256,27 +263,27 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         check_is_fitted(self)
         if not hasattr(self, "path_"):
             raise ConfigError(f"at of {type(self).__name__} needs path=True in fit.")
-        tree, found = self.path_.tree(number), copy(self)
+        tree, classifier = self.path_.tree(number), copy(self)
         if self.probabilities != COUNTS:
             tree = self._with_probabilities(tree)
-        found.path_ = self.path_.taking(number)
-        found._take(tree)
-        return found
+        classifier.path_ = self.path_.taking(number)
+        classifier._take(tree)
+        return classifier
 
     def _grown(
         self,
         growing: _Training,
-        kept: _Training,
+        held_out: _Training,
         proposer: Proposer,
         draws: _Draws,
         seen: _Seen | None = None,
     ) -> tuple[Tree, Refined | None]:
-        """A tree grown, pruned and refined, and how. kept : rows to prune on; seen : gets the trees on the way"""
+        """A tree grown, pruned and refined, and how. held_out : rows to prune on; seen : gets the trees on the way"""
         if self.refine == NO_REFINEMENT:
-            return self._pruned(growing, kept, proposer, draws, seen), None
+            return self._pruned(growing, held_out, proposer, draws, seen), None
         how = self.refine if isinstance(self.refine, Refinement) else Refinement()
-        found = self._refined([_Start(self, proposer, kept)], growing, draws, how)
-        return found.tree, found
+        refinement = self._refined([_Start(self, proposer, held_out)], growing, draws, how)
+        return refinement.tree, refinement
 
     def _signs(self) -> Signs | None:
         """The order that trees are to keep."""
@@ -286,9 +293,9 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         """Raise ConfigError for what would make trees whose answers keep no order."""
         plain = {"refine": NO_REFINEMENT, "leaf_models": NO_MODELS, "polish": False, "max_terms": None}
         for name, value in {**plain, "split_cost": 0.0}.items():
-            if (given := getattr(self, name)) != value:
+            if (current := getattr(self, name)) != value:
                 raise ConfigError(
-                    f"{ORDER} of {type(self).__name__} is not kept with {name} {given!r}; set {name} to {value!r}."
+                    f"{ORDER} of {type(self).__name__} is not kept with {name} {current!r}; set {name} to {value!r}."
                 )
         if self._gaps == LEARN:
             raise ConfigError(
@@ -298,8 +305,8 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
 
     def _with_probabilities(self, tree: Tree) -> Tree:
         """The tree with the probabilities that are asked for, at the strength that was chosen."""
-        found, signs = with_probabilities(tree, self.probabilities, self.probability_strength_), self._signs()
-        return found if signs is None else within_order(found, signs)
+        smoothed, signs = with_probabilities(tree, self.probabilities, self.probability_strength_), self._signs()
+        return smoothed if signs is None else within_order(smoothed, signs)
 
     def _refuse_levels(self, proposer: Proposer) -> None:
         if self.levels_ and proposer.is_quantitative():
@@ -355,8 +362,8 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         def space_of(part: _Training) -> PlaneSpace:
             return PlaneSpace(part.X, part.codes, len(self.classes_), part.weights, self._level_counts())
 
-        def grown_on(part: _Training, space: PlaneSpace, own: _Draws) -> list[Callable[[], Tree]]:
-            return [partial(start.tree, part, space, own, self._gaps == LEARN) for start in starts]
+        def grown_on(part: _Training, space: PlaneSpace, part_draws: _Draws) -> list[Callable[[], Tree]]:
+            return [partial(start.tree, part, space, part_draws, self._gaps == LEARN) for start in starts]
 
         def parts() -> Iterator[Fold]:
             number = min(how.folds, len(rows.X))
@@ -364,17 +371,17 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             for i, (grow_on, test_on) in enumerate(shuffled_folds(len(rows.X), number, seed, rows.groups)):
                 part = rows.part(grow_on)
                 space = space_of(part)
-                own = _Draws.of(seeds.integer(draws.seed, "refinement fold", i))
-                yield Fold(space, rows.part(test_on), grown_on(part, space, own))
+                fold_draws = _Draws.of(seeds.integer(draws.seed, "refinement fold", i))
+                yield Fold(space, rows.part(test_on), grown_on(part, space, fold_draws))
 
         space = space_of(rows)
         if len(rows.X) < 2:  # nothing to divide, and nothing to choose
             penalty, starts = 0.0 if penalty is None else penalty, starts[:1]
-        own = grown_on(rows, space, draws)
+        trees = grown_on(rows, space, draws)
         penalties = penalties_of(space, how.n_penalties) if penalty is None else np.array([penalty])
         own_limits = None if isinstance(self, Refinement) else self
         settings = how.settings(threads_of(self), own_limits)
-        return refined(space, own, parts(), penalties, how.standard_errors, settings)
+        return refined(space, trees, parts(), penalties, how.standard_errors, settings)
 
     def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
         """Return what a tree grown with each value of max_misrate would predict, from this one tree.
@@ -542,14 +549,14 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
 
     def _checked_proposer(self) -> Proposer:
         owner = type(self).__name__
-        own = self.get_params(deep=False)
+        params = self.get_params(deep=False)
         if isinstance(self.pruning, PruningRule):
-            del own["pruning"]
+            del params["pruning"]
             check(self.pruning.get_params(deep=False), self.pruning.constraints, type(self.pruning).__name__)
         if isinstance(self.refine, Refinement):
-            del own["refine"]
+            del params["refine"]
             check(self.refine.get_params(deep=False), self.refine.constraints, type(self.refine).__name__)
-        check(own, self.constraints, owner)
+        check(params, self.constraints, owner)
         for name, plain in (("refine", NO_REFINEMENT), ("leaf_models", NO_MODELS)):
             if self.path and getattr(self, name) != plain:
                 raise ConfigError(f"path of {owner} needs {name} {plain!r}. Got {getattr(self, name)!r}.")
@@ -577,20 +584,20 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         if not self.needs_pruning_rows:
             return useful, useful[:0]
         if pruning_rows is not None:
-            kept = np.asarray(pruning_rows)
-            whole = kept.ndim == 1 and (kept.dtype.kind in "iu" or len(kept) == 0)
-            if not whole or (len(kept) and not 0 <= kept.min() <= kept.max() < n):
+            prune_on = np.asarray(pruning_rows)
+            whole = prune_on.ndim == 1 and (prune_on.dtype.kind in "iu" or len(prune_on) == 0)
+            if not whole or (len(prune_on) and not 0 <= prune_on.min() <= prune_on.max() < n):
                 raise ConfigError(f"pruning_rows must be row numbers from 0 to {n - 1}. Got {pruning_rows!r}.")
-            kept = kept.astype(np.intp)
+            prune_on = prune_on.astype(np.intp)
         elif len(useful) < 2:
-            kept = useful[:0]
+            prune_on = useful[:0]
         elif groups is not None:
-            kept = useful[share_of(groups[useful], self.pruning_fraction, rng)]
+            prune_on = useful[share_of(groups[useful], self.pruning_fraction, rng)]
         else:
             size = min(max(round(self.pruning_fraction * len(useful)), 1), len(useful) - 1)
-            kept = rng.choice(useful, size=size, replace=False)
+            prune_on = rng.choice(useful, size=size, replace=False)
         is_kept = np.zeros(n, dtype=bool)
-        is_kept[kept] = True
+        is_kept[prune_on] = True
         grow_on = useful[~is_kept[useful]]
         if len(grow_on) == 0:
             raise ConfigError("pruning_rows must leave rows to grow the tree on. They cover all rows.")
@@ -649,23 +656,23 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             yield self._grow(rows.part(grow_on), proposer, draws), rows.part(left_out)
 
     def _pruned(
-        self, growing: _Training, kept: _Training, proposer: Proposer, draws: _Draws, seen: _Seen | None = None
+        self, growing: _Training, held_out: _Training, proposer: Proposer, draws: _Draws, seen: _Seen | None = None
     ) -> Tree:
-        """A tree grown on `growing` and pruned; `kept` are rows kept from growth. seen : gets the trees on the way"""
+        """A tree grown on `growing` and pruned. held_out : rows to prune on; seen : gets the trees on the way"""
         tree, rule = self._grow(growing, proposer, draws), self._rule()
         if seen is not None:
             seen.grown.append(tree)
 
         def folds(number: int) -> Iterator[tuple[Tree, LabeledRows]]:
-            for one in self._folds(growing, number, proposer, draws):
+            for fold in self._folds(growing, number, proposer, draws):
                 if seen is not None:
-                    seen.folds.append(one)
-                yield one
+                    seen.folds.append(fold)
+                yield fold
 
         if rule.rows == TRAINING_ROWS:
             return pruned(rule, tree, CrossValidation(growing, folds))
         if rule.rows == KEPT_ROWS:
-            return pruned(rule, tree, kept) if len(kept.X) else tree
+            return pruned(rule, tree, held_out) if len(held_out.X) else tree
         return pruned(rule, tree, None)
 
     def _finished(
@@ -680,8 +687,8 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             own_seed = seeds.integer(draws.seed, "probability folds")
             divided = shuffled_folds(n, min(INNER_FOLDS, n), own_seed, growing.groups)
             for i, (grow_on, left_out) in enumerate(divided):
-                part, own = growing.part(grow_on), _Draws.of(seeds.integer(draws.seed, "probability fold", i))
-                yield grow(part, own), part, growing.part(left_out)
+                part, fold_draws = growing.part(grow_on), _Draws.of(seeds.integer(draws.seed, "probability fold", i))
+                yield grow(part, fold_draws), part, growing.part(left_out)
 
         n = len(growing.X)
         if self.probabilities != COUNTS:
@@ -767,12 +774,12 @@ class _Training(LabeledRows):
 class _Start(NamedTuple):
     """A way to grow a tree for refinement: an estimator with its heuristic, or a complete random tree of a depth.
 
-    The estimator has the classes and levels of the one whose fit it is part of. kept : rows to prune on
+    The estimator has the classes and levels of the one whose fit it is part of. held_out : rows to prune on
     """
 
     estimator: ObliqueTreeClassifier | None
     proposer: Proposer | None = None
-    kept: _Training | None = None
+    held_out: _Training | None = None
     depth: int = 0
 
     def tree(self, rows: _Training, space: PlaneSpace, draws: _Draws, missing: bool) -> Tree:
@@ -780,9 +787,9 @@ class _Start(NamedTuple):
         if self.estimator is None or self.proposer is None:
             rng = seeds.generator(draws.seed, "random tree", self.depth)
             return random_tree(space, self.depth, rng, missing)
-        kept = rows.part(np.empty(0, dtype=np.intp)) if self.kept is None else self.kept
+        held_out = rows.part(np.empty(0, dtype=np.intp)) if self.held_out is None else self.held_out
         # Trees of a start have the numbers that they have alone, whatever other starts there are.
-        return self.estimator._pruned(rows, kept, self.proposer, draws._replace(numbers=itertools.count()))
+        return self.estimator._pruned(rows, held_out, self.proposer, draws._replace(numbers=itertools.count()))
 
 
 def shuffled_folds(

@@ -78,10 +78,10 @@ def is_foreign(spec: AlgorithmSpec) -> bool:
     return _needs_code(spec.name, spec.params, [*spec.params.items(), *grid])
 
 
-def _needs_code(path: str, params: Mapping[str, Any], given: Iterable[tuple[str, Any]]) -> bool:
+def _needs_code(path: str, params: Mapping[str, Any], entries: Iterable[tuple[str, Any]]) -> bool:
     if path not in CLASSES:
         return True
-    for name, value in given:
+    for name, value in entries:
         if refused(path, params, name, value):
             return True
         inner = value.get("params") or {} if (nested := nested_class(value)) else {}

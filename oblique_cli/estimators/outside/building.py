@@ -42,68 +42,72 @@ def load_class(path: str) -> Any:
         close = difflib.get_close_matches(name, classes, n=2, cutoff=0.5)
         hint = f" Did you mean {' or '.join(f'{module}.{word}' for word in close)}?" if close else near(path)
         raise ConfigError(f"class {path}: {module} has no {name}.{hint}")
-    found = getattr(home, name)
-    if not inspect.isclass(found) or not (is_ydf(found) or (hasattr(found, "fit") and hasattr(found, "predict"))):
+    cls = getattr(home, name)
+    if not inspect.isclass(cls) or not (is_ydf(cls) or (hasattr(cls, "fit") and hasattr(cls, "predict"))):
         raise ConfigError(f"class {path} is no estimator: it is no class with the methods fit and predict.")
-    return found
+    return cls
 
 
-def is_ydf(found: Any) -> bool:
+def is_ydf(cls: Any) -> bool:
     """Whether a class is a learner of YDF, which has an interface of its own."""
-    return str(getattr(found, "__module__", "")).startswith("ydf.") and hasattr(found, "train")
+    return str(getattr(cls, "__module__", "")).startswith("ydf.") and hasattr(cls, "train")
 
 
-def parameters(found: Any) -> tuple[dict[str, Any], bool]:
+def parameters(cls: Any) -> tuple[dict[str, Any], bool]:
     """Return the parameters of a class with their defaults, and whether it takes others as well."""
-    signature = inspect.signature(found)
+    signature = inspect.signature(cls)
     kinds = inspect.Parameter
-    own = {
-        name: one.default
-        for name, one in signature.parameters.items()
-        if one.kind in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)
+    defaults = {
+        name: parameter.default
+        for name, parameter in signature.parameters.items()
+        if parameter.kind in (kinds.POSITIONAL_OR_KEYWORD, kinds.KEYWORD_ONLY)
     }
-    further = any(one.kind == kinds.VAR_KEYWORD for one in signature.parameters.values())
-    if further and hasattr(found, "get_params"):
-        known = found().get_params(deep=False)
+    further = any(parameter.kind == kinds.VAR_KEYWORD for parameter in signature.parameters.values())
+    if further and hasattr(cls, "get_params"):
+        known = cls().get_params(deep=False)
         # LightGBM passes other names of its own on; XGBoost lists all that it has.
-        further = library_of(found.__module__) != "xgboost"
-        own = {**known, **own}
-    return own, further
+        further = library_of(cls.__module__) != "xgboost"
+        defaults = {**known, **defaults}
+    return defaults, further
 
 
 def check(path: str, params: Mapping[str, Any]) -> None:
     """Raise ConfigError for a class that cannot be used, or for the first parameter that it does not have."""
-    found = load_class(path)
-    own, further = parameters(found)
+    cls = load_class(path)
+    defaults, further = parameters(cls)
     for name, value in params.items():
         if nested := nested_class(value):
             check(nested, value.get("params") or {})
-        if name in own:
+        if name in defaults:
             continue
-        close = difflib.get_close_matches(name, sorted(own), n=3, cutoff=0.9 if further else 0.5)
+        close = difflib.get_close_matches(name, sorted(defaults), n=3, cutoff=0.9 if further else 0.5)
         if close or not further:
-            hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else f" It has: {', '.join(sorted(own))}."
+            hint = (
+                f" Did you mean {' or '.join(map(repr, close))}?"
+                if close
+                else f" It has: {', '.join(sorted(defaults))}."
+            )
             raise ConfigError(f"{path} has no parameter {name!r}.{hint}")
-    needed = [name for name, default in own.items() if default is inspect.Parameter.empty and name not in params]
-    if needed and not is_ydf(found):
+    needed = [name for name, default in defaults.items() if default is inspect.Parameter.empty and name not in params]
+    if needed and not is_ydf(cls):
         raise ConfigError(f"{path} needs the parameter {needed[0]!r}; set it under params.")
 
 
 def build(path: str, params: Mapping[str, Any], seed: int | None) -> Any:
     """Return an unfitted estimator of a checked class: with the seed, and with one thread, unless `params` say else."""
-    found = load_class(path)
-    own, _ = parameters(found)
-    given = {name: _built(value, seed) for name, value in params.items()}
+    cls = load_class(path)
+    defaults, _ = parameters(cls)
+    arguments = {name: _built(value, seed) for name, value in params.items()}
     for names, value in ((SEEDS, seed), (THREADS, 1)):
-        if value is not None and not any(name in given for name in names):
-            given |= dict.fromkeys([name for name in names if name in own][:1], value)
-    if is_ydf(found):
+        if value is not None and not any(name in arguments for name in names):
+            arguments |= dict.fromkeys([name for name in names if name in defaults][:1], value)
+    if is_ydf(cls):
         from oblique_cli.estimators.outside.ydf_learner import YdfClassifier
 
-        return YdfClassifier(found, given)
+        return YdfClassifier(cls, arguments)
     if library_of(path) == "catboost":  # which otherwise keeps a diary in the folder where it runs
-        given["allow_writing_files"] = False
-    return found(**given)
+        arguments["allow_writing_files"] = False
+    return cls(**arguments)
 
 
 def _built(value: Any, seed: int | None) -> Any:
@@ -174,14 +178,14 @@ class Model:
 
     def predict(self, X: np.ndarray) -> np.ndarray:
         """Return class codes or numbers (n,). ValueError for predictions of another shape, or labels never seen."""
-        found = np.asarray(self.estimator.predict(self._scaled(X)))
-        found = found.ravel() if found.size == len(X) else found
-        if found.shape != (len(X),):
-            raise ValueError(f"{self._path} predicts an array of shape {found.shape} for {len(X)} rows")
+        predicted = np.asarray(self.estimator.predict(self._scaled(X)))
+        predicted = predicted.ravel() if predicted.size == len(X) else predicted
+        if predicted.shape != (len(X),):
+            raise ValueError(f"{self._path} predicts an array of shape {predicted.shape} for {len(X)} rows")
         if self._regression:
-            return found.astype(np.float64)
-        codes = found.astype(np.int64)
-        if (codes != found).any() or (codes < 0).any() or (codes >= len(self.classes_)).any():
+            return predicted.astype(np.float64)
+        codes = predicted.astype(np.int64)
+        if (codes != predicted).any() or (codes < 0).any() or (codes >= len(self.classes_)).any():
             raise ValueError(f"{self._path} predicts labels that it was not given")
         return np.asarray(self.classes_[codes], dtype=np.int32)
 
@@ -192,9 +196,9 @@ class Model:
 
     def shares(self, X: np.ndarray) -> np.ndarray:
         """Return the class shares (n, k), columns as in `classes_`."""
-        found = np.asarray(self.estimator.predict_proba(self._scaled(X)))
-        whole = found.astype(np.float64)
-        if found.dtype != np.float64:  # rounded to fewer digits, so that a row sums to one only nearly
+        shares = np.asarray(self.estimator.predict_proba(self._scaled(X)))
+        whole = shares.astype(np.float64)
+        if shares.dtype != np.float64:  # rounded to fewer digits, so that a row sums to one only nearly
             totals = whole.sum(axis=1, keepdims=True)
             whole = np.divide(whole, totals, out=whole, where=np.abs(totals - 1) < 1e-3)
         return whole

@@ -34,13 +34,13 @@ def serve(descriptor: int, parent: int) -> None:
     for stream in (1, 2):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
     warnings.simplefilter("ignore")
-    models, own = _Models(), os.getpid()
+    models, process = _Models(), os.getpid()
     _keep_from_copies(descriptor)
     with Connection(descriptor) as pipe, contextlib.suppress(EOFError, OSError):
         while True:
             question, verb, arguments = pipe.recv()
             answer = _answer(getattr(models, verb), arguments)
-            if os.getpid() != own:  # a copy that the model has made of this process came back from its work as well
+            if os.getpid() != process:  # a copy that the model has made of this process came back from its work as well
                 os._exit(0)
             pipe.send((question, *answer))
 

@@ -82,11 +82,11 @@ class OutsideEstimator:
             regression=self.regression,
             seed=self.random_state,
         )
-        seconds, self.cpu_seconds_, found = self._remote.fit(X, y)
+        seconds, self.cpu_seconds_, facts = self._remote.fit(X, y)
         if not self.regression:
-            self.classes_ = found["classes"]
-        self._has_shares = found["has_shares"]
-        self.n_leaves_, self.n_nodes_, self.depth_, self.n_terms_ = found["sizes"]
+            self.classes_ = facts["classes"]
+        self._has_shares = facts["has_shares"]
+        self.n_leaves_, self.n_nodes_, self.depth_, self.n_terms_ = facts["sizes"]
         self.seconds_saved_ = seconds - (time.perf_counter() - started)
         return self
 

@@ -131,11 +131,11 @@ def task_of_class(path: str) -> str:
 
 def near(path: str) -> str:
     """Return the sentence that names the nearest known classes, by their own name or with their module."""
-    own = path.rpartition(".")[2].lower()
+    word = path.rpartition(".")[2].lower()
     by_name: dict[str, list[str]] = {}
     for known in CLASSES:
         by_name.setdefault(known.rpartition(".")[2].lower(), []).append(known)
-    names = [full for name in difflib.get_close_matches(own, by_name, n=3, cutoff=0.75) for full in by_name[name]]
+    names = [full for name in difflib.get_close_matches(word, by_name, n=3, cutoff=0.75) for full in by_name[name]]
     # A class of the same library is meant more often than one of a similar name elsewhere.
     names = [full for full in names if library_of(full) == library_of(path)] or names
     if names:
@@ -170,10 +170,10 @@ class Values:
         """Return what a value must be, for messages."""
         kinds = {"mappings": "a mapping of words to numbers", "estimators": "{class: ..., params: ...}"}
         kinds |= {"flags": f"numbers and the options {', '.join(self.words)}"}
-        found = ["a number", *(what for kind, what in kinds.items() if kind in self.kinds)]
+        forms = ["a number", *(what for kind, what in kinds.items() if kind in self.kinds)]
         if self.words and "flags" not in self.kinds:
-            found.append(f"one of {', '.join(map(repr, self.words))}")
-        return " or ".join(found)
+            forms.append(f"one of {', '.join(map(repr, self.words))}")
+        return " or ".join(forms)
 
 
 def _is_number(word: str) -> bool:
@@ -191,17 +191,17 @@ def allowed() -> Mapping[str, Mapping[str, Values]]:
     problems = Problems()
     plain = parse(read(ALLOWED, ALLOWED.name, problems), problems, quick=True).plain()
     problems.check()
-    found: dict[str, dict[str, Values]] = {}
+    by_library: dict[str, dict[str, Values]] = {}
     for library, groups in plain.items():
         kinds: dict[str, set[str]] = {}
         words = {**groups.get("words", {}), **groups.get("flags", {})}
         for kind, names in groups.items():
             for name in names if isinstance(names, Mapping) else names.split():
                 kinds.setdefault(name, set()).add(kind)
-        found[library] = {
-            name: Values(frozenset(own), tuple(words.get(name, "").split())) for name, own in kinds.items()
+        by_library[library] = {
+            name: Values(frozenset(of_name), tuple(words.get(name, "").split())) for name, of_name in kinds.items()
         }
-    return found
+    return by_library
 
 
 @dataclass(frozen=True)
@@ -224,8 +224,8 @@ def signatures() -> Mapping[str, Signature]:
 
 def parameters_of(path: str) -> Mapping[str, Values]:
     """Return those parameters of a known class that a configuration may set."""
-    own = allowed().get(library_of(path), {})
-    return {name: own[name] for name in signatures()[path].parameters} if path in signatures() else own
+    known = allowed().get(library_of(path), {})
+    return {name: known[name] for name in signatures()[path].parameters} if path in signatures() else known
 
 
 def refused(path: str, params: Mapping[str, Any], name: str, value: Any) -> str:
@@ -233,17 +233,17 @@ def refused(path: str, params: Mapping[str, Any], name: str, value: Any) -> str:
 
     params : all parameters of the class, of which a grid's estimator is one; estimators in value are not looked at
     """
-    own = parameters_of(path)
-    if name not in own:
-        close = difflib.get_close_matches(name, own, n=3, cutoff=0.5)
+    known = parameters_of(path)
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
         hint = f" Did you mean {' or '.join(map(repr, close))}?" if close else ""
         return f"{path} has no parameter {name!r} that is known to open no file and to run no code.{hint}"
-    if "grids" in own[name].kinds:
+    if "grids" in known[name].kinds:
         return next(filter(None, (_refused_of_grid(path, params, name, grid) for grid in _listed_grids(value))), "")
-    if own[name].hold(value):
+    if known[name].hold(value):
         return ""
     shown = repr(value) if len(repr(value)) <= 80 else f"{repr(value)[:80]}..."
-    return f"{name} of {path} must be {own[name].describe()}. Got {shown}."
+    return f"{name} of {path} must be {known[name].describe()}. Got {shown}."
 
 
 def _listed_grids(value: Any) -> Iterable[Any]:
@@ -256,16 +256,16 @@ def _refused_of_grid(path: str, params: Mapping[str, Any], name: str, grid: Any)
         return f"{name} of {path} must be a mapping of parameters to lists of values."
     for key, values in grid.items():
         *steps, last = ("estimator", *str(key).split("__"))
-        found: Any = {"params": params}
+        node: Any = {"params": params}
         for step in steps:
-            found = (found.get("params") or {}).get(step) if isinstance(found, Mapping) else None
-        inner = nested_class(found)
+            node = (node.get("params") or {}).get(step) if isinstance(node, Mapping) else None
+        inner = nested_class(node)
         if inner is None:
             return f"{name} of {path} has the key {key!r}, which is no parameter of its estimator."
         for value in values if inner in CLASSES else ():
             if nested_class(value):
                 return f"{key} in {name} of {path} must be words and numbers. Got an estimator."
-            if fault := refused(inner, found.get("params") or {}, last, value):
+            if fault := refused(inner, node.get("params") or {}, last, value):
                 return fault
     return ""
 

@@ -92,10 +92,10 @@ class LimitedEstimator:
         return self._remote.whole().estimator
 
     def __getattr__(self, name: str) -> Any:
-        own = self.__dict__
-        if name in own.get("_methods", ()):
+        state = self.__dict__
+        if name in state.get("_methods", ()):
             return functools.partial(self._remote.call, name)
         # What came with the fit would be there if there was any.
-        if "_remote" in own and name not in (*ATTRIBUTES, *METHODS) and not name.startswith("__"):
+        if "_remote" in state and name not in (*ATTRIBUTES, *METHODS) and not name.startswith("__"):
             return getattr(self.whole, name)
         raise AttributeError(f"{self.display_name} has no attribute {name!r}")

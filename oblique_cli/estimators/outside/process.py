@@ -59,8 +59,8 @@ class Process:
 
     def forgotten(self) -> list[int]:
         """Return the numbers that are to be forgotten, once."""
-        found, self._forget = self._forget, []
-        return found
+        numbers, self._forget = self._forget, []
+        return numbers
 
     @property
     def generation(self) -> int:

@@ -62,12 +62,12 @@ def usual(estimator: Any) -> Sizes:
 
 def together(sizes: Iterable[Sizes]) -> Sizes:
     """Return the sizes of an ensemble: sums of leaves, nodes and terms, and the deepest."""
-    found = list(sizes)
+    listed = list(sizes)
     return Sizes(
-        leaves=sum(size.leaves for size in found),
-        nodes=sum(size.nodes for size in found),
-        depth=max((size.depth for size in found), default=0),
-        terms=sum(size.terms for size in found),
+        leaves=sum(size.leaves for size in listed),
+        nodes=sum(size.nodes for size in listed),
+        depth=max((size.depth for size in listed), default=0),
+        terms=sum(size.terms for size in listed),
     )
 
 
@@ -155,8 +155,8 @@ def _interpret(estimator: Any) -> Sizes:
     """Its trees are scikit-learn's inside; the additive models are none, and have a number in every bin of a term."""
     if hasattr(estimator, "term_scores_"):
         return Sizes(0, 0, 0, 1 + sum(int(np.count_nonzero(scores)) for scores in estimator.term_scores_))
-    found = vars(estimator).values()
-    return together(sizes_of(part) for part in found if type(part).__module__.startswith("sklearn.tree"))
+    parts = vars(estimator).values()
+    return together(sizes_of(part) for part in parts if type(part).__module__.startswith("sklearn.tree"))
 
 
 @SIZES.register("imodels")

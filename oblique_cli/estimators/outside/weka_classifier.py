@@ -81,9 +81,9 @@ class WekaClassifier:
             test, model = Path(folder, "test.arff"), Path(folder, "model")
             self._write(test, X, np.zeros(len(X), dtype=np.int64))
             model.write_bytes(self.model_)
-            said = run(self.java_class, ["-T", test, "-l", model, "-p", 0])
+            output = run(self.java_class, ["-T", test, "-l", model, "-p", 0])
         # inst#, actual, predicted, error, prediction: "    1      1:c0       2:c1   +   0.812"
-        labels = re.findall(r"^\s*\d+\s+\S+:c\d+\s+\d+:c(\d+)", said, re.MULTILINE)
+        labels = re.findall(r"^\s*\d+\s+\S+:c\d+\s+\d+:c(\d+)", output, re.MULTILINE)
         if len(labels) != len(X):
             raise RuntimeError(f"WEKA predicted {len(labels)} of {len(X)} rows")
         return np.array(labels, dtype=np.int64)

@@ -41,11 +41,11 @@ class YdfClassifier:
 
     def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Return the shares (n, k) of the labels 0 to k - 1."""
-        found = np.asarray(self.model_.predict(self._columns(X)), dtype=np.float64)
-        if found.ndim == 1:  # of two labels YDF gives the share of the second, and it orders them by frequency
-            found = np.column_stack([1 - found, found])
+        predicted = np.asarray(self.model_.predict(self._columns(X)), dtype=np.float64)
+        if predicted.ndim == 1:  # of two labels YDF gives the share of the second, and it orders them by frequency
+            predicted = np.column_stack([1 - predicted, predicted])
         shares = np.zeros((len(X), int(self.labels_.max()) + 1))
-        shares[:, self.labels_] = found
+        shares[:, self.labels_] = predicted
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def predict(self, X: np.ndarray) -> np.ndarray:

@@ -84,25 +84,25 @@ class CARTRegressor(DecisionTreeRegressor, ShownRegression):
         X, y, sample_weight = _equal_rows(X, y, given_weight)
         if together is not None and np.shape(X)[0] < len(together):
             together = together[given_weight > 0]
-        given: Any = self.get_params(deep=False)["monotonic_cst"]
+        order: Any = self.get_params(deep=False)["monotonic_cst"]
         columns = 1
-        if given is not None and (shape := np.shape(np.asarray(y)))[1:]:
+        if order is not None and (shape := np.shape(np.asarray(y)))[1:]:
             columns = shape[1]
         if columns > 1:
             raise ConfigError(
                 f"{ORDER} of {type(self).__name__} is for one output, and y has {columns} columns; set {ORDER} to "
                 "None, or fit a tree to each column."
             )
-        if isinstance(given, Mapping):
+        if isinstance(order, Mapping):
             names = list(getattr(X, "columns", ()))
-            self.monotonic_cst = signs_by_column(given, names, np.shape(X)[1], type(self).__name__).tolist()
+            self.monotonic_cst = signs_by_column(order, names, np.shape(X)[1], type(self).__name__).tolist()
         alpha: Any = self.ccp_alpha
         try:
             if isinstance(alpha, str) and alpha == CV:
                 self.ccp_alpha = self._chosen_alpha(X, y, sample_weight, together)
             super().fit(X, y, sample_weight=sample_weight, check_input=check_input)
         finally:
-            self.monotonic_cst, self.ccp_alpha = given, alpha
+            self.monotonic_cst, self.ccp_alpha = order, alpha
         return self
 
     def _chosen_alpha(self, X: Any, y: Any, weights: Any, groups: Groups | None) -> float:

@@ -183,9 +183,9 @@ class TPRTIRegressor(ModelTreeRegressor, LookAhead, kw_only=True):
 
     def _proposals(self, X: Array, y: Array) -> Proposals:
         step = self.subset_size if self.step is None else self.step
-        found = turning_points(X, y, self._discrete(X), self.subset_size, step, self.cos_beta)
-        self.turning_points_ = found
-        return AllTurns(found) if self.variant == "A" else FarthestTurn(found)
+        turns = turning_points(X, y, self._discrete(X), self.subset_size, step, self.cos_beta)
+        self.turning_points_ = turns
+        return AllTurns(turns) if self.variant == "A" else FarthestTurn(turns)
 
     def _discrete(self, X: Array) -> NDArray[np.bool_]:
         p = X.shape[1]

@@ -139,19 +139,19 @@ class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
             )
         proposer = PROPOSERS[self.proposer]()
 
-        def grown(kept: NDArray[np.intp]) -> Tree:
+        def grown(train: NDArray[np.intp]) -> Tree:
             tree_seed = integer(seed, "tree", 0)
-            return grow(np.ascontiguousarray(rows[kept]), targets[kept], proposer, settings, tree_seed)
+            return grow(np.ascontiguousarray(rows[train]), targets[train], proposer, settings, tree_seed)
 
-        def pruned(kept: NDArray[np.intp]) -> Tree:
-            tree = grown(kept)
+        def pruned(train: NDArray[np.intp]) -> Tree:
+            tree = grown(train)
             if self.pruning == "none":
                 return tree
-            own_groups = None if together is None else together[kept]
-            parts = left_out(len(kept), self.pruning_folds, seed, "pruning folds", own_groups)
-            some = np.ascontiguousarray(rows[kept]), targets[kept]
+            own_groups = None if together is None else together[train]
+            parts = left_out(len(train), self.pruning_folds, seed, "pruning folds", own_groups)
+            some = np.ascontiguousarray(rows[train]), targets[train]
             errors = float(self.standard_errors)
-            alpha = chosen_alpha(tree, *some, parts, lambda inner: grown(kept[inner]), errors, own_groups)
+            alpha = chosen_alpha(tree, *some, parts, lambda inner: grown(train[inner]), errors, own_groups)
             return fixed_alpha(tree, alpha)
 
         every = np.arange(len(rows))

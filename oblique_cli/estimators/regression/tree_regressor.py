@@ -107,7 +107,7 @@ class ShownNumbers(TreeKind):
             light=light,
             most=MOST_TERMS,
         )
-        said = _unbroken(leaf_texts(tree, features, classes, precision))
+        texts = _unbroken(leaf_texts(tree, features, classes, precision))
         brief = _unbroken(leaf_texts(tree, features, classes, precision, MOST_TERMS))
         models = tree.equations
 
@@ -120,7 +120,7 @@ class ShownNumbers(TreeKind):
                 model = [[j, float(models.coef[node.number, j])] for j in used]
                 rule = {"v": [float(models.intercept[node.number]), model, *(models.bounds_of(node.number) or ())]}
             # An equation says its rows itself.
-            text, short = said[node.number], brief[node.number]
+            text, short = texts[node.number], brief[node.number]
             return replace(node, text=text, brief=short, counts=(), n_rows=-1, rule=rule)
 
         return replace(view, nodes=tuple(shown(node) for node in view.nodes), classes=(), plane=None, toward="")

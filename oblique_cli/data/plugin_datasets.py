@@ -1,4 +1,4 @@
-"""A data set as somebody else hands it over: a table of text with what is known of it, or arrays."""
+"""A data set of a plugin or of another library: a table of text with its target, task and qualitative columns."""
 
 from __future__ import annotations
 

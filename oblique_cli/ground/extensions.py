@@ -1,8 +1,8 @@
-"""The doors of `papers/`: what its rooms add to the registries and tables of the others, and where it is.
+"""What `papers/` adds to the registries and tables of other folders, and the modules that have it.
 
-Families of their own (trees over discrete features, hierarchies, PATHFINDER) and the papers themselves come in as a
-plugin does: nothing outside `papers/` imports from it but by this list, and each module is loaded when somebody asks
-for what it has. This is the whole list. `tests/test_floors.py` holds that there is no other way in.
+`papers/` holds trees over discrete features, hierarchies, PATHFINDER and the papers themselves. It is used as a plugin
+is: no module outside imports from it except by this list, and each module is loaded on first use
+(`tests/test_floors.py`).
 """
 
 from __future__ import annotations

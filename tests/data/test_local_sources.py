@@ -10,9 +10,9 @@ import pytest
 from data_support import no_user_folders, site
 from sklearn import datasets
 
-from oblique_cli.data import at_hand, openml
+from oblique_cli.data import local_sources, openml
 from oblique_cli.data.catalogue import load, remark
-from oblique_cli.data.handed import FURTHER, Handed, of_arrays
+from oblique_cli.data.plugin_datasets import FURTHER, Handed, of_arrays
 from oblique_cli.data.text_table import Table
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground.nouns import DatasetSpec
@@ -90,9 +90,9 @@ def test_offline_is_one_sentence_and_what_was_fetched_works(server, no_user_fold
         f"OpenML 31 is not in {place}, and offline nothing is fetched; run once without --offline"
     )
     assert server.log == []
-    assert not at_hand.is_there(spec())
+    assert not local_sources.is_there(spec())
     load(spec())
-    assert at_hand.is_there(spec()) and load(spec(), offline=True).n == 4
+    assert local_sources.is_there(spec()) and load(spec(), offline=True).n == 4
 
 
 def test_a_damaged_file_is_moved_aside_and_fetched_again(server, no_user_folders):
@@ -174,7 +174,7 @@ def test_another_target_and_none(server):
         load(spec(target="colour"))
 
 
-@pytest.mark.parametrize("name", at_hand.SKLEARN)
+@pytest.mark.parametrize("name", local_sources.SKLEARN)
 def test_a_set_of_scikit_learn_has_its_numbers(name):
     d = load(DatasetSpec(name, source=f"sklearn:{name}"))
     X, y = getattr(datasets, f"load_{name}")(return_X_y=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from oblique_cli.data.handed import FURTHER, Handed, of_arrays
+from oblique_cli.data.plugin_datasets import FURTHER, Handed, of_arrays
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.foreign import error_text, plugin_fault
 from oblique_cli.ground.nouns import DatasetSpec
@@ -25,21 +25,21 @@ def load(spec: DatasetSpec, offline: bool = False, task: str = "", groups: str =
     """Return the data set of a request with a `source`, or of a plugin. Parameters as in `catalogue.load`."""
     from oblique_cli.data.dataset import from_table
 
-    handed = handed_of(spec, offline, task)
+    loaded = table_of(spec, offline, task)
     return from_table(
-        handed.table,
-        handed.target,
+        loaded.table,
+        loaded.target,
         name=spec.name,
-        task=handed.task,
-        qualitative=tuple(dict.fromkeys((*handed.qualitative, *spec.qualitative))),
+        task=loaded.task,
+        qualitative=tuple(dict.fromkeys((*loaded.qualitative, *spec.qualitative))),
         missing=spec.missing,
         encoding=spec.encoding,
-        note=handed.note,
+        note=loaded.note,
         groups=groups,
     )
 
 
-def handed_of(spec: DatasetSpec, offline: bool, task: str) -> Handed:
+def table_of(spec: DatasetSpec, offline: bool, task: str) -> Handed:
     """Return the table of a request."""
     kind, _, which = spec.source.partition(":")
     if kind == "sklearn":
@@ -50,16 +50,16 @@ def handed_of(spec: DatasetSpec, offline: bool, task: str) -> Handed:
         return openml.load(int(which), spec.target, offline, task)
     where = f"data set {spec.name!r}"
     try:
-        found = FURTHER[spec.name]()
+        returned = FURTHER[spec.name]()
     except ConfigError:
         raise
     except Exception as error:  # of somebody else's code
         raise DataError(f"{where}: {plugin_fault(error) or f'its plugin failed ({error_text(error)})'}.") from error
-    if isinstance(found, Handed):
-        return found
-    if not (isinstance(found, tuple) and len(found) == 2):
-        raise DataError(f"{where}: its plugin must return a Handed table, or X and y. Got {quoted(found)}.")
-    return of_arrays(where, *found)
+    if isinstance(returned, Handed):
+        return returned
+    if not (isinstance(returned, tuple) and len(returned) == 2):
+        raise DataError(f"{where}: its plugin must return a Handed table, or X and y. Got {quoted(returned)}.")
+    return of_arrays(where, *returned)
 
 
 def is_at_hand(spec: DatasetSpec) -> bool:
@@ -90,10 +90,10 @@ def note_of(spec: DatasetSpec) -> str:
 def _sklearn(name: str) -> Handed:
     from sklearn import __version__, datasets
 
-    found = getattr(datasets, f"load_{name}")()
+    bunch = getattr(datasets, f"load_{name}")()
     task = "regression" if name in REGRESSION else "classification"
-    labels = found.target if task == "regression" else [found.target_names[code] for code in found.target]
+    labels = bunch.target if task == "regression" else [bunch.target_names[code] for code in bunch.target]
     note = f"{name} of scikit-learn {__version__}"
     return of_arrays(
-        f"data set sklearn {name}", found.data, labels, list(map(str, found.feature_names)), "target", task, note
+        f"data set sklearn {name}", bunch.data, labels, list(map(str, bunch.feature_names)), "target", task, note
     )
