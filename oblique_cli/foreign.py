@@ -13,7 +13,7 @@ _OWNERS: dict[str, str] = {}  # module of a plugin, or the package that it is in
 
 
 def register_owner(module: str, who: str) -> None:
-    """Say that the code of a module, and of those below it, is that of a plugin. who : as sentences begin"""
+    """Register a module and its submodules as code of a plugin. who : begins the sentences on its errors"""
     _OWNERS[module] = who
 
 

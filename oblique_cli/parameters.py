@@ -134,7 +134,7 @@ class Declared:
         from_bases = {name: declared.get(name, parameter) for name, parameter in inherited.items()}
         added = {name: parameter for name, parameter in declared.items() if name not in from_bases}
         parameters = added | from_bases if kw_only else from_bases | added
-        # Else the constructor is one that somebody wrote, and this class has nothing to add to it.
+        # Otherwise the constructor is written by hand, and this class adds nothing to it.
         if declared or parameters.keys() != cls.parameters.keys() or hasattr(cls.__init__, "declared"):
             cls.parameters = parameters
             if "constraints" not in vars(cls):
@@ -149,7 +149,7 @@ class Declared:
 
 
 def _declared(cls: type[Any], inherited: Mapping[str, Parameter], kw_only: bool) -> dict[str, Parameter]:
-    """The parameters that a class itself declares, with what it leaves to those of its bases."""
+    """Return the parameters that a class declares; what a declaration leaves out comes from the base class."""
     annotations = inspect.get_annotations(cls)
     declared = {}
     for name, parameter in vars(cls).items():
@@ -165,7 +165,7 @@ def _declared(cls: type[Any], inherited: Mapping[str, Parameter], kw_only: bool)
 
 
 def _written(cls: type[Any]) -> dict[str, Parameter]:
-    """The parameters of a constructor that somebody wrote."""
+    """Return the parameters of a constructor written by hand."""
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     arguments = [p for p in list(inspect.signature(cls.__init__).parameters.values())[1:] if p.kind not in kinds]
     constraints, aliases = cls.constraints, cls.aliases
@@ -182,7 +182,7 @@ def _written(cls: type[Any]) -> dict[str, Parameter]:
 
 
 def _constructor(cls: type[Any]) -> Any:
-    """Return an `__init__` that keeps what it is given: that of a dataclass with these fields."""
+    """Return an `__init__` that stores its arguments: that of a dataclass with these fields."""
     fields = [
         (name, parameter.annotation, field(default=parameter.default, kw_only=parameter.kw_only))
         for name, parameter in cls.parameters.items()
@@ -194,7 +194,7 @@ def _constructor(cls: type[Any]) -> Any:
 
 
 def documented(doc: str | None, parameters: Mapping[str, Parameter]) -> str | None:
-    """Return a docstring with a section of parameters, before that of attributes; one that has the section is kept."""
+    """Return a docstring with a section of parameters before the attributes; unchanged if the section is there."""
     if (
         doc is None
         or not any(parameter.help for parameter in parameters.values())

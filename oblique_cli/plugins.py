@@ -122,7 +122,7 @@ def digest(path: Path) -> str:
 
 
 def _home(module: str) -> str:
-    """Return the package whose modules are all the plugin's: that of the first folder with a file of its own."""
+    """Return the outermost package of a plugin that no other package shares: the first with an __init__ file."""
     first, *rest = module.split(".")
     for part in rest:
         spec = importlib.util.find_spec(first)

@@ -272,7 +272,7 @@ def call(arguments: Sequence[str]) -> int:
 
 
 def _lacks_memory(error: BaseException | None) -> bool:
-    """Whether an exception, or one that it came of, says that the system gives no more memory."""
+    """Whether an exception, or one of its causes, reports that no memory is left."""
     while error is not None:
         match = isinstance(error, ImportError | RuntimeError | OSError) and NO_MEMORY.search(str(error))
         if isinstance(error, MemoryError) or match or getattr(error, "errno", None) == errno.ENOMEM:
@@ -358,7 +358,7 @@ def _ended(text: str) -> str:
 
 
 def _meant(error: click.ClickException, command: click.Command) -> str:
-    """Return what somebody meant who gives a form as an option (--svg) or a file to write as an argument, or ""."""
+    """Return the advice for a format typed as an option (--svg), or an output file typed as an argument; else ""."""
     options = {name: option for option in command.params for name in option.opts}
     form = options.get("--format")
     if isinstance(error, click.NoSuchOption):

@@ -40,9 +40,9 @@ class Size(OptionType):
 
 
 def is_beyond(data: str, memory: int | None) -> bool:
-    """Whether a table is to be grown from the disk: Parquet or .npy that would not fit into `memory`.
+    """Whether the rows are read from disk during growth: Parquet or .npy larger than `memory`.
 
-    ConfigError for another file that would not fit.
+    ConfigError for any other file larger than `memory`.
     """
     if memory is None or not Path(data).is_file():
         return False
@@ -78,7 +78,7 @@ def fit_beyond(
     seed: int,
     quiet: bool,
 ) -> tuple[Any, Any, Any]:
-    """Return the model, what was fitted, and the table."""
+    """Return the model, the fit, and the table."""
     from oblique_cli.cli._own import with_arrays
     from oblique_cli.scale import fit_from_disk
     from oblique_cli.scale.disk_tables import npy_table, parquet_table
@@ -126,7 +126,7 @@ def fit_beyond(
 
 
 def _usual(algorithm: str, params: dict[str, Any]) -> dict[str, Any]:
-    """What is set for a table beyond memory where the user sets nothing."""
+    """Return the defaults for a table larger than memory."""
     from oblique_cli.estimators.algorithms import ALGORITHMS, BOOSTED
 
     known = ALGORITHMS[algorithm]
@@ -182,7 +182,7 @@ def at_work(scheduler: str | None, workers: int) -> Iterator[None]:
 
 
 def remarks(fitted: Any, table: Any) -> tuple[str, ...]:
-    """Return sentences on the test and on what the fit took."""
+    """Return sentences on the test error and on the memory and passes of the fit."""
     lines = []
     if fitted.tested:
         share = fitted.right / fitted.tested

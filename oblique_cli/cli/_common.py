@@ -59,7 +59,7 @@ results_option = click.option(
 def form_option(
     choices: Sequence[str], otherwise: str = "text", spelled: Mapping[str, str] | None = None, what: str = "Form"
 ) -> Command:
-    """Return the option --format, received as `format_`. Without it the ending of --output decides, else `otherwise`.
+    """Return the option --format, received as `format_`. Its default is the suffix of --output, else `otherwise`.
 
     spelled : endings of forms that have another name
     """
@@ -396,7 +396,7 @@ def say_missing(run: Run) -> None:
 
 
 def run_again(runner: Runner, name: str, only: Callable[[Job], bool]) -> tuple[RunSummary, ResultTable]:
-    """Run those folds of the stored run `name` again that `only` holds for, as `Runner.run` does."""
+    """Run again the folds of the stored run `name` that `only` accepts, as `Runner.run` does."""
     from oblique_cli.estimators.outside.algorithm import is_foreign
     from oblique_cli.experiments.store import Store
 
@@ -408,7 +408,7 @@ def run_again(runner: Runner, name: str, only: Callable[[Job], bool]) -> tuple[R
                 f"run {name!r} does not say where its file for data set {spec.name!r} is, because an older version "
                 f"began it: give its command again ({shlex.join(run.argv)})."
             )
-    # What a file of results says must not make this process import anything that its user has not allowed.
+    # A file of results must not cause an import that the user has not allowed.
     if run.experiment.code or any(map(is_foreign, run.experiment.algorithms)):
         raise ConfigError(
             f"run {name!r} imports code of its own: give its command again ({shlex.join(run.argv)}), which says "

@@ -58,11 +58,11 @@ def fit_to_all(
     suits: Callable[[str], None],
     options: OwnOptions | None = None,
 ) -> Fitted:
-    """Fit an algorithm to all rows of the data set `name`, or of a file of the user's own.
+    """Fit an algorithm to all rows of the data set `name`, or of a file of the user.
 
-    name : of a data set, or a file; csv : a file, whatever its name looks like
+    name : of a data set, or a file; csv : a file of any name
     algorithm : None for a tree that suits the data
-    where : the command that asks; suits : raises ConfigError for an algorithm that the command has no use for
+    where : the command, for messages; suits : raises ConfigError for an algorithm that the command cannot use
     options : how a file is read; a command may have an option `target` only, without the others
     """
     options = options or OwnOptions(target=target)
@@ -92,7 +92,7 @@ def _fitted(
     suits: Callable[[str], None],
     options: OwnOptions,
 ) -> Fitted:
-    """As `fit_to_all`, which says what is wrong with its arguments. full : overrides with whole keys"""
+    """As `fit_to_all`, which checks the arguments. full : overrides with whole keys"""
     load_scikit_learn()
     from oblique_cli import config
     from oblique_cli.data import catalogue

@@ -280,10 +280,10 @@ def with_arrays(data: str, options: OwnOptions, weights: str) -> tuple[OwnOption
 def looked_at(
     path: str, options: OwnOptions, overrides: Sequence[str], where: str, weights: str = ""
 ) -> tuple[DatasetSpec, Dataset, Columns]:
-    """Read a file and return the request for it with all that was found out of its task, the data, and its columns.
+    """Read a file and return its specification, the data, and its columns.
 
-    overrides : those of "dataset." count here; weights : the column of weights of rows, "" for none
-    raises ConfigError for a target or a task that has to be said
+    overrides : only those of "dataset." are used; weights : the column of sample weights, "" for none
+    raises ConfigError if target or task must be given
     """
     from oblique_cli import config
     from oblique_cli.data import catalogue, npy
@@ -294,10 +294,10 @@ def looked_at(
     source = source_of(path)  # DataError where there is nothing to read
     if path.lower().endswith(npy.ENDING):
         npy.table_of(path, source.where)  # which says what else the file may be
-    # The target is missing in what is asked first: the file says what it could be.
+    # Without --target the reader of the file names the columns that could be the target.
     plain = {**options.dataset_key(path), "target": options.target or "?"}
     about_data = [text for text in overrides if text.startswith("dataset.")]
-    # The algorithm is not looked at here, but has to go with what is done about missing values.
+    # Any algorithm does here that agrees with the treatment of missing values.
     learning = {"missing": "learn"} if "dataset.missing=keep" in about_data else {}
     experiment = config.from_mapping(
         {"version": 1, "dataset": plain, "algorithm": {"name": "axis_parallel", **learning}},
@@ -333,7 +333,7 @@ def pruned(algorithm: str, rows: int, grouped: bool) -> str | dict[str, Any]:
 
 
 def refuse_strays(options: OwnOptions, where: str) -> None:
-    """Raise a usage error for options of a file where there is none."""
+    """Raise a usage error for options of a file in a command without one."""
     if options.typed_names:
         raise click.UsageError(
             f"{' and '.join(options.typed_names)} {'goes' if len(options.typed_names) == 1 else 'go'} with {where}"
@@ -349,13 +349,13 @@ def experiment_of(
     sizes: Sizes = SIZES,
     **more: Any,
 ) -> Experiment:
-    """Return the experiment on files of the user's own, without a configuration.
+    """Return the experiment on files of the user, without a configuration.
 
     sizes : which keys of `cv` may be smaller than usual
     algorithms : none for those that suit the task; names are pruned where that is possible
     more : further keys of the configuration
-    Its name holds a digest of data and settings, so that another experiment on a file is another run. The number of
-    repetitions is no part of it, since a run may grow.
+    The name of the experiment has a digest of data and settings, so another experiment on the same file is another run.
+    The digest leaves out the number of repetitions, which may be raised later.
     """
     from oblique_cli import config
     from oblique_cli.data.own.source import stem

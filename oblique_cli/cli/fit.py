@@ -340,7 +340,7 @@ def _fit_beyond(
     precision: int,
     how: dict[str, Any],
 ) -> None:
-    """Fit to a table that is larger than memory, and say what came of it."""
+    """Fit to a table that is larger than memory, and print the result."""
     if tune or folds:
         raise click.UsageError(
             f"{'--tune' if tune else '--folds'} fits many times; a table larger than --memory is fitted once"
@@ -452,7 +452,7 @@ def _data_and_algorithms(
     data_dir: str | None,
     offline: bool,
 ) -> Any:
-    """The data set, how it is read, the algorithms, and the columns of a file of the user's own."""
+    """Return the data set, its specification, those of the algorithms, and the columns of a user's file."""
     from oblique_cli import config
     from oblique_cli.cli._fitting import full_key
     from oblique_cli.cli._own import UNASKED, is_own, looked_at, refuse_strays

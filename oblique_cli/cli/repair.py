@@ -76,7 +76,7 @@ def repair(run: str | None, check: bool, drop: bool, runner: Runner, format_: st
 
 
 def _is_among(damage: list[Damage], job: Job) -> bool:
-    """Whether a job is of a fold that was dropped: by its key, or by its place where the key is what was damaged."""
+    """Whether the fold of a job was dropped: by its key, or by its place if the key is damaged."""
     name = f"{job.dataset}/{job.algorithm} r{job.repeat} f{job.fold}"
     return any(job.key == fold.key or name == fold.name for fold in damage)
 

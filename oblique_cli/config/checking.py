@@ -121,7 +121,7 @@ class _Checking:
         return []
 
     def scalar(self, value: YamlValue, owner: str, constraint: Constraint) -> Any:
-        """Return a scalar that obeys `constraint`, in the type that makes equal settings identical."""
+        """Return a scalar that obeys `constraint`, converted so that equal settings have one digest."""
         inner = constraint.inner if isinstance(constraint, Optional) else constraint
         if isinstance(constraint, Optional) and value.data == "none" and not inner.holds("none"):
             return None
@@ -220,7 +220,7 @@ class _Checking:
         return self.imports and self.code != outside.ALLOW
 
     def missing(self, value: YamlValue, algorithm: AlgorithmSpec, dataset: DatasetSpec) -> None:
-        """Note a contradiction between what an algorithm and a data set say of missing values."""
+        """Report a contradiction between the missing-value settings of an algorithm and a data set."""
         if algorithm.name not in keys.algorithm_table():  # of another library, which may take them
             return
         known = "missing" in keys.algorithm_table()[algorithm.name].parameters
@@ -293,7 +293,7 @@ class _Checking:
         return DatasetSpec(**fields) if fields.get("name") else None
 
     def csv(self, entries: Mapping[str, YamlValue], fields: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the path and the name of a data set of the user's own."""
+        """Return the path and the name of a user's data set."""
         csv_entry = entries["csv"]
         if "target" not in entries:
             self.problems.add(csv_entry.key, "a csv needs target, the name of its class column.")
@@ -358,7 +358,7 @@ class _Checking:
                 self.problems.add(entry.place, message)
             else:
                 params[key] = self.scalar(entry, owner, constraints[key])
-        # Jobs and results know a parameter by one name, whichever of its two was written.
+        # Jobs and results store a parameter under one of its two names.
         stored = {key: algorithm.stored(key, [setting]) for key, setting in params.items()}
         params = {key: values[0] for key, values in stored.values()}
         grid = {key: tuple(values) for key, values in (algorithm.stored(*item) for item in grid.items())}
@@ -376,7 +376,7 @@ class _Checking:
         constraints: Mapping[str, Constraint],
         name: str,
     ) -> None:
-        """Put the entries of mappings such as `growth` in the place of these. groups : see `keys.groups_of`"""
+        """Replace mappings such as `growth` by their entries. groups : see `keys.groups_of`"""
         for part in [part for part in groups if part in entries]:
             owner, group = f"{part} of {name}", entries[part]
             if not isinstance(group.data, dict) or set(group.data) == {"grid"}:
@@ -427,7 +427,7 @@ class _Checking:
         return tuple(self.scalar(item, owner, constraint) for item in (bad[:1] or items))
 
     def cv(self, value: YamlValue) -> CVSpec:
-        """Return what `cv` says; its keys are those of all schemes and those of the scheme it names."""
+        """Return the specification in `cv`; its keys are those of all schemes and those of its scheme."""
         known = keys.cv()
         name = _scheme_of(value)
         if isinstance(name, str) and name not in SCHEMES and self.may_be_imported():
@@ -448,7 +448,7 @@ class _Checking:
         for key in entries:
             if key == "scheme" or key in scheme.takes() or (key == "tune" and scheme.tunes):
                 continue
-            # Whoever changes the scheme of a file below need not take its other keys back.
+            # A file that only changes the scheme of its base need not remove the other keys.
             if is_from_below(entries, key, "scheme") or plain.get(key, tune or None) is None or None in tune.values():
                 continue
             why = f", {scheme.unused[key]}" if key in scheme.unused else ""
@@ -465,7 +465,7 @@ class _Checking:
         return replace(spec, options=options)
 
     def cv_keys(self, value: YamlValue, known: Iterable[str]) -> list[str]:
-        """Return the keys that a `cv` may have: those of its scheme, and those of others that it has all the same."""
+        """Return the keys that a `cv` may have: those of its scheme, and those of other schemes that it contains."""
         data, named = value.data if isinstance(value.data, dict) else {}, _scheme_of(value)
         scheme = SCHEMES.get(named) if isinstance(named, str) else None
         if scheme is None:

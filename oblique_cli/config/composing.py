@@ -95,7 +95,7 @@ def located(value: YamlValue, root: Path | None, problems: Problems, *, folder: 
 
 
 def use_lists(tree: YamlValue, problems: Problems) -> None:
-    """Bring data sets and algorithms of a configuration to one form: lists of mappings."""
+    """Convert data sets and algorithms of a configuration to lists of mappings."""
     for singular, plural in PLURAL.items():
         if singular in tree.data and plural in tree.data:
             problems.add(tree.data[plural].key, f"give either '{singular}' or '{plural}', not both.")
@@ -199,7 +199,7 @@ def _put(at: YamlValue, parts: list[str], value: YamlValue) -> None:
 
 
 def is_from_below(entries: Mapping[str, YamlValue], key: str, other: str) -> bool:
-    """Whether `key` of a mapping comes from a file below the one, or the --set, that says `other`."""
+    """Whether `key` of a mapping comes from a base of the file, or of the --set, that sets `other`."""
     if key not in entries or other not in entries:
         return False
     order, source = list(entries), entries[key].key.source

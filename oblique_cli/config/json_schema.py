@@ -75,7 +75,7 @@ def _once(part: Any, key: str, definitions: dict[str, dict[str, Any]], names: di
 
 
 def _cv_schema() -> dict[str, Any]:
-    """Every key of some scheme; where the scheme is named, its own keys only."""
+    """Every key of all schemes; only those of the scheme if it is named."""
     forms = [
         {
             "if": {"properties": {"scheme": {"const": name}}, "required": ["scheme"]},

@@ -89,7 +89,7 @@ def metric_table() -> Mapping[str, Any]:
 
 
 def tuning_metrics() -> tuple[str, ...]:
-    """Return the names of the metrics that can choose parameters: those of predictions."""
+    """Return the names of the metrics of predictions, which can choose parameters."""
     from oblique_cli.evaluation.metrics import LABELS, METRICS, PROBABILITIES
 
     return tuple(
@@ -98,7 +98,7 @@ def tuning_metrics() -> tuple[str, ...]:
 
 
 def named_parameters(algorithm: Any) -> dict[str, Constraint]:
-    """Return what the parameters of an algorithm may be, under each of their names."""
+    """Return the constraints of an algorithm's parameters, under each name of a parameter."""
     constraints: dict[str, Constraint] = dict(algorithm.parameters)
     return constraints | {alias.name: constraints[name] for name, alias in algorithm.aliases.items()}
 

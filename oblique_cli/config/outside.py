@@ -73,7 +73,7 @@ class Checking(Protocol):
 
 
 def algorithm(check: Checking, value: YamlValue, scheme: str) -> AlgorithmSpec | None:
-    """Return the algorithm of an entry with the key `class`, None after noting what is wrong with it."""
+    """Return the algorithm of an entry with the key `class`; None if a problem was reported."""
     entries = check.entries(value, "an algorithm with a class", KEYS)
     path = check.scalar(entries["class"], "class", known.CLASS)
     if path is None:

@@ -212,7 +212,7 @@ def look(spec: DatasetSpec, how: Reading) -> tuple[Dataset, Columns]:
 
 
 def reading(spec: DatasetSpec, algorithms: str = "", groups: str = "") -> Reading:
-    """Return what a request says of reading a file of the user's own. algorithms : what the algorithms predict"""
+    """Return the options of a request for reading a user's file. algorithms : the task of the algorithms"""
     from oblique_cli.data.own.front import Reading
 
     names = {field.name for field in fields(DatasetSpec)}
@@ -221,7 +221,7 @@ def reading(spec: DatasetSpec, algorithms: str = "", groups: str = "") -> Readin
 
 
 def _content(known: Entry, part: str, data_dir: str | Path | None, offline: bool) -> bytes:
-    """Text of one file of an entry, verified; fetched into the cache if it is nowhere and the archive has it."""
+    """Return the verified text of a file of an entry; fetch it into the cache if it is missing and can be fetched."""
     file = known.files[part]
     located = files.find(file, known.bundled, data_dir)
     if located is None:
@@ -241,7 +241,7 @@ def _content(known: Entry, part: str, data_dir: str | Path | None, offline: bool
 
 
 def _remedy(known: Entry, located: Found) -> str:
-    """What to do about a damaged file. One in the cache is moved aside first, so that it can be fetched again."""
+    """Return advice on a damaged file. A file in the cache is moved aside first, so that it can be fetched again."""
     if located.owner == files.BUNDLED:
         return "Install the package again, or restore the file"
     aside = files.set_aside(located.path) if located.owner == files.CACHE else None
@@ -305,7 +305,7 @@ class Check:
 def verify(name: str, data_dir: str | Path | None = None) -> Check:
     """Check every file of a set against its sha256, then its rows, features and class counts; changes nothing.
 
-    A generated set has no files: it is drawn and counted. A fault of the entry itself is "bad" as well.
+    A generated set has no files: it is drawn and counted. A faulty entry is "bad" as well.
     """
     name = resolve(name)
     if name in faults():

@@ -80,7 +80,7 @@ def load(path: Path, only: str = "") -> Catalogue:
     entries: dict[str, Entry] = {}
     taken = {lookup_key(name): name for name in tree.data}
     for name, value in tree.data.items():
-        if name in faults:  # part of it could not be read, so what else is wrong with it cannot be told
+        if name in faults:  # part of the entry is unreadable, so further checks are not possible
             continue
         form = _Form(f"data set {shown(name)}")
         entry = form.entry(name, value)
@@ -178,7 +178,7 @@ class _Form:
         return None if self.faults else Entry(name=name, **plain)
 
     def agreement(self, plain: Mapping[str, Any], values: Mapping[str, YamlValue], whole: YamlValue) -> None:
-        """Hold the keys of an entry against each other."""
+        """Check the keys of an entry against each other."""
 
         def fault(key: str, message: str) -> None:
             self.fault(values.get(key, whole), f"{key} of {self.owner} {message}")
@@ -253,7 +253,7 @@ class _Form:
     def mapping(
         self, value: YamlValue, what: str, required: tuple[str, ...], optional: tuple[str, ...]
     ) -> dict[str, YamlValue]:
-        """Return the known keys of a mapping with their values; note those that are missing or unknown."""
+        """Return the known keys of a mapping with their values; report keys that are missing or unknown."""
         values, known = self.any_mapping(value, what), required + optional
         for key in required:
             if values is not None and key not in values:

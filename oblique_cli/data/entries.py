@@ -140,7 +140,7 @@ class Catalogue:
 
     @cached_property
     def other_names(self) -> Mapping[str, tuple[str, ...]]:
-        """Each alias or published code by its `lookup_key`: the sets it may mean."""
+        """The data sets that each alias or published code may mean, by its `lookup_key`."""
         names_by_key: dict[str, set[str]] = {}
         for entry in self.entries.values():
             for other in (*entry.aliases, entry.paper_code, *entry.published.values()):

@@ -272,7 +272,7 @@ def _converted(raw: bytes, source: Source, recipe: Recipe, sha256: str) -> bytes
 
 
 def _member(archive: bytes, name: str) -> bytes:
-    """Read one member of a zip file by its name, in whatever folder of the archive; nothing is unpacked to disk."""
+    """Read a member of a zip file by its name, in any folder of the archive; nothing is written to disk."""
     try:
         # A list of members takes a kilobyte each in memory; an archive of ours has a few.
         if archive.count(b"PK\x01\x02") > MEMBERS:

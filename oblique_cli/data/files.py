@@ -45,7 +45,7 @@ def cache_folder() -> Path:
 
 
 def data_folders(data_dir: str | Path | None = None) -> list[Path]:
-    """Folders to look in for files that are not bundled, first come first served.
+    """Return the folders to search for files that are not bundled, in order.
 
     They are `data_dir` (an option, or else a configured value), the environment's OBLIQUE_DATA, and the cache.
     """
@@ -82,7 +82,7 @@ def digest(content: bytes) -> str:
 
 
 def mismatch(copy: Found, content: bytes) -> str:
-    """Say how the content differs from the catalogue, or return "" if it does not."""
+    """Return how the content differs from the catalogue, "" if it does not."""
     actual = digest(content)
     if actual == copy.sha256:
         return ""

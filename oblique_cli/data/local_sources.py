@@ -1,6 +1,6 @@
-"""Data sets that come neither from the catalogue nor from a file: scikit-learn's own, OpenML's, and those of plugins.
+"""Data sets of scikit-learn, OpenML and plugins, which are neither in the catalogue nor in a file of the user.
 
-Each becomes a table of text first, so that missing values, levels, labels and digests are treated as everywhere.
+Each is converted to a table of text first, so missing values, levels, labels and digests are treated as in all tables.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def table_of(spec: DatasetSpec, offline: bool, task: str) -> Handed:
         returned = FURTHER[spec.name]()
     except ConfigError:
         raise
-    except Exception as error:  # of somebody else's code
+    except Exception as error:  # of the plugin's code
         raise DataError(f"{where}: {plugin_fault(error) or f'its plugin failed ({error_text(error)})'}.") from error
     if isinstance(returned, Handed):
         return returned

@@ -30,7 +30,7 @@ def name_of(path: str | Path, taken: Sequence[str]) -> str:
 
 
 def table_of(source: str | Path | bytes, where: str) -> Any:
-    """Return a table of numbers (n, p), of a path mapped from the disk. DataError for any other array."""
+    """Return a table of numbers (n, p), memory-mapped if `source` is a path. DataError for any other array."""
     array = _array(source, where)
     if array.dtype.names:
         raise DataError(f"{where}: holds records ({', '.join(array.dtype.names[:5])}), not a table of numbers")
@@ -42,7 +42,7 @@ def table_of(source: str | Path | bytes, where: str) -> Any:
 
 
 def column_of(path: str | Path, n_rows: int, role: str) -> Any:
-    """Return a column in a file of its own, (n_rows,), mapped from the disk. DataError for any other array.
+    """Return a column from a separate file, (n_rows,), memory-mapped. DataError for any other array.
 
     role : "the target" may hold numbers or texts (bytes are texts in UTF-8), "weights" are numbers
     """

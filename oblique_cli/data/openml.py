@@ -63,7 +63,7 @@ def _is_good(path: Path, record: Mapping[str, Any]) -> bool:
 
 
 def _record(number: int) -> dict[str, Any] | None:
-    """The record of a set that was fetched, None if there is none that can be used."""
+    """Return the record of a fetched data set, None without a usable one."""
     try:
         record = json.loads(path_of(number).with_suffix(".json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

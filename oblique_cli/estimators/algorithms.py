@@ -85,7 +85,7 @@ class Algorithm(ABC):
 
     @property
     def estimator(self) -> type[Any]:
-        """The class that `make` returns an instance of."""
+        """The class of the estimators that `make` returns."""
         if not isinstance(self.made_by, str):
             return self.made_by
         module, _, name = self.made_by.partition(":")
@@ -162,7 +162,7 @@ class Algorithm(ABC):
         return current_names(params, self.aliases, self.name)
 
     def stored(self, name: str, values: Iterable[Any]) -> tuple[str, list[Any]]:
-        """Return the name that a parameter has in jobs and results, and its values under it. name : either one"""
+        """Return the name of a parameter in jobs and results, and its values there. name : current or stored"""
         current = next((current for current, alias in self.aliases.items() if alias.name == name), None)
         if current is not None:
             return name, list(values)
@@ -313,7 +313,7 @@ class FixedEstimator(Algorithm):
 
     @property
     def _flat(self) -> Mapping[str, tuple[type[Any], str, str]]:
-        """Parameters that a configuration has in one list and the estimator in a part (`FourierTreesClassifier`)."""
+        """Parameters that are flat in a configuration and in a part of the estimator (`FourierTreesClassifier`)."""
         flat: Mapping[str, tuple[type[Any], str, str]] = getattr(self.estimator, "flat", {})
         return flat
 
@@ -329,7 +329,7 @@ class FixedEstimator(Algorithm):
         return meaning_of(kind, inner)
 
     def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
-        """What the estimator says of it, if it has anything to say."""
+        """Return the clash that the estimator reports, if it checks for clashes."""
         clash = getattr(self._estimator(None, params), "clash", None)
         return None if clash is None else clash(self.name, n_features)
 
@@ -611,7 +611,7 @@ OTHER_REGRESSION = ModelFamily("regressors that are no tree", task="regression")
 
 
 def _fault(algorithm: Any) -> str | None:
-    """What is wrong with an algorithm, as it follows its name."""
+    """Return the fault of an algorithm, worded to follow its name; None without one."""
     if fault := fault_of_type(algorithm, Algorithm, "put @algorithm(...) over its class"):
         return fault
     if fault := fault_of_texts(algorithm, "name", "title", "source"):
@@ -632,7 +632,7 @@ def _fault(algorithm: Any) -> str | None:
 
 
 def fault_of_estimator(algorithm: Algorithm) -> str | None:
-    """What is wrong with the class that an algorithm makes, as it follows its name."""
+    """Return the fault of the class of an algorithm, worded to follow its name; None without one."""
     made_by = algorithm.estimator
     for method, arguments in (("fit", ("X", "y")), ("predict", ("X",)), ("get_params", ()), ("set_params", ())):
         if not callable(getattr(made_by, method, None)):

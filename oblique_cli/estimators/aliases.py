@@ -17,7 +17,7 @@ Aliases = Mapping[str, Alias]  # parameter -> its other name
 
 
 def current_names(params: Mapping[str, Any], aliases: Aliases, owner: str) -> dict[str, Any]:
-    """Return parameters under the estimator's own names; ConfigError for one that is given under both."""
+    """Return parameters under the estimator's names; ConfigError for a parameter under both of its names."""
     by_alias = {alias.name: (name, alias) for name, alias in aliases.items()}
     current: dict[str, Any] = {}
     for key, value in params.items():

@@ -24,8 +24,8 @@ MOST_LEVELS = 1000  # of a column of words that becomes indicators
 def qualitative_columns(X: Any, declared: Any, owner: str) -> tuple[int, ...]:
     """Return the positions of the qualitative columns of X, ascending.
 
-    declared : "auto" takes the columns of a DataFrame that hold objects, categories, strings or booleans, and none of
-        anything else; None takes none; otherwise a list of positions, or of column names of a DataFrame
+    declared : "auto" takes the columns of a DataFrame that hold objects, categories, strings or booleans, and no
+        columns of other data; None takes none; otherwise a list of positions, or of column names of a DataFrame
     """
     names = list(getattr(X, "columns", ()))
     if isinstance(declared, str) and declared == "auto":

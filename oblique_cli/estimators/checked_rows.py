@@ -23,7 +23,7 @@ def refuse_negative(weights: NDArray[np.float64]) -> None:
 
 
 def some_positive(sample_weight: ArrayLike, rows: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return sample weights (n,) and which of them are positive; ConfigError for a negative one, or if none is."""
+    """Return sample weights (n,) and a mask of the positive ones; ConfigError if one is negative or none positive."""
     weights = _check_sample_weight(sample_weight, rows, dtype=np.float64)
     refuse_negative(weights)
     useful = weights > 0

@@ -101,7 +101,7 @@ class Guarantee:
 
     @classmethod
     def from_plain(cls, plain: Any, n_classes: int) -> Guarantee:
-        """Return the guarantee of a model file. n_classes : 0 of numbers. DataError for what is none."""
+        """Return the guarantee of a model file. n_classes : 0 of numbers. DataError for other data."""
         try:
             guarantee = cls(
                 plain["name"], float(plain["coverage"]), plain["how"], int(plain["rows"]),
@@ -129,9 +129,9 @@ class Guarantee:
 def running_sums(shares: Array) -> Array:
     """Return, for each class, the sum of the shares of likelier classes and half its own, (n, C).
 
-    Of equal shares the class that comes first is the likelier one. Romano, Sesia and Candes (2020) add a random part of
-    a class's own share; the half gives every row the same set whenever it is asked. Shares are added up in the order of
-    classes, as exported models add them.
+    Of equal shares the first class counts as the likelier one. Romano, Sesia and Candes (2020) add a random part of the
+    class's share; adding half of it makes the sets deterministic. Shares are added in the order of classes, as exported
+    models do.
     """
     sums = np.zeros_like(shares)
     for j in range(shares.shape[1]):
@@ -191,7 +191,7 @@ class Held:
 
     @classmethod
     def joined(cls, parts: Sequence[Held], leaves: NDArray[Any] | None) -> Held:
-        """Return what the models of several folds say of their own rows, one fold after another. leaves : as above"""
+        """Return the answers of the models of several folds for their test rows, by folds. leaves : as above"""
         spread = [part.spread for part in parts if part.spread is not None]
         groups = [part.groups for part in parts if part.groups is not None]
         return cls(
@@ -214,7 +214,7 @@ def guarantee_of(
     """Return the guarantee that scores of unseen rows give.
 
     spreads : as `Held.spread`, of the leaves of the model that makes the intervals; the key -1 is for any other leaf
-    classes : what messages call them
+    classes : their names in messages
     ConfigError, which states the least number, for too few rows
     """
     n, groups = len(held.truth), held.groups
@@ -271,7 +271,7 @@ def _of_class(
 def _of_leaves(
     shares: Array, leaves: NDArray[Any] | None, coverage: float, groups: NDArray[Any] | None
 ) -> tuple[tuple[int, ...], tuple[tuple[float, ...], ...]]:
-    """A limit for each leaf of enough rows; rows of other leaves are one group, with all classes if they are few."""
+    """Return a limit for each leaf with enough rows; the other leaves share a limit (all classes if rows are few)."""
     assert leaves is not None
     least = least_rows(coverage)
 
@@ -308,10 +308,10 @@ def _of_numbers(
 
 
 def spreads_of(name: str, coverage: float, errors: Array, leaves: NDArray[Any]) -> dict[int, tuple[float, float]]:
-    """Return what the leaves of a model say of the errors in them. errors : (n,) of its own training rows
+    """Return the spread of the errors in each leaf of a model. errors : (n,) of its training rows
 
-    NORMALIZED: the root mean square of a leaf's errors, with those of all rows as SMOOTHING further rows. QUANTILE: how
-    far the quantiles (1 - c) / 2 and (1 + c) / 2 of the errors are below and above 0.
+    NORMALIZED: the root mean square of a leaf's errors, with those of all rows as SMOOTHING further rows. QUANTILE: the
+    distances of the quantiles (1 - c) / 2 and (1 + c) / 2 of the errors below and above 0.
     """
     overall = float((errors**2).mean())
     tails = ((1.0 - coverage) / 2.0, (1.0 + coverage) / 2.0)

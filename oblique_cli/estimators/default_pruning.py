@@ -70,7 +70,7 @@ def whole_tree(spec: AlgorithmSpec) -> str:
 
 
 def pruning_of(spec: AlgorithmSpec) -> str:
-    """Return how the trees of an experiment's algorithm are pruned, in words; "" for what has no pruning to choose."""
+    """Return how the trees of an algorithm are pruned, in words; "" for an algorithm without a choice of pruning."""
     if how := how_pruned(spec):
         return how
     if spec.name not in ALGORITHMS:

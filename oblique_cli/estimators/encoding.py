@@ -106,7 +106,7 @@ class ColumnEncoder:
 
     @property
     def filled(self) -> set[int]:
-        """Positions of the columns in which an empty cell is filled, or has an indicator of its own."""
+        """Positions of the columns whose missing cells are filled or have an indicator."""
         columns = set() if self.medians is None else set(self.quantitative.tolist())
         if self.usual is not None or self.levels is not None:
             columns |= set(self.qualitative.tolist())
@@ -229,7 +229,7 @@ def coded_weights(weights: Mapping[str, float], dataset: Dataset) -> dict[int, f
 
 
 def placed_signs(signs: Mapping[str, int], dataset: Dataset, policy: Policy) -> dict[int, int]:
-    """Return the signs of columns by where `fold_encoder` puts them; ConfigError for what is no column of numbers."""
+    """Return the signs by column of `fold_encoder`; ConfigError for a name that is not a column of numbers."""
     names, qualitative = list(dataset.feature_names), set(dataset.qualitative)
     placed: dict[int, int] = {}
     for name, sign in signs.items():

@@ -218,7 +218,7 @@ class SeveralTrees(TreeKind):
         """Return the parents of the nodes of every tree."""
 
     def decision_path(self, X: ArrayLike) -> tuple[csr_matrix, NDArray[np.int64]]:
-        """Return which nodes of all trees each row passes, and where each tree begins.
+        """Return the nodes of all trees that each row passes, and the first column of each tree.
 
         X : (n, p); returns (n, all nodes) of 0 and 1, sparse, and (number of trees + 1,) first columns, as forests of
         scikit-learn do

@@ -97,7 +97,7 @@ class TakesFrames:
         again: bool = False,
         **options: Any,
     ) -> tuple[Array, NDArray[Any]]:
-        """Return what `check` says of rows as trees see them, (n, m), and of y; learns the encoding.
+        """Return the checked rows as trees see them, (n, m), and y; learn the encoding.
 
         again : whether the encoding of an earlier fit stays
         """
@@ -114,7 +114,7 @@ class TakesFrames:
         else:
             encoding = encoding or FrameEncoding.learned(X, sample_weight, owner)
         if encoding is not None:
-            # Of the columns that trees see a copy keeps count.
+            # The copy takes the number of columns that trees see.
             rows_and_y = check(copy.copy(self), self._encoded(X, encoding, reset=not again), y, **options)
         self.__dict__.pop("encoding_", None)
         if encoding is not None:
@@ -137,7 +137,7 @@ class TakesFrames:
         owner = type(self).__name__
         refuse_times(X, owner)
         if not is_frame(X):
-            dtype = None if hasattr(X, "dtype") else object  # NumPy makes texts of numbers beside words
+            dtype = None if hasattr(X, "dtype") else object  # NumPy would turn numbers beside words into text
             X = check_array(X, dtype=dtype, ensure_all_finite=False, estimator=self, input_name="X")
         checked(self, X, skip_check_array=True, reset=reset)  # number and names of the columns
         return encoding.transform(X, owner)
@@ -190,7 +190,7 @@ class TakesFrames:
         return self._by_column(super().feature_importances_)  # type: ignore[misc]
 
     def _feature_names(self, feature_names: Any) -> list[str]:
-        """Names of the columns that trees see. feature_names : (p,) of those of X, or None"""
+        """Names of the columns that trees see. feature_names : (p,) names of the columns of X, or None"""
         names: list[str] = super()._feature_names(feature_names)  # type: ignore[misc]
         return names if self.encoding_ is None else list(self.encoding_.get_feature_names_out(names))
 

@@ -52,10 +52,10 @@ def meaning(answer: str) -> str:
 
 
 def signs_of(estimator: Any, levels: Iterable[int] = (), n_classes: int = 2) -> Signs | None:
-    """Return the order that an estimator is to keep on rows that were checked, (p,); None without any.
+    """Return the monotonicity signs of an estimator for checked rows, (p,); None without constraints.
 
     levels : positions of columns whose values have no order; n_classes : 2 in regression as well
-    raises ConfigError for what does not fit the columns or the classes
+    raises ConfigError for a constraint that does not fit the columns or the classes
     """
     constraint, owner = getattr(estimator, NAME), type(estimator).__name__
     if constraint is None:
@@ -79,7 +79,7 @@ def signs_of(estimator: Any, levels: Iterable[int] = (), n_classes: int = 2) -> 
 
 
 def signs_by_column(constraint: Any, names: Sequence[str], p: int, owner: str) -> Signs:
-    """Return the sign of each of p columns, (p,). names : of the columns, none where they have none"""
+    """Return the sign of each of p columns, (p,). names : of the columns; empty without names"""
     signs = np.zeros(p, dtype=np.int32)
     if isinstance(constraint, Mapping):
         for column, sign in constraint.items():
@@ -111,7 +111,7 @@ def _position(column: Any, names: Sequence[str], p: int, owner: str) -> int:
 
 
 def warn_of_flat(estimator: Any, signs: Signs | None, used: NDArray[Any], X: Array, y: NDArray[Any]) -> None:
-    """Warn of constrained columns that the fit makes no use of, where the training rows say the opposite.
+    """Warn of constrained columns that the fit does not use although they correlate in the opposite direction.
 
     used : (p,) whether an answer can change with the column; X : (n, p) training rows; y : (n,) numbers or class codes
     """

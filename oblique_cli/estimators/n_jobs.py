@@ -65,7 +65,7 @@ def workers() -> int:
 
 
 def on_workers(crew: int, task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> list[Any]:
-    """Return what a task gives for some arguments, in their order. crew : what `workers` counts"""
+    """Return the results of a task for some arguments, in their order. crew : number of workers, see `workers`"""
     results: list[Any] = Parallel(n_jobs=crew)(delayed(task)(*arguments) for arguments in calls)
     return results
 
@@ -76,9 +76,9 @@ def in_threads() -> None:
 
 
 def in_turn(task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-    """Yield what a task gives for some arguments, in their order, by the threads that `threads` gives around it.
+    """Yield the results of a task for some arguments, in their order, by the threads of the enclosing `threads`.
 
-    Fits inside a task have one thread. Of several errors that of the first task is raised, as one after the other.
+    Fits inside a task have one thread. Of several errors that of the first task is raised.
     """
     number = _said_around()
     if number < 2:

@@ -42,7 +42,7 @@ def class_name(algorithm: Algorithm) -> str:
 
 
 def names() -> dict[str, str]:
-    """Return the name of every class that is made here -> the name of its algorithm."""
+    """Return the algorithm of every class of this module, name -> name."""
     return {class_name(algorithm): name for name, algorithm in ALGORITHMS.items() if _closed(algorithm)}
 
 
@@ -57,7 +57,7 @@ def __dir__() -> list[str]:
 
 
 def _closed(algorithm: Algorithm) -> Mapping[str, Any]:
-    """The parameters that a name decides, with their values; none where these are the estimator's own defaults."""
+    """Return the parameters that a name fixes, with their values; none if these are the estimator's defaults."""
     if not isinstance(algorithm, FixedEstimator):
         return {}
     declared = getattr(algorithm.estimator, "parameters", {})
@@ -68,7 +68,7 @@ def _closed(algorithm: Algorithm) -> Mapping[str, Any]:
 
 
 def _as_registered(self: Any) -> Any:
-    """Return the estimator that the class stands for, fitted as this one is."""
+    """Return an instance of the registered class with the parameters and fitted state of `self`."""
     estimator: Any = object.__new__(type(self).__bases__[0])
     vars(estimator).update({name: getattr(self, name) for name in self.decided} | vars(self))
     return estimator

@@ -73,13 +73,13 @@ class Grouped(WithParts):
     groups: ClassVar[Mapping[str, type[Declared]]] = {}
 
     def ungrouped(self) -> Self:
-        """Return the estimator itself if no parameter is given in a group, else an equal one with flat names alone."""
+        """Return the estimator itself if no parameter is in a group, else an equal estimator with flat names only."""
         params = self.get_params(deep=False)
         changed = self._ungrouped_parameters(params)
         return type(self)(**{**params, **changed}) if changed else self
 
     def _ungrouped_parameters(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """What is different without groups. params : all parameters"""
+        """Return the parameters that change when groups are flattened. params : all parameters"""
         changed: dict[str, Any] = {}
         for part, kind in self.groups.items():
             value = params.get(part)
@@ -168,7 +168,7 @@ class Grouped(WithParts):
 
 
 def refuse_unknown(names: Iterable[str], known: Iterable[str], owner: str) -> None:
-    """Raise ConfigError for the first name that is not known, with those that are close."""
+    """Raise ConfigError for the first unknown name, with similar known names."""
     for name in names:
         if name not in known:
             raise ConfigError(f"{owner} has no parameter {name!r}.{close_matches(str(name), known)}")

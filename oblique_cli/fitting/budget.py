@@ -58,7 +58,7 @@ class Cost:
 
 @cache
 def costs(task: str, path: Path = FILE) -> dict[str, Cost]:
-    """Return what the candidates of a task cost, by name. ConfigError for a file that does not say it."""
+    """Return the costs of the candidates of a task, by name. ConfigError for a file without them."""
     problems = Problems()
     plain = parse(read(path, path.name, problems), problems).plain()
     listed = plain.get(task) if isinstance(plain, dict) else None
@@ -153,6 +153,6 @@ class Budget:
         return True
 
     def plain(self) -> dict[str, Any]:
-        """Return what a model file holds."""
+        """Return the entries for a model file."""
         facts: Mapping[str, Any] = {"seconds": self.seconds, **({"clock_cut": self.cut} if self.cut else {})}
         return dict(facts)

@@ -51,9 +51,9 @@ class Promise:
 
 
 def training_rows(dataset: Dataset, promise: Promise | None, seed: int) -> NDArray[np.intp]:
-    """Return the rows that the model is fitted to: all of them, under SPLIT all but those kept for the limits.
+    """Return the rows that the model is fitted to: all rows, under SPLIT all but the calibration rows.
 
-    Stochasticity: the rows that are kept have a seed named after `seed` and the data set.
+    Stochasticity: calibration rows are drawn with a seed named after `seed` and the data set.
     """
     if promise is None or promise.how != SPLIT:
         return np.arange(dataset.n)
@@ -64,7 +64,7 @@ def training_rows(dataset: Dataset, promise: Promise | None, seed: int) -> NDArr
 def guaranteed(model: Model, dataset: Dataset, promise: Promise, folds: int, seed: int, fit: Fit) -> Model:
     """Return the model with its guarantee. dataset : all rows; under SPLIT `model` is fitted to `training_rows`
 
-    Under CROSS the same procedure is fitted again without each fold, and says how odd the rows of the fold look.
+    Under CROSS the same procedure is fitted again without each fold, and gives the scores of the fold's rows.
 
     Stochasticity: folds and fits have seeds named after `seed`, the data set and the fold.
     """
@@ -91,7 +91,7 @@ def _of(promise: Promise, held: Held, spreads: Any, classes: tuple[str, ...]) ->
 
 
 def _held(model: Model, dataset: Dataset, rows: NDArray[np.intp], promise: Promise, spreads: Any) -> Held:
-    """What a model says of rows that it has not seen."""
+    """Return the predictions of a model for held-out rows."""
     X, truth = np.ascontiguousarray(dataset.X[rows]), dataset.y[rows]
     answers = np.asarray(model.predict(X), np.float64) if dataset.task == "regression" else model.predict_proba(X)
     leaves = _leaves(model, X, promise)

@@ -194,7 +194,7 @@ def ranked(candidates: Sequence[Candidate], goal: Goal) -> list[Candidate]:
 
 
 def planned(by_id: Mapping[str, Case], n: int, folds: int, budget: Budget) -> Plan:
-    """Return how the budget is spent on n rows: cross-validated and nested, if that leaves half of the algorithms in.
+    """Return the plan of the budget on n rows: nested cross-validation, if the budget pays for half of the algorithms.
 
     by_id : the algorithms. Half of the work may go into fits of the chosen algorithm, to all rows and in each fold
     of the estimate; the rest is shared by the comparisons. Where that does not pay for all algorithms on all rows, the
@@ -223,7 +223,7 @@ def in_turn_of(by_id: Mapping[str, Case], names: Iterable[str], n: int, folds: i
 def _planned(
     by_id: Mapping[str, Case], cheapest: Sequence[str], n: int, folds: int, budget: Budget, tested: int
 ) -> Plan:
-    """The plan of an estimate on the rows of some folds. cheapest : the ids in the order of `in_turn_of`"""
+    """Return the plan for an estimate on the rows of some folds. cheapest : the ids in the order of `in_turn_of`"""
     fits, comparisons = (tested + 1, tested + 1) if tested else (2, 1)
     entrants = [name for name in cheapest if fits * cost_of(by_id[name], n, folds) <= budget.work / 2]
     reserve = max((fits * cost_of(by_id[name], n, folds) for name in entrants), default=0.0)
@@ -242,7 +242,7 @@ def choose(
     entrants: Sequence[str],
     step: Step = unseen,
 ) -> Choice:
-    """Compare algorithms on the same folds and choose one; equal sizes go to the lesser loss, then to the first.
+    """Compare algorithms on the same folds and choose the best; of equal sizes the one of less loss, then the first.
 
     cases     the algorithms on some rows of the data set, by id
     work      seconds of counted work that the comparison may do
@@ -311,7 +311,7 @@ def _round_work(by_id: Mapping[str, Case], names: Sequence[str], rows: int, fold
 
 
 def _affordable(by_id: Mapping[str, Case], names: Sequence[str], folds: int, work: float, rounds: int, n: int) -> int:
-    """The rows of a round: all, if the work that is left pays for them, else what an equal part of it pays for."""
+    """Return the rows of a round: all, if the remaining work pays for them, else those that an equal part pays for."""
     if _round_work(by_id, names, n, folds) <= work:
         return n
     share = work / rounds

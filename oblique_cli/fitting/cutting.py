@@ -51,11 +51,11 @@ def is_cut(case: Case, params: Mapping[str, Any]) -> bool:
 def cut_to_goal(
     case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, Any], seed: int
 ) -> dict[str, Any]:
-    """Return parameters that cut the tree of an algorithm by a metric; {} where wrong answers cut it, or nothing does.
+    """Return parameters that prune the tree of an algorithm by a metric; {} if it is pruned by errors, or not at all.
 
     train : rows to fit to
-    The smallest tree whose loss is within `standard_errors` of the least. A metric without a value on the rows of the
-    folds leaves the tree to wrong answers.
+    The smallest tree whose loss is within `standard_errors` of the least is chosen. If the metric has no value on the
+    rows of the folds, the tree is pruned by errors.
     """
     if (goal.is_usual and goal.threshold is None) or not is_cut(case, params):
         return {}
@@ -70,9 +70,9 @@ def cut_to_goal(
 
 
 def cuts(case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, Any], seed: int) -> list[Cut]:
-    """Return the trees of the weakest-link sequence with what each does on rows that it was not grown on.
+    """Return the trees of the weakest-link sequence with their scores on held-out rows.
 
-    The trees of the folds are cut at the geometric mean of neighboring complexities of the tree of all rows.
+    The trees of the folds are pruned at the geometric mean of neighboring complexities of the tree of all rows.
     """
     whole = {key: value for key, value in params.items() if key not in ("standard_errors", "pruning_folds")}
     whole["pruning"] = "none"

@@ -100,11 +100,11 @@ class Estimate:
 
 
 def details(answers: Answers, classes: Sequence[str]) -> dict[str, Any]:
-    """Return what else out-of-fold predictions say. classes : () of numbers
+    """Return further results of out-of-fold predictions. classes : () in regression
 
-    Of classes counts by class and prediction, recalls, other metrics and how far probabilities can be believed; of
-    numbers the coefficient of determination, the mean absolute error and how residuals are spread. Metrics without a
-    value on these rows are left out.
+    For classes: confusion matrix, recalls, other metrics and calibration of probabilities. For numbers: coefficient of
+    determination, mean absolute error and the distribution of residuals. Metrics without a value on these rows are left
+    out.
     """
     if not classes:
         return _of_numbers(answers)
@@ -130,7 +130,7 @@ def _of_numbers(answers: Answers) -> dict[str, Any]:
 
 
 def _values(answers: Answers, names: Sequence[str]) -> dict[str, float]:
-    """Values of metrics, shares in place of percentages; one without a value on these rows is left out."""
+    """Return values of metrics, shares instead of percentages; a metric without a value on these rows is left out."""
     values = {}
     for name in names:
         try:

@@ -287,7 +287,7 @@ class _Task:
         return _Found(validated, self.by_id[choice.chosen], compared, choice.threshold)
 
     def fitted_choice(self, estimated: _Found, rows: np.ndarray) -> tuple[_Found, _Fitted]:
-        """Fit what was chosen to some rows; where a tree that splits is wanted and this one does not, the next one."""
+        """Fit the chosen algorithm to `rows`; under a readable goal the next one if its tree has no split."""
         cases = self.by_id if len(rows) == self.dataset.n else self.cases(part(self.dataset, rows))
         if estimated.choice is None:
             return estimated, self.fitted(cases[estimated.case.spec.id])
@@ -310,7 +310,7 @@ class _Task:
         return _Fitted(estimator, encoder, chosen, X)
 
     def new_row_facts(self, answers: Answers, warned: tuple[str, ...]) -> dict[str, Any]:
-        """What a model file says of unseen rows, beside the estimate."""
+        """Return the facts of a model file on out-of-fold rows, besides the estimate."""
         return {"on_new_rows": details(answers, self.dataset.classes), "warnings": list(warned)}
 
 
@@ -323,9 +323,9 @@ def _tree_beside(about: _About, fitted: _Fitted) -> Model:
 
 
 def _path(task: _Task, about: _About, models: Mapping[int, Model]) -> tuple[Sized, ...]:
-    """Return the trees of all sizes: of the algorithm that was chosen, or of the best one compared that has them.
+    """Return the trees of all sizes of the chosen algorithm, or of the best compared algorithm that has them.
 
-    models : those fitted to all rows, by their cases
+    models : models fitted to all rows, by the id() of their cases
     """
     ranked = [about.best_case] if about.best_case else []
     if about.choice is not None:
@@ -381,7 +381,7 @@ def rare_classes(dataset: Dataset) -> dict[str, int]:
 
 
 def warnings_of(dataset: Dataset, goal: Goal, answers: Answers, estimate: Estimate) -> tuple[str, ...]:
-    """Return what is to be said before anything else: a model that is of no use, and classes of few rows."""
+    """Return the warnings printed first: a model no better than a constant, and classes of few rows."""
     sentences = []
     constant = said_by_constant(dataset, answers)
     try:
@@ -483,7 +483,7 @@ class _About:
 
 
 def whole_numbers(dataset: Dataset) -> list[str]:
-    """Return the names of the columns whose numbers are all whole, for whoever proposes other numbers."""
+    """Return the names of the columns that hold only whole numbers."""
     names = []
     for j, name in enumerate(dataset.feature_names):
         values = dataset.X[:, j][~np.isnan(dataset.X[:, j])]
@@ -493,9 +493,9 @@ def whole_numbers(dataset: Dataset) -> list[str]:
 
 
 def cells_of(dataset: Dataset) -> dict[str, dict[str, Any]]:
-    """Return what the columns of the table hold, for whoever asks where the model was not tested.
+    """Return the ranges of the columns of the table, to tell rows outside of them.
 
-    Empty cells of each column; of numbers the least and the most, of levels how many there are in the rows.
+    Each column has its number of missing cells; numbers have minimum and maximum, levels their count.
     """
     cells: dict[str, dict[str, Any]] = {}
     for j, name in enumerate(dataset.feature_names):

@@ -64,9 +64,9 @@ def refuse_without(case: Case) -> None:
 def frontier(case: Case, goal: Goal, seed: int, fitted: Any) -> tuple[Sized, ...]:
     """Return the trees of a fit, by the terms of their splits and from the largest.
 
-    fitted : the tree of all rows, which is marked if it is one of them
-    Each is judged on rows that it was not grown on, as pruning judges it; what is said of the one that is chosen for it
-    is flattered. ConfigError for an algorithm without a path.
+    fitted : the tree of all rows, which is marked if it is among the trees
+    Each tree is scored on held-out rows, as in pruning; the score of the chosen tree is optimistic. ConfigError for an
+    algorithm without a path.
     """
     refuse_without(case)
     max_terms = case.spec.params.get("max_terms")
@@ -77,7 +77,7 @@ def frontier(case: Case, goal: Goal, seed: int, fitted: Any) -> tuple[Sized, ...
     for limit in limits:
         params = {**case.spec.params, "max_terms": limit}
         steps = cuts(case, np.arange(case.dataset.n), goal, params, seed)
-        # Of trees that one complexity gives the smallest, which pruning at this complexity makes.
+        # Of several trees with equal complexity the smallest, which pruning at this complexity gives.
         last = {cut.alpha: Sized(case.spec.name, cut, limit) for cut in steps}
         sizes += [last[alpha] for alpha in sorted(last)]
     return tuple(_marked(sizes, max_terms, fitted))

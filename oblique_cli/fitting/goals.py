@@ -54,7 +54,7 @@ class Answers:
 
     @classmethod
     def together(cls, parts: list[Answers]) -> Answers:
-        """Return those of several folds as one."""
+        """Return the answers of several folds as one."""
         shares = [part.shares for part in parts if part.shares is not None]
         groups = [part.groups for part in parts if part.groups is not None]
         return cls(

@@ -101,7 +101,7 @@ def remarks(outcome: Outcome, dataset: Dataset, card: bool = False) -> tuple[str
 
 
 def headline(outcome: Outcome, dataset: Dataset) -> str:
-    """Return the estimate in words: by the metric asked for, and of rare classes not by the share of right rows."""
+    """Return the estimate in words: by the goal's metric; with rare classes balanced accuracy and F1 come first."""
     estimate, new_rows = outcome.estimate, outcome.model.facts.get("on_new_rows", {})
     text = scored(estimate, outcome.goal)
     if outcome.goal.is_usual and rare_classes(dataset) and "balanced_accuracy" in new_rows:
@@ -194,7 +194,7 @@ def price_to_read(outcome: Outcome) -> str:
 
 
 def size_curve(outcome: Outcome) -> list[str]:
-    """Return how the score rises with the size: the models that no smaller one matches, and the tree cut smaller."""
+    """Return the score by size: the models that no smaller one matches, and the prunings of the tree."""
     goal, lines = outcome.goal, list[str]()
     sign = 1 if goal.metric.larger_is_better else -1
     sizes = []
@@ -218,7 +218,7 @@ def size_curve(outcome: Outcome) -> list[str]:
 
 
 def path_lines(outcome: Outcome) -> list[str]:
-    """Return the table of the path of sizes: trees that none of as few terms matches, and the one that is fitted."""
+    """Return the table of the path of sizes: trees that no smaller tree matches, and the fitted tree."""
     if not outcome.path:
         return []
     shown = sorted((step for step in outcome.path if step.best or step.chosen), key=lambda step: step.cut.terms)

@@ -50,8 +50,8 @@ def score(
 
     source : a path, "-" for standard input, or a `Source`; where : what messages begin with; metric_names : metrics;
     options : how the table is read
-    A row of a class that the model does not know counts as an error, in metrics of predicted labels. DataError, with
-    the line, for a row whose target is missing
+    A row whose class the model does not know is an error in metrics of predicted labels. DataError, with the line, for
+    a row whose target is missing
     """
     wanted = [metrics.METRICS[name] for name in names(metric_names, model)]
     shares = any(metric.needs == PROBABILITIES for metric in wanted)

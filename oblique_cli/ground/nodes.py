@@ -52,13 +52,13 @@ class Indicator(str):
         return Indicator(change(self.column), change(self.level))
 
     def holds(self, positive: bool = True) -> str:
-        """Return "island is Biscoe", where the feature is 1, or "island is not Biscoe"; no line breaks in it."""
+        """Return "island is Biscoe" for 1, or "island is not Biscoe"; no line breaks within it."""
         level = spoken(self.level) if self.level else "missing"
         return BLANK.join((self.column, "is", *(() if positive else ("not",)), level))
 
 
 def pairs_of(names: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the two indicators of each column that has two, one of which every row with a value has."""
+    """Return the two indicators of each column with two levels; every row with a value has one of them."""
     of_column: dict[str, list[int]] = {}
     for j, name in enumerate(names):
         if isinstance(name, Indicator):

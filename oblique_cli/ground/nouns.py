@@ -50,7 +50,7 @@ class DatasetSpec:
     source: str = ""  # "openml:31" or "sklearn:iris" for a set that comes from there
 
     def reading(self) -> dict[str, Any]:
-        """Return what is said of reading a file of the user's own, as plain data."""
+        """Return the options for reading a user's file that differ from their defaults, as plain data."""
         usual = {field.name: field.default for field in fields(self) if field.name in READING and field.name != "csv"}
         changed = {name: getattr(self, name) for name, value in usual.items() if getattr(self, name) != value}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in changed.items()}
@@ -194,7 +194,7 @@ class Experiment:
         return sorted(self.code.values())
 
     def presentation(self) -> dict[str, Any]:
-        """Everything that decides no result, as plain data: the looks of its table, where its data is, what is kept.
+        """Return what does not change results, as plain data: title, published tables, paths of files, what is stored.
 
         Together with `content` it is the whole experiment, which `from_content` makes again.
         """

@@ -45,7 +45,7 @@ def misfit(function: Any, *arguments: str) -> str | None:
 
 
 def has_docstring(thing: Any) -> bool:
-    """Whether a class or function has a docstring of its own, which none of an object or of a base class is."""
+    """Whether a class or function has its own docstring, not that of an object or of a base class."""
     text = vars(thing).get("__doc__") if isinstance(thing, type) else getattr(thing, "__doc__", None)
     return isinstance(text, str) and bool(text.strip()) and (isinstance(thing, type) or hasattr(thing, "__name__"))
 

@@ -70,7 +70,7 @@ class Reflecting(Proposer):
     )
 
     def propose(self, node: Node) -> Iterator[Candidates]:
-        """Yield one space per vector; the original axes if there is no vector (thesis 3.6)."""
+        """Yield a space for each vector; the original axes if there is no vector (thesis 3.6)."""
         any_space = False
         for space in reflections(self._vectors(node), self.tau, self.reflections == "both"):
             any_space = True

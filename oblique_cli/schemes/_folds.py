@@ -63,8 +63,8 @@ def check(dataset: Dataset, cv: CVSpec, tuned: bool = True) -> None:
 def repetition(dataset: Dataset, cv: CVSpec, seed: int, repeat: int) -> Repetition:
     """Return the folds of one repetition, verified; ConfigError names scheme, fold and fault.
 
-    They are drawn twice, to verify them before the first is used and to hold one at a time: n folds of n rows each
-    may be too many to keep.
+    All folds are drawn once to verify them, and once more one at a time for use: n folds of n rows each may be too many
+    to hold in memory.
     """
     made = SCHEMES[cv.scheme]
     where = f"scheme {cv.scheme!r}, data set {dataset.name!r}, repetition {repeat}"

@@ -170,7 +170,7 @@ S = TypeVar("S", bound=type)
 
 
 def named(wanted: Callable[[Scheme], bool]) -> str:
-    """Return the names of the schemes that are `wanted`, as a sentence has them: "a, b or c"."""
+    """Return the names of the schemes that `wanted` accepts, as words of a sentence: "a, b or c"."""
     *most, last = (name for name, candidate in SCHEMES.items() if wanted(candidate))
     return f"{', '.join(most)} or {last}" if most else last
 
@@ -203,8 +203,8 @@ def is_stratified(cv: CVSpec) -> bool:
 
 
 def stated(made: Scheme, dataset: Dataset | None, cv: CVSpec) -> Places:
-    """Return the places that a scheme states; ConfigError if they are no (repeat, index) counting from 0, or lack one
-    that is tested on its own training rows.
+    """Return the places that a scheme states. ConfigError unless they are (repeat, index) counted from 0 that include
+    every place tested on its own training rows.
     """
     places = made.places(dataset, cv)
     if fault := _fault_of_counting(places, made.repeats(dataset, cv)) or _fault_of_apparent(made, places, cv):
@@ -313,7 +313,7 @@ def _fault_of_apparent(made: Scheme, places: Places, cv: CVSpec) -> str:
 
 
 def _fault_of_counting(places: Any, repeats: int) -> str:
-    """Return what is wrong with stated places; tables and stored runs count folds by them."""
+    """Return the fault of stated places, by which tables and stored runs count folds."""
     wrong = f"has places {str(places)[:80]}, which must be a list of (repeat, index)"
     if not isinstance(places, list):
         return wrong

@@ -195,7 +195,7 @@ def parts(cell: str) -> tuple[str, str, str] | None:
 
 
 def bare(cell: str) -> str:
-    """Return the number of a cell as it is written there, "" if the cell is no number with a unit or a sign."""
+    """Return the number of a cell as written, "" if the cell is not a number with a unit or a sign."""
     pieces = parts(_AROUND.sub("", cell))
     if pieces is None or not _before(pieces[0])[0] or (pieces[2] and not _behind(pieces[2])):
         return ""
@@ -214,7 +214,7 @@ def _behind(text: str) -> bool:
 
 
 def ends(cell: str) -> tuple[str, str] | None:
-    """Return the units before and behind the number of a cell, None if something else stands there."""
+    """Return the units before and after the number of a cell, None if other text surrounds the number."""
     pieces = parts(_AROUND.sub("", cell))
     if pieces is None:
         return None

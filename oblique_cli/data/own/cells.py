@@ -32,9 +32,9 @@ MOST_LOST = 10  # columns that are not there and are named
 def feature_values(
     column: Column, cells: Sequence[str], missing: Sequence[str], lines: Sequence[int], where: str
 ) -> tuple[np.ndarray, list[str]]:
-    """Return the cells of a feature as float64, and the levels among them that are not known.
+    """Return the cells of a feature as float64, and its unknown levels.
 
-    DataError for a cell that should be a number or a date and is none.
+    DataError for a cell that should be a number or a date and is not.
     """
     marks = frozenset(missing)
     if column.treatment == "levels":
@@ -162,11 +162,11 @@ def chunks(
     notes: list[str] | None = None,
     unused: Callable[[], Collection[str]] = tuple,
 ) -> Iterator[Chunk]:
-    """Yield the rows of a table by decisions made before, at most `rows` at a time, in constant memory.
+    """Yield the rows of a table as `columns` describes them, at most `rows` at a time, in constant memory.
 
-    Columns are found by their names, in any order; others are passed over, but for those to `keep`, whose text is
-    given. How numbers are written is told anew from the first rows. options : what the user says of this file
-    notes : gets sentences on lines that are no rows; unused : () -> features that may be absent, whose cells are 0 then
+    Columns are matched by name, in any order; others are ignored, except those to `keep`, whose text is returned. The
+    form of numbers is detected again from the first rows. options : options of the user for this file
+    notes : receives sentences on lines that are no rows; unused : () -> features that may be absent (their cells are 0)
     DataError for columns that are not there, or a bad cell.
     """
     wanted = (*dict.fromkeys(column.source for column in columns.features), *keep)
@@ -218,7 +218,7 @@ def _as_written(
     options: TextOptions,
     delimiter: str,
 ) -> list[Column]:
-    """The columns with numbers as this file writes them, which may have another decimal mark than the first one."""
+    """Return the columns with the number format of this file, whose decimal mark may differ from that of training."""
     missing = set(columns.missing)
     values = {
         column.source: {cell for cell in cells[column.source] if cell and cell.lower() not in missing}

@@ -64,7 +64,7 @@ class ColumnTypes:
     grouped: list[str] = field(default_factory=list)
 
     def column(self, j: int, name: str, cells: Sequence[str], counts: Counter[str]) -> Column:
-        """Return what column j holds; DataError for a cell that is no number among numbers. counts : cell -> rows"""
+        """Return the type of column j; DataError for a cell of text among numbers. counts : cell -> rows"""
         r, kind = self.reading, self.kinds.get(name)
         forced = name in r.keep or name in r.features or "*" in r.keep
         if not forced and kind in ("identifier", "ignored"):

@@ -128,7 +128,7 @@ class Columns:
         return cls(listed, target, task, classes, format=FRAME, missing=MARKS)
 
     def to_plain(self) -> dict[str, Any]:
-        """Return the same as plain data that JSON can hold; what a column has by default is left out, and no header."""
+        """Return the columns as plain data for JSON, without values that are defaults."""
         names = [field.name for field in fields(self) if field.name != "header" or self.header]
         plain = {name: getattr(self, name) for name in names}
         usual = {field.name: field.default for field in fields(Column)}
@@ -140,7 +140,7 @@ class Columns:
 
     @classmethod
     def from_plain(cls, plain: Any, where: str = "columns") -> Columns:
-        """Return the inverse of `to_plain`. DataError, one sentence that begins with `where`, if it is not one."""
+        """Return the inverse of `to_plain`. DataError, one sentence that begins with `where`, for other data."""
         entries = _checked(plain, cls, where)
         listed = plain["columns"]
         if not isinstance(listed, list) or not 0 < len(listed) <= MAX_COLUMNS:

@@ -46,9 +46,9 @@ def _pattern(form: str) -> re.Pattern[str]:
 
 
 def days(cell: str, form: str) -> float:
-    """Return a date as days since 1970-01-01, with the time of day as a fraction; ValueError if it is none.
+    """Return a date as days since 1970-01-01, with the time of day as a fraction; ValueError for any other text.
 
-    A month without a day is its first day. A time zone is passed over: the local time counts.
+    A month without a day is its first day. Time zones are ignored: the local time is used.
     """
     match = _pattern(form).fullmatch(cell)
     if not match:

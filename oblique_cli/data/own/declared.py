@@ -31,7 +31,7 @@ NULL = "<null>"  # a missing value in KEEL
 
 
 def _cells(text: str) -> list[str] | None:
-    """The cells of a row, None if its quotes are at odds."""
+    """Return the cells of a row, None if its quotes do not match."""
     if not any(sign in text for sign in "'\"\\"):
         return [cell.strip() for cell in text.split(",")]
     cells: list[str] = []

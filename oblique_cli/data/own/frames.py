@@ -22,9 +22,9 @@ BATCH = 8192  # rows at a time
 
 @contextmanager
 def faults(where: str, what: str, needs: str = "", extra: str = "") -> Iterator[None]:
-    """Say in one sentence what a library finds wrong with a file. Damage gives whatever error its place leads to.
+    """Turn any error of a library on a damaged file into a DataError of one sentence.
 
-    what : the format; needs, extra : the library that must be there, and what installs it
+    what : the format; needs, extra : the library that is required, and the extra that installs it
     """
     try:
         yield

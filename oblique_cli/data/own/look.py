@@ -287,7 +287,7 @@ class _Look:
         return replace(column, treatment="number", **form._asdict())
 
     def _indicators(self, listed: Sequence[Column]) -> list[Column]:
-        """An indicator beside each feature that has bounds such as <0.4."""
+        """Return an indicator for each feature that has bounds such as <0.4."""
         indicators: list[Column] = []
         for column in listed:
             if column.treatment == "number" and "censored" in column.written:
@@ -377,7 +377,7 @@ class _Look:
     # The arrays
 
     def dataset(self, name: str) -> Dataset:
-        """Return the rows as numbers; the policy for missing values decides which rows those are."""
+        """Return the rows as numbers, without those that the policy for missing values drops."""
         r, columns = self.reading, self.columns
         at = self.header.index(self.target)
         y, labels_there = target_values(columns, columns.columns[at], self.cells[at], self.lines, self.where)
@@ -473,7 +473,7 @@ class _Look:
         return whole
 
     def _fault_of_levels(self, used: Sequence[int]) -> DataError:
-        """What to say of the first column of levels, where nothing is said of their encoding."""
+        """Return the error on the first column of levels if no encoding is set."""
         columns = self.columns.columns
         j = next(j for j in used if columns[j].treatment == "levels")
         word = next((k for k, cell in enumerate(self.cells[j]) if cell and not Form().holds(cell)), 0)
@@ -486,7 +486,7 @@ class _Look:
         )
 
     def _weights(self) -> np.ndarray:
-        """The weight of every row. DataError, with its row, for a cell that is no number from 0 up."""
+        """Return the weight of every row. DataError with the row of a cell that is not a number from 0 up."""
         name = self.reading.weights
         cells = self.cells[self.header.index(name)]
         forms = self.types.forms

@@ -21,7 +21,7 @@ WHY = {
 
 
 def conversions(column: Column, cells: Iterable[str]) -> str:
-    """Return how cells of a column became numbers, by a cell of each form, "" if none had to be converted."""
+    """Return how cells of a column were converted to numbers, with an example of each form; "" without conversions."""
     wanted = {*column.written, *(["unit"] if column.unit else [])}
     form = Form(column.decimal, column.thousands, column.unit, column.written)
     plain = form._replace(unit="")

@@ -256,7 +256,7 @@ Parsed = Mapping[str, tuple[float, frozenset[str]]]
 
 
 def _best(counts: Mapping[str, int], tried: Sequence[Form]) -> tuple[Form, Parsed]:
-    """The first of the forms in which most rows are numbers, and those."""
+    """Return the first form that reads most rows as numbers, and the parsed cells."""
     sample = dict(itertools.islice(counts.items(), SAMPLE))
     rows = [sum(sample[cell] for cell in _parsed(sample, form)) for form in tried]
     candidates = [(form, _parsed(counts, form)) for form, count in zip(tried, rows, strict=True) if count == max(rows)]

@@ -42,9 +42,9 @@ TARGET_NAMES = ("class", "target", "label", "y", "outcome", "diagnosis", "specie
 
 
 def listed(names: Sequence[str], header: Sequence[str]) -> tuple[str, ...]:
-    """Return names of columns with lists cut at their commas: "a,b" is a and b, if no column is called "a,b".
+    """Return names of columns, lists split at commas: "a,b" is a and b, unless a column has the name "a,b".
 
-    A name with a comma stands in quotes in a list, as in '"width, mm",b'.
+    A name with a comma is quoted in a list, as in '"width, mm",b'.
     """
     known = set(header)
     columns: dict[str, None] = {}

@@ -75,7 +75,7 @@ def _text(lines: Iterator[str], layout: Layout, options: TextOptions, where: str
 
 
 def _sheet(source: Source, options: TextOptions) -> Opened:
-    """The table of a sheet, which is laid out as a text is."""
+    """Return the table of a sheet, with the same layout rules as a text."""
     rows, notes = frames.sheet_rows(source)
     layout, lost = layout_of_rows(rows, options), Notes()
     for line, cells in rows:
@@ -95,7 +95,7 @@ def _named(
     where: str,
     notes: Sequence[str] = (),
 ) -> Opened:
-    """A table of rows of text, with names of its columns."""
+    """Return a table of rows of text with the names of its columns."""
     written, kinds, target = [""] * len(first), dict[str, str](), ""
     if options.header != "none":
         written = [one_line(cell) for cell in first]

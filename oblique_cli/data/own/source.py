@@ -205,7 +205,7 @@ _IN_CP1252 = bytes(set(range(256)) - {0x81, 0x8D, 0x8F, 0x90, 0x9D})
 
 
 def charset_of(name: str) -> str:
-    """Return the usual name of a character set; LookupError for what is none."""
+    """Return the usual name of a character set; LookupError for an unknown one."""
     try:
         usual = codecs.lookup(name).name
         "".encode(usual)  # LookupError for what packs or hides bytes, such as zip
@@ -372,7 +372,7 @@ def _is_sparse(lines: list[bytes]) -> bool:
 
 
 def _foreign(start: bytes) -> str:
-    """The name of a format that cannot be read, by how the content begins; "" for any other."""
+    """Return the name of an unsupported format by the first bytes of the content; "" for any other."""
     if _PICKLE.match(start):
         return "a pickle of Python"
     if start[257:262] == b"ustar":

@@ -173,7 +173,7 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         return more_than_there_are(self, owner, n_features)
 
     def _validation_rows(self, codes: NDArray[Any], groups: Groups | None, seed: int) -> NDArray[np.bool_]:
-        """The share of each class that is kept from growth, if any is; of groups whole ones."""
+        """Return the mask of the validation rows: a share of each class, or whole groups; none without stopping."""
         held_out = np.zeros(len(codes), dtype=np.bool_)
         if self.n_iter_no_change is None:
             return held_out

@@ -80,7 +80,7 @@ class Leaves:
         return out
 
     def numbers(self, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
-        """Return the place among all leaves of leaves that are told by tree and node number, (n, trees)."""
+        """Return the place among all leaves of leaves given by node number, (n, trees)."""
         places: NDArray[np.int64] = self._number[nodes + self._first_node]
         return places
 
@@ -112,8 +112,8 @@ def best_strength(
 ) -> float:
     """Return the strength of `STRENGTHS` with the least out-of-bag log loss, the first of equals.
 
-    unit : what strengths are multiplied by; codes : (n,); weights : (n,) or None. 1 if every tree has seen all rows, as
-    happens with two rows or one.
+    unit : factor of the strengths; codes : (n,); weights : (n,) or None. Returns 1 if every tree has drawn all rows, as
+    with two rows or one.
     """
     trees = unseen.sum(axis=1)
     rows = np.flatnonzero(trees)

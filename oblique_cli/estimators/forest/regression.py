@@ -174,7 +174,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         """Change the cuts of grown trees, before leaves get their models; here they stay. refined : gets the states"""
 
     def _learn_leaves(self, grown: Grown) -> None:
-        """Keep the models of all leaves, and what rows that trees did not draw say of them."""
+        """Store the models of all leaves, and their out-of-bag predictions."""
         forest, rows, targets, weights, draws = grown
         held = draws.astype(np.float64) if weights is None else draws * weights
         states = forest.state()
@@ -192,7 +192,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         outside = {}
         if self.oob_score or len(models) > 1:
             outside = {ridge: _out_of_bag(values, numbers, rows, unseen) for ridge, values in models.items()}
-        # Of equal ones the stronger penalty.
+        # Of equal errors the stronger penalty.
         best = max(models)
         if len(models) > 1 and seen.any():
             each = None if weights is None else weights[seen]
@@ -222,7 +222,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
 
 
 def _out_of_bag(values: Array, numbers: NDArray[np.int64], rows: Array, unseen: NDArray[np.bool_]) -> Array:
-    """The mean of what the trees say that did not draw a row, (n,), NaN where all did; of k outputs (n, k)."""
+    """Return the mean prediction of the trees that did not draw a row, (n,), NaN if all did; of k outputs (n, k)."""
     if values.ndim > 2:
         return np.column_stack([_out_of_bag(output, numbers, rows, unseen) for output in values.swapaxes(0, 1)])
     total, p = np.zeros(len(rows)), rows.shape[1]

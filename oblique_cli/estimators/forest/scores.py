@@ -19,7 +19,7 @@ def votes_of(forest: Any, rows: Array, voting: str, leaf_probabilities: Array | 
 
 
 def scores_of(forest: Any, rows: Array, leaf_values: Array, baseline: Array, threads: int) -> Array:
-    """Return the scores of rows (n, p), (n, K): the baseline (K,) and what the leaves add.
+    """Return the scores of rows (n, p), (n, K): the baseline (K,) plus the values of the leaves.
 
     leaf_values : (leaves, K), or (leaves, p + 3) linear models of one score
     """
@@ -46,7 +46,7 @@ def shares_of(scores: Array, n_classes: int) -> Array:
 
 
 def means_of_trees(forest: Any, rows: Array, leaf_values: Array, threads: int) -> Array:
-    """Return the mean of what the trees say of rows (n, p), (n,). leaf_values : (leaves, 1), or (leaves, p + 3)
+    """Return the mean prediction of the trees for rows (n, p), (n,). leaf_values : (leaves, 1), or (leaves, p + 3)
 
     Of k outputs leaf_values is (leaves, k, 1) or (leaves, k, p + 3), and the answer (n, k).
     """

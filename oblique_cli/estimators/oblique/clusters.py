@@ -39,8 +39,8 @@ class Clustering:
 
         X : (n, p); codes : (n,) positions in `classes`, which has two labels or more, each present
 
-        The last answer is kept for whoever asks for it next: trees that differ in their hyperplanes alone have the same
-        clusters, and those take most of the time.
+        The last result is cached: trees that differ only in their hyperplanes have the same clusters, which take most
+        of the time.
         """
         global _latest
         digest = self._digest(X, codes, seed)

@@ -81,7 +81,7 @@ def _name_fault(proposer: type[Proposer], called: str) -> str | None:
 
 
 def _fault(proposer: type[Proposer]) -> str | None:
-    """What keeps a heuristic from being a tree, as it follows its name."""
+    """Return why a heuristic cannot be made a tree class, worded to follow its name; None if it can."""
     of_tree = ObliqueTreeClassifier.parameters
     taken = of_tree.keys() | _others(ObliqueTreeClassifier) | set(dir(HeuristicTreeClassifier))
     names = proposer.parameters.keys()

@@ -127,7 +127,7 @@ class RefinedTreeClassifier(
         return self
 
     def _bases(self) -> list[tuple[Any, bool]]:
-        """What `base` names, and whether it may be left out; a ConfigError for anything else."""
+        """Return the bases that `base` names, each with whether it is optional; ConfigError for any other value."""
         owner = type(self).__name__
         listed = list(self.base) if isinstance(self.base, list | tuple) else [self.base]
         bases: list[tuple[Any, bool]] = []
@@ -167,7 +167,7 @@ class RefinedTreeClassifier(
         return SEED_PRUNING
 
     def _starts(self, bases: Sequence[tuple[Any, bool]]) -> list[_Start]:
-        """The starts, with what this fit has learned of the columns."""
+        """Return the starts, with the levels and classes of this fit."""
         starts = []
         for base, optional in bases:
             if isinstance(base, str) and base in RANDOM:

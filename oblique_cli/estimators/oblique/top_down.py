@@ -86,12 +86,12 @@ INNER_FOLDS = 5  # of the cross-validation that chooses a strength of `probabili
 
 
 def _named_proposer(value: Any) -> Proposer | None:
-    """Return a new proposer of a registered name."""
+    """Return a new proposer for a registered name, else None."""
     return PROPOSERS[value]() if isinstance(value, str) and value in PROPOSERS else None
 
 
 def _named_refinement(value: Any) -> Refinement | None:
-    """Return a new refinement where one is asked for by name."""
+    """Return a new refinement for the name of one, else None."""
     return Refinement() if isinstance(value, str) and value == REFINEMENTS[1] else None
 
 
@@ -201,7 +201,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
 
     @property
     def needs_pruning_rows(self) -> bool:
-        """Whether `fit` keeps rows from growth to prune on."""
+        """Whether `fit` holds out rows to prune on."""
         pruning: Any = self.ungrouped().pruning
         rule = pruning if isinstance(pruning, PruningRule) else PRUNINGS.get(pruning)
         return rule is not None and rule.rows == KEPT_ROWS
@@ -250,7 +250,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         return self
 
     def _path_of(self, seen: _Seen, pruned: Tree, growing: _Training, proposer: Proposer, draws: _Draws) -> SizePath:
-        """The path of sizes of the tree that was grown. pruned : what became of it; growing : its rows"""
+        """Return the path of sizes of the grown tree. pruned : the tree after pruning; growing : its rows"""
         folds = seen.folds
         if not folds and len(growing.X) > 1:
             number = min(self.pruning_folds, len(growing.X))
@@ -278,7 +278,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         draws: _Draws,
         seen: _Seen | None = None,
     ) -> tuple[Tree, Refined | None]:
-        """A tree grown, pruned and refined, and how. held_out : rows to prune on; seen : gets the trees on the way"""
+        """A grown, pruned and refined tree, and its refinement. held_out : rows to prune on; seen : collects trees"""
         if self.refine == NO_REFINEMENT:
             return self._pruned(growing, held_out, proposer, draws, seen), None
         how = self.refine if isinstance(self.refine, Refinement) else Refinement()
@@ -290,7 +290,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         return signs_of(self, self.levels_, len(self.classes_))
 
     def _refuse_beside_order(self) -> None:
-        """Raise ConfigError for what would make trees whose answers keep no order."""
+        """Raise ConfigError for parameters under which predictions would not be monotonic."""
         plain = {"refine": NO_REFINEMENT, "leaf_models": NO_MODELS, "polish": False, "max_terms": None}
         for name, value in {**plain, "split_cost": 0.0}.items():
             if (current := getattr(self, name)) != value:
@@ -304,7 +304,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
             )
 
     def _with_probabilities(self, tree: Tree) -> Tree:
-        """The tree with the probabilities that are asked for, at the strength that was chosen."""
+        """Return the tree with probabilities by `probabilities`, at the chosen strength."""
         smoothed, signs = with_probabilities(tree, self.probabilities, self.probability_strength_), self._signs()
         return smoothed if signs is None else within_order(smoothed, signs)
 
@@ -350,7 +350,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         draws: _Draws,
         how: Refinement,
     ) -> Refined:
-        """The best of several starts refined at the best penalty, see `tree.refining.refined`. rows : to grow on"""
+        """Return the best of several starts, refined at the best penalty, see `tree.refining`. rows : to grow on"""
         penalty = how.penalty
         for start in starts:
             if start.estimator is not None and start.estimator.monotonic_cst is not None:
@@ -658,7 +658,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
     def _pruned(
         self, growing: _Training, held_out: _Training, proposer: Proposer, draws: _Draws, seen: _Seen | None = None
     ) -> Tree:
-        """A tree grown on `growing` and pruned. held_out : rows to prune on; seen : gets the trees on the way"""
+        """Return a tree grown on `growing` and pruned. held_out : rows to prune on; seen : collects the trees"""
         tree, rule = self._grow(growing, proposer, draws), self._rule()
         if seen is not None:
             seen.grown.append(tree)
@@ -678,9 +678,9 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
     def _finished(
         self, tree: Tree, growing: _Training, draws: _Draws, grow: Callable[[_Training, _Draws], Tree]
     ) -> Tree:
-        """The tree with what `probabilities` and `leaf_models` ask for.
+        """Return the tree with the probabilities and leaf models of the parameters.
 
-        growing : the rows it was grown on; grow : a tree as it is, of other rows
+        growing : the rows of the tree; grow : returns a tree of other rows
         """
 
         def folds() -> Iterator[tuple[Tree, _Training, _Training]]:
@@ -783,12 +783,12 @@ class _Start(NamedTuple):
     depth: int = 0
 
     def tree(self, rows: _Training, space: PlaneSpace, draws: _Draws, missing: bool) -> Tree:
-        """The tree grown on some rows. missing : whether it takes missing values"""
+        """Return a tree grown on `rows`. missing : whether it takes missing values"""
         if self.estimator is None or self.proposer is None:
             rng = seeds.generator(draws.seed, "random tree", self.depth)
             return random_tree(space, self.depth, rng, missing)
         held_out = rows.part(np.empty(0, dtype=np.intp)) if self.held_out is None else self.held_out
-        # Trees of a start have the numbers that they have alone, whatever other starts there are.
+        # Node numbers of a start do not depend on the other starts.
         return self.estimator._pruned(rows, held_out, self.proposer, draws._replace(numbers=itertools.count()))
 
 

@@ -21,7 +21,7 @@ THREADS = ("n_jobs", "num_threads", "nthread", "thread_count")
 
 
 def load_class(path: str) -> Any:
-    """Return the class of a dotted path; ConfigError if it cannot be imported or is no estimator."""
+    """Return the class of a dotted path; ConfigError if it cannot be imported or is not an estimator."""
     module, _, name = path.rpartition(".")
     library = library_of(path)
     if library == "weka" and path in CLASSES:
@@ -35,7 +35,7 @@ def load_class(path: str) -> Any:
             raise ConfigError(f"class {path}: there is no module {error.name!r}.{near(path)}") from None
         install = LIBRARIES.get(library, library)
         raise ConfigError(f"class {path}: {library} is not installed; pip install {install}") from None
-    except Exception as error:  # a library that does not suit another one installed, or a fault of the user's file
+    except Exception as error:  # incompatible libraries, or a fault of the user's file
         raise ConfigError(f"class {path}: {module} cannot be imported ({type(error).__name__}: {error})") from None
     if not hasattr(home, name):
         classes = [word for word in dir(home) if inspect.isclass(getattr(home, word, None)) and word[0] != "_"]
@@ -49,7 +49,7 @@ def load_class(path: str) -> Any:
 
 
 def is_ydf(cls: Any) -> bool:
-    """Whether a class is a learner of YDF, which has an interface of its own."""
+    """Whether a class is a learner of YDF, whose interface differs."""
     return str(getattr(cls, "__module__", "")).startswith("ydf.") and hasattr(cls, "train")
 
 
@@ -72,7 +72,7 @@ def parameters(cls: Any) -> tuple[dict[str, Any], bool]:
 
 
 def check(path: str, params: Mapping[str, Any]) -> None:
-    """Raise ConfigError for a class that cannot be used, or for the first parameter that it does not have."""
+    """Raise ConfigError for an unusable class, or for the first unknown parameter."""
     cls = load_class(path)
     defaults, further = parameters(cls)
     for name, value in params.items():
@@ -94,7 +94,7 @@ def check(path: str, params: Mapping[str, Any]) -> None:
 
 
 def build(path: str, params: Mapping[str, Any], seed: int | None) -> Any:
-    """Return an unfitted estimator of a checked class: with the seed, and with one thread, unless `params` say else."""
+    """Return an unfitted estimator of a checked class, with the seed and one thread unless `params` set them."""
     cls = load_class(path)
     defaults, _ = parameters(cls)
     arguments = {name: _built(value, seed) for name, value in params.items()}

@@ -130,7 +130,7 @@ def task_of_class(path: str) -> str:
 
 
 def near(path: str) -> str:
-    """Return the sentence that names the nearest known classes, by their own name or with their module."""
+    """Return the sentence that names the known classes with the nearest names."""
     word = path.rpartition(".")[2].lower()
     by_name: dict[str, list[str]] = {}
     for known in CLASSES:
@@ -187,7 +187,7 @@ def _is_weight(item: tuple[Any, Any]) -> bool:
 
 @functools.cache
 def allowed() -> Mapping[str, Mapping[str, Values]]:
-    """Return library -> parameter -> what a configuration may give to it."""
+    """Return library -> parameter -> values that a configuration may set."""
     problems = Problems()
     plain = parse(read(ALLOWED, ALLOWED.name, problems), problems, quick=True).plain()
     problems.check()

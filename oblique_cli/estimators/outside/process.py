@@ -58,7 +58,7 @@ class Process:
         self._forget.append(number)
 
     def forgotten(self) -> list[int]:
-        """Return the numbers that are to be forgotten, once."""
+        """Return the numbers of the models to delete, and clear the list."""
         numbers, self._forget = self._forget, []
         return numbers
 
