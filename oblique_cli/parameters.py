@@ -16,7 +16,7 @@ from typing import Any, ClassVar, dataclass_transform
 
 from oblique_cli.ground.constraints import Constraint
 
-UNSAID: Any = type("Unsaid", (), {"__repr__": lambda self: "unsaid"})()  # left to the declaration of a base class
+UNSET: Any = type("Unset", (), {"__repr__": lambda self: "unset"})()  # left to the declaration of a base class
 SECTION = "Parameters\n----------\n"
 # No parameter: what `set_callbacks` of scikit-learn sets, which watches fits and is no part of a model.
 CALLBACKS = "_skl_callbacks"
@@ -78,11 +78,11 @@ class Parameter:
 
 def parameter(
     *,
-    default: Any = UNSAID,
-    allowed: Constraint | None = UNSAID,
-    help: str = UNSAID,
-    also: str | Alias | None = UNSAID,
-    kw_only: bool = UNSAID,
+    default: Any = UNSET,
+    allowed: Constraint | None = UNSET,
+    help: str = UNSET,
+    also: str | Alias | None = UNSET,
+    kw_only: bool = UNSET,
 ) -> Any:
     """Declare a parameter, as in ``tau: float = parameter(default=0.0, allowed=Real(0.0, 2.0), help="...")``.
 
@@ -92,7 +92,7 @@ def parameter(
     What is left out is that of the parameter of the same name in a base class.
     """
     other = Alias(also) if isinstance(also, str) else also
-    return Parameter(default, allowed, help, other, UNSAID, kw_only)
+    return Parameter(default, allowed, help, other, UNSET, kw_only)
 
 
 def as_in(owner: type[Any], name: str) -> Any:
@@ -154,7 +154,7 @@ def _declared(cls: type[Any], inherited: Mapping[str, Parameter], kw_only: bool)
     declared = {}
     for name, parameter in vars(cls).items():
         if isinstance(parameter, Parameter):
-            changes = {key: value for key, value in vars(parameter).items() if value is not UNSAID}
+            changes = {key: value for key, value in vars(parameter).items() if value is not UNSET}
             if name not in inherited and "default" not in changes:
                 raise TypeError(f"parameter {name!r} of {cls.__name__} has no default")
             if name in annotations:

@@ -36,7 +36,7 @@ Sizes = Mapping[str, tuple[str, int]]
 SIZES: Sizes = {"repeats": ("--set cv.repeats={}", 1), "folds": ("--set cv.folds={}", 2)}
 
 # What is done to cells that an algorithm cannot take as they are, unless --set says otherwise.
-UNASKED = {"missing": "impute", "encoding": "onehot"}
+TREATMENTS = {"missing": "impute", "encoding": "onehot"}
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class OwnOptions(FileOptions):
     def dataset_key(self, path: str) -> dict[str, Any]:
         """Return the key `dataset` of a configuration for a file."""
         options = {name: value for name, value in self.set_options.items() if name != "groups"}
-        return {"csv": path, **name_of(path), **UNASKED, **options}
+        return {"csv": path, **name_of(path), **TREATMENTS, **options}
 
     def taking_groups(self, overrides: Sequence[str]) -> tuple[OwnOptions, tuple[str, ...]]:
         """Return the options with the column of `cv.groups`, and the overrides without it and without its scheme.

@@ -455,7 +455,7 @@ def _data_and_algorithms(
     """Return the data set, its specification, those of the algorithms, and the columns of a user's file."""
     from oblique_cli import config
     from oblique_cli.cli._fitting import full_key
-    from oblique_cli.cli._own import UNASKED, is_own, looked_at, refuse_strays
+    from oblique_cli.cli._own import TREATMENTS, is_own, looked_at, refuse_strays
     from oblique_cli.data import catalogue
     from oblique_cli.errors import ConfigError
     from oblique_cli.estimators.algorithms import ALGORITHMS
@@ -473,7 +473,7 @@ def _data_and_algorithms(
         refuse_strays(options, "a file of your own, not with a data set, which knows its columns")
         if weights:
             raise click.UsageError("--weights goes with a file of your own, not with a data set, which has none")
-        key = {"name": data, **UNASKED}
+        key = {"name": data, **TREATMENTS}
 
     def parsed(algorithm_key: dict[str, Any], texts: list[str]) -> Any:
         plain: dict[str, Any] = {"version": 1, "dataset": key, "algorithm": algorithm_key}

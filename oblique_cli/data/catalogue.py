@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from oblique_cli.data import files, local_sources
 from oblique_cli.data.entries import Catalogue, Entry, lookup_key
-from oblique_cli.data.files import Found
+from oblique_cli.data.files import FileCopy
 from oblique_cli.data.own.source import content_of
 from oblique_cli.data.text_table import Table, parse
 from oblique_cli.errors import ConfigError, DataError, UnknownName
@@ -240,7 +240,7 @@ def _content(known: Entry, part: str, data_dir: str | Path | None, offline: bool
     return content
 
 
-def _remedy(known: Entry, located: Found) -> str:
+def _remedy(known: Entry, located: FileCopy) -> str:
     """Return advice on a damaged file. A file in the cache is moved aside first, so that it can be fetched again."""
     if located.owner == files.BUNDLED:
         return "Install the package again, or restore the file"

@@ -26,7 +26,7 @@ from typing import IO
 from oblique_cli.data import files
 from oblique_cli.data.csv_text import csv_text
 from oblique_cli.data.entries import Entry, Recipe, Source
-from oblique_cli.data.files import Found
+from oblique_cli.data.files import FileCopy
 from oblique_cli.data.own.source import content_of
 from oblique_cli.errors import NO_ROOM, ConfigError, DataError, cannot_write
 
@@ -60,7 +60,7 @@ def fetch(
     base_url: str | None = None,
     timeout: float = TIMEOUT,
     looked_in: Sequence[Path] = (),
-) -> Found:
+) -> FileCopy:
     """Make sure that the files of an entry that is not bundled are in the folder `place`, and return the first.
 
     base_url    root of the archive; by default $OBLIQUE_UCI_URL, else the archive itself
@@ -72,7 +72,7 @@ def fetch(
     folders = ", ".join(map(str, looked_in or [place]))
     advice = f"put {wanted} into a folder and name that by --data-dir or {files.ENVIRONMENT}"
     owner = files.CACHE if files.is_cache(place) else files.DATA_DIRECTORY
-    forms = [[Found(place / name, sha256, owner) for name, sha256 in file.forms()] for file in entry.files.values()]
+    forms = [[FileCopy(place / name, sha256, owner) for name, sha256 in file.forms()] for file in entry.files.values()]
     good = [next((form for form in file if _is_good(entry, form)), None) for file in forms]
     if good[0] is not None and all(good):
         return good[0]
@@ -94,7 +94,7 @@ def fetch(
     return target
 
 
-def _is_good(entry: Entry, target: Found) -> bool:
+def _is_good(entry: Entry, target: FileCopy) -> bool:
     """Whether the file is there and right. A damaged one is moved out of the way, or refused if it is the user's."""
     if not os.path.exists(target.path):
         return False
@@ -147,7 +147,7 @@ def _lock(path: Path) -> Iterator[None]:
         yield
 
 
-def _download_and_convert(entry: Entry, recipe: Recipe, target: Found, base_url: str, timeout: float) -> bytes:
+def _download_and_convert(entry: Entry, recipe: Recipe, target: FileCopy, base_url: str, timeout: float) -> bytes:
     """Try the archive's places in turn; return our file's content, verified."""
     part = target.path.with_name(target.path.name + ".part")
     faults: list[str] = []

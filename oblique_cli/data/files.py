@@ -24,8 +24,8 @@ CACHE = "cache"
 
 
 @dataclass(frozen=True)
-class Found:
-    """A file that is there: its path, the checksum it must have, and whose it is (BUNDLED, DATA_DIRECTORY, CACHE)."""
+class FileCopy:
+    """A copy of a file: path, required checksum, and owner (BUNDLED, DATA_DIRECTORY, CACHE)."""
 
     path: Path
     sha256: str
@@ -64,15 +64,15 @@ def is_cache(place: Path) -> bool:
     return place.resolve() == cache_folder().resolve()
 
 
-def find(file: File, bundled: bool, data_dir: str | Path | None = None) -> Found | None:
+def find(file: File, bundled: bool, data_dir: str | Path | None = None) -> FileCopy | None:
     """Look for a file; None if it is nowhere."""
     if bundled:
         path = folder("datasets") / file.name
-        return Found(path, file.sha256, BUNDLED) if os.path.isfile(path) else None
+        return FileCopy(path, file.sha256, BUNDLED) if os.path.isfile(path) else None
     for place in data_folders(data_dir):
         for name, sha256 in file.forms():
             if os.path.isfile(place / name):
-                return Found(place / name, sha256, CACHE if is_cache(place) else DATA_DIRECTORY)
+                return FileCopy(place / name, sha256, CACHE if is_cache(place) else DATA_DIRECTORY)
     return None
 
 
@@ -81,7 +81,7 @@ def digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def mismatch(copy: Found, content: bytes) -> str:
+def mismatch(copy: FileCopy, content: bytes) -> str:
     """Return how the content differs from the catalogue, "" if it does not."""
     actual = digest(content)
     if actual == copy.sha256:

@@ -13,7 +13,7 @@ from oblique_cli.estimators.categorical import is_frame
 
 Array = NDArray[np.float64]
 
-REFUSE, IMPUTE, LEARN, UNASKED = "error", "impute", "learn", "auto"  # values of `missing`
+REFUSE, IMPUTE, LEARN, AUTO = "error", "impute", "learn", "auto"  # values of `missing`
 
 
 def has_gaps(X: Any, qualitative: Sequence[int]) -> bool:

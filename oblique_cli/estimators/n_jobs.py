@@ -31,14 +31,14 @@ def threads_of(estimator: Any) -> int:
     """
     n_jobs: int | None = getattr(estimator, "n_jobs", None)
     if n_jobs is None:
-        n_jobs = _said_around()
+        n_jobs = _enclosing_jobs()
     if n_jobs == 0:
         owner = type(estimator).__name__
         raise ConfigError(f"n_jobs of {owner} must not be 0. Set it to None for one thread or -1 for all.")
     return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
 
 
-def _said_around() -> int:
+def _enclosing_jobs() -> int:
     backend, n_jobs = get_active_backend()
     return 1 if backend.nesting_level or _is_dask(backend) else int(n_jobs or 1)
 
@@ -80,7 +80,7 @@ def in_turn(task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Itera
 
     Fits inside a task have one thread. Of several errors that of the first task is raised.
     """
-    number = _said_around()
+    number = _enclosing_jobs()
     if number < 2:
         yield from (task(*arguments) for arguments in calls)
         return

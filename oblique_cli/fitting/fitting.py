@@ -183,8 +183,8 @@ def _guaranteed(task: _Task, about: _About, case: Case, model: Model, promise: P
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
-    """What the estimate gave: a case to fit to all rows, how it was chosen, and what it says of unseen rows."""
+class _Estimated:
+    """The result of the estimate: a case to fit to all rows, its choice, and its out-of-fold predictions."""
 
     validated: Validated
     case: Case
@@ -264,7 +264,7 @@ class _Task:
                     f"{self.called.group_column!r}, and {least} folds by groups need {least}; {advice}."
                 )
 
-    def estimated(self) -> _Found:
+    def estimated(self) -> _Estimated:
         """Predict rows by fits that have not seen them, whatever is chosen being chosen again for each."""
         plan = planned(self.by_id, self.dataset.n, self.usual, self.budget)
         if len(self.by_id) > 1 or self.goal.threshold == AUTO:
@@ -273,9 +273,9 @@ class _Task:
         held_out = plan.held_out and self.folds is None
         validated = cross_validated(case, self.usual, self.seed, self.goal, self.step, held_out)
         answers, threshold = self.goal.decided(validated.answers)
-        return _Found(replace(validated, answers=answers), case, None, threshold)
+        return _Estimated(replace(validated, answers=answers), case, None, threshold)
 
-    def _estimated_by_choices(self, plan: Plan) -> _Found:
+    def _estimated_by_choices(self, plan: Plan) -> _Estimated:
         """The same, among several algorithms or for a threshold that is chosen."""
         how = (self.usual, self.seed, self.goal, self.budget)
         choice = None
@@ -284,9 +284,9 @@ class _Task:
         validated, first = estimated(self.dataset, self.cases, plan, *how, self.step)
         choice = choice or first
         compared = choice if len(self.by_id) > 1 else None
-        return _Found(validated, self.by_id[choice.chosen], compared, choice.threshold)
+        return _Estimated(validated, self.by_id[choice.chosen], compared, choice.threshold)
 
-    def fitted_choice(self, estimated: _Found, rows: np.ndarray) -> tuple[_Found, _Fitted]:
+    def fitted_choice(self, estimated: _Estimated, rows: np.ndarray) -> tuple[_Estimated, _Fitted]:
         """Fit the chosen algorithm to `rows`; under a readable goal the next one if its tree has no split."""
         cases = self.by_id if len(rows) == self.dataset.n else self.cases(part(self.dataset, rows))
         if estimated.choice is None:
@@ -383,7 +383,7 @@ def rare_classes(dataset: Dataset) -> dict[str, int]:
 def warnings_of(dataset: Dataset, goal: Goal, answers: Answers, estimate: Estimate) -> tuple[str, ...]:
     """Return the warnings printed first: a model no better than a constant, and classes of few rows."""
     sentences = []
-    constant = said_by_constant(dataset, answers)
+    constant = constant_answers(dataset, answers)
     try:
         useless = estimate.loss >= goal.measured(constant)[2]
     except Undefined:
@@ -401,8 +401,8 @@ def warnings_of(dataset: Dataset, goal: Goal, answers: Answers, estimate: Estima
     return tuple(sentences)
 
 
-def said_by_constant(dataset: Dataset, answers: Answers) -> Answers:
-    """Return what whoever looks at no column says of the same rows: the largest class with its share, the mean."""
+def constant_answers(dataset: Dataset, answers: Answers) -> Answers:
+    """Return the answers of a constant model for the same rows: the largest class with its share, or the mean."""
     n = len(answers.y)
     if dataset.task == "regression":
         return replace(answers, predicted=np.full(n, float(dataset.y.mean())))

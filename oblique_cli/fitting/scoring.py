@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from oblique_cli.data.own.text import NOTHING_SAID, TextOptions
+from oblique_cli.data.own.text import NO_OPTIONS, TextOptions
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.evaluation import metrics
 from oblique_cli.evaluation.metrics import MODEL, PROBABILITIES, ROW, Scored, Undefined
@@ -44,7 +44,7 @@ def names(metric_names: Sequence[str], model: Model) -> tuple[str, ...]:
 
 
 def score(
-    model: Model, source: Any, where: str, metric_names: Sequence[str] = (), options: TextOptions = NOTHING_SAID
+    model: Model, source: Any, where: str, metric_names: Sequence[str] = (), options: TextOptions = NO_OPTIONS
 ) -> Score:
     """Compare the predictions for a table with its target column.
 
@@ -60,8 +60,8 @@ def score(
     notes: list[str] = []
     code = {label: k for k, label in enumerate(model.classes)}
     unknown: Counter[str] = Counter()  # rows of classes that the model does not have
-    asked_of_model = Asked(proba=shares)
-    for some in predictions(model, source, where, asked_of_model, unseen=unseen, options=options, notes=notes):
+    request = Asked(proba=shares)
+    for some in predictions(model, source, where, request, unseen=unseen, options=options, notes=notes):
         if not len(some.labels):
             break
         ys.append(_answers(model, some.chunk, where, unknown))

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.data import parquet
 from oblique_cli.data.csv_text import csv_cell, escaped
-from oblique_cli.data.own.text import NOTHING_SAID, TextOptions
+from oblique_cli.data.own.text import NO_OPTIONS, TextOptions
 from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.models.model import Model
 
@@ -130,7 +130,7 @@ def needs_table(model: Model, path: str) -> None:
         )
 
 
-def identifiers(model: Model, source: Any, options: TextOptions = NOTHING_SAID) -> tuple[str, ...]:
+def identifiers(model: Model, source: Any, options: TextOptions = NO_OPTIONS) -> tuple[str, ...]:
     """Return the columns of a table that were left out as identifiers when the model was fitted.
 
     source : a path, "-" for standard input, or a `Source`; options : how it is read
@@ -161,7 +161,7 @@ def predictions(
     *,
     unseen: Unseen | None = None,
     keep: Sequence[str] = (),
-    options: TextOptions = NOTHING_SAID,
+    options: TextOptions = NO_OPTIONS,
     notes: list[str] | None = None,
 ) -> Iterator[Predicted]:
     """Yield the predictions for the rows of a table, some rows at a time; once for none if it has no rows.

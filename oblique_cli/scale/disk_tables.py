@@ -22,7 +22,7 @@ from oblique_cli.data.own.front import Column
 from oblique_cli.data.own.numbers import MARKS
 from oblique_cli.data.own.roles import clash_of_roles, listed
 from oblique_cli.data.own.source import Source, source_of
-from oblique_cli.data.own.text import NOTHING_SAID, TextOptions
+from oblique_cli.data.own.text import NO_OPTIONS, TextOptions
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground import seeds
 from oblique_cli.ground.labels import label_order
@@ -555,7 +555,7 @@ class Converted:
 
 
 def convert(
-    source: str | Path, target: str | Path, *, options: TextOptions = NOTHING_SAID, single: bool = False
+    source: str | Path, target: str | Path, *, options: TextOptions = NO_OPTIONS, single: bool = False
 ) -> Converted:
     """Write a table as Parquet; the types of columns hold for every row of the file.
 

@@ -21,7 +21,7 @@ from oblique_cli.data.own.dates import days
 from oblique_cli.data.own.numbers import Form
 from oblique_cli.data.own.opened import Opened
 from oblique_cli.data.own.source import Source, source_of
-from oblique_cli.data.own.text import NOTHING_SAID, TextOptions
+from oblique_cli.data.own.text import NO_OPTIONS, TextOptions
 from oblique_cli.errors import MOST_QUOTED, DataError, quoted
 from oblique_cli.ground.labels import OTHER
 from oblique_cli.ground.registry import close_matches
@@ -147,7 +147,7 @@ def _opened(
         yield table, source.where
 
 
-def header_of(source: str | Path | Source, columns: Columns, options: TextOptions = NOTHING_SAID) -> tuple[str, ...]:
+def header_of(source: str | Path | Source, columns: Columns, options: TextOptions = NO_OPTIONS) -> tuple[str, ...]:
     """Return the names of the columns of a table, as `chunks` finds them."""
     with _opened(source, columns, options, columns.feature_names) as (table, _):
         return table.header
@@ -158,7 +158,7 @@ def chunks(
     columns: Columns,
     rows: int = 65536,
     keep: Sequence[str] = (),
-    options: TextOptions = NOTHING_SAID,
+    options: TextOptions = NO_OPTIONS,
     notes: list[str] | None = None,
     unused: Callable[[], Collection[str]] = tuple,
 ) -> Iterator[Chunk]:

@@ -228,12 +228,12 @@ def mostly_numbers(counts: Mapping[str, int], candidates: Sequence[Form]) -> Mos
     if 2 * sum(rows for cell, rows in counts.items() if _DIGIT.search(cell)) < n:
         return None
     names = cell_forms.candidates(counts)
-    found_units = cell_forms.units(counts, "scale" in names)[:3]
-    if "scale" in names and not all(map(cell_forms.is_money, found_units)):
+    units = cell_forms.units(counts, "scale" in names)[:3]
+    if "scale" in names and not all(map(cell_forms.is_money, units)):
         # 30M beside 25F is no number of millions.
         names = tuple(name for name in names if name != "scale")
-        found_units = cell_forms.units(counts, False)[:3]
-    best = _best(counts, [form._replace(unit=u, written=names) for form in candidates for u in found_units or [""]])
+        units = cell_forms.units(counts, False)[:3]
+    best = _best(counts, [form._replace(unit=u, written=names) for form in candidates for u in units or [""]])
     form, parsed = best
     while True:
         dropped = _senseless(counts, parsed)
@@ -248,7 +248,7 @@ def mostly_numbers(counts: Mapping[str, int], candidates: Sequence[Form]) -> Mos
     form = form._replace(written=tuple(name for name in form.written if name in used))
     if form.unit and all(form._replace(unit="").holds(cell) for cell in parsed):
         form = form._replace(unit="")
-    return Mostly(form, odd, frozenset(number for number, _ in parsed.values()), tuple(found_units))
+    return Mostly(form, odd, frozenset(number for number, _ in parsed.values()), tuple(units))
 
 
 _DIGIT = re.compile("[0-9]")

@@ -12,7 +12,7 @@ from oblique_cli.data.own import declared, frames
 from oblique_cli.data.own.opened import Opened, header_of_names, one_line
 from oblique_cli.data.own.source import Source, charset_of
 from oblique_cli.data.own.text import (
-    NOTHING_SAID,
+    NO_OPTIONS,
     Layout,
     Notes,
     Row,
@@ -28,7 +28,7 @@ from oblique_cli.ground.labels import is_number
 
 
 @contextmanager
-def opened(source: Source, options: TextOptions = NOTHING_SAID, wanted: Sequence[str] = ()) -> Iterator[Opened]:
+def opened(source: Source, options: TextOptions = NO_OPTIONS, wanted: Sequence[str] = ()) -> Iterator[Opened]:
     """Open a table for reading. DataError, one sentence that begins with `source.where`, for whatever is wrong.
 
     options : of a text with a delimiter, and of a sheet

@@ -101,7 +101,7 @@ class TextOptions(NamedTuple):
     only_marks: bool = False
 
 
-NOTHING_SAID = TextOptions()
+NO_OPTIONS = TextOptions()
 
 
 @dataclass

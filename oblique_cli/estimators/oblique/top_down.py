@@ -21,10 +21,10 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.categorical import coded, learned, qualitative_columns
 from oblique_cli.estimators.checked_rows import checked, classes_and_codes, refuse_negative
 from oblique_cli.estimators.missing_values import (
+    AUTO,
     IMPUTE,
     LEARN,
     REFUSE,
-    UNASKED,
     has_gaps,
     medians,
     refuse_missing,
@@ -463,7 +463,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
 
     def _gaps_of(self, X: ArrayLike, qualitative: tuple[int, ...]) -> str:
         """What becomes of NaN in this fit: `missing`, or what "auto" comes to for rows X (n, p)."""
-        if self.missing != UNASKED:
+        if self.missing != AUTO:
             return self.missing
         return LEARN if self.monotonic_cst is None and has_gaps(X, qualitative) else REFUSE
 
