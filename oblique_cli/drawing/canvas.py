@@ -51,7 +51,7 @@ def marker(code: int) -> str:
 
 def needs_matplotlib() -> Any:
     """Return matplotlib; ConfigError, with what to install, if it is not there."""
-    # matplotlib tells standard error that it builds a cache of fonts, and that a home folder cannot be written.
+    # matplotlib warns that it builds a cache of fonts, and that a home folder cannot be written.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
         import matplotlib

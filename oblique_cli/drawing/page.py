@@ -259,7 +259,7 @@ def _rows(view: TreeView, data: PageData) -> dict[str, Any] | None:
             place_of.setdefault(node, place_of.get(parent, 0))
 
     def cell(row: list[float], field: Field) -> Any:
-        if field.is_spread:  # a level that has no feature is none of those listed
+        if field.is_spread:  # a level without a feature is not listed
             empty = field.empty >= 0 and row[field.empty] == 1.0
             held = (code for code, j in enumerate(field.features) if row[j] == 1.0)
             return None if empty else next(held, len(field.levels))

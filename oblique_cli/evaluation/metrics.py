@@ -147,7 +147,7 @@ class Metric:
             counts = np.asarray(result)
             if counts.ndim != 2 or counts.shape[0] != counts.shape[1] or counts.dtype.kind not in "biuf":
                 raise self._wrong("a square matrix of counts", result)
-            missing = scored.n_classes - len(counts)  # the last classes, if a fold has none of them
+            missing = scored.n_classes - len(counts)  # the last classes, if no row of the fold has them
             return np.pad(counts, (0, missing)).tolist()
         try:
             value = float(result)
@@ -252,7 +252,7 @@ def metric(name: str, **about: Any) -> Callable[[Callable[..., Any]], Callable[.
     return keep
 
 
-# What a run has unless it is asked for something else: the columns of its table, and what its methods are tested by.
+# Defaults of a run: the columns of its table, and the metrics of tests.
 SHOWN = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("mse", "rmse", "r2", "leaves")}
 READ = ("n_terms",)  # sizes that every run measures, and shows beside the leaves
 TESTED = {CLASSIFICATION: ("accuracy", "leaves"), REGRESSION: ("rmse", "leaves")}

@@ -83,7 +83,7 @@ def corrected_resampled_t(differences: Sequence[float], test_over_train: float) 
     d = np.asarray(differences, dtype=float)
     if len(d) < 2:
         raise ValueError("a resampled t test needs at least two folds")
-    # Equal differences have no spread, whatever the rounding of their mean says.
+    # Equal differences have no spread, whatever the rounding of their mean.
     variance = 0.0 if np.ptp(d) == 0 else float(d.var(ddof=1))
     return ResampledT(float(d.mean()), sqrt((1 / len(d) + test_over_train) * variance), len(d) - 1)
 

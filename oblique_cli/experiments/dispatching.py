@@ -44,7 +44,7 @@ class Crew:
         self._backend = "dask" if cluster is not None else "threading" if compiled else "loky"
         self._signals = signals
         self._cluster = cluster
-        # What says that a process died under its jobs.
+        # Exceptions of a process that died during its jobs.
         self._died: tuple[type[Exception], ...] = (BrokenProcessPool,) if cluster is None else (cluster.lost,)
 
     @property

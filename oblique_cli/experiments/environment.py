@@ -45,7 +45,7 @@ def environment(things: Iterable[Any] = (), libraries: Iterable[str] = ()) -> di
     """
     from threadpoolctl import threadpool_info
 
-    with contextlib.suppress(ImportError):  # it loads the linear algebra that is asked about
+    with contextlib.suppress(ImportError):  # it loads the linear algebra to be recorded
         importlib.import_module("oblique_cli._core")
 
     versions = {}

@@ -24,7 +24,7 @@ REDRAW_SECONDS = 0.1
 PLAIN_SECONDS = 10.0
 BEAT_SECONDS = 1.0  # between looks of the thread at the clock
 RECENT = 200  # steps that the rate is taken over
-SHOWN_FAILURES = 10  # of a part; if everything fails, the rest says nothing new
+SHOWN_FAILURES = 10  # of a part; if everything fails, the rest has nothing new
 
 
 class Progress:
@@ -59,7 +59,7 @@ class Progress:
         self._clock = clock
         self._width = width
         self._drawn = 0  # columns of the live line now on the screen
-        self._lock = threading.RLock()  # of all that is said: the thread of `watched` says it too
+        self._lock = threading.RLock()  # of all output: the thread of `watched` prints too
         self._doing = ""
         self.begin("", 0)
 

@@ -36,7 +36,7 @@ MOST_COLUMNS = 200  # in the table of columns
 MOST_BARS, MOST_SHAPES = 20, 6
 MOST_CLASSES = 30  # of a matrix; of more the worst recalls
 WORST = 12
-FEW_OF_CLASS, FEW = 30, 200  # rows of a class, and of a table, that are said to be few
+FEW_OF_CLASS, FEW = 30, 200  # a class or table with fewer rows gets a warning
 LARGEST = 1_000_000  # bytes of a page; one that would be larger leaves out what takes the most
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MOST_PANELS = 6  # data sets with axes of their own; of more, the means are shown together
-UNITS = ("%", "s", "nats")  # said beside what is measured; of leaves, "leaves" is enough
+UNITS = ("%", "s", "nats")  # shown beside the metric; the title "leaves" needs none
 WIDE_RANGE = 30.0  # from this ratio of the largest to the smallest value of a parameter on, its axis is logarithmic
 
 

@@ -34,7 +34,7 @@ from oblique_cli.report.plotting import Request, confusions, draw
 PLOTS = ("scatter", "box", "cd", "curve", "learning", "calibration", "time")
 FEW_ROWS, MANY_ROWS = 12, 60  # a longer list is folded
 MANY_CLASSES = 30  # a larger matrix is not shown
-FEW_TREES = 24  # shown unless it is said how many
+FEW_TREES = 24  # shown without --trees
 LONG_SHEET = 400  # rows; of a longer one there is one form for other programs
 
 
@@ -47,7 +47,7 @@ class DrawnTree:
     text: str
 
 
-# (method, row) -> the tree of a fold; ConfigError, DataError or StoreError says why there is none.
+# (method, row) -> the tree of a fold; ConfigError, DataError or StoreError without one.
 TreeOf = Callable[[Method, Row], DrawnTree]
 
 
@@ -144,7 +144,7 @@ def _sheet(table: HasSheet) -> str:
 
 
 def _page_note(note: str) -> str:
-    """A note in the words of the page, where marks are looks."""
+    """A note for the page, which shows marks as styles."""
     return note.replace(BEST, "Bold and shaded:").replace(SAME, "shaded:")
 
 
@@ -278,7 +278,7 @@ def _trees(material: Material, tree_of: TreeOf | None, trees: int | None) -> str
         for row in method.rows(dataset)[: trees or 1]
     ]
     left_out = 0
-    if trees is None:  # what is no tree has no leaves, and stays: a sentence says why it is not shown
+    if trees is None:  # a model without leaves is no tree and stays; a sentence gives the reason
         sized = sorted((row.n_leaves, i) for i, (_, row) in enumerate(wanted) if row.n_leaves)
         large = {i for _, i in sized[FEW_TREES:]}
         left_out = len(large)

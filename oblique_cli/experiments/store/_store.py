@@ -584,7 +584,7 @@ class Store:
         damage = self.damage(run)
         if damage:
             with self._db.errors(), self._db.transaction():
-                # Sessions before the run, which is kept if one of them is left.
+                # Sessions before the run, which stays if one of them is left.
                 for item in sorted(damage, key=lambda item: item.table == "runs"):
                     if item.table == "runs":
                         self._db.execute("DELETE FROM runs WHERE name = ?", (run,))

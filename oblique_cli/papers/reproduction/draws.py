@@ -26,7 +26,7 @@ from oblique_cli.ground.nouns import DatasetSpec, Job, Row
 from oblique_cli.papers.reproduction.framework.drawing import CLUSTERS, Drawing, draw_step
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, Cell
 from oblique_cli.papers.reproduction.framework.runs import dataset_names, qualifier
-from oblique_cli.papers.reproduction.framework.steps import at_hand, step, take
+from oblique_cli.papers.reproduction.framework.steps import loaded, step, take
 from oblique_cli.papers.reproduction.framework.studies import (
     STUDIES,
     ExtraTable,
@@ -152,11 +152,11 @@ def _calls(request: StudyRequest) -> Iterator[Keyed]:
         experiment = config.load(f"reproduce/{drawn.config}", list(drawn.overrides))
         policy = next(dataset for dataset in experiment.datasets if dataset.name == drawn.dataset)
         spec = next(algorithm for algorithm in experiment.algorithms if algorithm.id == drawn.algorithm)
-        if (data := at_hand(request, "draws", policy)) is None:
+        if (data := loaded(request, "draws", policy)) is None:
             continue
         case = Case.of(experiment, data, policy, spec)
         rows = None
-        if drawn.dataset == "magic_balanced" and (rows := at_hand(request, "draws", DatasetSpec("magic"))) is None:
+        if drawn.dataset == "magic_balanced" and (rows := loaded(request, "draws", DatasetSpec("magic"))) is None:
             continue
         drawing = Drawing(drawn.kind, case, experiment.cv, drawn.chosen, rows)
         title = method_of(spec, method_titles())

@@ -31,7 +31,7 @@ from oblique_cli.ground.geometry import Standard, clustering_hyperplane
 from oblique_cli.papers.reproduction.framework.drawing import Drawing, draw_step
 from oblique_cli.papers.reproduction.framework.fold_scores import ENDS, RATIOS
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.steps import at_hand, step, take
+from oblique_cli.papers.reproduction.framework.steps import loaded, step, take
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
 from oblique_cli.papers.reproduction.framework.study_report import shown
 from oblique_cli.parameters import parameter
@@ -121,7 +121,7 @@ def _calls(request: StudyRequest) -> Iterator[tuple[Key, Call]]:
         for policy in experiment.datasets:
             if policy.name in LEFT_OUT or not request.wants("dataset", policy.name):
                 continue
-            if (data := at_hand(request, "planes", policy)) is None:
+            if (data := loaded(request, "planes", policy)) is None:
                 continue
             epsilon = PRINTED_EPSILON.get((name, policy.name))
             for title, rows in _titled(name, data):

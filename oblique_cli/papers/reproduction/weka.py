@@ -29,7 +29,7 @@ from oblique_cli.experiments.dispatching import Call
 from oblique_cli.ground.nouns import DatasetSpec, Job, Row
 from oblique_cli.papers.reproduction.framework.choice_of_reading import halves
 from oblique_cli.papers.reproduction.framework.runs import dataset_names
-from oblique_cli.papers.reproduction.framework.steps import at_hand, step, take
+from oblique_cli.papers.reproduction.framework.steps import loaded, step, take
 from oblique_cli.papers.reproduction.framework.studies import (
     STUDIES,
     ExtraTable,
@@ -127,7 +127,7 @@ class Weka(Study):
             return StudyResult(())
         names = dict.fromkeys(name for program in PROGRAMS for name in printed_sizes(program))
         wanted = (DatasetSpec(name, encoding="ordinal") for name in names if request.wants("dataset", name))
-        sets = {policy.name: data for policy in wanted if (data := at_hand(request, self.name, policy)) is not None}
+        sets = {policy.name: data for policy in wanted if (data := loaded(request, self.name, policy)) is not None}
         calls, validated = list(_calls(request, sets)), list(_error_calls(request, sets))
         steps = take(request, self.name, [call for _, call in [*calls, *validated]])
         sizes_by = {key: [each["size"] for each in sizes] for key, sizes in steps.measures_by(calls).items()}

@@ -22,7 +22,7 @@ LEVEL = 0.05  # of the test for bias
 FEWEST_SETS = 3  # for a test of bias or a rank correlation over sets
 ENOUGH = 0.9  # share of cells that must agree
 ROUNDED = 0.0005  # of errors, which are printed to three decimals
-WEAK = 0.75  # share of other methods' cells that agree, from which on agreement says little
+WEAK = 0.75  # share of other methods' cells that agree, from which on agreement is weak evidence
 
 
 @dataclass(frozen=True)

@@ -50,8 +50,8 @@ class Steps:
         return measures
 
 
-def at_hand(request: StudyRequest, study: str, policy: DatasetSpec) -> Dataset | None:
-    """Return a data set, or say that the study leaves it out, and why, and return None."""
+def loaded(request: StudyRequest, study: str, policy: DatasetSpec) -> Dataset | None:
+    """Return a data set, or None with a message that the study leaves it out."""
     try:
         return catalogue.load(policy, request.data_dir, request.offline)
     except DataError as error:

@@ -39,7 +39,7 @@ NUMBERS = ("ours", "ours_sd", "published", "published_sd")
 COLUMNS = (*(field.name for field in fields(Cell)), "difference", "verdict", "reason")
 
 
-# What a reason may be. The first three explain a cell; of the others the reading is told, and the cell is unexplained.
+# Classes of reasons. The first three explain a cell; the others name the readings tried for an unexplained cell.
 CAUSE, SPREAD, CONTRADICTED = "measured cause", "spread of draws", "print contradicts itself"
 EXPLAINING = (CAUSE, SPREAD, CONTRADICTED)
 CLASSES = (*EXPLAINING, "reading per set", "too few draws", "not measured")

@@ -9,7 +9,7 @@ from oblique_cli.papers.reproduction.framework.choice_of_reading import side_of
 
 # Mean and SD by data set, method as printed, and metric.
 Numbers = Mapping[tuple[str, str, str], tuple[float, float]]
-# What the text says, and whether it holds; None where a number is missing.
+# A claim of the text, and whether it holds; None if a number is missing.
 Claim = tuple[str, bool | None]
 
 TREES = ("OC1", "CART-LC")

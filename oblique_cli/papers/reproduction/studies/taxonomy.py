@@ -131,7 +131,7 @@ class TaxonomyStudy(Study):
         return StudyResult(tuple(every), (summary, *tables), Cost(0, seconds, 0, work), steps.exit_code)
 
 
-# Open: the dissertation says nothing, or two random draws differ by no more than chance.
+# Open: the dissertation is silent, or two random draws differ by no more than chance.
 _DIRECTION = {True: "the same", False: "not the same", None: "open"}
 
 
@@ -790,7 +790,7 @@ def _editing(request: StudyRequest, scores: Found, findings: list[Finding]) -> I
     rows = []
     for name in EDITED_SETS:
         if not all(_key(name, method, INSIDE, k=k) in scores for method in EDITORS for k in NEIGHBORS):
-            continue  # not asked for, or its first step failed
+            continue  # not requested, or its first step failed
         inside = {(method, k): scores[_key(name, method, INSIDE, k=k)] for method in EDITORS for k in NEIGHBORS}
         for k in NEIGHBORS:
             shown = [_mean_of(scores, name, method, k) for method in (*EDITORS, *OTHERS)]
