@@ -80,7 +80,7 @@ def predict(
     """
     from oblique_cli.data import files
     from oblique_cli.models.model import load
-    from oblique_cli.models.new_rows import WRITERS, Asked, Unseen, identifiers, needs_table, predictions
+    from oblique_cli.models.new_rows import WRITERS, Request, Unseen, identifiers, needs_table, predictions
     from oblique_cli.tree.leaf_quantiles import shares_of
 
     if format_ == "parquet" and output is None:
@@ -91,7 +91,7 @@ def predict(
     unseen, notes = Unseen(), list[str]()
     columns = () if keep == ("none",) else tuple(dict.fromkeys(keep)) or identifiers(fitted, new, file.text)
     shares = () if quantiles is None else tuple(shares_of(quantiles.split(",")).tolist())
-    request = Asked(proba, leaf, sets, intervals, abstain, shares)
+    request = Request(proba, leaf, sets, intervals, abstain, shares)
     blocks = predictions(fitted, new, called(new), request, unseen=unseen, keep=columns, options=file.text, notes=notes)
     options = {"escape": escape} if format_ == "csv" else {}
     # Predictions that appear on a terminal show by themselves how far the work is.

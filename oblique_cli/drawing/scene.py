@@ -533,7 +533,7 @@ def _tooltip(node: NodeView, view: TreeView) -> str:
     else:
         counts = f"{node.n_rows} rows" if node.n_rows >= 0 else ""
     hidden = f"{node.hidden} leaves, not shown" if node.hidden else ""
-    scores = [score.said if len(node.scores) == 1 else f"{score.name}: {score.said}" for score in node.scores]
+    scores = [score.formula if len(node.scores) == 1 else f"{score.name}: {score.formula}" for score in node.scores]
     text = "; ".join(part for part in (node.condition or node.text, *scores, hidden, counts) if part)
     return text.replace(BLANK, " ")
 

@@ -384,12 +384,12 @@ def text_of(view: TreeView, precision: int = 3, width: int = 100) -> str:
             continue
         node = view.nodes[entry]
         if node.is_leaf and len(node.scores) == 1:
-            lines += broken(f"{node.text}: {node.scores[0].said}{counted(node)}", indent, width)
+            lines += broken(f"{node.text}: {node.scores[0].formula}{counted(node)}", indent, width)
         elif node.is_leaf:
             lines += broken(f"{node.brief or node.text}{counted(node)}", indent, width)
             shown = node.largest_scores(MOST_SCORES)
             for score in shown:
-                lines += broken(f"{unbroken(score.name)}: {score.said}", f"{indent}    ", width)
+                lines += broken(f"{unbroken(score.name)}: {score.formula}", f"{indent}    ", width)
             if len(shown) < len(node.scores):
                 lines.append(f"{indent}    and {len(node.scores) - len(shown)} more classes")
         elif node.hidden:

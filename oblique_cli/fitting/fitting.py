@@ -35,7 +35,7 @@ from oblique_cli.ground.nodes import pairs_of
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
 from oblique_cli.models.explaining.importance import importances_of
 from oblique_cli.models.model import Model, Threshold
-from oblique_cli.models.taken_apart import Fitted
+from oblique_cli.models.serialize import Fitted
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.sparse import Light
 from oblique_cli.tree.structure import of_classes

@@ -14,7 +14,7 @@ from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.evaluation import metrics
 from oblique_cli.evaluation.metrics import MODEL, PROBABILITIES, ROW, Scored, Undefined
 from oblique_cli.models.model import Model
-from oblique_cli.models.new_rows import Asked, Unseen, predictions
+from oblique_cli.models.new_rows import Request, Unseen, predictions
 
 if TYPE_CHECKING:
     from oblique_cli.data.own.front import Chunk
@@ -60,7 +60,7 @@ def score(
     notes: list[str] = []
     code = {label: k for k, label in enumerate(model.classes)}
     unknown: Counter[str] = Counter()  # rows of classes that the model does not have
-    request = Asked(proba=shares)
+    request = Request(proba=shares)
     for some in predictions(model, source, where, request, unseen=unseen, options=options, notes=notes):
         if not len(some.labels):
             break

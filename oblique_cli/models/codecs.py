@@ -1,4 +1,4 @@
-"""What the parts of a fitted model look like in a file: one small object for each form, which writes, reads and checks.
+"""Forms of the parts of a fitted model in a file: one small object for each form writes, reads and checks it.
 
 A form is stated once and used both ways, so nothing can be written that would be refused when it is read. Sizes have
 names: `Numbers("float64", "nodes", "p")` is a matrix whose number of rows is whatever the first array with "nodes" has.
@@ -76,12 +76,12 @@ class Scope:
         """Return the same scope with sizes of its own: what is named there is unknown outside."""
         return Scope(self.place, self.arrays, self.reading, dict(self.sizes))
 
-    def size(self, name: Size, found: int) -> None:
+    def size(self, name: Size, size: int) -> None:
         """Give a size its value, or hold it to the value it has."""
-        expected = name if isinstance(name, int) else self.sizes.setdefault(name, found)
-        if found != expected:
+        expected = name if isinstance(name, int) else self.sizes.setdefault(name, size)
+        if size != expected:
             called = "" if isinstance(name, int) else f" ({name})"
-            self.fail(f"must have size {expected}{called}. Got {found}")
+            self.fail(f"must have size {expected}{called}. Got {size}")
 
     def fail(self, what: str) -> NoReturn:
         """Raise the error for this place."""
@@ -233,13 +233,13 @@ class Many(Codec):
 
     def plain(self, value: Any, scope: Scope) -> Any:
         self._check(value, scope)
-        return [self.codec.plain(one, scope.at(i)) for i, one in enumerate(value)]
+        return [self.codec.plain(item, scope.at(i)) for i, item in enumerate(value)]
 
     def value(self, plain: Any, scope: Scope) -> Any:
         if not isinstance(plain, list):
             scope.fail(f"must be a list. Got {quoted(plain)}")
         self._check(plain, scope)
-        return self.kind([self.codec.value(one, scope.at(i)) for i, one in enumerate(plain)])
+        return self.kind([self.codec.value(item, scope.at(i)) for i, item in enumerate(plain)])
 
     def _check(self, value: Sequence[Any], scope: Scope) -> None:
         if self.size is not None:
@@ -259,17 +259,17 @@ class Pairs(Codec):
         return [[self.key.plain(k, scope), self.entry.plain(v, scope.at(str(k)))] for k, v in value.items()]
 
     def value(self, plain: Any, scope: Scope) -> Any:
-        found: dict[Any, Any] = {}
+        entries: dict[Any, Any] = {}
         if not isinstance(plain, list):
             scope.fail(f"must be a list of pairs. Got {quoted(plain)}")
         for i, pair in enumerate(plain):
             if not isinstance(pair, list) or len(pair) != 2:
                 scope.at(i).fail(f"must be a pair. Got {quoted(pair)}")
             key = self.key.value(pair[0], scope.at(i))
-            if key in found:
+            if key in entries:
                 scope.at(i).fail(f"has the key {quoted(key)} a second time")
-            found[key] = self.entry.value(pair[1], scope.at(str(key)))
-        return found
+            entries[key] = self.entry.value(pair[1], scope.at(str(key)))
+        return entries
 
 
 @dataclass(frozen=True)
@@ -307,32 +307,32 @@ class Numbers(Codec):
             scope.fail(f"must be an array. Got {quoted(plain)}")
         dtype = np.dtype(self.dtype)
         try:
-            found = np.array(plain)
-            if found.dtype.kind in "fO" and dtype.kind == "u":  # whole numbers from 2**63 on
-                found = _unsigned(plain)
+            numbers = np.array(plain)
+            if numbers.dtype.kind in "fO" and dtype.kind == "u":  # whole numbers from 2**63 on
+                numbers = _unsigned(plain)
         except ValueError:
             scope.fail("must be an array, and its rows differ in length")
-        if found.size == 0:  # (0, p) is [] in JSON
-            shape = found.shape + tuple(scope.known(s) for s in self.shape[found.ndim :])
+        if numbers.size == 0:  # (0, p) is [] in JSON
+            shape = numbers.shape + tuple(scope.known(s) for s in self.shape[numbers.ndim :])
             return np.zeros(shape, dtype)
         kinds = {"f": "iuf", "c": "iuf", "b": "b"}.get(dtype.kind, "iu")
-        if found.dtype.kind not in kinds:
+        if numbers.dtype.kind not in kinds:
             scope.fail(f"must hold {self.dtype} numbers")
         if dtype.kind == "c":
-            if found.ndim < 1 or found.shape[-1] != 2:
+            if numbers.ndim < 1 or numbers.shape[-1] != 2:
                 scope.fail("must hold pairs of a real and an imaginary part")
-            return np.ascontiguousarray(found, dtype=np.float64).view(np.complex128)[..., 0]
+            return np.ascontiguousarray(numbers, dtype=np.float64).view(np.complex128)[..., 0]
         with np.errstate(all="ignore"):
-            array = found.astype(dtype)
-        if dtype.kind in "iu" and not np.array_equal(array, found):
+            array = numbers.astype(dtype)
+        if dtype.kind in "iu" and not np.array_equal(array, numbers):
             scope.fail(f"holds numbers out of the range of {self.dtype}")
         return array
 
     def _checked(self, array: NDArray[Any], scope: Scope) -> NDArray[Any]:
         if array.ndim != len(self.shape):
             scope.fail(f"must have {len(self.shape)} dimensions. Got {array.ndim}")
-        for name, found in zip(self.shape, array.shape, strict=True):
-            scope.size(name, found)
+        for name, size in zip(self.shape, array.shape, strict=True):
+            scope.size(name, size)
         if array.dtype.kind in "fc" and not np.isfinite(array).all():
             scope.fail("holds values that are not finite")
         if self.low is not None and array.size and array.min() < self.low:
@@ -367,9 +367,9 @@ class ByAxes(Codec):
 
 def _unsigned(plain: list[Any]) -> NDArray[Any]:
     """Nested lists of whole numbers up to 2**64 as they are: NumPy makes floats of small and large ones together."""
-    found = np.array(plain, dtype=object)
-    fits = all(type(number) is int and 0 <= number < 2**64 for number in found.flat)
-    return found.astype(np.uint64) if fits else found
+    numbers = np.array(plain, dtype=object)
+    fits = all(type(number) is int and 0 <= number < 2**64 for number in numbers.flat)
+    return numbers.astype(np.uint64) if fits else numbers
 
 
 def listed(values: NDArray[Any]) -> Any:
@@ -474,17 +474,17 @@ class Record(Codec):
         cls = resolved(self.cls)
         if type(value) is not cls:
             scope.fail(f"must be of class {cls.__name__}. Got {type(value).__name__}")
-        own = scope.inner()
+        inner = scope.inner()
         held = {name: getattr(value, name) for name in self.fields}
         written = [name for name in self.fields if name not in self.younger or held[name] is not None]
-        return {name: self.fields[name].plain(held[name], own.at(name)) for name in written}
+        return {name: self.fields[name].plain(held[name], inner.at(name)) for name in written}
 
     def value(self, plain: Any, scope: Scope) -> Any:
-        found = fields_of(plain, self.fields, scope.inner(), self.younger.__contains__)
+        values = fields_of(plain, self.fields, scope.inner(), self.younger.__contains__)
         try:
             if self.check:
-                self.check(found)
-            return self.build(found) if self.build else resolved(self.cls)(**found)
+                self.check(values)
+            return self.build(values) if self.build else resolved(self.cls)(**values)
         except (ValueError, TypeError, IndexError, KeyError, OverflowError) as error:
             scope.fail(f"is damaged: {error}")
 

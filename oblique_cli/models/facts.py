@@ -1,4 +1,4 @@
-"""What the facts of a model file must be: `oblique fit` writes them, and trees, cards, distances and costs read them.
+"""Forms of the facts of a model file: `oblique fit` writes them, and trees, cards, distances and costs read them.
 
 A caller of `Model.of` may add facts under other keys, which can be any plain data.
 """
@@ -32,8 +32,8 @@ class Object(Codec):
                 scope.fail(f"must have a key {quoted(key)}. Got {quoted(plain)}")
         forms = {**self.known, **self.needed}
         return {
-            key: one if (form := forms.get(key, self.other)) is None else form.value(one, scope.at(key))
-            for key, one in plain.items()
+            key: fact if (form := forms.get(key, self.other)) is None else form.value(fact, scope.at(key))
+            for key, fact in plain.items()
         }
 
 

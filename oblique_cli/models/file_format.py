@@ -1,6 +1,6 @@
 """Model files: JSON that is read strictly, and a binary file beside it where arrays are large.
 
-Nothing is executed or unpickled. What is read has a bounded size, unique keys, finite numbers, and the digest that was
+Nothing is executed or unpickled. Input has a bounded size, unique keys, finite numbers, and the digest that was
 written with it; each fault is one sentence that names file, place and what is wrong.
 """
 
@@ -73,26 +73,26 @@ def contents(path: Path, document: Mapping[str, Any], arrays: Arrays) -> dict[Pa
     return {path: content_, binary_of(path): packed} if stored else {path: content_}
 
 
-def write(found: Mapping[Path, bytes]) -> list[Path]:
+def write(file_bytes: Mapping[Path, bytes]) -> list[Path]:
     """Write the files of a model, each whole or not at all and none if there is no room for all; return them.
 
-    found : as `contents` gives it. DataError if a file cannot be written.
+    file_bytes : path -> content, as from `contents`. DataError if a file cannot be written.
     """
-    path, *beside = found
+    path, *beside = file_bytes
     # The JSON last: until then the old one names the old binary file.
-    files.write_together(found)
+    files.write_together(file_bytes)
     if not beside:
         with contextlib.suppress(OSError):
             binary_of(path).unlink(missing_ok=True)  # of the model that was here before
-    return list(found)
+    return list(file_bytes)
 
 
-def read(path: Path, found: Mapping[Path, bytes] | None = None) -> tuple[dict[str, Any], Arrays]:
+def read(path: Path, file_bytes: Mapping[Path, bytes] | None = None) -> tuple[dict[str, Any], Arrays]:
     """Read the two files of a model. DataError, one sentence that begins with the path.
 
-    found : what they hold, where they are not written yet
+    file_bytes : path -> content, where the files are not written yet
     """
-    document = _parsed(_content(path, MOST_JSON) if found is None else found[path], path)
+    document = _parsed(_content(path, MOST_JSON) if file_bytes is None else file_bytes[path], path)
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DataError(
             f"{path}: this is no model file (it has no format {FORMAT!r}); oblique fit --output writes one."
@@ -110,7 +110,7 @@ def read(path: Path, found: Mapping[Path, bytes] | None = None) -> tuple[dict[st
             "edited; fit the model again."
         )
     about = document.get("arrays")
-    return document, Arrays(None if about is None else _stored(binary_of(path), about, found))
+    return document, Arrays(None if about is None else _stored(binary_of(path), about, file_bytes))
 
 
 def digest(document: Mapping[str, Any]) -> str:
@@ -155,12 +155,12 @@ def _parsed(content: bytes, path: Path) -> Any:
     _bound_values(content, path)
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        entries = dict(pairs)
+        if len(entries) < len(pairs):
             seen: set[str] = set()
             again = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
             raise DataError(f"{path}: the key {quoted(again)} comes twice in one object.")
-        return found
+        return entries
 
     def finite(text: str) -> float:
         number = float(text)
@@ -188,13 +188,13 @@ def _parsed(content: bytes, path: Path) -> Any:
         raise DataError(f"{path}: the file holds a number of too many digits.") from None
 
 
-def _stored(path: Path, about: Any, found: Mapping[Path, bytes] | None) -> Mapping[str, NDArray[Any]]:
-    """The arrays of a binary file. found : its content, where it is not written yet"""
+def _stored(path: Path, about: Any, file_bytes: Mapping[Path, bytes] | None) -> Mapping[str, NDArray[Any]]:
+    """The arrays of a binary file. file_bytes : path -> content, where it is not written yet"""
     if not isinstance(about, dict) or about.keys() != {"digest", "bytes"} or type(about["bytes"]) is not int:
         raise DataError(f"{path}: the model says nothing of this file that can be checked (arrays).")
-    if found is None and not path.exists():
+    if file_bytes is None and not path.exists():
         raise DataError(f"{path}: the file is missing; it belongs to the model and must be beside it.")
-    content = _content(path, min(about["bytes"], MOST_ARRAYS)) if found is None else found[path]
+    content = _content(path, min(about["bytes"], MOST_ARRAYS)) if file_bytes is None else file_bytes[path]
     if _sha256(content) != about["digest"]:
         raise DataError(f"{path}: the file is not the one that was written with the model; copy both files together.")
     try:

@@ -20,7 +20,7 @@ from oblique_cli.models.codecs import Arrays, Many, Name, Scope, Text
 from oblique_cli.models.encoder import ENCODER
 from oblique_cli.models.facts import FACTS
 from oblique_cli.models.predicting import Predictor
-from oblique_cli.models.taken_apart import EstimatorPredictor, Fitted
+from oblique_cli.models.serialize import EstimatorPredictor, Fitted
 
 Array = NDArray[np.float64]
 
@@ -35,9 +35,9 @@ class Threshold:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A fitted estimator, and what its numbers mean.
+    """A fitted estimator, and the meaning of its numbers.
 
-    fitted         the estimator, taken apart; `estimator` is it in one piece
+    fitted         the parts of the estimator; `estimator` is the whole
     algorithm      its registered name, "" for parameters or a class that no name stands for
     task           "classification" or "regression"
     classes        labels as text, in the order of class codes; () for regression
@@ -46,7 +46,7 @@ class Model:
     columns        how a table of the user's own becomes X (`data.own.columns.Columns`), None for a model of arrays
     facts          plain data on the training: rows, seed, versions, estimates, digest of the data, ...
     threshold      decides between two classes; None for the largest share
-    guarantee      makes sets of classes or intervals of what the model says; None without
+    guarantee      makes sets of classes or intervals of predictions; None without
     """
 
     fitted: Fitted
@@ -98,14 +98,14 @@ class Model:
         task = "regression" if regression else "classification"
         if framed is not None:
             columns = Columns.of_frame(feature_names, framed.levels, task, classes)
-        names, told = (tuple(classes), tuple(feature_names)), dict(facts or {})
-        model = cls(fitted, algorithm, task, *names, encoder, columns, told, threshold)
+        names, model_facts = (tuple(classes), tuple(feature_names)), dict(facts or {})
+        model = cls(fitted, algorithm, task, *names, encoder, columns, model_facts, threshold)
         model._check()
         return model
 
     @property
     def estimator(self) -> Any:
-        """The fitted estimator; a model from a file makes it when it is first asked for."""
+        """The fitted estimator; a model from a file makes it on first use."""
         return self.fitted.estimator
 
     @property
@@ -116,8 +116,8 @@ class Model:
             return 1
         if values is not None:
             return 1 if values.ndim == 2 else int(values.shape[1])
-        own: Any = getattr(tree, "equations", tree)
-        return int(getattr(own, "n_outputs", 1))
+        equations: Any = getattr(tree, "equations", tree)
+        return int(getattr(equations, "n_outputs", 1))
 
     @property
     def parameters(self) -> Mapping[str, Any]:
@@ -139,8 +139,8 @@ class Model:
         names = list(self.feature_names)
         if self.encoder is not None:
             names, levels = self.encoder.names(names, levels)
-        own = self.fitted.state.get("levels_") or {}
-        return names, {j: [_level(code, levels.get(j)) for code in codes] for j, codes in own.items()}
+        level_codes = self.fitted.state.get("levels_") or {}
+        return names, {j: [_level(code, levels.get(j)) for code in codes] for j, codes in level_codes.items()}
 
     @property
     def takes_missing(self) -> bool:
@@ -168,8 +168,8 @@ class Model:
             is_label = self.predict_proba(X)[:, place] >= self.threshold.share
             return np.array(self.classes, dtype=object)[np.where(is_label, place, 1 - place)]
         rows = self.encoded(X)
-        found = self._predictor(rows).predict(rows)
-        return np.asarray(np.array(self.classes, dtype=object).take(found)) if self.has_codes else found
+        predicted = self._predictor(rows).predict(rows)
+        return np.asarray(np.array(self.classes, dtype=object).take(predicted)) if self.has_codes else predicted
 
     def predict_proba(self, X: Any) -> Array:
         """Return class shares, (n, C), columns in the order of `classes`. ConfigError for a model that gives none."""
@@ -310,52 +310,52 @@ def save(model: Any, path: str | os.PathLike[str], rows: Array | None = None) ->
     """Write a `Model`, or a fitted estimator, as JSON; return the files written.
 
     A second file, `path` with ".npz" behind it, is written where arrays are large. Both belong together.
-    What is to be written is read back first. With training `rows` (as `Model.predict` takes them), it must also say of
-    some of them what the estimator says. Otherwise nothing is written, and what lies at `path` stays.
+    What is to be written is read back first. With training `rows` (as `Model.predict` takes them), it must also
+    predict some of them as the estimator does. Otherwise nothing is written, and the file at `path` stays.
     ConfigError for an estimator that is not fitted, has no form in model files, or does not come back from its file as
     it was; DataError if a file cannot be written
     """
     if not isinstance(model, Model):
         model = Model.of(model, algorithm=algorithm_of(model))
     arrays = Arrays()
-    own = model.fitted.plain(arrays)
+    plain = model.fitted.plain(arrays)
     document = {
         "algorithm": model.algorithm,
-        "kind": own["kind"],
-        "estimator": own["estimator"],
+        "kind": plain["kind"],
+        "estimator": plain["estimator"],
         "task": model.task,
         "classes": list(model.classes),
         "feature_names": list(model.feature_names),
         "columns": None if model.columns is None else model.columns.to_plain(),
         "encoder": None if model.encoder is None else ENCODER.plain(model.encoder, _scope("encoder", arrays)),
         "facts": plain_facts(model.facts, "facts"),
-        "parameters": own["parameters"],
-        "state": own["state"],
+        "parameters": plain["parameters"],
+        "state": plain["state"],
     }
     if model.threshold is not None:  # a version that does not know thresholds refuses the key
         document[THRESHOLD] = {"class": model.threshold.label, "share": model.threshold.share}
     if model.guarantee is not None:  # likewise
         document[GUARANTEE] = model.guarantee.plain()
-    found = file_format.contents(Path(path), document, arrays)
+    file_bytes = file_format.contents(Path(path), document, arrays)
     try:
-        _hold(model, _read(Path(path), found), rows)
+        _hold(model, _read(Path(path), file_bytes), rows)
     except (DataError, ConfigError) as error:
         raise ConfigError(
             f"cannot save {model.fitted.cls}: the file would not give the model back, so none is written ({error})."
         ) from None
-    return file_format.write(found)
+    return file_format.write(file_bytes)
 
 
 def _hold(model: Model, again: Model, rows: Array | None) -> None:
-    """Raise DataError if a model that was read back says something else of some rows than its estimator says."""
+    """Raise DataError if a model that was read back predicts some rows otherwise than its estimator."""
     _ = again.estimator
     if rows is None or not len(rows):
         return
     some = rows[:: max(1, len(rows) // ASKED)]
-    said = np.asarray(model.estimator.predict(model.encoded(some)))
-    found = again.fitted.predictor.predict(again.encoded(some))
-    if not np.array_equal(said, found, equal_nan=said.dtype.kind == "f"):
-        wrong = int((said != found).sum())
+    expected = np.asarray(model.estimator.predict(model.encoded(some)))
+    restored = again.fitted.predictor.predict(again.encoded(some))
+    if not np.array_equal(expected, restored, equal_nan=expected.dtype.kind == "f"):
+        wrong = int((expected != restored).sum())
         raise DataError(f"it says something else of {wrong} of {len(some)} training rows")
 
 
@@ -364,9 +364,9 @@ def load(path: str | os.PathLike[str]) -> Model:
     return _read(Path(path))
 
 
-def _read(path: Path, found: Mapping[Path, bytes] | None = None) -> Model:
+def _read(path: Path, file_bytes: Mapping[Path, bytes] | None = None) -> Model:
     """Read a model from its files, or from what they are to hold."""
-    document, arrays = file_format.read(path, found)
+    document, arrays = file_format.read(path, file_bytes)
     try:
         model = _model(document, arrays)
         if arrays.unread:
@@ -382,29 +382,29 @@ def _scope(place: str, arrays: Arrays, reading: bool = False) -> Scope:
 
 
 def _model(document: Mapping[str, Any], arrays: Arrays) -> Model:
-    own = {key: value for key, value in document.items() if key not in file_format.KEYS}
+    entries = {key: value for key, value in document.items() if key not in file_format.KEYS}
     root = Scope("the file", arrays, reading=True)
     for key in TOP:
-        if key not in own:
+        if key not in entries:
             root.fail(f"has no key {quoted(key)}")
-    if strays := sorted(own.keys() - {*TOP, THRESHOLD, GUARANTEE}):
+    if strays := sorted(entries.keys() - {*TOP, THRESHOLD, GUARANTEE}):
         root.fail(f"has a key {quoted(strays[0])}, which it should not have")
-    texts = {key: Name().value(own[key], _scope(key, arrays, True)) for key in ("kind", "estimator", "algorithm")}
-    if own["task"] not in ("classification", "regression"):
-        raise DataError(f"task must be 'classification' or 'regression'. Got {quoted(own['task'])}")
+    texts = {key: Name().value(entries[key], _scope(key, arrays, True)) for key in ("kind", "estimator", "algorithm")}
+    if entries["task"] not in ("classification", "regression"):
+        raise DataError(f"task must be 'classification' or 'regression'. Got {quoted(entries['task'])}")
     names = Many(Text(), kind=tuple)
-    encoder, columns = own["encoder"], own["columns"]
+    encoder, columns = entries["encoder"], entries["columns"]
     return Model(
-        Fitted.from_plain({**own, **texts}, arrays),
+        Fitted.from_plain({**entries, **texts}, arrays),
         texts["algorithm"],
-        own["task"],
-        names.value(own["classes"], _scope("classes", arrays, True)),
-        names.value(own["feature_names"], _scope("feature_names", arrays, True)),
+        entries["task"],
+        names.value(entries["classes"], _scope("classes", arrays, True)),
+        names.value(entries["feature_names"], _scope("feature_names", arrays, True)),
         None if encoder is None else ENCODER.value(encoder, _scope("encoder", arrays, True)),
         None if columns is None else _columns(columns),
-        FACTS.value(own["facts"], _scope("facts", arrays, True)),
-        _threshold(own[THRESHOLD]) if THRESHOLD in own else None,
-        Guarantee.from_plain(own[GUARANTEE], len(own["classes"])) if GUARANTEE in own else None,
+        FACTS.value(entries["facts"], _scope("facts", arrays, True)),
+        _threshold(entries[THRESHOLD]) if THRESHOLD in entries else None,
+        Guarantee.from_plain(entries[GUARANTEE], len(entries["classes"])) if GUARANTEE in entries else None,
     )
 
 
@@ -429,9 +429,9 @@ def plain_facts(value: Any, place: str) -> Any:
     if isinstance(value, float) and np.isfinite(value):
         return value
     if isinstance(value, Mapping):
-        return {str(key): plain_facts(one, f"{place}.{key}") for key, one in value.items()}
+        return {str(key): plain_facts(item, f"{place}.{key}") for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain_facts(one, f"{place}[{i}]") for i, one in enumerate(value)]
+        return [plain_facts(item, f"{place}[{i}]") for i, item in enumerate(value)]
     raise ConfigError(f"{place} of a model must be plain data. Got {quoted(value)}.")
 
 
@@ -441,9 +441,9 @@ def algorithm_of(estimator: Any) -> str:
         return str(estimator.algorithm_name)
     from oblique_cli.estimators.algorithms import ALGORITHMS
 
-    own = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
+    params = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}
     for name, algorithm in ALGORITHMS.items():
         fixed = getattr(algorithm, "fixed", {})
-        if type(estimator) is algorithm.estimator and all(own.get(k) == v for k, v in fixed.items()):
+        if type(estimator) is algorithm.estimator and all(params.get(k) == v for k, v in fixed.items()):
             return name
     return ""

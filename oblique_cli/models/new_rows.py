@@ -35,7 +35,7 @@ class Predicted:
 
     first    number of the first row in the table, from 1
     labels   (m,) labels as text, or numbers in regression
-    shares   (m, C) class shares, leaves : (m,) or (m, trees) node numbers; None where they were not asked for
+    shares   (m, C) class shares, leaves : (m,) or (m, trees) node numbers; None where they were not requested
     chunk    the rows as they were read
     sets     (m, C) which classes are in the sets, intervals : (m, 2) their ends; None likewise
     quantiles  (m, k) of the target, None likewise; shares_asked : of which shares
@@ -61,8 +61,8 @@ class Predicted:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is wanted beside the prediction. abstain : None in its place where the set does not have one class
+class Request:
+    """Requested outputs beside the prediction. abstain : None in its place where the set does not have one class
 
     quantiles : shares, () for none
     """
@@ -90,16 +90,18 @@ class Unseen:
         """Count those of some rows."""
         indicators = model.encoder is not None and model.encoder.levels is not None
         self.as_numbers = not indicators and not model.fitted.state.get("levels_")
-        for j, found in chunk.unseen.items():
+        for j, unseen_levels in chunk.unseen.items():
             name = model.feature_names[j]
             known = len(model.columns.levels[j])
             self.rows[name] += int((chunk.X[:, j] >= known).sum())
             named = self.levels.setdefault(name, [])
-            named += [level for level in dict.fromkeys(found) if level not in named][: MOST_NAMED + 1 - len(named)]
+            named += [level for level in dict.fromkeys(unseen_levels) if level not in named][
+                : MOST_NAMED + 1 - len(named)
+            ]
 
     def sentences(self) -> list[str]:
-        """What to tell the user."""
-        said = []
+        """Messages for the user."""
+        messages = []
         for name, rows in self.rows.items():
             levels = self.levels[name]
             more = ", ..." if len(levels) > MOST_NAMED else ""
@@ -109,11 +111,11 @@ class Unseen:
                 if self.as_numbers
                 else "it counts as no level at all"
             )
-            said.append(
+            messages.append(
                 f"{quoted(name)}: {rows} row{'s have' if rows > 1 else ' has'} a level that the training rows did not "
                 f"have ({shown}); {fate}."
             )
-        return said
+        return messages
 
 
 def quantile_name(share: float) -> str:
@@ -157,7 +159,7 @@ def predictions(
     model: Model,
     source: Any,
     where: str,
-    asked: Asked = Asked(),
+    request: Request = Request(),
     *,
     unseen: Unseen | None = None,
     keep: Sequence[str] = (),
@@ -178,34 +180,34 @@ def predictions(
         refuse_missing(model, chunk, where)
         if unseen is not None:
             unseen.add(model, chunk)
-        yield _of(model, chunk, row, asked)
+        yield _of(model, chunk, row, request)
         row += len(chunk.X)
     if row == 1:
-        yield _none(model, asked, keep)
+        yield _none(model, request, keep)
 
 
-def _none(model: Model, asked: Asked, keep: Sequence[str]) -> Predicted:
+def _none(model: Model, request: Request, keep: Sequence[str]) -> Predicted:
     """The predictions for a table without rows: as many columns as for any other, and nothing in them."""
     from oblique_cli.data.own.front import Chunk
 
     probe = Chunk(np.zeros((1, len(model.feature_names))), None, np.ones(1, np.int64))  # most models refuse no rows
-    kept = Chunk(probe.X[:0], None, probe.lines[:0], texts={name: () for name in keep})
-    return replace(_of(model, probe, 1, asked).cut(), chunk=kept)
+    no_rows = Chunk(probe.X[:0], None, probe.lines[:0], texts={name: () for name in keep})
+    return replace(_of(model, probe, 1, request).cut(), chunk=no_rows)
 
 
-def _of(model: Model, chunk: Chunk, row: int, asked: Asked) -> Predicted:
-    shares = model.predict_proba(chunk.X) if asked.proba else None
-    leaves = model.apply(chunk.X) if asked.leaf else None
-    sets = model.sets(chunk.X) if asked.sets or asked.abstain else None
-    intervals = model.intervals(chunk.X) if asked.intervals else None
-    quantiles = model.predict_quantiles(chunk.X, asked.quantiles) if asked.quantiles else None
+def _of(model: Model, chunk: Chunk, row: int, request: Request) -> Predicted:
+    shares = model.predict_proba(chunk.X) if request.proba else None
+    leaves = model.apply(chunk.X) if request.leaf else None
+    sets = model.sets(chunk.X) if request.sets or request.abstain else None
+    intervals = model.intervals(chunk.X) if request.intervals else None
+    quantiles = model.predict_quantiles(chunk.X, request.quantiles) if request.quantiles else None
     labels = _in_words(model, model.predict(chunk.X))
-    if asked.abstain and sets is not None:
-        own = np.array(model.classes, dtype=object).take(sets.argmax(axis=1))
-        own[sets.sum(axis=1) != 1] = None
-        labels = own
-    own_sets = sets if asked.sets else None
-    return Predicted(row, labels, shares, leaves, chunk, own_sets, intervals, quantiles, asked.quantiles)
+    if request.abstain and sets is not None:
+        single_labels = np.array(model.classes, dtype=object).take(sets.argmax(axis=1))
+        single_labels[sets.sum(axis=1) != 1] = None
+        labels = single_labels
+    own_sets = sets if request.sets else None
+    return Predicted(row, labels, shares, leaves, chunk, own_sets, intervals, quantiles, request.quantiles)
 
 
 def _in_words(model: Model, labels: NDArray[Any]) -> NDArray[Any]:
@@ -250,9 +252,9 @@ class Writer(ABC):
 
     def names(self, some: Predicted) -> list[str]:
         """Return the names of the columns."""
-        return [*self.kept(some), *self.own(some)]
+        return [*self.kept_names(some), *self.prediction_names(some)]
 
-    def own(self, some: Predicted) -> list[str]:
+    def prediction_names(self, some: Predicted) -> list[str]:
         """Return the names of the columns of predictions."""
         names = ["row", "prediction"]
         if some.shares is not None:
@@ -264,9 +266,9 @@ class Writer(ABC):
         names += [quantile_name(share) for share in some.shares_asked]
         return names
 
-    def kept(self, some: Predicted) -> list[str]:
+    def kept_names(self, some: Predicted) -> list[str]:
         """Return the names of the columns that are kept: "input.NAME" where NAME is that of a column of predictions."""
-        taken = {*self.own(some), "probabilities", "leaf"}  # the last two are keys of JSON
+        taken = {*self.prediction_names(some), "probabilities", "leaf"}  # the last two are keys of JSON
         names: list[str] = []
         for name in some.chunk.texts:
             while name in taken:
@@ -277,24 +279,24 @@ class Writer(ABC):
 
     def columns(self, some: Predicted) -> list[NDArray[Any]]:
         """Return the columns of some rows."""
-        found: list[NDArray[Any]] = [np.array(cells, dtype=object) for cells in some.chunk.texts.values()]
-        found += [np.arange(some.first, some.first + len(some.labels)), some.labels]
+        arrays: list[NDArray[Any]] = [np.array(cells, dtype=object) for cells in some.chunk.texts.values()]
+        arrays += [np.arange(some.first, some.first + len(some.labels)), some.labels]
         if some.shares is not None:
-            found += list(some.shares.T)
+            arrays += list(some.shares.T)
         if some.leaves is not None:
-            found += [some.leaves] if some.leaves.ndim == 1 else list(some.leaves.T)
+            arrays += [some.leaves] if some.leaves.ndim == 1 else list(some.leaves.T)
         if some.sets is not None:
             texts = [BETWEEN.join(labels) for labels in self.members(some.sets)]
-            found.append(np.array(texts, dtype=object))
+            arrays.append(np.array(texts, dtype=object))
         if some.intervals is not None:
-            found += [some.intervals[:, 0], some.intervals[:, 1]]
+            arrays += [some.intervals[:, 0], some.intervals[:, 1]]
         if some.quantiles is not None:
-            found += list(some.quantiles.T)
-        return found
+            arrays += list(some.quantiles.T)
+        return arrays
 
     def members(self, sets: NDArray[np.bool_]) -> list[list[str]]:
         """Return the labels in each set."""
-        return [[self.model.classes[k] for k in np.flatnonzero(own)] for own in sets]
+        return [[self.model.classes[k] for k in np.flatnonzero(is_member)] for is_member in sets]
 
 
 class CSVWriter(Writer):
@@ -312,10 +314,10 @@ class CSVWriter(Writer):
             self.started = True
         if not len(some.labels):
             return
-        kept = [list(map(self.cell, cells)) for cells in some.chunk.texts.values()]
-        columns = kept + [list(map(str, column.tolist())) for column in self.columns(some)[len(kept) :]]
+        kept_cells = [list(map(self.cell, cells)) for cells in some.chunk.texts.values()]
+        columns = kept_cells + [list(map(str, column.tolist())) for column in self.columns(some)[len(kept_cells) :]]
         if self.quoted:
-            columns[len(kept) + 1] = [self.quoted.get(label, "") for label in some.labels.tolist()]
+            columns[len(kept_cells) + 1] = [self.quoted.get(label, "") for label in some.labels.tolist()]
             if some.sets is not None:
                 columns[-1] = list(map(self.cell, columns[-1]))
         self.stream.write(("\n".join(map(",".join, zip(*columns, strict=True))) + "\n").encode())
@@ -336,14 +338,14 @@ class JSONWriter(Writer):
             return
         lines = []
         classes = self.model.classes
-        names = self.kept(some)
-        kept = list(zip(*some.chunk.texts.values(), strict=True)) if names else [()] * len(some.labels)
+        names = self.kept_names(some)
+        kept_cells = list(zip(*some.chunk.texts.values(), strict=True)) if names else [()] * len(some.labels)
         rows = range(some.first, some.first + len(some.labels))
         shares = None if some.shares is None else some.shares.tolist()
         leaves = None if some.leaves is None else some.leaves.tolist()
         sets = None if some.sets is None else self.members(some.sets)
         for i, (row, label) in enumerate(zip(rows, some.labels.tolist(), strict=True)):
-            entry: dict[str, Any] = {**dict(zip(names, kept[i], strict=True)), "row": row, "prediction": label}
+            entry: dict[str, Any] = {**dict(zip(names, kept_cells[i], strict=True)), "row": row, "prediction": label}
             if shares is not None:
                 entry["probabilities"] = dict(zip(classes, shares[i], strict=True))
             if leaves is not None:
@@ -353,8 +355,8 @@ class JSONWriter(Writer):
             if some.intervals is not None:
                 entry["low"], entry["high"] = some.intervals[i].tolist()
             if some.quantiles is not None:
-                asked = map(quantile_name, some.shares_asked)
-                entry |= dict(zip(asked, some.quantiles[i].tolist(), strict=True))
+                quantile_names = map(quantile_name, some.shares_asked)
+                entry |= dict(zip(quantile_names, some.quantiles[i].tolist(), strict=True))
             lines.append(json.dumps(entry, ensure_ascii=False))
         self.stream.write((self.before + ",\n".join(lines)).encode())
         self.before = ",\n"

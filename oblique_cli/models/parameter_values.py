@@ -39,21 +39,21 @@ def _plain(value: Any, scope: Scope) -> Any:
     if isinstance(value, np.ndarray):
         value = value.tolist()
     if isinstance(value, list | tuple):
-        return [_plain(one, scope.at(i)) for i, one in enumerate(value)]
+        return [_plain(item, scope.at(i)) for i, item in enumerate(value)]
     if isinstance(value, Mapping):
         return {MAPPING: [[_plain(k, scope), _plain(v, scope.at(str(k)))] for k, v in value.items()]}
     if isinstance(value, np.random.RandomState | np.random.Generator):
         return None  # only fits draw
     if hasattr(value, "get_params"):
         registry, name = _place_of(type(value), scope)
-        own = plain_parameters(value.get_params(deep=False), scope.at(name))
-        return {PART: [registry, name], "parameters": own}
+        parameters = plain_parameters(value.get_params(deep=False), scope.at(name))
+        return {PART: [registry, name], "parameters": parameters}
     scope.fail(f"is {quoted(value)}, which a model file has no form for")
 
 
 def _value(plain: Any, scope: Scope) -> Any:
     if isinstance(plain, list):
-        return [_value(one, scope.at(i)) for i, one in enumerate(plain)]
+        return [_value(item, scope.at(i)) for i, item in enumerate(plain)]
     if not isinstance(plain, dict):
         return plain
     if plain.keys() == {MAPPING} and isinstance(plain[MAPPING], list):
@@ -62,9 +62,9 @@ def _value(plain: Any, scope: Scope) -> Any:
             return {key: _value(value, scope.at(str(key))) for key, value in pairs}
     if plain.keys() == {PART, "parameters"} and isinstance(plain[PART], list) and len(plain[PART]) == 2:
         cls = _part(plain[PART][0], plain[PART][1], scope)
-        own = parameters_of(plain["parameters"], scope.at(str(plain[PART][1])))
+        parameters = parameters_of(plain["parameters"], scope.at(str(plain[PART][1])))
         try:
-            return cls(**own)
+            return cls(**parameters)
         except (TypeError, ValueError) as error:
             scope.fail(f"cannot be made: {error}")
     scope.fail(f"must be a value, a list, a mapping or a part. Got {quoted(plain)}")
@@ -91,10 +91,10 @@ def _place_of(cls: type[Any], scope: Scope) -> tuple[str, str]:
 
 def _part(registry: Any, name: Any, scope: Scope) -> Any:
     if registry == PUBLIC:
-        found = getattr(oblique_cli, name) if isinstance(name, str) and oblique_cli.place_of(name) else None
-        if not (isinstance(found, type) and hasattr(found, "get_params")):  # a function could do anything
+        part = getattr(oblique_cli, name) if isinstance(name, str) and oblique_cli.place_of(name) else None
+        if not (isinstance(part, type) and hasattr(part, "get_params")):  # a function could do anything
             scope.fail(f"names {quoted(name)}, which is no class of oblique_cli with parameters")
-        return found
+        return part
     known = _registries()
     if not isinstance(registry, str) or registry not in known or not isinstance(name, str):
         scope.fail(f"names a part {quoted(name)} of {quoted(registry)}, which is no list of parts")

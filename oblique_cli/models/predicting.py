@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 
 class Predictor(ABC):
-    """Rows (n, p), finite but for what the model says of NaN, to predictions.
+    """Maps rows (n, p), NaN only where the model allows it, to predictions.
 
     parameters : of the estimator; state : its fitted attributes
     """
@@ -124,8 +124,8 @@ class ForestPredictor(Predictor):
     def _votes(self, X: Array) -> Array:
         from oblique_cli.estimators.forest.scores import votes_of
 
-        voting, own = str(self.parameters.get("voting")), self.state.get("leaf_probabilities_")
-        return votes_of(self.state["forest_"], self.checked(X), voting, own, self._threads)
+        voting, leaf_probabilities = str(self.parameters.get("voting")), self.state.get("leaf_probabilities_")
+        return votes_of(self.state["forest_"], self.checked(X), voting, leaf_probabilities, self._threads)
 
     @property
     def _threads(self) -> int:
@@ -159,8 +159,8 @@ class BoostedPredictor(ForestPredictor):
         from oblique_cli.estimators.forest.scores import scores_of, shares_of
 
         state = self.state
-        found = scores_of(state["forest_"], self.checked(X), state["leaf_values_"], state["baseline_"], self._threads)
-        return shares_of(found, len(state["classes_"]))
+        scores = scores_of(state["forest_"], self.checked(X), state["leaf_values_"], state["baseline_"], self._threads)
+        return shares_of(scores, len(state["classes_"]))
 
 
 class NumberForestPredictor(ForestPredictor):

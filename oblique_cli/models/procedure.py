@@ -45,7 +45,7 @@ EXPORTABLE = "trees of all kinds but taxonomies and PATHFINDER, and their forest
 class Cell:
     """One column of a row to predict.
 
-    levels  what the cell may say, in the order of their codes; () for a number
+    levels  texts of the cell, in the order of their codes; () for a number
     fill    what stands for a missing cell: a number, or the code of a level; None if nothing does
     unit    what the number counts where the file says something else: the days of a date; "" mostly
     """
@@ -97,9 +97,9 @@ class Split:
     @property
     def by_level(self) -> Term | None:
         """The only term of a split that one level alone decides, None of any other split."""
-        found = self.terms
-        alone = len(found) == 1 and found[0].level != NUMBER
-        return found[0] if alone and (found[0].coef <= self.threshold) != (self.threshold >= 0.0) else None
+        terms = self.terms
+        alone = len(terms) == 1 and terms[0].level != NUMBER
+        return terms[0] if alone and (terms[0].coef <= self.threshold) != (self.threshold >= 0.0) else None
 
     @property
     def level_goes_left(self) -> bool:
@@ -122,7 +122,7 @@ class Scaled:
 
     @cached_property
     def by_level(self) -> tuple[float, float]:
-        """What it is in rows with the level, and in all others."""
+        """Its values in rows with the level, and in all others."""
         return self._within((1.0 - self.center) / self.scale), self._within((0.0 - self.center) / self.scale)
 
     def of(self, value: float) -> float:
@@ -144,7 +144,7 @@ def square_of(z: float) -> float:
 
 @dataclass(frozen=True)
 class Part:
-    """What a column adds to the scores: coef[k] * z + curve[k] * square_of(z) to that of class `Scores.classes[k]`.
+    """The contribution of a column to scores: coef[k] * z + curve[k] * square_of(z) for class `Scores.classes[k]`.
 
     curve : () where there are no squares
     """
@@ -172,19 +172,19 @@ class Scores:
 
     def of(self, cells: Sequence[float]) -> list[float]:
         """Return the scores of a row, in the order of `classes`. cells : values of `Procedure.columns`"""
-        found = list(self.intercept)
+        scores = list(self.intercept)
         for part in self.parts:
             z = part.column.of(float(cells[part.column.cell]))
             for k, coef in enumerate(part.coef):
-                found[k] += coef * z
+                scores[k] += coef * z
             for k, curve in enumerate(part.curve):
-                found[k] += curve * square_of(z)
-        return found
+                scores[k] += curve * square_of(z)
+        return scores
 
 
 @dataclass(frozen=True)
 class Leaf:
-    """What a row gets in a leaf, or would get in an inner node.
+    """The prediction in a leaf, or that of an inner node as a leaf.
 
     label    class code, -1 in regression
     shares   probability of each class, () in regression; in a forest of CLIPPED votes what is added up
@@ -266,15 +266,15 @@ class Steps:
 
     def leaf(self, node: int) -> Leaf:
         """Return the leaf of a node that has one."""
-        found = self.leaves[node]
-        assert found is not None
-        return found
+        leaf = self.leaves[node]
+        assert leaf is not None
+        return leaf
 
     def split(self, node: int) -> Split:
         """Return the split of an inner node."""
-        found = self.splits[node]
-        assert found is not None
-        return found
+        split = self.splits[node]
+        assert split is not None
+        return split
 
 
 @dataclass(frozen=True)
@@ -331,14 +331,14 @@ class Procedure:
     @cached_property
     def columns(self) -> tuple[Cell, ...]:
         """The cells, and behind them the columns of codes."""
-        taken, found = {cell.name for cell in self.cells}, list(self.cells)
-        for one in self.coded:
-            cell = self.cells[one.term.cell]
+        taken, columns = {cell.name for cell in self.cells}, list(self.cells)
+        for code_column in self.coded:
+            cell = self.cells[code_column.term.cell]
             level = (
                 ""
-                if one.term.level == NUMBER
-                else " is " + cell.levels[one.term.level]
-                if one.term.level >= 0
+                if code_column.term.level == NUMBER
+                else " is " + cell.levels[code_column.term.level]
+                if code_column.term.level >= 0
                 else " is missing"
             )
             stem = name = f"code of {cell.name}{level}"
@@ -346,8 +346,8 @@ class Procedure:
             while name in taken:
                 name, count = f"{stem} {count}", count + 1
             taken.add(name)
-            found.append(Cell(name))
-        return tuple(found)
+            columns.append(Cell(name))
+        return tuple(columns)
 
     @property
     def has_scores(self) -> bool:
@@ -357,22 +357,22 @@ class Procedure:
     @property
     def scored(self) -> tuple[int, ...]:
         """Codes of the classes that have scores."""
-        found = self.trees[0].leaf(self.trees[0].leaf_nodes[0]).scores
-        assert found is not None
-        return found.classes
+        scores = self.trees[0].leaf(self.trees[0].leaf_nodes[0]).scores
+        assert scores is not None
+        return scores.classes
 
     @cached_property
     def scaled(self) -> tuple[Scaled, ...]:
         """All columns in standard deviations that scores are made of, each once."""
         leaves = chain.from_iterable(tree.leaves for tree in self.trees)
         parts = (leaf.scores.parts for leaf in leaves if leaf is not None and leaf.scores is not None)
-        return tuple(dict.fromkeys(part.column for own in parts for part in own))
+        return tuple(dict.fromkeys(part.column for leaf_parts in parts for part in leaf_parts))
 
     @property
     def has_bounds(self) -> bool:
         """Whether some leaf's number has bounds."""
         leaves = (leaf for tree in self.trees for leaf in tree.leaves if leaf is not None)
-        return any(own.bounds is not None for leaf in leaves for own in leaf.each)
+        return any(output.bounds is not None for leaf in leaves for output in leaf.each)
 
     @property
     def n_outputs(self) -> int:
@@ -414,7 +414,7 @@ class Procedure:
                 )
 
             sums = [split.terms for split in tree.splits if split is not None]
-            equations = [own.terms for leaf in tree.leaves if leaf is not None for own in leaf.each]
+            equations = [output.terms for leaf in tree.leaves if leaf is not None for output in leaf.each]
             most = max(map(weight, equations), default=0.0)
             heaviest = max(heaviest, *of_rotated, *map(weight, sums), most * len(self.trees))
         return 10.0 ** math.floor(math.log10(sys.float_info.max / 4.0) - math.log10(heaviest))
@@ -427,7 +427,7 @@ class Procedure:
 
     def with_codes(self, cells: Sequence[float]) -> list[float]:
         """Return the values of all columns. cells : those of the cells, what is missing filled"""
-        return [*cells, *(one.of(float(cells[one.term.cell])) for one in self.coded)]
+        return [*cells, *(code_column.of(float(cells[code_column.term.cell])) for code_column in self.coded)]
 
     def taken(self, without_a_side: bool = False) -> Iterable[tuple[int, int]]:
         """Yield cell and level of all that sums and models take; without_a_side : only where a missing number stops."""
@@ -436,9 +436,9 @@ class Procedure:
                 if stops or not without_a_side:
                     yield cell, level
             elif cell < len(self.columns):
-                one = self.coded[cell - len(self.cells)]
-                if not (without_a_side and one.takes_missing):
-                    yield one.term.cell, one.term.level
+                code_column = self.coded[cell - len(self.cells)]
+                if not (without_a_side and code_column.takes_missing):
+                    yield code_column.term.cell, code_column.term.level
 
     @staticmethod
     def _of_tree(tree: Steps) -> Iterable[tuple[int, int, bool]]:
@@ -449,13 +449,15 @@ class Procedure:
                 yield from ((term.cell, term.level, split.missing_left is None) for term in split.terms)
         for leaf in tree.leaves:
             if leaf is not None:
-                yield from ((term.cell, term.level, True) for own in leaf.each for term in own.terms)
-                if (own := leaf.scores) is not None:
-                    yield from ((p.column.cell, p.column.level, not own.takes_missing) for p in own.parts)
+                yield from ((term.cell, term.level, True) for output in leaf.each for term in output.terms)
+                if (leaf_scores := leaf.scores) is not None:
+                    yield from (
+                        (p.column.cell, p.column.level, not leaf_scores.takes_missing) for p in leaf_scores.parts
+                    )
 
 
 def procedure_of(model: Model, several: bool = False) -> Procedure:
-    """Return the steps of a fitted model; ConfigError for an algorithm of which they are no tree or vote of trees.
+    """Return the steps of a fitted model; ConfigError for an algorithm without a tree or a vote of trees.
 
     several : whether the model may predict several numbers at once, ConfigError otherwise
     """
@@ -476,15 +478,15 @@ def procedure_of(model: Model, several: bool = False) -> Procedure:
     target = "target" if model.columns is None else str(model.columns.target)
     known = state["classes_"].tolist() if model.has_codes else list(range(len(model.classes)))
     classes = Classes(tuple(int(code) for code in known), len(model.classes))
-    if own := KINDS[model.fitted.kind].steps:
-        found: Procedure = resolved(own)(model, tuple(cells), columns, classes)
-        return _at_threshold(replace(found, title=title, target=target), model)
+    if steps_of := KINDS[model.fitted.kind].steps:
+        procedure: Procedure = resolved(steps_of)(model, tuple(cells), columns, classes)
+        return _at_threshold(replace(procedure, title=title, target=target), model)
     forest, tree = state.get("forest_"), state.get("tree_")
     start = Procedure(tuple(cells), (), model.classes, MEAN, title, target)
     if hasattr(forest, "state"):
         return _at_threshold(_core_forest(model, start, columns, classes), model)
     if "trees_" in state:
-        each = tuple(_hyperplanes(one, columns, scored, classes) for one in state["trees_"])
+        each = tuple(_hyperplanes(tree, columns, scored, classes) for tree in state["trees_"])
         return _at_threshold(replace(start, trees=each), model)
     if hasattr(tree, "coef_"):
         steps = _hyperplanes(tree, columns, scored, classes)
@@ -501,24 +503,32 @@ def procedure_of(model: Model, several: bool = False) -> Procedure:
 def _core_forest(model: Model, start: Procedure, columns: Sequence[tuple[int, int]], classes: Classes) -> Procedure:
     """A forest of the core: its trees vote, or their leaves have numbers or scores. start : all but trees and voting"""
     state = model.fitted.state
-    values, given = state.get("leaf_values_"), state.get("leaf_probabilities_")
+    values, leaf_probabilities = state.get("leaf_values_"), state.get("leaf_probabilities_")
     first, trees = 0, []
-    for one in state["forest_"].state():
-        own = slice(first, first + len(one["label"]))
+    for tree_state in state["forest_"].state():
+        leaf_range = slice(first, first + len(tree_state["label"]))
         if values is None:
-            leaves = _voters(one, classes, None if given is None else given[own])
+            leaves = _voters(
+                tree_state, classes, None if leaf_probabilities is None else leaf_probabilities[leaf_range]
+            )
         elif classes.n:
-            leaves = [Leaf(scores=Scores(classes.known, _all_scores(said, classes), ())) for said in values[own]]
+            leaves = [
+                Leaf(scores=Scores(classes.known, _all_scores(scores, classes), ())) for scores in values[leaf_range]
+            ]
         else:
-            leaves = [_numbers_in(said, columns=columns) for said in values[own]]
-        trees.append(_forest_tree(one, columns, len(start.cells), leaves))
-        first = own.stop
+            leaves = [_numbers_in(numbers, columns=columns) for numbers in values[leaf_range]]
+        trees.append(_forest_tree(tree_state, columns, len(start.cells), leaves))
+        first = leaf_range.stop
     start = replace(start, trees=tuple(trees))
     if "baseline_" in state:
         base = state["baseline_"]
         return replace(start, voting=SUM, base=_all_scores(base, classes) if classes.n else tuple(base.tolist()))
     # Probabilities of leaves are averaged, whatever leaves without them would give.
-    return start if values is not None or given is not None else replace(start, voting=str(model.parameters["voting"]))
+    return (
+        start
+        if values is not None or leaf_probabilities is not None
+        else replace(start, voting=str(model.parameters["voting"]))
+    )
 
 
 def _all_scores(values: NDArray[Any], classes: Classes) -> tuple[float, ...]:
@@ -527,7 +537,7 @@ def _all_scores(values: NDArray[Any], classes: Classes) -> tuple[float, ...]:
 
 
 def _at_threshold(procedure: Procedure, model: Model) -> Procedure:
-    """The same where a class of two is said from a share of it on, and the other class below it."""
+    """The same with a threshold: a class of two is predicted from a share of it on, else the other class."""
     if model.threshold is None:
         return procedure
     if procedure.is_forest and procedure.voting != SUM:
@@ -558,17 +568,17 @@ class Classes:
 
     def spread(self, values: Sequence[float]) -> tuple[float, ...]:
         """Return values of the estimator's classes as values of all."""
-        found = [0.0] * self.n
+        all_values = [0.0] * self.n
         for code, value in zip(self.known, values, strict=True):
-            found[code] = float(value)
-        return tuple(found)
+            all_values[code] = float(value)
+        return tuple(all_values)
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------
 
 
 def _unit(column: Column) -> str:
-    """What the numbers of a column are in, where the table that the model was fitted to says it."""
+    """The unit of a column's numbers, where the table that the model was fitted to has one."""
     if column.date:
         return f"days since 1970-01-01, dates as {column.date}"
     if column.of:
@@ -579,7 +589,7 @@ def _unit(column: Column) -> str:
 def _cells(model: Model) -> list[Cell]:
     """The columns of a row as the user has them."""
     if model.columns is not None:
-        return [Cell(one.name, tuple(one.levels), unit=_unit(one)) for one in model.columns.features]
+        return [Cell(feature.name, tuple(feature.levels), unit=_unit(feature)) for feature in model.columns.features]
     levels = {} if model.encoder else (model.fitted.state.get("levels_") or {})
     return [Cell(name, tuple(map(str, levels.get(j, ())))) for j, name in enumerate(model.feature_names)]
 
@@ -605,10 +615,10 @@ def _encoded(model: Model, cells: list[Cell]) -> tuple[list[Cell], list[tuple[in
 
 def codes_of_scores(model: Model) -> dict[int, tuple[int, ...]]:
     """Column of levels that the tree scores -> code in the cell for each of the estimator's own codes."""
-    own = model.fitted.state.get("levels_") or {}
+    levels = model.fitted.state.get("levels_") or {}
     if model.columns is None and model.encoder is None:
-        return {j: tuple(range(len(known))) for j, known in own.items()}
-    return {j: tuple(int(code) for code in known) for j, known in own.items()}
+        return {j: tuple(range(len(known))) for j, known in levels.items()}
+    return {j: tuple(int(code) for code in known) for j, known in levels.items()}
 
 
 # ---- trees -----------------------------------------------------------------------------------------------------------
@@ -628,10 +638,10 @@ def _hyperplanes(
             coef, (cell, level) = float(tree.coef_[node, j]), columns[j]
             if j in codes:
                 scores = tree.level_scores[node, tree.level_columns[j]]
-                found = [Term(coef * float(s), cell, c) for s, c in zip(scores, codes[j], strict=True) if s]
+                terms = [Term(coef * float(s), cell, c) for s, c in zip(scores, codes[j], strict=True) if s]
             else:
-                found = [Term(coef, cell, level)]
-            lanes[j % len(lanes)] += found
+                terms = [Term(coef, cell, level)]
+            lanes[j % len(lanes)] += terms
         side = None if tree.missing_left is None else bool(tree.missing_left[node])
         return Split(tuple(tuple(lane) for lane in lanes), float(tree.thresholds[node]), side)
 
@@ -640,10 +650,10 @@ def _hyperplanes(
 
     def leaf(node: int) -> Leaf:
         label, counts = classes.known[int(tree.labels[node])], classes.spread(tree.counts[node])
-        found = Leaf(label, classes.spread(shares[node]), counts, int(tree.n_rows[node]))
+        plain_leaf = Leaf(label, classes.spread(shares[node]), counts, int(tree.n_rows[node]))
         if tree.leaf_models is None or tree.left[node] >= 0:
-            return found
-        return replace(found, scores=_scores(tree, node, columns, codes, classes))
+            return plain_leaf
+        return replace(plain_leaf, scores=_scores(tree, node, columns, codes, classes))
 
     if tree.is_regression:
         return _steps(tree.left, tree.right, split, lambda node: _equation(tree, node, columns))
@@ -675,14 +685,16 @@ def _equation(tree: Any, node: int, columns: Sequence[tuple[int, int]]) -> Leaf:
     """A leaf of a regression tree."""
     models, n_rows = tree.equations, int(tree.n_rows[node])
 
-    def one(own: Any) -> Leaf:
-        used = np.flatnonzero(own.coef[node]).tolist()
-        terms = tuple(Term(float(own.coef[node, j]), *columns[j]) for j in used)
-        return Leaf(n_rows=n_rows, terms=terms, intercept=float(own.intercept[node]), bounds=own.bounds_of(node))
+    def output_leaf(equations: Any) -> Leaf:
+        used = np.flatnonzero(equations.coef[node]).tolist()
+        terms = tuple(Term(float(equations.coef[node, j]), *columns[j]) for j in used)
+        return Leaf(
+            n_rows=n_rows, terms=terms, intercept=float(equations.intercept[node]), bounds=equations.bounds_of(node)
+        )
 
     if models.n_outputs == 1:
-        return one(models)
-    return Leaf(n_rows=n_rows, outputs=tuple(one(models.of_output(k)) for k in range(models.n_outputs)))
+        return output_leaf(models)
+    return Leaf(n_rows=n_rows, outputs=tuple(output_leaf(models.of_output(k)) for k in range(models.n_outputs)))
 
 
 def _cart(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
@@ -702,19 +714,19 @@ def _cart(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
 
 
 def _numbers_in(values: NDArray[Any], n_rows: int = 0, columns: Sequence[tuple[int, int]] = ()) -> Leaf:
-    """A leaf that says a number, or one for each output.
+    """A leaf with a number, or one for each output.
 
     values : (1,) or (k, 1) numbers, or (p + 3,) or (k, p + 3) equations within limits, as of `equations_of`
     """
 
-    def one(own: list[float]) -> Leaf:
-        if len(own) == 1:
-            return Leaf(n_rows=n_rows, intercept=own[0])
-        *coefs, intercept, least, most = own
+    def output_leaf(numbers: list[float]) -> Leaf:
+        if len(numbers) == 1:
+            return Leaf(n_rows=n_rows, intercept=numbers[0])
+        *coefs, intercept, least, most = numbers
         terms = tuple(Term(coef, *column) for coef, column in zip(coefs, columns, strict=True) if coef)
         return Leaf(n_rows=n_rows, terms=terms, intercept=intercept, bounds=(least, most))
 
-    each = tuple(one(own) for own in values.reshape(-1, values.shape[-1]).tolist())
+    each = tuple(output_leaf(numbers) for numbers in values.reshape(-1, values.shape[-1]).tolist())
     return each[0] if len(each) == 1 else Leaf(n_rows=n_rows, outputs=each)
 
 
@@ -761,9 +773,9 @@ def _forest_tree(state: Any, columns: Sequence[tuple[int, int]], n_cells: int, l
     return _steps(np.where(left >= 0, left, -1), np.where(left >= 0, left + 1, -1), split, leaf, rotated)
 
 
-def _voters(state: Any, classes: Classes, given: Any) -> list[Leaf]:
-    """The leaves of a tree of `Forest.state()` that votes. given : their probabilities; None for shares of the rows"""
-    first, found = np.asarray(state["leaf_start"]), []
+def _voters(state: Any, classes: Classes, probabilities: Any) -> list[Leaf]:
+    """The leaves of a voting tree of `Forest.state()`. probabilities : of the leaves; None for shares of the rows"""
+    first, leaves = np.asarray(state["leaf_start"]), []
     for number, label in enumerate(np.asarray(state["label"]).tolist()):
         held = range(int(first[number]), int(first[number + 1]))
         weights, total = [0.0] * len(classes.known), 0.0
@@ -772,10 +784,10 @@ def _voters(state: Any, classes: Classes, given: Any) -> list[Leaf]:
             total += float(state["leaf_weight"][i])
         pure = len(held) == 1
         shares = [1.0 if pure and weight else weight / total for weight in weights]
-        if given is not None:
-            shares = given[number].tolist()
-        found.append(Leaf(classes.known[label], classes.spread(shares), classes.spread(weights)))
-    return found
+        if probabilities is not None:
+            shares = probabilities[number].tolist()
+        leaves.append(Leaf(classes.known[label], classes.spread(shares), classes.spread(weights)))
+    return leaves
 
 
 def _lane(coef: Any, feature: Any, at: Iterable[int], places: Sequence[tuple[int, int]]) -> Lane:

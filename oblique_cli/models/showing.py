@@ -113,17 +113,20 @@ class Shown:
         weights = None
         if getattr(self.estimator, "class_weight", None) is not None:  # which the counts of the root show
             weights = (self.tree.counts[0] / np.maximum(np.bincount(self.y, minlength=len(self.classes)), 1))[self.y]
-        found = simplified(self.tree, self.tree_rows, self.y, tolerance, weights)
-        right = [int((one.labels[one.apply(self.tree_rows)] == self.y).sum()) for one in (self.tree, found.tree)]
-        kept = "no training row changes its side of a split"
+        simplification = simplified(self.tree, self.tree_rows, self.y, tolerance, weights)
+        right = [
+            int((tree.labels[tree.apply(self.tree_rows)] == self.y).sum()) for tree in (self.tree, simplification.tree)
+        ]
+        promise = "no training row changes its side of a split"
         if tolerance > 0:
             rows = "training rows more are" if weights is None else "weight of the training rows more is"
-            kept = f"at most {100 * tolerance:g} % of the {rows} wrong"
+            promise = f"at most {100 * tolerance:g} % of the {rows} wrong"
         remark = (
-            f"--sparse: terms of splits {found.terms_before} -> {found.terms_after}, leaves {self.tree.n_leaves} -> "
-            f"{found.tree.n_leaves}, training rows right {right[0]} -> {right[1]} of {len(self.y)}; {kept}"
+            f"--sparse: terms of splits {simplification.terms_before} -> {simplification.terms_after}, "
+            f"leaves {self.tree.n_leaves} -> {simplification.tree.n_leaves}, "
+            f"training rows right {right[0]} -> {right[1]} of {len(self.y)}; {promise}"
         )
-        return replace(self, tree=found.tree, kept_light=None, remarks=(*self.remarks, remark))
+        return replace(self, tree=simplification.tree, kept_light=None, remarks=(*self.remarks, remark))
 
     def _of_needed_terms(self, tolerance: float) -> Shown:
         """The same without the terms that move no training row."""
@@ -153,7 +156,7 @@ class Shown:
         return replace(self, kept_light=self.needed, remarks=(*self.remarks, hint))
 
     def view(self, precision: int, raw: bool, depth: int | None, full: bool = False, rows: bool = True) -> TreeView:
-        """Return what a reader sees.
+        """Return the view of the tree.
 
         raw : weights in the features' own units; depth : levels of splits; full : every term that the tree has
         rows : whether the histograms of the training rows are made, which text has no place for
@@ -163,8 +166,8 @@ class Shown:
             notes += idle_terms(self.tree, self.light)
         if not self.is_hyperplanes:
             named = self.classes or self.target
-            own = None if self.X is None or not rows else (self.X, self.y)
-            view: TreeView = self.estimator.view(self.features, named, precision, self.title, own)
+            training_rows = None if self.X is None or not rows else (self.X, self.y)
+            view: TreeView = self.estimator.view(self.features, named, precision, self.title, training_rows)
             return replace(view, notes=(*notes, *view.notes)).cut(depth)
         return view_of(
             self.tree,
@@ -212,7 +215,7 @@ class Shown:
         # Only a model fitted just now has it, and to make the estimator of a file takes long.
         refinement = None if self.X is None else getattr(self.estimator, "refinement_", None)
         remarks = self.remarks if refinement is None else (*self.remarks, refinement.summary())
-        lines = [f"{printable(self.title)}: {size}{self._found()}", *map(sentence, map(printable, remarks))]
+        lines = [f"{printable(self.title)}: {size}{self._training_fit()}", *map(sentence, map(printable, remarks))]
         return "".join(f"# {line}\n" for line in lines)
 
     def _terms(self) -> str:
@@ -220,8 +223,8 @@ class Shown:
         count = self.tree.n_terms if isinstance(self.tree, Tree) else int(self.tree.n_nodes)
         return f"{count} term{'' if count == 1 else 's'}, "
 
-    def _found(self) -> str:
-        """How right the tree is about its training rows."""
+    def _training_fit(self) -> str:
+        """The accuracy or RMSE on the training rows, as text."""
         if self.X is None:
             return ""
 
@@ -232,10 +235,10 @@ class Shown:
             predicted = self.tree.predicted(self.tree_rows)
         else:
             predicted = self.estimator.classes_.searchsorted(self.estimator.predict(self.X))
-        found = f", {int((predicted == self.y).sum())} of its {len(self.y)} rows right"
+        text = f", {int((predicted == self.y).sum())} of its {len(self.y)} rows right"
         if hasattr(self.estimator, "reject_"):
-            found += f", {int(self.estimator.reject_.sum())} rejected"
-        return found
+            text += f", {int(self.estimator.reject_.sum())} rejected"
+        return text
 
     def json(self) -> str:
         """Return the tree as JSON, every coefficient to the bit."""
@@ -262,7 +265,7 @@ class Shown:
             self.rules(view, precision, depth, 110, full),
             () if self.source is None else _fields(*self.source),
             importances=() if counted is None else tuple(counted.values.items()),
-            importances_are="" if counted is None else f"Importance of the columns: {counted.said}.",
+            importances_are="" if counted is None else f"Importance of the columns: {counted.description}.",
         )
         return page(view, data)
 
@@ -275,26 +278,26 @@ def _fields(
 
     if encoder is None:
         return ()
-    found: dict[int, Field] = {}
+    fields: dict[int, Field] = {}
     for k, j in enumerate(encoder.quantitative.tolist()):
         usual = None if encoder.medians is None else float(encoder.medians[k])
-        found[j] = Field(names[j], (k,), usual=usual)
-    first = len(found)
+        fields[j] = Field(names[j], (k,), usual=usual)
+    first = len(fields)
     for k, j in enumerate(encoder.qualitative.tolist()):
         known = list(levels.get(j, ()))
         codes = list(range(len(known))) if encoder.levels is None else encoder.levels[k].tolist()
-        kept = [int(code) for code in codes if code == code]
+        present_codes = [int(code) for code in codes if code == code]
         usual = None if encoder.usual is None else float(encoder.usual[k])
         if encoder.levels is None:
-            found[j] = Field(names[j], (first,), tuple(known), usual=usual)
+            fields[j] = Field(names[j], (first,), tuple(known), usual=usual)
             first += 1
             continue
-        empty = first + len(kept) if len(kept) < len(codes) else -1
-        said = tuple(known[code] if code < len(known) else str(code) for code in kept)
-        place = None if usual is None else float(kept.index(int(usual)))
-        found[j] = Field(names[j], tuple(range(first, first + len(kept))), said, empty, place)
+        empty = first + len(present_codes) if len(present_codes) < len(codes) else -1
+        level_names = tuple(known[code] if code < len(known) else str(code) for code in present_codes)
+        place = None if usual is None else float(present_codes.index(int(usual)))
+        fields[j] = Field(names[j], tuple(range(first, first + len(present_codes))), level_names, empty, place)
         first += len(codes)
-    return tuple(found[j] for j in sorted(found))
+    return tuple(fields[j] for j in sorted(fields))
 
 
 def sentence(text: str) -> str:
@@ -331,10 +334,10 @@ def content(
         return shown.json().encode()
     view = shown.view(precision, raw, depth, full, rows=form != "text")
     if form == "text":
-        said = shown.heading()
+        text = shown.heading()
         notes = (*view.notes[len(shown.remarks) :], view.direction('"else"')) if shown.reads_view(full) else ()
-        said += "".join(f"# {note}\n" for note in notes if note)
-        return (said + shown.rules(view, precision, depth, width, full)).replace(BLANK, " ").encode(errors="replace")
+        text += "".join(f"# {note}\n" for note in notes if note)
+        return (text + shown.rules(view, precision, depth, width, full)).replace(BLANK, " ").encode(errors="replace")
     if form == "html":
         return shown.html(view, precision, raw, depth, full).encode()
     if form == "svg":
@@ -408,7 +411,7 @@ def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: t
 
 
 def _of_facts(model: Model) -> Iterator[str]:
-    """Yield what a model file says of its fit, and of what it predicts where that is not the class of a leaf."""
+    """Yield remarks of a model file on its fit, and on predictions other than the class of a leaf."""
     facts = model.facts
     if model.threshold is not None:
         yield f"predicts {model.threshold.label!r} from a share of {model.threshold.share:.3g} in a leaf on."
@@ -435,19 +438,19 @@ def known(classes: Sequence[str], codes: Any, y: Any) -> tuple[list[str], Any]:
 
 
 def _importances(model: Model) -> Importances | None:
-    """What a model file says of how much its columns count, if it does."""
+    """The importances of columns in a model file, if it has them."""
     from oblique_cli.models.explaining.importance import Importances
 
     return Importances.from_plain(model.facts.get("importances"))
 
 
 def _units(facts: Mapping[str, Any], n_features: int) -> Units | None:
-    """The units that a model file keeps of its training rows, if it does."""
-    found = facts.get("units")
-    return Units.from_plain(found, n_features) if isinstance(found, Mapping) else None
+    """The units of the training rows in a model file, if it has them."""
+    units = facts.get("units")
+    return Units.from_plain(units, n_features) if isinstance(units, Mapping) else None
 
 
 def _light(model: Model) -> Light | None:
-    """What a model file says of terms that move no training row, if it does."""
-    found, tree = model.facts.get("sparse"), model.fitted.state["tree_"]
-    return Light.from_plain(found, tree) if found is not None and of_classes(tree) else None
+    """The terms that move no training row, if a model file has them."""
+    plain, tree = model.facts.get("sparse"), model.fitted.state["tree_"]
+    return Light.from_plain(plain, tree) if plain is not None and of_classes(tree) else None

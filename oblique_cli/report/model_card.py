@@ -220,7 +220,7 @@ class _Card:
         shown = [(_name(name), value) for name, value in list(self.counted.values.items())[:MOST_BARS]]
         left = len(self.counted.values) - len(shown)
         more = f" {left} smaller ones are left out." if left else ""
-        caption = f"{self.counted.said[:1].upper()}{self.counted.said[1:]}.{more}"
+        caption = f"{self.counted.description[:1].upper()}{self.counted.description[1:]}.{more}"
         return markup.bars(caption, shown)
 
     def shapes(self) -> str:

@@ -22,7 +22,7 @@ NEAR = 1e-9  # of two values, relative: what the search takes for equal
 
 @dataclass(frozen=True)
 class Criterion:
-    """How good cuts are.
+    """A criterion of cuts.
 
     value : (left (m, K), right (m, K)) -> (m,) numbers, larger is better; None in `OF_THE_CORE`
     gain : (values (m,), totals (K,)) -> (m,) published scores, linear in the values and 0 for a cut that gains nothing;
@@ -37,7 +37,7 @@ OF_THE_CORE = Criterion()
 
 
 def _fault(criterion: Any) -> str | None:
-    """What is wrong with a criterion, as it follows its name."""
+    """The fault of a criterion, as text after its name."""
     if criterion is OF_THE_CORE:
         return None
     if not isinstance(criterion, Criterion) or criterion.value is None:
@@ -81,10 +81,10 @@ def _checked(name: str, function: Value) -> Callable[[Array, Array], Array]:
     """The function as the core calls it: PluginError for anything but one finite number a cut."""
 
     def values(left: Array, right: Array) -> Array:
-        found = _numbers(function(left, right), len(left))
-        if isinstance(found, str):
-            raise PluginError(f"{source_of(function)}: criterion {name!r} {found}.")
-        return found
+        cut_values = _numbers(function(left, right), len(left))
+        if isinstance(cut_values, str):
+            raise PluginError(f"{source_of(function)}: criterion {name!r} {cut_values}.")
+        return cut_values
 
     return values
 
@@ -93,22 +93,22 @@ def _score_by(name: str, gain: Gain) -> Callable[[float, Array], float]:
     """The gain as the core calls it, on one value."""
 
     def score(value: float, totals: Array) -> float:
-        found = _numbers(gain(np.array([value]), totals), 1)
-        if isinstance(found, str):
-            raise PluginError(f"{source_of(gain)}: the gain of criterion {name!r} {found}.")
-        return float(found[0])
+        gains = _numbers(gain(np.array([value]), totals), 1)
+        if isinstance(gains, str):
+            raise PluginError(f"{source_of(gain)}: the gain of criterion {name!r} {gains}.")
+        return float(gains[0])
 
     return score
 
 
-def _numbers(found: Any, m: int) -> Array | str:
-    """What a function returned for m cuts as the core takes it, or what is wrong with it."""
+def _numbers(output: Any, m: int) -> Array | str:
+    """The output of a function for m cuts as the core takes it, or its fault as text."""
     try:
-        numbers = np.ascontiguousarray(found, dtype=np.float64)
+        numbers = np.ascontiguousarray(output, dtype=np.float64)
     except (TypeError, ValueError):
-        return f"must return {m} numbers for {m} cuts, and returns {type(found).__name__}"
-    if np.shape(found) != (m,):
-        return f"must return an array of shape ({m},) for {m} cuts, and returns one of shape {np.shape(found)}"
+        return f"must return {m} numbers for {m} cuts, and returns {type(output).__name__}"
+    if np.shape(output) != (m,):
+        return f"must return an array of shape ({m},) for {m} cuts, and returns one of shape {np.shape(output)}"
     if not np.isfinite(numbers).all():
         return f"must return finite numbers, and returns {numbers[~np.isfinite(numbers)][0]}"
     return numbers
@@ -127,28 +127,28 @@ def _trials() -> list[tuple[Array, Array]]:
 
 
 def _fault_of_values(value: Value) -> str | None:
-    """What is wrong with the values of a few cuts."""
+    """The fault of the values of a few cuts, if any."""
     for left, right in _trials():
-        found = _numbers(value(left.copy(), right.copy()), len(left))
-        if isinstance(found, str):
-            return found
-        if not _near(found, _numbers(value(right.copy(), left.copy()), len(left))):
+        cut_values = _numbers(value(left.copy(), right.copy()), len(left))
+        if isinstance(cut_values, str):
+            return cut_values
+        if not _near(cut_values, _numbers(value(right.copy(), left.copy()), len(left))):
             return "must give a cut the same value whichever side is called left"
         alone = [_numbers(value(left[i : i + 1].copy(), right[i : i + 1].copy()), 1) for i in range(len(left))]
-        if not all(_near(found[i : i + 1], one) for i, one in enumerate(alone)):
+        if not all(_near(cut_values[i : i + 1], single) for i, single in enumerate(alone)):
             return "must value each cut by itself, and gives one alone another value than among others"
     return None
 
 
 def _fault_of_gain(criterion: Criterion) -> str | None:
-    """What is wrong with the scores of a few values."""
+    """The fault of the scores of a few values, if any."""
     if criterion.gain is None:
         return None
     for totals in (np.array([3.0, 4.0]), np.array([5.0, 0.5, 2.0])):
-        found = _numbers(criterion.gain(np.array([0.0, 1.0, 2.0]), totals), 3)
-        if isinstance(found, str):
-            return f"has a gain that {found}"
-        if not found[1] > found[0] or not _near(found[2:], 2.0 * found[1:2] - found[:1]):
+        gains = _numbers(criterion.gain(np.array([0.0, 1.0, 2.0]), totals), 3)
+        if isinstance(gains, str):
+            return f"has a gain that {gains}"
+        if not gains[1] > gains[0] or not _near(gains[2:], 2.0 * gains[1:2] - gains[:1]):
             return "has a gain that must be linear in the values, and grow with them"
     return None
 

@@ -49,7 +49,7 @@ def export_text(
             tree.leaf_models, node, features, classes, first=len(classes) - 1, raw=True, precision=precision,
             level_names=levels
         )  # fmt: skip
-        return "; ".join(f"{one.name}: {one.said}" for one in scores).replace(BLANK, " ")
+        return "; ".join(f"{score.name}: {score.formula}" for score in scores).replace(BLANK, " ")
 
     says = leaf_texts(tree, features, answers, precision).__getitem__ if tree.is_regression else leaf
     return nested_rules(tree.left, tree.right, lambda node: condition(tree, node, features, precision, levels), says)
@@ -58,9 +58,9 @@ def export_text(
 def leaf_texts(
     tree: Tree, feature_names: Sequence[str], targets: Sequence[str], precision: int = 3, most: int | None = None
 ) -> list[str]:
-    """Return what each node of a regression tree says as a leaf: its equation, its rows and its error.
+    """Return the text of each node of a regression tree as a leaf: its equation, its rows and its error.
 
-    Of several outputs it says an equation each, and the root of the mean squared error over rows and outputs.
+    Of several outputs the text has an equation each, and the root of the mean squared error over rows and outputs.
 
     targets : names of the outputs; most : as in `equation`
     """
@@ -70,8 +70,8 @@ def leaf_texts(
     def leaf(node: int) -> str:
         rmse = np.sqrt(models.rss[node] / (k * tree.n_rows[node]))
         rows = f"{tree.n_rows[node]} row{'' if tree.n_rows[node] == 1 else 's'}"
-        said = "; ".join(f"{name} = {equation(own, node, names, precision, most)}" for name, own in each)
-        return f"{said}  ({rows}, RMSE {rmse:.{precision}g})"
+        formula = "; ".join(f"{name} = {equation(output, node, names, precision, most)}" for name, output in each)
+        return f"{formula}  ({rows}, RMSE {rmse:.{precision}g})"
 
     return [leaf(node) for node in range(tree.n_nodes)]
 
@@ -88,12 +88,12 @@ def equation(
     coef = models.coef[node]
     text = f"{models.intercept[node]:.{precision}g}"
     used = np.flatnonzero(coef).tolist()
-    kept = used if most is None else sorted(sorted(used, key=lambda j: -abs(coef[j]))[:most])
-    for j in kept:
+    shown = used if most is None else sorted(sorted(used, key=lambda j: -abs(coef[j]))[:most])
+    for j in shown:
         sign, name = "-" if coef[j] < 0 else "+", feature_names[j]
-        said = f"({name.holds()})" if isinstance(name, Indicator) else name
-        text += f" {sign} {abs(coef[j]):.{precision}g} {said}"
-    rest = len(used) - len(kept)
+        factor = f"({name.holds()})" if isinstance(name, Indicator) else name
+        text += f" {sign} {abs(coef[j]):.{precision}g} {factor}"
+    rest = len(used) - len(shown)
     text += f" and {rest} more term{'' if rest == 1 else 's'}" if rest else ""
     bounds = models.bounds_of(node)
     return text if bounds is None else text + f", within {bounds[0]:.{precision}g} to {bounds[1]:.{precision}g}"

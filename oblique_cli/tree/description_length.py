@@ -1,4 +1,4 @@
-"""How many bits it takes to send the classes of the training rows by a tree, for minimum-description-length pruning.
+"""The number of bits that send the classes of the training rows by a tree, for minimum-description-length pruning.
 
 Quinlan & Rivest (1989) and Mehta, Rissanen & Agrawal (1995): sender and receiver both have the rows without their
 classes. The sender sends the tree, and at each leaf the classes of its rows. A branch pays for itself if it saves more
@@ -72,5 +72,5 @@ def log2_divisions(n: int, k: int) -> float:
 
 
 def _log2_binomial(n: int, k: NDArray[Any] | float) -> Array:
-    found: Array = (gammaln(n + 1) - gammaln(np.asarray(k) + 1) - gammaln(n - np.asarray(k) + 1)) / np.log(2.0)
-    return found
+    bits: Array = (gammaln(n + 1) - gammaln(np.asarray(k) + 1) - gammaln(n - np.asarray(k) + 1)) / np.log(2.0)
+    return bits

@@ -17,7 +17,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.ground.geometry import crimcoord, level_codes, level_table
 from oblique_cli.ground.magnitudes import summable
 from oblique_cli.tree.missing import divide
-from oblique_cli.tree.monotone import OPEN, Bounds, Signs, handed_down, second_shares, way_across
+from oblique_cli.tree.monotone import OPEN, Bounds, Signs, children_bounds, second_shares, way_across
 from oblique_cli.tree.splitting import EQUAL, PLAIN, Finish, Node, Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree, TreeBuilder
@@ -27,11 +27,11 @@ Rows = NDArray[np.intp]
 
 
 class Division(NamedTuple):
-    """How a node is divided.
+    """The division of a node.
 
     coef, threshold, gain, level_scores, missing_left : of the split, as in `Tree`
     goes_left : (m,) of the node's rows
-    own : what belongs to the left and to the right child beside their rows
+    child_states : of the left and the right child, as `divide` takes them
     worth : what it takes off the impurity of all rows, where growth is best-first
     """
 
@@ -41,7 +41,7 @@ class Division(NamedTuple):
     goes_left: NDArray[np.bool_]
     level_scores: Array | None = None
     missing_left: bool = False
-    own: tuple[Any, Any] = (None, None)
+    child_states: tuple[Any, Any] = (None, None)
     worth: float = 0.0
 
 
@@ -55,48 +55,48 @@ def grow_by(
     n: int,
     divide: Callable[[Rows, int, int, Any], Division | None],
     weigh: Callable[[Rows], Array] = rows_alone,
-    own: Any = None,
+    root_state: Any = None,
     most_leaves: int | None = None,
     slack: float = 0.0,
 ) -> list[Any]:
-    """Grow a tree on n rows from its root down; return what belongs to each node, in the builder's order.
+    """Grow a tree on n rows from its root down; return the state of each node, in the builder's order.
 
-    divide : rows of a node, its depth, its path (the turns from the root, a 1 before them), what belongs to it -> how
-        it is divided, None for a leaf
-    weigh : rows -> counts of their classes; own : what belongs to the root
+    divide : rows of a node, its depth, its path (the turns from the root, a 1 before them), its state -> its
+        division, None for a leaf
+    weigh : rows -> counts of their classes; root_state : of the root, as `divide` takes it
     most_leaves : the leaf whose division is worth most is divided next, until there are so many; of those worth as much
         but for a share of `slack` the one that was opened first. None divides them all
     """
     everything = np.arange(n)
-    owned = [own]
+    states = [root_state]
     # Nodes whose division is known, and which come as they are opened; a number of a node says when that was.
     waiting: list[tuple[int, Rows, int, int, Division]] = []
 
     def look_at(node: int, rows: Rows, depth: int, path: int) -> None:
-        if (found := divide(rows, depth, path, owned[node])) is not None:
-            waiting.append((node, rows, depth, path, found))
+        if (division := divide(rows, depth, path, states[node])) is not None:
+            waiting.append((node, rows, depth, path, division))
 
     root, leaves = builder.add(weigh(everything), n), 1
     if leaves != most_leaves:
         look_at(root, everything, 0, 1)
     while waiting:
         place = -1 if most_leaves is None else _place_of_best(waiting, slack)
-        node, rows, depth, path, found = waiting.pop(place)
-        left, right = rows[found.goes_left], rows[~found.goes_left]
+        node, rows, depth, path, division = waiting.pop(place)
+        left, right = rows[division.goes_left], rows[~division.goes_left]
         ids = [builder.add(weigh(side), len(side)) for side in (left, right)]
-        owned += found.own
-        hyperplane = (found.coef, found.threshold, found.gain)
-        builder.split(node, *hyperplane, ids[0], ids[1], found.level_scores, found.missing_left)
+        states += division.child_states
+        hyperplane = (division.coef, division.threshold, division.gain)
+        builder.split(node, *hyperplane, ids[0], ids[1], division.level_scores, division.missing_left)
         leaves += 1
         if leaves == most_leaves:
             break
         look_at(ids[1], right, depth + 1, 2 * path + 1)
         look_at(ids[0], left, depth + 1, 2 * path)
-    return owned
+    return states
 
 
 def _place_of_best(waiting: Sequence[tuple[int, Rows, int, int, Division]], slack: float) -> int:
-    """The place of what is worth most, of the first opened where others are worth as much but for `slack`, a share."""
+    """The place of the division of most worth, the first opened of those within a share of `slack` of it."""
     most = max(division.worth for *_, division in waiting)
     equal = (i for i, (*_, division) in enumerate(waiting) if division.worth >= most - slack * most)
     return min(equal, key=lambda i: waiting[i][0])
@@ -274,7 +274,7 @@ def _grow_reference(
         below: tuple[Bounds, Bounds] | None = (OPEN, OPEN)
         if signs is not None:
             left, right = (float(second_shares(class_weights(rows[side]))) for side in (goes_left, ~goes_left))
-            below = handed_down(way_across(signs, split.coef), left, right, bounds)
+            below = children_bounds(way_across(signs, split.coef), left, right, bounds)
         if below is None:
             return None
         return Division(*plane, goes_left, level_scores, missing_left, below, worth)

@@ -1,4 +1,4 @@
-"""How much each feature of a hyperplane tree is worth."""
+"""Importances of the features of a hyperplane tree."""
 
 from __future__ import annotations
 

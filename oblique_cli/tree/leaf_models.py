@@ -35,7 +35,7 @@ TERMS = LINEAR, SQUARES = "linear", "squares"  # of the scores of a model: featu
 
 
 class ModelColumns:
-    """What models see of rows: quantitative features and their squares in standard deviations, indicators of levels.
+    """The columns of models: quantitative features and their squares in standard deviations, indicators of levels.
 
     A level has an indicator, which is standardized as well; the first of two has none, since the second says the same.
     A level that no training row has, or that all have, has none either.
@@ -79,8 +79,8 @@ class ModelColumns:
         """Columns of `LeafModels.level_coef` that have an indicator, and mean and standard deviation of each."""
         return [column for _, _, column in self._shown], self._mean, self._deviation
 
-    def kept(self, scores: Array, terms: str) -> LeafModels:
-        """Return models as trees keep them. scores : (n_nodes, C, q + 1) of the columns, then the intercept"""
+    def as_leaf_models(self, scores: Array, terms: str) -> LeafModels:
+        """Return models as trees store them. scores : (n_nodes, C, q + 1) of the columns, then the intercept"""
         n_nodes, n_classes = scores.shape[:2]
         coef = np.zeros((n_nodes, n_classes, len(self.levels)))
         coef[:, :, self.used] = scores[:, :, : len(self.used)]
@@ -93,8 +93,10 @@ class ModelColumns:
         if not self._shown:
             return LeafModels(self.center, self.scale, coef, intercept, curve)
         of_levels = np.zeros((n_nodes, n_classes, sum(self.levels)))
-        of_levels[:, :, self.indicators[0]] = own = scores[:, :, at:-1] / self._deviation
-        return LeafModels(self.center, self.scale, coef, intercept - own @ self._mean, curve, of_levels, self.levels)
+        of_levels[:, :, self.indicators[0]] = level_weights = scores[:, :, at:-1] / self._deviation
+        return LeafModels(
+            self.center, self.scale, coef, intercept - level_weights @ self._mean, curve, of_levels, self.levels
+        )
 
 
 def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, penalty: float) -> LeafModels:
@@ -115,7 +117,7 @@ def fitted_models(tree: Tree, X: Array, codes: Codes, weights: Array | None, pen
         of_leaf = (np.ascontiguousarray(z[rows]), codes[rows].astype(np.int32), v[rows])
         start = np.ascontiguousarray(scores[leaf, :, -1])
         scores[leaf] += np.asarray(_core.softmax_fit(*of_leaf, start, penalty, TOLERANCE))
-    return columns.kept(scores, LINEAR)
+    return columns.as_leaf_models(scores, LINEAR)
 
 
 def best_penalty(folds: Iterable[tuple[Tree, Rows, Rows]]) -> float:

@@ -1,4 +1,4 @@
-"""Quantiles that a regression tree's leaves answer: those of the residuals of their training rows.
+"""Quantiles of a regression tree's leaves: those of the residuals of their training rows.
 
 A leaf of constants answers the quantiles of its training targets, as quantile regression trees do (Chaudhuri & Loh
 2002; of forests Meinshausen 2006); a linear leaf moves those of its residuals along with its model. They are of rows
@@ -53,33 +53,38 @@ class LeafResiduals:
 
         q : (k,) shares; NaN in a leaf that no training row reached
         """
-        found = np.full((len(leaves), len(q)), np.nan)
+        quantiles = np.full((len(leaves), len(q)), np.nan)
         for leaf in np.unique(leaves):
-            own = self.values[self.starts[leaf] : self.starts[leaf + 1]]
-            if len(own):
-                found[leaves == leaf] = np.quantile(own, q)
-        return found
+            residuals = self.values[self.starts[leaf] : self.starts[leaf + 1]]
+            if len(residuals):
+                quantiles[leaves == leaf] = np.quantile(residuals, q)
+        return quantiles
 
 
 def shares_of(q: ArrayLike | Sequence[float]) -> Array:
-    """Return quantiles that are asked for, (k,); ConfigError unless they are rising shares from 0 to 1."""
+    """Return the requested quantiles, (k,); ConfigError unless they are rising shares from 0 to 1."""
     try:
-        found = np.atleast_1d(np.asarray(q, dtype=np.float64))
+        shares = np.atleast_1d(np.asarray(q, dtype=np.float64))
     except (TypeError, ValueError):
-        found = np.empty(0)
-    if found.ndim != 1 or not len(found) or not ((found >= 0.0) & (found <= 1.0)).all() or (np.diff(found) <= 0).any():
+        shares = np.empty(0)
+    if (
+        shares.ndim != 1
+        or not len(shares)
+        or not ((shares >= 0.0) & (shares <= 1.0)).all()
+        or (np.diff(shares) <= 0).any()
+    ):
         raise ConfigError(f"quantiles must be rising shares from 0 to 1, such as 0.1, 0.5, 0.9. Got {q!r}.")
-    return found
+    return shares
 
 
-def quantiles_of(tree: Tree, kept: LeafResiduals | None, X: Array, q: ArrayLike | Sequence[float]) -> Array:
-    """Return the quantiles of the target for rows, (n, k). X : (n, p); kept : of the tree, ConfigError for None"""
+def quantiles_of(tree: Tree, residuals: LeafResiduals | None, X: Array, q: ArrayLike | Sequence[float]) -> Array:
+    """Return the quantiles of the target for rows, (n, k). X : (n, p); residuals : of the tree, ConfigError for None"""
     shares = shares_of(q)
     if tree.equations.n_outputs > 1:
         raise ConfigError("quantiles are those of one output; fit a tree to each column of y.")
-    if kept is None:
+    if residuals is None:
         raise ConfigError(
             "this model kept no residuals of its leaves; fit it with leaf_residuals, as by --set leaf_residuals=true."
         )
-    values: Array = tree.predicted(X)[:, None] + kept.quantiles(tree.apply(X), shares)
+    values: Array = tree.predicted(X)[:, None] + residuals.quantiles(tree.apply(X), shares)
     return values

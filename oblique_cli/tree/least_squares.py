@@ -64,9 +64,9 @@ def fit_linear(X: Array, y: Array) -> Linear:
     coef = np.zeros((*y.shape[1:], X.shape[1]))
     rank = 1
     if used.any():
-        beta, _, found, _ = np.linalg.lstsq(Z[:, used], target, rcond=ZERO)
+        beta, _, effective_rank, _ = np.linalg.lstsq(Z[:, used], target, rcond=ZERO)
         coef[..., used] = beta.T / spread[used]
-        rank += int(found)
+        rank += int(effective_rank)
     residuals = target - (X - center) @ coef.T
     return Linear(coef, middle - coef @ center, float(np.vdot(residuals, residuals)), rank)
 

@@ -97,17 +97,17 @@ def grown(rows: ModelRows, cuts: str, limits: Limits) -> Tree:
             left_over = left_over - A @ model
         if float(left_over @ left_over) <= noise:
             return None
-        found = _cut(rows, here, left_over, cuts, rows.slopes(model), limits.min_leaf)
-        return None if found is None else found._replace(own=(model, model))
+        division = _cut(rows, here, left_over, cuts, rows.slopes(model), limits.min_leaf)
+        return None if division is None else division._replace(child_states=(model, model))
 
     builder = TreeBuilder(p, 1)
-    held = grow_by(builder, n, divide, own=np.zeros(p + 1), most_leaves=limits.max_leaves, slack=EQUAL)
+    held = grow_by(builder, n, divide, root_state=np.zeros(p + 1), most_leaves=limits.max_leaves, slack=EQUAL)
     nothing = np.zeros(len(held))
     return builder.finish(payload=Equations(np.zeros((len(held), p)), nothing, nothing))
 
 
 def ridge_steps(gram: Array, moments: Array, models: Array, penalties: Array) -> Array:
-    """Return what a node adds to the models it goes on from, one for each penalty; (L, q).
+    """Return the change of a node's models from those of its parent, one for each penalty; (L, q).
 
     gram : (q, q) sums of products of its columns; moments : (q,) those of columns and target
     models : (L, q) of its parent; penalties : (L,) positive
@@ -118,7 +118,7 @@ def ridge_steps(gram: Array, moments: Array, models: Array, penalties: Array) ->
 
 
 class _Best(NamedTuple):
-    """The best cut along a direction. rss : what is left over on both sides; cut : values up to it go left"""
+    """The best cut along a direction. rss : residual sum of both sides; cut : values up to it go left"""
 
     rss: float
     cut: float
@@ -137,9 +137,9 @@ def _cut(rows: ModelRows, here: Rows, left_over: Array, cuts: str, slopes: Array
         columns = np.column_stack([columns, _merged(sums, distinct_gap(X, slopes))])
     total = float(((left_over - left_over.mean()) ** 2).sum())
     best, along = _Best(total, 0.0), -1
-    for j, found in enumerate(_along(np.ascontiguousarray(columns), left_over, cuts, least)):
-        if found.rss < best.rss - EQUAL * total:
-            best, along = found, j
+    for j, candidate in enumerate(_along(np.ascontiguousarray(columns), left_over, cuts, least)):
+        if candidate.rss < best.rss - EQUAL * total:
+            best, along = candidate, j
     if along < 0:
         return None
     goes_left, gain = columns[:, along] <= best.cut, total - best.rss
@@ -202,7 +202,7 @@ class Candidate(NamedTuple):
     error: float
 
     def loss(self, price: float) -> float:
-        """What is minimized. price : the share of the error that twice the leaves have to take away"""
+        """The objective. price : the share of the error that twice the leaves have to take away"""
         return self.error * (1.0 + price * log2(self.leaves))
 
 
@@ -215,13 +215,13 @@ class LinearChoice:
     candidates: tuple[Candidate, ...]
 
     def summary(self) -> str:
-        """Return in a sentence what was chosen and what cross-validation said of it."""
-        plural, said = "leaf" if self.tree.n_leaves == 1 else "leaves", ""
+        """Return the choice and its error in cross-validation as a sentence."""
+        plural, validation = "leaf" if self.tree.n_leaves == 1 else "leaves", ""
         if len(self.candidates) > 1:
             root = float(np.sqrt(self.chosen.error))
-            said = f", root mean squared error {root:.3g} in cross-validation of {len(self.candidates)} trees"
+            validation = f", root mean squared error {root:.3g} in cross-validation of {len(self.candidates)} trees"
         by = "" if self.tree.n_leaves == 1 else f" cut by {self.chosen.cuts}"
-        return f"{self.tree.n_leaves} {plural}{by}, models by ridge {self.chosen.penalty:g}{said}"
+        return f"{self.tree.n_leaves} {plural}{by}, models by ridge {self.chosen.penalty:g}{validation}"
 
 
 def chosen_tree(
@@ -241,8 +241,8 @@ def chosen_tree(
     the tree is one leaf at the middle of the penalties
     """
 
-    def models_of(kept: Rows, cuts: str) -> NodeModels:
-        rows = ModelRows(X[kept], y[kept])
+    def models_of(train_rows: Rows, cuts: str) -> NodeModels:
+        rows = ModelRows(X[train_rows], y[train_rows])
         return NodeModels(grown(rows, cuts, limits), rows, penalties)
 
     every = np.arange(len(y))
@@ -264,8 +264,8 @@ def chosen_tree(
                 Candidate(cuts, penalty, member, int(path.n_leaves[member]), float(error))
                 for member, error in enumerate(errors / len(y))
             ]
-    best = min(one.loss(doubling_price) for one in candidates)
-    equal = (one for one in candidates if one.loss(doubling_price) <= best * (1.0 + EQUAL))
-    chosen = min(equal, key=lambda one: one.leaves)
+    best = min(candidate.loss(doubling_price) for candidate in candidates)
+    equal = (candidate for candidate in candidates if candidate.loss(doubling_price) <= best * (1.0 + EQUAL))
+    chosen = min(equal, key=lambda candidate: candidate.leaves)
     tree, path = whole[chosen.cuts].pruned(penalties.index(chosen.penalty), truncate)
     return LinearChoice(path.member(tree, chosen.member), chosen, tuple(candidates))

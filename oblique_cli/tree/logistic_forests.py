@@ -132,8 +132,8 @@ def _losses(shares: Array, rows: Rows, known: NDArray[np.bool_], log_loss_weight
     """Misclassified share and weighted log loss at each complexity. shares : (complexities, known rows, C)"""
     codes = rows.codes[known]
     weights = np.ones(len(codes)) if rows.weights is None else rows.weights[known]
-    own = np.maximum(shares[:, np.arange(len(codes)), codes], LEAST_SHARE)
-    each = (shares.argmax(axis=2) != codes) - log_loss_weight * np.log(own)
+    true_shares = np.maximum(shares[:, np.arange(len(codes)), codes], LEAST_SHARE)
+    each = (shares.argmax(axis=2) != codes) - log_loss_weight * np.log(true_shares)
     return np.asarray(each @ weights / weights.sum())
 
 
@@ -144,7 +144,7 @@ def shares_when_cut(models: NodeModels, X: Array, complexities: Sequence[float])
     parents = tree.parents
     columns = models.rows.columns(models.how.terms, np.ascontiguousarray(X))
     leaves = tree.apply(np.ascontiguousarray(X))
-    found = np.empty((len(complexities), len(X), models.rows.n_classes))
+    scores = np.empty((len(complexities), len(X), models.rows.n_classes))
     for k, complexity in enumerate(complexities):
         stops = np.arange(tree.n_nodes)
         for node in range(1, tree.n_nodes):  # parents come before their children
@@ -154,9 +154,9 @@ def shares_when_cut(models: NodeModels, X: Array, complexities: Sequence[float])
         ends = stops[leaves]
         for end in np.unique(ends):
             here = ends == end
-            own = models.models[end]
-            found[k, here] = columns[here] @ own[:, :-1].T + own[:, -1]
-    return np.asarray(softmax(found))
+            model = models.models[end]
+            scores[k, here] = columns[here] @ model[:, :-1].T + model[:, -1]
+    return np.asarray(softmax(scores))
 
 
 def finished(member: Member, rows: Rows, choice: ForestChoice) -> Tree:

@@ -88,7 +88,7 @@ class ModelRows:
 
 
 class NodeModels:
-    """The models of all nodes of a tree, and what they say of the rows that they are fitted to.
+    """The models of all nodes of a tree, and their errors on the rows that they are fitted to.
 
     models : (n_nodes, C, q + 1) coefficients of the used features and the intercept, those of the parent included
     wrong : (n_nodes,) training weight that the model of a node misclassifies
@@ -106,11 +106,11 @@ class NodeModels:
         self.how = how
         of_rows = (rows.codes, rows.weights, rows.n_classes, leaves, self._parent)
         like = near is not None and (near.how.terms, near.how.chosen) == (how.terms, how.chosen)
-        kept = [*(range(columns.shape[1]) if how.chosen is None else how.chosen), columns.shape[1]]
-        start = np.ascontiguousarray(near.models[:, :, kept]) if near is not None and like else None
-        some = columns if how.chosen is None else np.ascontiguousarray(columns[:, kept[:-1]])
+        fitted_columns = [*(range(columns.shape[1]) if how.chosen is None else how.chosen), columns.shape[1]]
+        start = np.ascontiguousarray(near.models[:, :, fitted_columns]) if near is not None and like else None
+        some = columns if how.chosen is None else np.ascontiguousarray(columns[:, fitted_columns[:-1]])
         self.models: Array = np.zeros((tree.n_nodes, rows.n_classes, columns.shape[1] + 1))
-        self.models[:, :, kept] = _core.node_models(some, *of_rows, how.penalty, how.steps, tolerance, start)
+        self.models[:, :, fitted_columns] = _core.node_models(some, *of_rows, how.penalty, how.steps, tolerance, start)
         self.wrong = np.asarray(_core.node_losses(columns, *of_rows, self.models)[0])
 
     @property
@@ -121,9 +121,9 @@ class NodeModels:
     def losses(self, test: LabeledRows) -> tuple[Array, Array]:
         """Return misclassified weight and log loss of every node on the rows that come through it, (n_nodes,) each."""
         weights = np.ones(len(test.X)) if test.weights is None else test.weights / self.rows.unit
-        given = (self.rows.columns(self.how.terms, test.X), test.codes, weights, self.rows.n_classes)
-        found = _core.node_losses(*given, self.tree.apply(test.X), self._parent, self.models)
-        return np.asarray(found[0]), np.asarray(found[1])
+        inputs = (self.rows.columns(self.how.terms, test.X), test.codes, weights, self.rows.n_classes)
+        node_losses = _core.node_losses(*inputs, self.tree.apply(test.X), self._parent, self.models)
+        return np.asarray(node_losses[0]), np.asarray(node_losses[1])
 
     def of_members(self, path: PruningPath, alphas: Array, of_node: Array) -> Array:
         """Return the sum of something over the leaves of every T(alpha). alphas : (K,) ascending; of_node : (n_nodes,)
@@ -145,7 +145,9 @@ class NodeModels:
     def with_models(self) -> Tree:
         """Return the tree with the models of its leaves."""
         leaf = self.tree.is_leaf[:, None, None]
-        return self.tree.with_leaf_models(self.rows.seen.kept(np.where(leaf, self.models, 0.0), self.how.terms))
+        return self.tree.with_leaf_models(
+            self.rows.seen.as_leaf_models(np.where(leaf, self.models, 0.0), self.how.terms)
+        )
 
 
 def forward_choice(tree: Tree, rows: ModelRows, how: How, most: int) -> tuple[int, ...]:
@@ -162,8 +164,8 @@ def forward_choice(tree: Tree, rows: ModelRows, how: How, most: int) -> tuple[in
         models = NodeModels(tree, rows, replace(how, chosen=tuple(chosen)), 1e-3).models
         falls = np.zeros(columns.shape[1])
         for i, bound in zip(places, bounds, strict=True):
-            own = models[leaves[i[0]]]
-            excess = softmax(columns[i] @ own[:, :-1].T + own[:, -1])
+            model = models[leaves[i[0]]]
+            excess = softmax(columns[i] @ model[:, :-1].T + model[:, -1])
             excess[np.arange(len(i)), rows.codes[i]] -= 1.0
             falls += ((columns[i].T @ (excess * rows.weights[i][:, None])) ** 2).sum(axis=1) / bound
         falls[chosen] = -1.0
@@ -186,9 +188,9 @@ def collapses(tree: Tree, path: PruningPath) -> tuple[Array, Array]:
 
 def between(path: PruningPath) -> Array:
     """Return a complexity inside the range of every member: geometric means of neighbors, as in CART."""
-    found = np.where(path.alphas < 0.0, path.alphas, path.between)
-    found[-1] = np.inf
-    return found
+    complexities = np.where(path.alphas < 0.0, path.alphas, path.between)
+    complexities[-1] = np.inf
+    return complexities
 
 
 # ---- choice ----------------------------------------------------------------------------------------------------------
@@ -224,7 +226,7 @@ class Candidate(NamedTuple):
     most: int | None = None
 
     def loss(self, weight: float, price: float = 0.0) -> float:
-        """What is minimized. weight : of the log loss beside the misclassified share; price : of twice the leaves"""
+        """The objective. weight : of the log loss beside the misclassified share; price : of twice the leaves"""
         return self.wrong + weight * self.log_loss + price * log2(self.leaves)
 
 
@@ -246,20 +248,20 @@ class LogisticChoice:
     penalties: Array
 
     def summary(self) -> str:
-        """Return in a sentence what was chosen and what cross-validation said of it."""
+        """Return the choice and its error in cross-validation as a sentence."""
         how = self.chosen.how
         models = f"{how.steps} steps of LogitBoost" if how.penalty is None else f"ridge {how.penalty:g}"
         if self.chosen.most is not None:
             models += f" of at most {self.chosen.most} terms a class"
         way = "refined" if self.chosen.member < 0 else "pruned"
-        said = ""
+        validation = ""
         if len(self.candidates) > 1:
-            said = (
+            validation = (
                 f", error {100 * self.chosen.wrong:.1f} % and log loss {self.chosen.log_loss:.3f} in cross-validation "
                 f"of {len(self.candidates)} trees"
             )
         plural = "leaves" if self.tree.n_leaves != 1 else "leaf"
-        return f"{way}: {self.tree.n_leaves} {plural} with models by {models}{said}"
+        return f"{way}: {self.tree.n_leaves} {plural} with models by {models}{validation}"
 
 
 def boosting_steps(folds: Iterable[tuple[ModelRows, LabeledRows]], most: int = MOST_STEPS) -> int:
@@ -267,7 +269,7 @@ def boosting_steps(folds: Iterable[tuple[ModelRows, LabeledRows]], most: int = M
     errors: list[Array] = []
     for rows, test in folds:
         weights = np.ones(len(test.X)) if test.weights is None else test.weights / rows.unit
-        given = (
+        inputs = (
             rows.columns(LINEAR),
             rows.codes,
             rows.weights,
@@ -276,7 +278,7 @@ def boosting_steps(folds: Iterable[tuple[ModelRows, LabeledRows]], most: int = M
             weights,
             rows.n_classes,
         )
-        errors.append(rows.unit * np.asarray(_core.boosting_errors(*given, most, PATIENCE)))
+        errors.append(rows.unit * np.asarray(_core.boosting_errors(*inputs, most, PATIENCE)))
     if not errors:
         return most
     shortest = min(map(len, errors))
@@ -319,8 +321,8 @@ def choose(
     for trial in trials:
         place = len(hows[0]) // 2
         for each in hows:
-            place, found = _descent(trial, each, place, log_loss_weight)
-            candidates += found
+            place, path_candidates = _descent(trial, each, place, log_loss_weight)
+            candidates += path_candidates
     if settings is not None and folds:
         trials = sorted(trials, key=lambda trial: trial.best(log_loss_weight).loss(log_loss_weight))
         for trial in trials[:REFINED]:
@@ -370,18 +372,18 @@ def _least(candidates: Sequence[Candidate], weight: float, price: float = 0.0) -
 
 
 def _descent(trial: _Trial, path: Sequence[How], place: int, weight: float) -> tuple[int, list[Candidate]]:
-    """Go along a path of penalties from a place, both ways, for as long as the loss falls; the best place, and all.
+    """Go along a path of penalties both ways from a place while the loss falls; return the best place, all candidates.
 
-    What is best at one penalty for a start, or for models without squares, is near what is best at all.
+    The best penalty of one start, or of models without squares, is near the best of all.
     """
-    found = trial.members(path[place])
+    candidates = trial.members(path[place])
     for step in (-1, 1):
         while 0 <= place + step < len(path):
-            found += trial.members(path[place + step])
+            candidates += trial.members(path[place + step])
             if trial.loss(path[place + step], weight) >= trial.loss(path[place], weight):
                 break
             place += step
-    return place, found
+    return place, candidates
 
 
 class _Trial:
@@ -391,53 +393,55 @@ class _Trial:
 
     def __init__(self, start: int, tree: Tree, rows: ModelRows, folds: Sequence[LogisticFold]) -> None:
         self.start, self.tree, self.rows, self.folds = start, tree, rows, folds
-        self.found: dict[How, list[Candidate]] = {}
+        self.candidates: dict[How, list[Candidate]] = {}
         self.paths: dict[How, PruningPath] = {}
         self._near: list[NodeModels | None] = [None] * (1 + len(folds))
 
     def best(self, weight: float) -> Candidate:
         """The candidate of least loss."""
-        return _least([c for own in self.found.values() for c in own], weight)
+        return _least([c for members in self.candidates.values() for c in members], weight)
 
     def loss(self, how: How, weight: float) -> float:
         """The least loss of the members with these models."""
-        return _least(self.found[how], weight).loss(weight)
+        return _least(self.candidates[how], weight).loss(weight)
 
     def members(self, how: How) -> list[Candidate]:
         """All members of the weakest-link sequence that are not known yet; without folds the tree as it is."""
-        if how in self.found:
+        if how in self.candidates:
             return []
-        found = self._models(0, self.tree, self.rows, how)
-        path = self.paths[how] = found.path
+        models = self._models(0, self.tree, self.rows, how)
+        path = self.paths[how] = models.path
         alphas = between(path)
         wrong, log_loss, total = np.zeros(len(alphas)), np.zeros(len(alphas)), 0.0
         for i, fold in enumerate(self.folds):
             of_fold = self._models(1 + i, fold.trees[self.start], fold.rows, how)
-            own = of_fold.path
+            fold_path = of_fold.path
             for sums, of_node in zip((wrong, log_loss), of_fold.losses(fold.test), strict=True):
-                sums += fold.rows.unit * of_fold.of_members(own, alphas, of_node)
+                sums += fold.rows.unit * of_fold.of_members(fold_path, alphas, of_node)
             total += fold.test.total
         shares = wrong / (total or 1.0), log_loss / (total or 1.0)
         number = len(alphas) if self.folds else 1
-        self.found[how] = [
+        self.candidates[how] = [
             Candidate(self.start, how, k, -1, shares[0][k], shares[1][k], float(path.n_leaves[k]))
             for k in range(number)
         ]
-        return list(self.found[how])
+        return list(self.candidates[how])
 
     def of_folds(self, chosen: Candidate) -> list[Tree]:
         """The trees of the folds that are cut as a member of the sequence on all rows is."""
         alpha = between(self.paths[chosen.how])[chosen.member]
-        found = []
+        trees = []
         for fold in self.folds:
             tree = fold.trees[self.start]
-            own = NodeModels(tree, fold.rows, chosen.how).path
-            found.append(own.member(tree, max(int(np.searchsorted(own.alphas, alpha, side="right")) - 1, 0)))
-        return found
+            fold_path = NodeModels(tree, fold.rows, chosen.how).path
+            trees.append(
+                fold_path.member(tree, max(int(np.searchsorted(fold_path.alphas, alpha, side="right")) - 1, 0))
+            )
+        return trees
 
     def _models(self, place: int, tree: Tree, rows: ModelRows, how: How) -> NodeModels:
-        found = self._near[place] = NodeModels(tree, rows, how, near=self._near[place])
-        return found
+        models = self._near[place] = NodeModels(tree, rows, how, near=self._near[place])
+        return models
 
 
 def _refinements(
@@ -449,12 +453,12 @@ def _refinements(
     for fold in folds:
         path = refined_path(fold.trees[start], fold.rows, fold.space, how, penalties, settings)
         paths.append(path.trees)
-        said: dict[int, tuple[float, float]] = {}
+        tree_losses: dict[int, tuple[float, float]] = {}
         for i, tree in enumerate(path.trees):
-            if id(tree) not in said:
-                said[id(tree)] = losses(tree, fold.test)
-            wrong[i] += said[id(tree)][0]
-            log_loss[i] += said[id(tree)][1]
+            if id(tree) not in tree_losses:
+                tree_losses[id(tree)] = losses(tree, fold.test)
+            wrong[i] += tree_losses[id(tree)][0]
+            log_loss[i] += tree_losses[id(tree)][1]
             leaves[i] += tree.n_leaves / len(folds)
         total += fold.test.total
     return {
@@ -469,8 +473,8 @@ def losses(tree: Tree, rows: LabeledRows) -> tuple[float, float]:
     """Return misclassified weight and log loss of a tree with models on some rows."""
     shares = tree.predicted_shares(rows.X)
     weights = np.ones(len(shares)) if rows.weights is None else rows.weights
-    own = np.maximum(shares[np.arange(len(shares)), rows.codes], LEAST_SHARE)
-    return float(weights[shares.argmax(axis=1) != rows.codes].sum()), float(-(weights @ np.log(own)))
+    true_shares = np.maximum(shares[np.arange(len(shares)), rows.codes], LEAST_SHARE)
+    return float(weights[shares.argmax(axis=1) != rows.codes].sum()), float(-(weights @ np.log(true_shares)))
 
 
 def refined_path(
@@ -480,8 +484,8 @@ def refined_path(
     everything = np.zeros(len(rows.X), dtype=np.int32)
     root = np.array([-1], dtype=np.int32)
     columns = rows.columns(how.terms)
-    given = (columns, rows.codes, rows.weights, rows.n_classes, everything, root)
-    scores = np.ascontiguousarray(np.asarray(_core.node_models(*given, how.penalty, tolerance=1e-10))[0])
+    inputs = (columns, rows.codes, rows.weights, rows.n_classes, everything, root)
+    scores = np.ascontiguousarray(np.asarray(_core.node_models(*inputs, how.penalty, tolerance=1e-10))[0])
     penalty = float(how.penalty or 0.0) * space.total / rows.total  # in the unit of the space
-    prior = LeafPrior(scores, columns, penalty, partial(rows.seen.kept, terms=how.terms))
+    prior = LeafPrior(scores, columns, penalty, partial(rows.seen.as_leaf_models, terms=how.terms))
     return along_path(tree, space, penalties, settings, prior)

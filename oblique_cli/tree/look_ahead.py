@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from oblique_cli.tree.growing import Division, grow_by
 from oblique_cli.tree.least_squares import Linear, Passes, fit_linear, left_out_error
-from oblique_cli.tree.monotone import Signs, handed_down
+from oblique_cli.tree.monotone import Signs, children_bounds
 from oblique_cli.tree.monotone_models import Held, root_of
 from oblique_cli.tree.payloads import Equations
 from oblique_cli.tree.pruning import cheapest
@@ -36,7 +36,7 @@ EQUAL = 1e-12
 
 @dataclass(frozen=True)
 class Settings:
-    """When to stop, and what a cut is worth.
+    """Stopping rules and the worth of a cut.
 
     min_node          a node of fewer rows is a leaf
     min_improvement   least share of the node's error, in [0, 1], that the best cut takes away
@@ -44,7 +44,7 @@ class Settings:
     max_depth         None for no limit
     weighting         what chooses a cut. "size": the two residual sums, each times its share of the rows; "sum": their
                       plain sum
-    improvement_by    the weighting of the chosen cut that min_improvement is asked of; None for `weighting`
+    improvement_by    the weighting of the chosen cut that min_improvement applies to; None for `weighting`
     small_children    "avoid": a cut that leaves a child below min_child is never chosen; "leaf": a node whose chosen
                       cut leaves one is a leaf
     selection         "rss" as in the paper; "leave_one_out" scores the `shortlist` best cuts by RSS anew, by the error
@@ -71,7 +71,7 @@ class Cut:
     """A cut of a node: rows with feature <= threshold go left.
 
     error           its score, by which it was chosen
-    children_error  its score by the weighting that the least improvement is asked of
+    children_error  its score by the weighting that the least improvement applies to
     n_left          rows on the left
     """
 
@@ -86,7 +86,7 @@ Values = dict[int, Array]  # feature -> rising thresholds
 
 
 class Proposals(ABC):
-    """What may cut a node: thresholds by feature."""
+    """Candidate cuts of a node: thresholds by feature."""
 
     @abstractmethod
     def thresholds(self, X: Array, model: Linear) -> Values:
@@ -120,8 +120,8 @@ class AllTurns(Proposals):
     points: TurningPoints
 
     def thresholds(self, X: Array, model: Linear) -> Values:
-        found = self.points
-        return {j: np.unique(found.centers[found.feature == j, j]) for j in np.unique(found.feature).tolist()}
+        points = self.points
+        return {j: np.unique(points.centers[points.feature == j, j]) for j in np.unique(points.feature).tolist()}
 
     def divide(self, cut: Cut) -> tuple[AllTurns, AllTurns]:
         goes_left = self.points.centers[:, cut.feature] <= cut.threshold
@@ -150,8 +150,8 @@ def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> Tree:
     """
     noise = PERFECT * float(((y - y.mean()) ** 2).sum())
 
-    def divide(rows: Rows, depth: int, path: int, own: tuple[Held, Proposals]) -> Division | None:
-        held, left_over = own
+    def divide(rows: Rows, depth: int, path: int, state: tuple[Held, Proposals]) -> Division | None:
+        held, left_over = state
         model = held.model
         if len(rows) < settings.min_node or (settings.max_depth is not None and depth >= settings.max_depth):
             return None
@@ -174,11 +174,11 @@ def grow(X: Array, y: Array, proposals: Proposals, settings: Settings) -> Tree:
         gain = max(model.rss - sides[0].model.rss - sides[1].model.rss, 0.0)
         below = left_over.divide(cut)
         axis = np.eye(1, X.shape[1], cut.feature)[0]
-        return Division(axis, cut.threshold, gain, goes_left, own=((sides[0], below[0]), (sides[1], below[1])))
+        return Division(axis, cut.threshold, gain, goes_left, child_states=((sides[0], below[0]), (sides[1], below[1])))
 
     builder = TreeBuilder(X.shape[1], 1)
     root = Held(fit_linear(X, y)) if settings.signs is None else root_of(X, y, settings.signs, linear=True)
-    owned = grow_by(builder, len(y), divide, own=(root, proposals))
+    owned = grow_by(builder, len(y), divide, root_state=(root, proposals))
     return builder.finish(payload=Equations.of([held.model for held, _ in owned]))
 
 
@@ -217,27 +217,27 @@ def best_cut(X: Array, y: Array, held: Held, proposals: Proposals, settings: Set
 
 def _scored_in_order(X: Array, y: Array, held: Held, values: Values, settings: Settings, signs: Signs) -> list[Cut]:
     """Every allowed cut: by constants where both sides will have the slope of the node, else by models of their own."""
-    rest, found = held.rest(X, y), []
+    rest, allowed_cuts = held.rest(X, y), []
     shared = Passes(X, y if settings.constant and not held.shares_slope else rest, constant=True)
-    own = None if held.shares_slope else Passes(X, y, constant=settings.constant)
+    side_passes = None if held.shares_slope else Passes(X, y, constant=settings.constant)
     for j, thresholds in values.items():
         keeps_slope = held.shares_slope or signs[j] != 0
-        cuts = _scored(X, shared if keeps_slope or own is None else own, {j: thresholds}, settings)
+        cuts = _scored(X, shared if keeps_slope or side_passes is None else side_passes, {j: thresholds}, settings)
         if keeps_slope:
             cuts = [cut for cut in cuts if _in_order(X[:, j], rest, cut, int(signs[j]), held)]
-        found += cuts
-    return found
+        allowed_cuts += cuts
+    return allowed_cuts
 
 
 def _in_order(x: Array, rest: Array, cut: Cut, way: int, held: Held) -> bool:
     goes_left = x <= cut.threshold
-    return handed_down(way, float(rest[goes_left].mean()), float(rest[~goes_left].mean()), held.bounds) is not None
+    return children_bounds(way, float(rest[goes_left].mean()), float(rest[~goes_left].mean()), held.bounds) is not None
 
 
 def _scored(X: Array, passes: Passes, values: Values, settings: Settings) -> list[Cut]:
     """Every possible cut with its error by residual sums of squares."""
     n = len(X)
-    found = []
+    scored_cuts = []
     for j, thresholds in values.items():
         order = np.argsort(X[:, j], kind="stable")
         counts = np.searchsorted(X[order, j], thresholds, side="right")
@@ -250,10 +250,10 @@ def _scored(X: Array, passes: Passes, values: Values, settings: Settings) -> lis
         cuts = counts[possible].astype(np.int64)
         left, right = passes.sides(order, cuts)
         errors = _weighted(left, right, cuts, n, settings.weighting)
-        asked = _weighted(left, right, cuts, n, settings.improvement_by or settings.weighting)
-        columns = (thresholds[possible].tolist(), errors.tolist(), asked.tolist(), cuts.tolist())
-        found += [Cut(j, *values) for values in zip(*columns, strict=True)]
-    return found
+        improvement_errors = _weighted(left, right, cuts, n, settings.improvement_by or settings.weighting)
+        columns = (thresholds[possible].tolist(), errors.tolist(), improvement_errors.tolist(), cuts.tolist())
+        scored_cuts += [Cut(j, *values) for values in zip(*columns, strict=True)]
+    return scored_cuts
 
 
 def _weighted(left: Array, right: Array, n_left: NDArray[np.int64], n: int, weighting: str) -> Array:
@@ -264,11 +264,11 @@ def _left_out(X: Array, y: Array, cut: Cut, settings: Settings) -> Cut:
     goes_left = X[:, cut.feature] <= cut.threshold
     left, right = (np.array([left_out_error(X[side], y[side])]) for side in (goes_left, ~goes_left))
     n_left = np.array([cut.n_left])
-    error, asked = (
+    error, improvement_error = (
         float(_weighted(left, right, n_left, len(y), weighting)[0])
         for weighting in (settings.weighting, settings.improvement_by or settings.weighting)
     )
-    return replace(cut, error=error, children_error=asked)
+    return replace(cut, error=error, children_error=improvement_error)
 
 
 def prune(tree: Tree, X: Array, y: Array) -> Tree:

@@ -24,7 +24,7 @@ Signs = NDArray[np.int32]  # of each feature 1, -1, or 0 for one without a const
 
 
 class Bounds(NamedTuple):
-    """What the splits above a node let it answer."""
+    """The range of answers that the splits above a node allow."""
 
     low: float = -np.inf
     high: float = np.inf
@@ -46,11 +46,11 @@ def way_across(signs: Signs, coef: Array) -> int | None:
 def agreeing(signs: Signs, coef: Array, way: int) -> Array:
     """Return what of a normal agrees with a way across it, of unit length. coef : (p,)"""
     part = np.where(way * signs * coef < 0.0, 0.0, coef)
-    found: Array = part / np.linalg.norm(part)
-    return found
+    unit: Array = part / np.linalg.norm(part)
+    return unit
 
 
-def handed_down(way: int | None, left: float, right: float, bounds: Bounds) -> tuple[Bounds, Bounds] | None:
+def children_bounds(way: int | None, left: float, right: float, bounds: Bounds) -> tuple[Bounds, Bounds] | None:
     """Return the bounds of two children by what they answer; None if they break an order or the bounds of their parent.
 
     way : of the split, see `way_across`; bounds : of the node that is split
@@ -68,16 +68,16 @@ def handed_down(way: int | None, left: float, right: float, bounds: Bounds) -> t
 def bounds_of(tree: Tree, signs: Signs, answers: Array) -> tuple[Array, Array]:
     """Return the least and the most that each node of a fitted tree may answer, (n_nodes,) twice.
 
-    answers : (n_nodes,) by which its splits were found to be in order
+    answers : (n_nodes,) by which its splits are in order
     """
     low, high = np.full(tree.n_nodes, -np.inf), np.full(tree.n_nodes, np.inf)
     for node in np.flatnonzero(~tree.is_leaf):
         children = tree.left[node], tree.right[node]
         left, right = answers[list(children)].tolist()
-        own = Bounds(float(low[node]), float(high[node]))
-        given = handed_down(way_across(signs, tree.coef_[node]), left, right, own)
-        assert given is not None, "the tree keeps no order"
-        for child, bounds in zip(children, given, strict=True):
+        node_bounds = Bounds(float(low[node]), float(high[node]))
+        child_bounds = children_bounds(way_across(signs, tree.coef_[node]), left, right, node_bounds)
+        assert child_bounds is not None, "the tree keeps no order"
+        for child, bounds in zip(children, child_bounds, strict=True):
             low[child], high[child] = bounds
     return low, high
 
@@ -91,5 +91,5 @@ def within_order(tree: Tree, signs: Signs) -> Tree:
 
 def second_shares(counts: Array) -> Array:
     """Return the share of the second of two classes. counts : (..., 2); returns (...,)"""
-    found: Array = counts[..., 1] / (counts[..., 0] + counts[..., 1])
-    return found
+    shares: Array = counts[..., 1] / (counts[..., 0] + counts[..., 1])
+    return shares

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.tree.least_squares import Linear, Passes, fit_linear, scaled
-from oblique_cli.tree.monotone import OPEN, Bounds, Signs, agreeing, handed_down, way_across
+from oblique_cli.tree.monotone import OPEN, Bounds, Signs, agreeing, children_bounds, way_across
 
 Array = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ Plane = tuple[Array, float | None, int]  # normal, threshold where it is given, 
 
 
 class Held(NamedTuple):
-    """What a node has beside its rows.
+    """The state of a node beside its rows.
 
     model : of its rows; shares_slope : whether all below have its slope; bounds : of its constant where they do
     """
@@ -56,14 +56,14 @@ class Held(NamedTuple):
         rest = self.rest(X, y)
         models = [_with_slope(self.model.coef, rest[side]) for side in (goes_left, ~goes_left)]
         left_constant, right_constant = (float(model.intercept) for model in models)
-        bounds = handed_down(way, left_constant, right_constant, self.bounds)
+        bounds = children_bounds(way, left_constant, right_constant, self.bounds)
         if bounds is None:
             return None
         return Held(models[0], True, bounds[0]), Held(models[1], True, bounds[1])
 
 
 def root_of(X: Array, y: Array, signs: Signs, linear: bool) -> Held:
-    """Return what the root has: a linear model whose coefficients have the signs, or a constant."""
+    """Return the state of the root: a linear model whose coefficients have the signs, or a constant."""
     return Held(fit_in_order(X, y, signs)) if linear else Held(_with_slope(np.zeros(X.shape[1]), y), True)
 
 
@@ -119,8 +119,8 @@ def planes_in_order(X: Array, directions: Array, thresholds: Array | None, signs
         if way is not None:
             yield normal, None if thresholds is None else float(thresholds[k]), way
             continue
-        for one in (1, -1):
-            yield agreeing(signs, normal, one), None, one
+        for sign in (1, -1):
+            yield agreeing(signs, normal, sign), None, sign
 
 
 def best_in_order(
@@ -147,7 +147,7 @@ def _best_along(X: Array, rest: Array, planes: Sequence[Plane], bounds: Bounds, 
     """
     n = len(X)
     normals, ways = np.array([plane[0] for plane in planes]), np.array([plane[2] for plane in planes])
-    given = np.array([np.nan if plane[1] is None else plane[1] for plane in planes])
+    fixed_thresholds = np.array([np.nan if plane[1] is None else plane[1] for plane in planes])
     Z = X @ normals.T
     order = np.argsort(Z, axis=0, kind="stable")
     Z = np.take_along_axis(Z, order, axis=0)
@@ -157,14 +157,14 @@ def _best_along(X: Array, rest: Array, planes: Sequence[Plane], bounds: Bounds, 
     n_left = np.arange(1, n)[:, None]
     left, right = sums / n_left, (total - sums) / (n - n_left)
     apart = np.diff(Z, axis=0) > NOISE * (np.abs(normals) @ np.ptp(X, axis=0))
-    at_given = (Z[:-1] <= given) & (given < Z[1:])
-    allowed = np.where(np.isnan(given), apart, at_given) & (np.minimum(n_left, n - n_left) >= least)
+    at_fixed = (Z[:-1] <= fixed_thresholds) & (fixed_thresholds < Z[1:])
+    allowed = np.where(np.isnan(fixed_thresholds), apart, at_fixed) & (np.minimum(n_left, n - n_left) >= least)
     allowed &= (np.minimum(left, right) >= bounds.low - shift) & (np.maximum(left, right) <= bounds.high - shift)
     allowed &= (ways == 0) | (ways * left < ways * right)
     explained = np.where(allowed, left * sums + right * (total - sums), -np.inf)
     at, k = explained.argmax(axis=0), np.arange(len(planes))
     middle = Z[at, k] + 0.5 * (Z[at + 1, k] - Z[at, k])
-    return float((centered**2).sum()) - explained[at, k], np.where(np.isnan(given), middle, given)
+    return float((centered**2).sum()) - explained[at, k], np.where(np.isnan(fixed_thresholds), middle, fixed_thresholds)
 
 
 def best_of_own_models(X: Array, y: Array, planes: Sequence[Plane], least: int, margin: float) -> OrderedCut | None:
@@ -172,9 +172,9 @@ def best_of_own_models(X: Array, y: Array, planes: Sequence[Plane], least: int, 
     if not planes:
         return None
     passes, best = Passes(X, y), None
-    for normal, given, way in planes:
-        thresholds = None if given is None else np.array([given])
-        errors, found = passes.along(X, np.ascontiguousarray(normal[None]), thresholds, least)
+    for normal, threshold, way in planes:
+        thresholds = None if threshold is None else np.array([threshold])
+        errors, cut_thresholds = passes.along(X, np.ascontiguousarray(normal[None]), thresholds, least)
         if np.isfinite(errors[0]) and (best is None or errors[0] < best.error - margin):
-            best = OrderedCut(normal, float(found[0]), float(errors[0]), way)
+            best = OrderedCut(normal, float(cut_thresholds[0]), float(errors[0]), way)
     return best

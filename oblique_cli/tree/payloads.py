@@ -1,4 +1,4 @@
-"""What the nodes of a tree answer: class shares or linear models of classes, numbers or linear models of a number.
+"""The answers of a tree's nodes: class shares or linear models of classes, numbers or linear models of a number.
 
 A tree is hyperplanes and one payload. Growing, pruning, refining, describing, saving and drawing ask the payload for
 what differs: its answers, the cost of its nodes as leaves, and its part of the nodes that a smaller tree keeps.
@@ -29,7 +29,7 @@ FARTHEST_SQUARED = 3.0  # standard deviations: the square of an outlier would ou
 
 
 class Counted(Protocol):
-    """What a payload needs of its tree: training weight of each class by node, and what follows from it."""
+    """The part of a tree that a payload needs: training weight of each class by node, and what follows from it."""
 
     @property
     def counts(self) -> Array: ...
@@ -45,9 +45,9 @@ class Frozen:
     def __post_init__(self) -> None:
         for name, values in vars(self).items():
             if values is not None and not isinstance(values, Frozen | tuple):
-                found = np.array(values, dtype=np.float64)
-                found.flags.writeable = False
-                object.__setattr__(self, name, found)
+                array = np.array(values, dtype=np.float64)
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # Copies of arrays may be written to.
@@ -56,12 +56,12 @@ class Frozen:
 
     def plain(self) -> dict[str, Any]:
         """Return the arrays that are there as plain data for JSON."""
-        given = {name: v for name, v in vars(self).items() if v is not None and not isinstance(v, tuple)}
-        return {name: v.plain() if isinstance(v, Frozen) else v.tolist() for name, v in given.items()}
+        parts = {name: v for name, v in vars(self).items() if v is not None and not isinstance(v, tuple)}
+        return {name: v.plain() if isinstance(v, Frozen) else v.tolist() for name, v in parts.items()}
 
 
 class Payload(Frozen, ABC):
-    """What all nodes of one tree answer."""
+    """The answers of all nodes of one tree."""
 
     @abstractmethod
     def answers(self, tree: Counted, X: NDArray[Any], leaves: NDArray[Any]) -> NDArray[Any]:
@@ -74,7 +74,7 @@ class Payload(Frozen, ABC):
 
     @abstractmethod
     def costs(self, tree: Counted) -> Array:
-        """Return R(t), what every node costs as a leaf, (n_nodes,), of which weakest links are made."""
+        """Return R(t), the cost of every node as a leaf, (n_nodes,), from which weakest links follow."""
 
     @abstractmethod
     def at(self, nodes: Sequence[int]) -> Payload:
@@ -86,7 +86,7 @@ class Payload(Frozen, ABC):
 
 
 class Term(NamedTuple):
-    """What a coefficient of a leaf's model belongs to.
+    """The term of a coefficient of a leaf's model.
 
     kind : VALUE, a feature in standard deviations; SQUARE, its square (`squares`); LEVEL, 1 in rows of a level, else 0
     feature : its position; level : code of a level, -1 for the other kinds
@@ -121,34 +121,34 @@ class LeafModels(Frozen):
     @cached_property
     def terms(self) -> tuple[Term, ...]:
         """The terms that some leaf has a coefficient for: values, squares, then levels, each by feature."""
-        found = [Term(VALUE, int(j)) for j in np.flatnonzero(self.coef.any(axis=(0, 1)))]
+        terms = [Term(VALUE, int(j)) for j in np.flatnonzero(self.coef.any(axis=(0, 1)))]
         if self.curve is not None:
-            found += [Term(SQUARE, int(j)) for j in np.flatnonzero(self.curve.any(axis=(0, 1)))]
+            terms += [Term(SQUARE, int(j)) for j in np.flatnonzero(self.curve.any(axis=(0, 1)))]
         if self.level_coef is not None:
             used = np.asarray(self.level_coef.any(axis=(0, 1)))
-            found += [each for each, there in zip(self._level_terms, used, strict=True) if there]
-        return tuple(found)
+            terms += [each for each, there in zip(self._level_terms, used, strict=True) if there]
+        return tuple(terms)
 
     def weights(self, leaf: int) -> Array:
         """Return the coefficients of a leaf in the order of `terms`, (C, len(terms))."""
         at = {each: column for column, each in enumerate(self._level_terms)}
         sources = {VALUE: self.coef, SQUARE: self.curve, LEVEL: self.level_coef}
-        found = np.zeros((self.intercept.shape[1], len(self.terms)))
+        weights = np.zeros((self.intercept.shape[1], len(self.terms)))
         for i, term in enumerate(self.terms):
             source = sources[term.kind]
             assert source is not None
-            found[:, i] = source[leaf, :, at[term] if term.kind == LEVEL else term.feature]
-        return found
+            weights[:, i] = source[leaf, :, at[term] if term.kind == LEVEL else term.feature]
+        return weights
 
     def columns(self, X: Array) -> Array:
         """Return what the terms are in rows X (n, p), in the order of `terms`; (n, len(terms)).
 
         A score is the intercept plus the weights times these, but for the last digits.
         """
-        z, found = standardized(X, self.center, self.scale), np.zeros((len(X), len(self.terms)))
+        z, columns = standardized(X, self.center, self.scale), np.zeros((len(X), len(self.terms)))
         for i, (kind, j, level) in enumerate(self.terms):
-            found[:, i] = X[:, j] == level if kind == LEVEL else z[:, j] if kind == VALUE else squares(z[:, j])
-        return found
+            columns[:, i] = X[:, j] == level if kind == LEVEL else z[:, j] if kind == VALUE else squares(z[:, j])
+        return columns
 
     @property
     def _level_terms(self) -> list[Term]:
@@ -158,21 +158,21 @@ class LeafModels(Frozen):
     def scores(self, X: Array, leaves: NDArray[Any]) -> Array:
         """Return f_k for rows (n, p) in given leaves (n,), as (n, C)."""
         z = standardized(X, self.center, self.scale)
-        found: Array = self.intercept[leaves]
+        scores: Array = self.intercept[leaves]
         for leaf in np.unique(leaves):
             rows = leaves == leaf
             # A row's sums do not depend on which other rows are asked for, as those of a matrix product may.
-            found[rows] += np.einsum("np,cp->nc", z[rows], self.coef[leaf])
+            scores[rows] += np.einsum("np,cp->nc", z[rows], self.coef[leaf])
             if self.curve is not None:
-                found[rows] += np.einsum("np,cp->nc", squares(z[rows]), self.curve[leaf])
+                scores[rows] += np.einsum("np,cp->nc", squares(z[rows]), self.curve[leaf])
         if self.level_coef is not None:
             begin = 0
             for j, count in enumerate(self.levels or ()):
                 codes = level_codes(X[:, j], count)
                 seen = codes >= 0
-                found[seen] += self.level_coef[leaves[seen], :, begin + codes[seen]]
+                scores[seen] += self.level_coef[leaves[seen], :, begin + codes[seen]]
                 begin += count
-        return found
+        return scores
 
     def shares(self, X: Array, leaves: NDArray[Any]) -> Array:
         """Return probabilities of the classes, (n, C); arguments as in `scores`."""
@@ -180,14 +180,16 @@ class LeafModels(Frozen):
 
     def at(self, nodes: Sequence[int] | NDArray[np.intp]) -> LeafModels:
         """Return the models of some nodes, in this order."""
-        curve, level_coef = (None if own is None else own[nodes] for own in (self.curve, self.level_coef))
-        own = (self.coef[nodes], self.intercept[nodes], curve, level_coef)
-        return LeafModels(self.center, self.scale, *own, self.levels)
+        curve, level_coef = (None if array is None else array[nodes] for array in (self.curve, self.level_coef))
+        parts = (self.coef[nodes], self.intercept[nodes], curve, level_coef)
+        return LeafModels(self.center, self.scale, *parts, self.levels)
 
     @property
     def n_coefficients(self) -> int:
         """Number of coefficients other than 0, intercepts not counted."""
-        return sum(int(np.count_nonzero(own)) for own in (self.coef, self.curve, self.level_coef) if own is not None)
+        return sum(
+            int(np.count_nonzero(array)) for array in (self.coef, self.curve, self.level_coef) if array is not None
+        )
 
     def n_terms(self, leaf: int) -> int:
         """Return how many coefficients a reader finds in a leaf; of two classes those of the difference."""
@@ -206,9 +208,9 @@ class LeafModels(Frozen):
             "level_coef": (n_nodes, n_classes, sum(self.levels or ())),
         }
         for name, shape in shapes.items():
-            found = getattr(self, name)
-            if found is not None and (found.shape != shape or not np.isfinite(found).all()):
-                raise ValueError(f"{name} of leaf_models must hold finite numbers of shape {shape}. Got {found.shape}")
+            array = getattr(self, name)
+            if array is not None and (array.shape != shape or not np.isfinite(array).all()):
+                raise ValueError(f"{name} of leaf_models must hold finite numbers of shape {shape}. Got {array.shape}")
         if not (self.scale > 0.0).all():
             raise ValueError("scale of leaf_models must be positive")
 
@@ -267,7 +269,7 @@ class Equations(Payload):
     @classmethod
     def of(cls, models: Sequence[Linear]) -> Equations:
         """Return the equations of the models of all nodes."""
-        return cls(*(np.array([getattr(one, name) for one in models]) for name in ("coef", "intercept", "rss")))
+        return cls(*(np.array([getattr(model, name) for model in models]) for name in ("coef", "intercept", "rss")))
 
     @property
     def n_outputs(self) -> int:
@@ -345,5 +347,5 @@ def squares(z: Array) -> Array:
     They are less 1 and over sqrt(2), so that those of a normal feature have mean 0 and deviation 1 as well.
     """
     bounded = np.clip(z, -FARTHEST_SQUARED, FARTHEST_SQUARED)
-    found: Array = (bounded * bounded - 1.0) * np.sqrt(0.5)
-    return found
+    normalized: Array = (bounded * bounded - 1.0) * np.sqrt(0.5)
+    return normalized

@@ -67,7 +67,7 @@ class Choice(NamedTuple):
 
 @dataclass
 class _Here:
-    """What belongs to a node: rows by each predictor, and the model on the way, of scaled features and target."""
+    """The state of a node: rows by each predictor, and the model on the way, of scaled features and target."""
 
     orders: NDArray[np.int64]
     coef: Array
@@ -96,15 +96,15 @@ def grow(X: Array, y: Array, settings: Settings) -> Tree:
 
     def divide(rows: Rows, depth: int, path: int, here: _Here) -> Division | None:
         split = _fitted(rows, depth, here)
-        own = residuals[rows]
-        here.rss = float(own @ own)
+        node_residuals = residuals[rows]
+        here.rss = float(node_residuals @ node_residuals)
         if split is None:
             return None
         j = split.feature
         goes_left = Z[rows, j] <= split.cut
         threshold = gap_middle(X[rows, j], goes_left)
         knot = (threshold - center[j]) / spread[j]
-        lines = lines_of(split.model, Z[rows, j], own, goes_left, knot)
+        lines = lines_of(split.model, Z[rows, j], node_residuals, goes_left, knot)
         is_left = np.zeros(n, np.bool_)
         is_left[rows[goes_left]] = True
         below, left_over = [], 0.0
@@ -112,26 +112,26 @@ def grow(X: Array, y: Array, settings: Settings) -> Tree:
             inside = rows[mine]
             residuals[inside] -= line[0] * Z[inside, j] + line[1]
             left_over += float(residuals[inside] @ residuals[inside])
-            kept = here.orders[is_left[here.orders] == is_left[inside[0]]].reshape(p, -1)
-            below.append(here.with_line(j, line, np.ascontiguousarray(kept)))
+            child_orders = here.orders[is_left[here.orders] == is_left[inside[0]]].reshape(p, -1)
+            below.append(here.with_line(j, line, np.ascontiguousarray(child_orders)))
         gain = max(here.rss - left_over, 0.0) * float(unit[0] ** 2)
-        return Division(np.eye(1, p, j)[0], threshold, gain, goes_left, own=(below[0], below[1]))
+        return Division(np.eye(1, p, j)[0], threshold, gain, goes_left, child_states=(below[0], below[1]))
 
     def _fitted(rows: Rows, depth: int, here: _Here) -> Choice | None:
         """Add lines and the last constant to a node; return the cut that divides it, None for a leaf."""
         while _goes_on(len(rows), depth, here):
-            own = residuals[rows]
-            total = float(((own - own.mean()) ** 2).sum())
+            node_residuals = residuals[rows]
+            total = float(((node_residuals - node_residuals.mean()) ** 2).sum())
             if total <= noise:
                 return None
             choice = best_model(Z, residuals, here.orders, settings)
             if choice.model == CON:
-                here.constant += float(own.mean())
-                residuals[rows] -= own.mean()
+                here.constant += float(node_residuals.mean())
+                residuals[rows] -= node_residuals.mean()
                 return None
             if choice.model != LIN:
                 return choice
-            slope, level = line_of(Z[rows, choice.feature], own)
+            slope, level = line_of(Z[rows, choice.feature], node_residuals)
             residuals[rows] -= slope * Z[rows, choice.feature] + level
             here.coef[choice.feature] += slope
             here.constant += level
@@ -147,11 +147,11 @@ def grow(X: Array, y: Array, settings: Settings) -> Tree:
 
     orders = np.ascontiguousarray(np.argsort(Z, axis=0, kind="stable").T.astype(np.int64))
     builder = TreeBuilder(p, 1)
-    held: list[_Here] = grow_by(builder, n, divide, own=_Here(orders, np.zeros(p), 0.0, 0))
+    held: list[_Here] = grow_by(builder, n, divide, root_state=_Here(orders, np.zeros(p), 0.0, 0))
     of_y = float(unit[0])
-    slopes = np.array([one.coef for one in held]) * of_y / np.where(spread > 0.0, spread, 1.0)
-    starts = np.array([one.constant for one in held]) * of_y + float(middle[0]) - slopes @ center
-    return builder.finish(payload=Equations(slopes, starts, np.array([one.rss for one in held]) * of_y**2))
+    slopes = np.array([state.coef for state in held]) * of_y / np.where(spread > 0.0, spread, 1.0)
+    starts = np.array([state.constant for state in held]) * of_y + float(middle[0]) - slopes @ center
+    return builder.finish(payload=Equations(slopes, starts, np.array([state.rss for state in held]) * of_y**2))
 
 
 def best_model(X: Array, y: Array, orders: NDArray[np.int64], settings: Settings) -> Choice:
@@ -162,8 +162,8 @@ def best_model(X: Array, y: Array, orders: NDArray[np.int64], settings: Settings
     BIC = m log(rss / m) + v log m, v of DEGREES.
     """
     m = orders.shape[1]
-    own = y[orders[0]]
-    total = float(((own - own.mean()) ** 2).sum())
+    targets = y[orders[0]]
+    total = float(((targets - targets.mean()) ** 2).sum())
     rss, cuts = _core.pilot_models(X, y, orders, settings.min_leaf, settings.min_values, ZERO)
     if not total > 0.0 or not np.isfinite(rss).any():
         return Choice(CON)

@@ -22,7 +22,7 @@ Unseen = tuple[Tree, Array, NDArray[np.int32], Array | None]
 
 
 class Branching(Protocol):
-    """What rules need of a tree, or of several one behind the other: children by node, -1 at leaves."""
+    """The structure that rules need of one tree, or of several in a row: children by node, -1 at leaves."""
 
     @property
     def left(self) -> NDArray[Any]: ...
@@ -61,15 +61,15 @@ def shrinkage(tree: Branching, counts: Array, strength: float, roots: Nodes = ON
     fixed, weight = np.zeros_like(counts), np.ones(len(counts))
     for inner in inner_by_depth(tree, roots):
         held, above = n[inner], weight[inner]
-        kept = np.divide(held, held + strength, out=np.ones(len(inner)), where=held > 0.0)
-        below = np.minimum(kept, above)
+        retained = np.divide(held, held + strength, out=np.ones(len(inner)), where=held > 0.0)
+        below = np.minimum(retained, above)
         for children in (tree.left[inner], tree.right[inner]):
             fixed[children] = fixed[inner] + (above - below)[:, None] * shares[inner]
             weight[children] = below
             empty = n[children] == 0.0  # of a tree that was merged from clusters
             shares[children[empty]] = shares[inner[empty]]
-    found: Array = fixed + weight[:, None] * shares
-    return found
+    probabilities: Array = fixed + weight[:, None] * shares
+    return probabilities
 
 
 def inner_by_depth(tree: Branching, roots: Nodes = ONE) -> Iterator[Nodes]:
@@ -85,8 +85,8 @@ def _divided(values: Array, totals: Array, root: Array) -> Array:
     """Rows of values by their totals; those of a node without rows are the shares of the root."""
     empty = totals <= 0.0
     shares = root / root.sum(axis=1, keepdims=True)
-    found: Array = np.where(empty[:, None], shares, values / np.where(empty, 1.0, totals)[:, None])
-    return found
+    quotients: Array = np.where(empty[:, None], shares, values / np.where(empty, 1.0, totals)[:, None])
+    return quotients
 
 
 # A rule: children, counts (n_nodes, C), strength, and the root of every node, (n_nodes,), or of all of them, (1,).
@@ -98,8 +98,8 @@ RULES: Mapping[str, Rule | None] = MappingProxyType(
 
 def with_probabilities(tree: Tree, rule: str, strength: float) -> Tree:
     """Return the tree with the probabilities of a rule of `RULES`. strength : in the unit of its counts"""
-    given = RULES[rule]
-    return tree if given is None else tree.with_probabilities(given(tree, tree.counts, strength, ONE))
+    estimate = RULES[rule]
+    return tree if estimate is None else tree.with_probabilities(estimate(tree, tree.counts, strength, ONE))
 
 
 def best_strength(rule: str, folds: Iterable[Unseen]) -> float:

@@ -129,9 +129,12 @@ def errors_by_group(
     alphas : (m,) ascending; groups : (n,) of the rows
     """
     some = [np.flatnonzero(groups == group) for group in np.unique(groups)]
-    weigh = [float(len(own)) if weights is None else float(weights[own].sum()) for own in some]
+    weigh = [float(len(group_rows)) if weights is None else float(weights[group_rows].sum()) for group_rows in some]
     errors = [
-        sequence_errors(tree, path, alphas, X[own], y[own], None if weights is None else weights[own]) for own in some
+        sequence_errors(
+            tree, path, alphas, X[group_rows], y[group_rows], None if weights is None else weights[group_rows]
+        )
+        for group_rows in some
     ]
     return np.array(errors), np.array(weigh)
 
@@ -160,8 +163,8 @@ def cost_complexity(
 def squared_errors(tree: Tree, path: PruningPath, alphas: Array, X: Array, y: Array) -> Array:
     """Return the squared error of every row under every T(alpha). alphas : (m,) rising; returns (n, m)."""
     stops = tree.apply_limits(X, alphas, path.node_alpha)
-    said = tree.payload
-    return np.column_stack([said.losses(said.answers(tree, X, nodes), y) for nodes in np.asarray(stops).T])
+    payload = tree.payload
+    return np.column_stack([payload.losses(payload.answers(tree, X, nodes), y) for nodes in np.asarray(stops).T])
 
 
 def chosen_alpha(
@@ -300,7 +303,7 @@ class LabeledRows(NamedTuple):
 
     @property
     def total(self) -> float:
-        """What the rows weigh."""
+        """The weight of the rows."""
         return float(len(self.X)) if self.weights is None else float(self.weights.sum())
 
     @property
@@ -377,17 +380,17 @@ class PruningRule(Declared, BaseEstimator, ABC):
 
 
 def pruned(rule: PruningRule, tree: Tree, rows: Any) -> Tree:
-    """Return what a rule makes of a tree; PluginError, with its file, for anything but a `Tree`."""
-    found = rule.prune(tree, rows)
-    if not isinstance(found, Tree):
+    """Return the tree that a rule prunes; PluginError, with its file, for anything but a `Tree`."""
+    pruned_tree = rule.prune(tree, rows)
+    if not isinstance(pruned_tree, Tree):
         raise PluginError(
-            f"{source_of(type(rule))}: {type(rule).__name__}.prune must return a Tree. Got {quoted(found)}."
+            f"{source_of(type(rule))}: {type(rule).__name__}.prune must return a Tree. Got {quoted(pruned_tree)}."
         )
-    return found
+    return pruned_tree
 
 
 def _fault(rule: Any) -> str | None:
-    """What is wrong with a rule, as it follows its name."""
+    """The fault of a rule, as text after its name."""
     if not (isinstance(rule, type) and issubclass(rule, PruningRule)):
         return "is no subclass of PruningRule"
     if rule.rows not in (NO_ROWS, KEPT_ROWS, TRAINING_ROWS):
@@ -425,7 +428,7 @@ _RESERVED: set[str] = set()
 
 def reserve(parameters: Mapping[str, Parameter]) -> None:
     """Keep the names of a tree's parameters, but for those of rules here, from rules; ConfigError if one is taken."""
-    others = {one.also.name for one in parameters.values() if one.also}
+    others = {parameter.also.name for parameter in parameters.values() if parameter.also}
     _RESERVED.update((parameters.keys() | others) - RuleParameters.parameters.keys())
     for name, rule in PRUNINGS.items():
         if taken := sorted(_RESERVED & rule.parameters.keys()):
@@ -532,10 +535,10 @@ class CrossValidatedComplexity(
         of_groups: list[ByGroup] = []
         for repeat in range(self.pruning_repeats):
             for part, left_out in rows.grow(folds):
-                own = cost_complexity_path(part)
-                errors += sequence_errors(part, own, cuts, *left_out)
+                fold_path = cost_complexity_path(part)
+                errors += sequence_errors(part, fold_path, cuts, *left_out)
                 if repeat == 0 and left_out.groups is not None:
-                    of_groups.append(errors_by_group(part, own, cuts, *left_out, left_out.groups))
+                    of_groups.append(errors_by_group(part, fold_path, cuts, *left_out, left_out.groups))
         errors /= self.pruning_repeats
         joined = (np.concatenate(some) for some in zip(*of_groups, strict=True))
         by_group = (next(joined), next(joined)) if of_groups else None

@@ -25,7 +25,7 @@ LevelNames = Mapping[int, Sequence[str]]
 
 @dataclass(frozen=True)
 class Units:
-    """What one unit of a feature is to the reader: a name in a sum stands for (value - center) / spread.
+    """The unit of a feature for the reader: a name in a sum stands for (value - center) / spread.
 
     center, spread : (p,); center 0 and spread 1 are the feature's own units
     of_levels      : qualitative feature -> share of each of its levels, (levels,), which decides how much its scores
@@ -56,7 +56,9 @@ class Units:
         try:
             center = np.array(plain["center"], dtype=np.float64)
             spread = np.array(plain["spread"], dtype=np.float64)
-            shares = {int(j): np.array(found, dtype=np.float64) for j, found in plain["of_levels"].items()}
+            shares = {
+                int(j): np.array(level_shares, dtype=np.float64) for j, level_shares in plain["of_levels"].items()
+            }
             fits = center.shape == spread.shape == (n_features,) and bool((spread > 0.0).all())
             finite = all(
                 np.isfinite(values).all() and values.ndim == 1 for values in (center, spread, *shares.values())
@@ -119,7 +121,7 @@ class Term:
     yes: bool = False
 
     @property
-    def said(self) -> str:
+    def summand(self) -> str:
         """The name within a sum."""
         return f"({self.name})" if self.yes else self.name
 
@@ -260,10 +262,10 @@ def _single(
     scale = -1.0 if flipped else 1.0
     if isinstance(name, Indicator) and (coef <= threshold) != (threshold >= 0.0):
         is_first = (coef <= threshold) != flipped
-        said, other = name.holds(is_first), name.holds(not is_first)
-        ways = [side[len(name.column) + 1 :] for side in (said, other)]
+        statement, other = name.holds(is_first), name.holds(not is_first)
+        ways = [side[len(name.column) + 1 :] for side in (statement, other)]
         term = Term(j, name.holds(), -1.0 if is_first else 1.0, (), True)
-        return Reading((term,), threshold / coef, flipped, flipped, name.column, ways[0], ways[1], said, coef, 0.0)
+        return Reading((term,), threshold / coef, flipped, flipped, name.column, ways[0], ways[1], statement, coef, 0.0)
     if j in tree.level_columns:
         scores = tree.level_scores[node, tree.level_columns[j]]
         called = _names_of(j, len(scores), level_names)
@@ -318,7 +320,7 @@ def _sum(terms: Sequence[Term], precision: int) -> str:
         text += f" {'-' if term.weight < 0 else '+'} "
         if not term.levels:
             text += number(abs(term.weight), precision) + (BLANK if term.yes else " ")
-        text += term.said
+        text += term.summand
     return text.removeprefix(" + ") if text.startswith(" +") else "-" + text.removeprefix(" - ")
 
 
@@ -338,7 +340,7 @@ def _groups(adds: Array, names: Sequence[str], precision: int) -> tuple[LevelGro
     for level, add in enumerate(adds.tolist()):
         if add:
             groups.setdefault(number(add, precision), []).append(level)
-    found = [
+    level_groups = [
         LevelGroup(tuple(names[level] for level in levels), float(adds[levels].mean())) for levels in groups.values()
     ]
-    return tuple(sorted(found, key=lambda group: -group.weight))
+    return tuple(sorted(level_groups, key=lambda group: -group.weight))

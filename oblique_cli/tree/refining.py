@@ -3,7 +3,7 @@
 A tree is first grown by any heuristic, then improved as a whole: one node after another gets the hyperplane that is
 best with all others as they are. A `Space` does the work: for trees of classes `PlaneSpace`, by `core/refinement` over
 standardized features, for trees of numbers refining_equations.py. Here are the path over penalties and the choice of
-penalty and start by cross-validation, the same for both: what a tree loses is what its payload says.
+penalty and start by cross-validation, the same for both: the payload of a tree defines its loss.
 """
 
 from __future__ import annotations
@@ -139,8 +139,8 @@ class PlaneSpace(Space):
             if count == 0:
                 columns.append(self.X[:, j])
             else:
-                found = level_codes(self.X[:, j], count)
-                columns += [(found == level).astype(np.float64) for level in range(count)]
+                feature_codes = level_codes(self.X[:, j], count)
+                columns += [(feature_codes == level).astype(np.float64) for level in range(count)]
             self.features += [j] * max(count, 1)
             self._level += list(range(count)) if count else [-1]
         wide = np.column_stack(columns)
@@ -215,16 +215,16 @@ class PlaneSpace(Space):
 
         penalty : share of the training weight; leaves : models in place of labels
         """
-        given: dict[str, Any] = dict(planes)
+        arguments: dict[str, Any] = dict(planes)
         if leaves is not None:
-            given |= {"leaf_prior": leaves.scores, "leaf_x": leaves.columns, "leaf_penalty": leaves.penalty}
-        found = _core.refine(
+            arguments |= {"leaf_prior": leaves.scores, "leaf_x": leaves.columns, "leaf_penalty": leaves.penalty}
+        result = _core.refine(
             self.Z,
             self.absent,
             self.codes,
             self.weights,
             self.n_classes,
-            **given,
+            **arguments,
             penalty=penalty * self.total,
             surrogate=settings.surrogate,
             max_sweeps=settings.max_sweeps,
@@ -235,10 +235,10 @@ class PlaneSpace(Space):
             feature_of=np.array(self.features, dtype=np.int32),
             numbers=self.numbers,
         )
-        objective = np.append(found["before"], found["objective"]) / self.total
-        steps = (np.append(0, found["sweep"]), np.append(-2, found["node"]))
-        run = Run(penalty, found["sweeps"], found["converged"], objective, *(part.astype(np.int32) for part in steps))
-        arrays = {name: found[name] for name in (*planes, "models") if name in found}
+        objective = np.append(result["before"], result["objective"]) / self.total
+        steps = (np.append(0, result["sweep"]), np.append(-2, result["node"]))
+        run = Run(penalty, result["sweeps"], result["converged"], objective, *(part.astype(np.int32) for part in steps))
+        arrays = {name: result[name] for name in (*planes, "models") if name in result}
         arrays["missing_left"] = arrays["missing_left"].astype(bool)
         return _packed(arrays), run
 
@@ -281,8 +281,8 @@ class PlaneSpace(Space):
         missing_left = planes["missing_left"] & ~leaf if missing else None
         shape = (planes["left"], planes["right"], narrow, np.where(leaf, 0.0, threshold))
         nothing = np.zeros((len(b), self.n_classes)), np.zeros(len(b)), np.zeros(len(b), dtype=np.int64)
-        own = SHARES if models is None else Classes(leaf_models=models)
-        bare = Tree(*shape, *nothing, self.levels, np.where(leaf[:, None], 0.0, scores), missing_left, own)
+        payload = SHARES if models is None else Classes(leaf_models=models)
+        bare = Tree(*shape, *nothing, self.levels, np.where(leaf[:, None], 0.0, scores), missing_left, payload)
         return counted(bare, self.X, self.codes, self.weights, as_it_is)
 
 
@@ -322,12 +322,12 @@ def counted(tree: Tree, X: Array, codes: Ints, weights: Array, as_it_is: bool = 
         split = (tree.coef_[old], float(tree.thresholds[old]), gain, ids[0], ids[1])
         builder.split(new, *split, tree.level_scores[old], missing_left)
         stack.extend([(children[1], ids[1]), (children[0], ids[0])])
-    found = builder.finish()
+    counted_tree = builder.finish()
     if tree.leaf_models is None:
-        return found
-    was = np.zeros(found.n_nodes, dtype=np.intp)  # inner nodes have no models, as the root of the given tree
-    was[found.apply(X)] = leaves
-    return found.with_leaf_models(tree.leaf_models.at(was))
+        return counted_tree
+    was = np.zeros(counted_tree.n_nodes, dtype=np.intp)  # inner nodes have no models, as the root of the given tree
+    was[counted_tree.apply(X)] = leaves
+    return counted_tree.with_leaf_models(tree.leaf_models.at(was))
 
 
 def gini_decrease(node: Array, left: Array, right: Array) -> float:
@@ -340,8 +340,8 @@ def gini_decrease(node: Array, left: Array, right: Array) -> float:
 def _packed(planes: Planes) -> Planes:
     """The arrays without nodes that are nobody's children, children numbered after their parents."""
     order, left, right = numbered(planes["left"], planes["right"])
-    kept = {name: np.ascontiguousarray(values[order]) for name, values in planes.items()}
-    return kept | {"left": left, "right": right}
+    arrays = {name: np.ascontiguousarray(values[order]) for name, values in planes.items()}
+    return arrays | {"left": left, "right": right}
 
 
 class Path(NamedTuple):
@@ -386,7 +386,7 @@ def n_coefficients(tree: Tree) -> int:
 
 
 class Chosen(NamedTuple):
-    """What cross-validation chose. start, penalty : positions; error : (starts, penalties) mean losses
+    """The choice of cross-validation. start, penalty : positions; error : (starts, penalties) mean losses
 
     coefficients : (starts, penalties) non-zero ones, means over the folds; unrefined : (starts,) their own mean losses
     """
@@ -413,11 +413,11 @@ def choose(folds: Iterable[Fold], penalties: Array, settings: Settings, standard
     smallest error q, n the number of rows of equal weight that would say as much. Equally many coefficients: the
     smaller error, then the earlier start, then the larger penalty.
     """
-    found: list[tuple[list[list[float]], list[list[int]], list[float]]] = []
+    fold_results: list[tuple[list[list[float]], list[list[int]], list[float]]] = []
     total, squares = 0.0, 0.0
     for fold in folds:
-        X, targets, given = fold.test
-        weights = np.ones(len(X)) if given is None else given
+        X, targets, test_weights = fold.test
+        weights = np.ones(len(X)) if test_weights is None else test_weights
         total += float(weights.sum())
         squares += float(weights @ weights)
         paths = [(start := grow(), along_path(start, fold.space, penalties, settings).trees) for grow in fold.starts]
@@ -426,13 +426,15 @@ def choose(folds: Iterable[Fold], penalties: Array, settings: Settings, standard
             for start, trees in paths
             for tree in (start, *trees)
         }
-        found.append((
+        fold_results.append((
             [[lost[id(tree)] for tree in trees] for _, trees in paths],
             [[n_coefficients(tree) for tree in trees] for _, trees in paths],
             [lost[id(start)] for start, _ in paths],
         ))  # fmt: skip
-    error, coefficients, unrefined = (np.sum([one[at] for one in found], axis=0) for at in range(3))
-    error, coefficients, unrefined = error / total, coefficients / len(found), unrefined / total
+    error, coefficients, unrefined = (
+        np.sum([fold_result[at] for fold_result in fold_results], axis=0) for at in range(3)
+    )
+    error, coefficients, unrefined = error / total, coefficients / len(fold_results), unrefined / total
     best = float(error.min())
     spread = standard_errors * np.sqrt(best * (1.0 - best) * squares) / total if standard_errors else 0.0
     limit = (best + spread) * (1.0 + EQUAL)
@@ -472,15 +474,15 @@ class Refined:
         trees = (self.start, self.tree)
         if self.start.is_regression:
             before, after = (_rmse(tree) for tree in trees)
-            said = f"training RMSE {before:.4g} to {after:.4g}"
+            error_change = f"training RMSE {before:.4g} to {after:.4g}"
         else:
             before, after = (float(tree.errors[tree.is_leaf].sum() / tree.counts[0].sum()) for tree in trees)
-            said = f"training error {100 * before:.1f} to {100 * after:.1f} %"
+            error_change = f"training error {100 * before:.1f} to {100 * after:.1f} %"
         sweeps = sum(run.sweeps for run in self.path.runs)
         end = "" if self.run.converged else ", stopped before it converged"
         return (
             f"refined at penalty {self.run.penalty:.4g}: {self.start.n_leaves} to {self.tree.n_leaves} leaves, "
-            f"{n_coefficients(self.start)} to {n_coefficients(self.tree)} coefficients, {said} in {sweeps} "
+            f"{n_coefficients(self.start)} to {n_coefficients(self.tree)} coefficients, {error_change} in {sweeps} "
             f"sweep{'s' * (sweeps != 1)}{end}"
         )
 

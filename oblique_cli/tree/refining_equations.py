@@ -75,11 +75,11 @@ class _Plane:
 
 def _below(branch: _Branch) -> list[_Branch]:
     """Return a node and all nodes below it, parents first."""
-    found = [branch]
-    for one in found:
-        if not one.is_leaf:
-            found += one.children
-    return found
+    branches = [branch]
+    for node in branches:
+        if not node.is_leaf:
+            branches += node.children
+    return branches
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,24 +124,24 @@ class Problem(Space):
 
     def errors(self, branch: _Branch, rows: Rows) -> tuple[Array, NDArray[np.intp]]:
         """Return the squared error of each of `rows` below a node, as a share of the root's, and its leaf's number."""
-        found, leaf = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.intp)
+        squared, leaf = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.intp)
         stack, number = [(branch, np.arange(len(rows)))], 0
         while stack:
-            one, places = stack.pop()
+            node, places = stack.pop()
             A = np.ascontiguousarray(self.X[rows[places]])
-            if one.is_leaf:
-                found[places] = (self.y[rows[places]] - one.model.predict(A)) ** 2
+            if node.is_leaf:
+                squared[places] = (self.y[rows[places]] - node.model.predict(A)) ** 2
                 leaf[places] = number
                 number += 1
             else:
-                goes_left = np.asarray(_core.project(A, one.coef)) <= one.threshold
-                left, right = one.children
+                goes_left = np.asarray(_core.project(A, node.coef)) <= node.threshold
+                left, right = node.children
                 stack += [(right, places[~goes_left]), (left, places[goes_left])]
-        return found / self.total, leaf
+        return squared / self.total, leaf
 
     def prices(self, branch: _Branch) -> float:
         """Return the sum of the prices of all hyperplanes from a node down."""
-        return float(sum(self.price(one.coef) for one in _below(branch) if not one.is_leaf))
+        return float(sum(self.price(node.coef) for node in _below(branch) if not node.is_leaf))
 
     def objective(self, branch: _Branch, penalty: float) -> float:
         """Return E of a tree."""
@@ -150,48 +150,54 @@ class Problem(Space):
 
 def branches_of(tree: Tree) -> _Branch:
     """Return a tree in a form that can change."""
-    own = tree.equations
+    equations = tree.equations
     made = [
-        _Branch(Linear(own.coef[i], float(own.intercept[i]), float(own.rss[i]), 0), tree.coef_[i].copy())
+        _Branch(
+            Linear(equations.coef[i], float(equations.intercept[i]), float(equations.rss[i]), 0), tree.coef_[i].copy()
+        )
         for i in range(tree.n_nodes)
     ]
-    for i, one in enumerate(made):
+    for i, node in enumerate(made):
         if not tree.is_leaf[i]:
-            one.threshold = float(tree.thresholds[i])
-            one.left, one.right = made[tree.left[i]], made[tree.right[i]]
+            node.threshold = float(tree.thresholds[i])
+            node.left, node.right = made[tree.left[i]], made[tree.right[i]]
     return made[0]
 
 
 def _reached(branch: _Branch, problem: Problem) -> list[tuple[_Branch, Rows, int]]:
     """Return all nodes with the rows that reach them and their depths, parents first."""
-    found = [(branch, np.arange(len(problem.y)), 0)]
-    for one, rows, depth in found:
-        if not one.is_leaf:
-            goes_left = np.asarray(_core.project(np.ascontiguousarray(problem.X[rows]), one.coef)) <= one.threshold
-            found += [(one.children[0], rows[goes_left], depth + 1), (one.children[1], rows[~goes_left], depth + 1)]
-    return found
+    reached = [(branch, np.arange(len(problem.y)), 0)]
+    for node, rows, depth in reached:
+        if not node.is_leaf:
+            goes_left = np.asarray(_core.project(np.ascontiguousarray(problem.X[rows]), node.coef)) <= node.threshold
+            reached += [(node.children[0], rows[goes_left], depth + 1), (node.children[1], rows[~goes_left], depth + 1)]
+    return reached
 
 
 def tree_of(branch: _Branch, problem: Problem) -> Tree:
     """Return the tree with the models of the training rows at every node; leaves keep theirs."""
     builder = TreeBuilder(problem.X.shape[1], 1)
     reached = _reached(branch, problem)
-    number = {id(one): builder.add(np.array([float(len(rows))]), len(rows)) for one, rows, _ in reached}
+    number = {
+        id(reached_node): builder.add(np.array([float(len(rows))]), len(rows)) for reached_node, rows, _ in reached
+    }
     models = []
-    for one, rows, _ in reached:
-        model = one.model if one.is_leaf else model_of(problem.X[rows], problem.y[rows], problem.settings)
+    for reached_node, rows, _ in reached:
+        model = (
+            reached_node.model if reached_node.is_leaf else model_of(problem.X[rows], problem.y[rows], problem.settings)
+        )
         residuals = problem.y[rows] - model.predict(problem.X[rows])
         models.append(Linear(model.coef, model.intercept, float(residuals @ residuals), model.rank))
-    for one, _, _ in reached:
-        if not one.is_leaf:
-            node, left, right = (number[id(each)] for each in (one, *one.children))
+    for reached_node, _, _ in reached:
+        if not reached_node.is_leaf:
+            node, left, right = (number[id(each)] for each in (reached_node, *reached_node.children))
             gain = max(models[node].rss - models[left].rss - models[right].rss, 0.0)
-            builder.split(node, one.coef, one.threshold, gain, left, right)
+            builder.split(node, reached_node.coef, reached_node.threshold, gain, left, right)
     return builder.finish(payload=Equations.of(models))
 
 
 class Reduced:
-    """What the choice of one node's hyperplane costs, with everything else as it is.
+    """The cost of one node's hyperplane, with everything else as it is.
 
     X, Z : (m, p) the node's rows, plain and standardized; left, right : (m,) cost of each row in either branch
     left_leaf, right_leaf : (m,) number of the leaf of either branch that a row would end in
@@ -204,7 +210,7 @@ class Reduced:
         left, right = branch.children
         self.left, self.left_leaf = problem.errors(left, rows)
         self.right, self.right_leaf = problem.errors(right, rows)
-        self.leaves = tuple(sum(one.is_leaf for one in _below(side)) for side in (left, right))
+        self.leaves = tuple(sum(node.is_leaf for node in _below(side)) for side in (left, right))
 
     def present(self) -> _Plane:
         """Return the hyperplane that is there."""
@@ -240,8 +246,8 @@ class Reduced:
                 low, high = high, low
             first = self._room(low, self.left_leaf, self.leaves[0])
             last = m - self._room(high, self.right_leaf, self.leaves[1])
-            kept = cuts if not turned else m - cuts  # rows on the left
-            allowed = cuts[(kept >= first) & (kept <= last)]
+            n_left = cuts if not turned else m - cuts  # rows on the left
+            allowed = cuts[(n_left >= first) & (n_left <= last)]
             if len(allowed) == 0:
                 continue
             if turned:
@@ -275,7 +281,7 @@ class Reduced:
         share = float(weights[side > 0.0].sum() / len(side))
         slopes = np.abs((weights * ((side > 0.0) - share)) @ Z)
         l1 = float(slopes.max(initial=0.0))
-        found: list[Array] = []
+        normals: list[Array] = []
         start: Array | None = None
         for _ in range(SURROGATES if l1 > 0.0 else 0):
             l1 /= 5.0
@@ -287,8 +293,8 @@ class Reduced:
             largest = float(np.abs(coef).max(initial=0.0))
             if largest > 0.0:
                 coef /= largest
-                found.append(np.ascontiguousarray(coef / np.sqrt(coef @ coef)))
-        return found
+                normals.append(np.ascontiguousarray(coef / np.sqrt(coef @ coef)))
+        return normals
 
 
 def update(problem: Problem, branch: _Branch, rows: Rows, penalty: float) -> float:
@@ -322,13 +328,13 @@ def update(problem: Problem, branch: _Branch, rows: Rows, penalty: float) -> flo
 
 def refit(problem: Problem, branch: _Branch) -> None:
     """Give every leaf the model of its rows, where the model leaves less error than the one that is there."""
-    for one, rows, _ in _reached(branch, problem):
-        if one.is_leaf:
+    for node, rows, _ in _reached(branch, problem):
+        if node.is_leaf:
             X, y = problem.X[rows], problem.y[rows]
             model = model_of(X, y, problem.settings)
-            new, old = y - model.predict(X), y - one.model.predict(X)
+            new, old = y - model.predict(X), y - node.model.predict(X)
             if new @ new < old @ old:
-                one.model = model
+                node.model = model
 
 
 def run(problem: Problem, root: _Branch, penalty: float) -> Run:
@@ -343,10 +349,10 @@ def run(problem: Problem, root: _Branch, penalty: float) -> Run:
         reached = _reached(root, problem)
         levels = sorted(range(len(reached)), key=lambda number: (-reached[number][2], number))
         for number in levels:
-            one, rows, _ = reached[number]
-            if one.is_leaf:
+            node, rows, _ = reached[number]
+            if node.is_leaf:
                 continue
-            now -= update(problem, one, rows, penalty)
+            now -= update(problem, node, rows, penalty)
             objective.append(now)
             nodes.append(number)
         refit(problem, root)
@@ -387,9 +393,9 @@ def refined(
         return Refined(start, Path([], []), np.empty(0), None)
 
     def fold(out: Rows) -> Fold:
-        kept = np.setdiff1d(np.arange(len(y)), out)
-        space = Problem(np.ascontiguousarray(X[kept]), y[kept], settings)
-        return Fold(space, LabeledRows(X[out], y[out], None), [lambda: grown(kept)])
+        training_rows = np.setdiff1d(np.arange(len(y)), out)
+        space = Problem(np.ascontiguousarray(X[training_rows]), y[training_rows], settings)
+        return Fold(space, LabeledRows(X[out], y[out], None), [lambda: grown(training_rows)])
 
     space = Problem(np.ascontiguousarray(X), y, settings)
     penalties = penalties_of(start, len(y))

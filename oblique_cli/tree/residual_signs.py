@@ -97,8 +97,8 @@ def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int =
         left, right = (Held(model_of(A[side], b[side], settings)) for side in (goes_left, ~goes_left))
         return left, right
 
-    def divide(rows: Rows, depth: int, path: int, own: Held) -> Division | None:
-        model = own.model
+    def divide(rows: Rows, depth: int, path: int, state: Held) -> Division | None:
+        model = state.model
         if len(rows) < 2 * settings.min_leaf or model.rss <= noise or depth == settings.max_depth:
             return None
         A, b = np.ascontiguousarray(X[rows]), y[rows]
@@ -107,23 +107,23 @@ def grow(X: Array, y: Array, proposer: Proposer, settings: Settings, seed: int =
             return None
         node = Node(A, signs, None, 2, depth, "gini", seed=seed, path=path)
         cut = (
-            cut_in_order(node, b, own, proposer, settings)
+            cut_in_order(node, b, state, proposer, settings)
             if order is not None
             else best_cut(node, b, proposer, settings)
         )
         if cut is None or cut.error >= model.rss:
             return None
         goes_left = np.asarray(_core.project(A, cut.coef)) <= cut.threshold
-        below = children(own, A, b, cut.coef, goes_left)
+        below = children(state, A, b, cut.coef, goes_left)
         if below is None:
             return None
         gain = model.rss - cut.error
-        return Division(cut.coef, cut.threshold, gain, goes_left, own=below, worth=gain)
+        return Division(cut.coef, cut.threshold, gain, goes_left, child_states=below, worth=gain)
 
     builder = TreeBuilder(X.shape[1], 1)
     root = Held(model_of(X, y, settings)) if order is None else root_of(X, y, order, settings.linear)
-    held = grow_by(builder, len(y), divide, own=root, most_leaves=settings.max_leaf_nodes, slack=EQUAL)
-    return builder.finish(payload=Equations.of([one.model for one in held]))
+    held = grow_by(builder, len(y), divide, root_state=root, most_leaves=settings.max_leaf_nodes, slack=EQUAL)
+    return builder.finish(payload=Equations.of([state.model for state in held]))
 
 
 def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cut | None:
@@ -135,8 +135,8 @@ def best_cut(node: Node, y: Array, proposer: Proposer, settings: Settings) -> Cu
     passes = Passes(node.X, y, constant=not settings.linear)
     margin = EQUAL * float(((y - y.mean(axis=0)) ** 2).sum())
     best: Cut | None = None
-    for directions, given in _directions(node, proposer):
-        errors, thresholds = passes.along(node.X, directions, given, settings.min_leaf)
+    for directions, fixed_thresholds in _directions(node, proposer):
+        errors, thresholds = passes.along(node.X, directions, fixed_thresholds, settings.min_leaf)
         for k in np.flatnonzero(np.isfinite(errors)).tolist():
             if best is None or errors[k] < best.error - margin:
                 best = Cut(directions[k].copy(), float(thresholds[k]), float(errors[k]))
@@ -154,14 +154,14 @@ def cut_in_order(node: Node, y: Array, held: Held, proposer: Proposer, settings:
     proposals = (group for group in _directions(node, proposer))
     for groups in (proposals, [(np.eye(node.X.shape[1]), None)]):
         planes = [plane for group in groups for plane in planes_in_order(node.X, *group, signs)]
-        own = [] if held.shares_slope else [plane for plane in planes if plane[2] == 0]
+        separate = [] if held.shares_slope else [plane for plane in planes if plane[2] == 0]
         shared = planes if held.shares_slope else [plane for plane in planes if plane[2] != 0]
         rest = held.rest(node.X, y)
-        found = [
+        candidates = [
             best_in_order(node.X, rest, shared, held.bounds, settings.min_leaf, margin),
-            best_of_own_models(node.X, y, own, settings.min_leaf, margin),
+            best_of_own_models(node.X, y, separate, settings.min_leaf, margin),
         ]
-        if cuts := [cut for cut in found if cut is not None]:
+        if cuts := [cut for cut in candidates if cut is not None]:
             best = min(cuts, key=lambda cut: cut.error)
             return Cut(best.coef, best.threshold, best.error)
     return None

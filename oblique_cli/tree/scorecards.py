@@ -1,4 +1,4 @@
-"""Scorecards: what the models in leaves say, as people read them. Nothing here changes what a tree predicts.
+"""Scorecards: readable formulas of the models in leaves. Nothing here changes what a tree predicts.
 
 A model keeps the square of a standardized feature as (z^2 - 1) / sqrt(2) and has a score for each class, of which one
 says nothing where there are two. A reader gets z^2 itself, and of two classes the difference of their scores: the log
@@ -46,7 +46,7 @@ class Score:
     label, against  class codes; against is -1 where every class has a score
     name            of the class, or "yes against no"
     terms           all of them, the largest weight first
-    said            the sum in one line
+    formula         the sum in one line
     """
 
     label: int
@@ -54,7 +54,7 @@ class Score:
     name: str
     intercept: float
     terms: tuple[CardTerm, ...]
-    said: str
+    formula: str
 
 
 def scores_of(
@@ -73,16 +73,16 @@ def scores_of(
 
     feature_names, class_names : (p,), an `Indicator` where a feature is a level, and (C,)
     raw  : terms in the features' own units; squares stay those of standard deviations
-    most : terms that `said` has, all without it; the others are counted
+    most : terms that `formula` has, all without it; the others are counted
     """
     weights, intercepts = models.weights(leaf), models.intercept[leaf]
     if len(weights) == 2:
         sign = 1.0 if first == 1 else -1.0
         weights, intercepts = sign * (weights[1:] - weights[:1]), sign * (intercepts[1:] - intercepts[:1])
-    found = []
-    for k, (own, start) in enumerate(zip(weights, intercepts.tolist(), strict=True)):
+    scores = []
+    for k, (class_weights, start) in enumerate(zip(weights, intercepts.tolist(), strict=True)):
         terms, shift = [], start
-        for term, weight in zip(models.terms, own.tolist(), strict=True):
+        for term, weight in zip(models.terms, class_weights.tolist(), strict=True):
             if not weight:
                 continue
             if term.kind == SQUARE:
@@ -103,9 +103,9 @@ def scores_of(
         if len(class_names) == 2:
             label, against = first, 1 - first
             name = f"{class_names[label]}{BLANK}against{BLANK}{class_names[against]}"
-        said = _sum(shift, terms, precision, most)
-        found.append(Score(label, against, name, float(shift), tuple(terms), said))
-    return tuple(found)
+        formula = _sum(shift, terms, precision, most)
+        scores.append(Score(label, against, name, float(shift), tuple(terms), formula))
+    return tuple(scores)
 
 
 def _named(
@@ -116,20 +116,20 @@ def _named(
     spelled: bool,
     precision: int,
 ) -> str:
-    """What a term is called in a sum. spelled : whether standard deviations are written out"""
+    """The name of a term in a sum. spelled : whether standard deviations are written out"""
     kind, feature, level = term
     name = names[feature]
     if kind == LEVEL:
         known = level_names.get(feature, ())
-        said = known[level] if level < len(known) else str(level)
-        return f"({BLANK.join((name, 'is', spoken(said)))})"
-    said = f"({name.holds()})" if isinstance(name, Indicator) else name
+        label = known[level] if level < len(known) else str(level)
+        return f"({BLANK.join((name, 'is', spoken(label)))})"
+    label = f"({name.holds()})" if isinstance(name, Indicator) else name
     square = SQUARED if kind == SQUARE else ""
     if not spelled:
-        return f"({said}){SQUARED}" if square and BLANK in said and said[0] != "(" else said + square
+        return f"({label}){SQUARED}" if square and BLANK in label and label[0] != "(" else label + square
     center, scale = (number(float(of[feature]), precision) for of in (models.center, models.scale))
     minus = f"+{BLANK}{center[1:]}" if center[0] == "-" else f"-{BLANK}{center}"
-    return f"(({said}{BLANK}{minus}){BLANK}/{BLANK}{scale}){square}"
+    return f"(({label}{BLANK}{minus}){BLANK}/{BLANK}{scale}){square}"
 
 
 def _sum(intercept: float, terms: Sequence[CardTerm], precision: int, most: int | None) -> str:
@@ -148,20 +148,20 @@ def more(rest: int) -> str:
 
 
 def notes_of(models: LeafModels, classes: Sequence[str], first: int, raw: bool) -> list[str]:
-    """Return what a reader has to know of the scores, in sentences."""
+    """Return notes on the scores for the reader, as sentences."""
     if len(classes) == 2:
         a, b = classes[first], classes[1 - first]
-        said = [f"A leaf gives the log odds of {a} against {b}: above 0 the answer is {a}."]
+        notes = [f"A leaf gives the log odds of {a} against {b}: above 0 the answer is {a}."]
     else:
-        said = ["A leaf gives every class a score, and the largest one answers; shares are exp(score) over their sum."]
+        notes = ["A leaf gives every class a score, and the largest one answers; shares are exp(score) over their sum."]
     kinds = {term.kind for term in models.terms}
     if VALUE in kinds and not raw:
-        said.append("In a score a name stands for (value - mean) / SD of the training rows; what is missing adds 0.")
+        notes.append("In a score a name stands for (value - mean) / SD of the training rows; what is missing adds 0.")
     elif VALUE in kinds:
-        said.append("In a score what is missing counts as the mean.")
+        notes.append("In a score what is missing counts as the mean.")
     if LEVEL in kinds:
-        said.append("A level in brackets adds its weight where it holds, and a level that no training row had adds 0.")
+        notes.append("A level in brackets adds its weight where it holds, and a level that no training row had adds 0.")
     if SQUARE in kinds:
         what = "a square" if raw else f"the square of this, as age{SQUARED} for age,"
-        said.append(f"{what[0].upper()}{what[1:]} is taken at most {FARTHEST_SQUARED:g} SD from the mean.")
-    return said
+        notes.append(f"{what[0].upper()}{what[1:]} is taken at most {FARTHEST_SQUARED:g} SD from the mean.")
+    return notes

@@ -1,4 +1,4 @@
-"""The path of sizes of a tree: its nested pruned subtrees, what there is to read in each, how often each is right.
+"""The path of sizes of a tree: its nested pruned subtrees, with the terms and the accuracy of each.
 
 The weakest-link sequence of a grown tree, with the errors of each member in cross-validation of the training rows
 (Breiman et al. 1984, section 3.4.2): what pruning "cv" chooses from, kept for whoever chooses by themselves.
@@ -89,24 +89,27 @@ class SizePath:
 
     def front(self) -> list[int]:
         """Return the members that are more often right than every smaller one, from the smallest."""
-        found: list[int] = []
+        indices: list[int] = []
         for k in reversed(range(len(self.members))):
-            if not found or self.members[k].accuracy > self.members[found[-1]].accuracy:
-                found.append(k)
-        return found
+            if not indices or self.members[k].accuracy > self.members[indices[-1]].accuracy:
+                indices.append(k)
+        return indices
 
     def to_plain(self) -> dict[str, Any]:
         """Return the table as plain data for JSON; the complexity of the tree as grown is None."""
-        rows = [{**one._asdict(), "alpha": one.alpha if np.isfinite(one.alpha) else None} for one in self.members]
+        rows = [
+            {**member._asdict(), "alpha": member.alpha if np.isfinite(member.alpha) else None}
+            for member in self.members
+        ]
         return {"members": rows, "chosen": self.chosen}
 
     def __str__(self) -> str:
         lines = [f"{'':>4}  {'alpha':>10}  {'leaves':>6}  {'terms':>6}  {'% right':>7}  {'std. error':>10}"]
-        for k, one in enumerate(self.members):
-            alpha = f"{one.alpha:.4g}" if np.isfinite(one.alpha) else "as grown"
-            figures = f"{100 * one.accuracy:>7.1f}  {100 * one.standard_error:>10.1f}"
+        for k, member in enumerate(self.members):
+            alpha = f"{member.alpha:.4g}" if np.isfinite(member.alpha) else "as grown"
+            figures = f"{100 * member.accuracy:>7.1f}  {100 * member.standard_error:>10.1f}"
             mark = "  chosen" if k == self.chosen else ""
-            lines.append(f"{k:>4}  {alpha:>10}  {one.n_leaves:>6}  {one.n_terms:>6}  {figures}{mark}")
+            lines.append(f"{k:>4}  {alpha:>10}  {member.n_leaves:>6}  {member.n_terms:>6}  {figures}{mark}")
         return "\n".join(lines)
 
 

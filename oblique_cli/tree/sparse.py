@@ -32,7 +32,7 @@ class SparseTree(NamedTuple):
 
 @dataclass(frozen=True)
 class Light:
-    """What may be left out of the splits of a tree, for people to read: no row it was told from changes its side.
+    """Terms that a display of a tree's splits can omit: without them no training row changes its side.
 
     pairs : (first, second) feature of two indicators of which each row has one: the first is 1 less the second
     cuts  : node -> threshold, and features left out, once the first of each pair stands in the second
@@ -43,7 +43,7 @@ class Light:
 
     @classmethod
     def of(cls, tree: Tree, X: Array, pairs: Sequence[tuple[int, int]] = ()) -> Light:
-        """Return what the training rows X (n, p) leave out; NaN where a value is missing.
+        """Return the terms that the training rows X (n, p) do not need; NaN where a value is missing.
 
         pairs : as in `Light`; one of which some row has none or both stays two features
         At each node that sends rows both ways, terms are tried from the smallest, as in `sparsified` without a loss.
@@ -103,8 +103,8 @@ class Light:
 
 
 def idle_terms(tree: Tree, light: Tree) -> tuple[str, ...]:
-    """Return what is said of terms that a light tree leaves out, nothing if there are none."""
-    before, after = (int(np.count_nonzero(one.coef_)) for one in (tree, light))
+    """Return remarks on the terms that a light tree leaves out, () if there are none."""
+    before, after = (int(np.count_nonzero(each_tree.coef_)) for each_tree in (tree, light))
     if before == after:
         return ()
     gone = f"{before - after} of {before} terms move no training row and are not shown"
@@ -137,14 +137,14 @@ def arrivals(tree: Tree, X: Array) -> list[NDArray[np.intp]]:
     """Return the rows of X (n, p) that arrive at each node, in their order."""
     leaves = tree.apply(X)
     order = np.argsort(leaves, kind="stable")
-    found: list[NDArray[np.intp]] = [np.arange(0)] * tree.n_nodes
+    rows_at: list[NDArray[np.intp]] = [np.arange(0)] * tree.n_nodes
     there, starts = np.unique(leaves[order], return_index=True)
     for leaf, part in zip(there.tolist(), np.split(order, starts[1:]), strict=True):
-        found[leaf] = part
+        rows_at[leaf] = part
     for node in range(tree.n_nodes - 1, -1, -1):
         if not tree.is_leaf[node]:
-            found[node] = np.sort(np.concatenate([found[tree.left[node]], found[tree.right[node]]]))
-    return found
+            rows_at[node] = np.sort(np.concatenate([rows_at[tree.left[node]], rows_at[tree.right[node]]]))
+    return rows_at
 
 
 # What a single split may lose of its decrease of impurity, as it is tried until the whole tree is right enough.
@@ -161,15 +161,15 @@ def simplified(tree: Tree, X: Array, y: Ints, tolerance: float = 0.0, weights: A
     """
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
 
-    def right(found: Tree) -> float:
-        return float(weights[found.labels[found.apply(X)] == y].sum())
+    def right(candidate: Tree) -> float:
+        return float(weights[candidate.labels[candidate.apply(X)] == y].sum())
 
     best = sparsified(tree, X, y, 0.0, weights)
     least = right(tree) - tolerance * float(weights.sum())
     for loss in LOSSES if tolerance > 0.0 else ():
-        found = sparsified(tree, X, y, loss, weights)
-        if right(found.tree) >= least and found.terms_after < best.terms_after:
-            best = found
+        candidate = sparsified(tree, X, y, loss, weights)
+        if right(candidate.tree) >= least and candidate.terms_after < best.terms_after:
+            best = candidate
     return best
 
 
@@ -237,9 +237,9 @@ def _lighter(
         fewer[j] = 0.0
         absent = lacking(X, fewer)
         sums = np.where(absent, 0.0, values @ fewer)
-        found = _best(sums, y, weights, n_classes, absent, to_left, (1.0 - loss) * full)
-        if found is not None:
-            coef, threshold = fewer, found
+        fewer_threshold = _best(sums, y, weights, n_classes, absent, to_left, (1.0 - loss) * full)
+        if fewer_threshold is not None:
+            coef, threshold = fewer, fewer_threshold
             goes_left = _goes_left(coef, threshold, X, values, to_left)
     length = float(np.linalg.norm(coef))
     return coef / length, threshold / length, goes_left
@@ -279,10 +279,10 @@ def _without_idle_terms(tree: Tree, node: int, X: Array, goes_left: NDArray[np.b
             # One feature is taken off the sum: adding up the others anew would take p times as long.
             fewer = sums - coef[j] * values[:, j]
             fewer_lack = None if gaps is None else lacks - gaps[:, j]
-            found = parting(fewer, fewer_lack)
-            if found is None:
+            fewer_threshold = parting(fewer, fewer_lack)
+            if fewer_threshold is None:
                 continue
-            coef[j], threshold, sums, lacks, dropped = 0.0, found, fewer, fewer_lack, dropped + 1
+            coef[j], threshold, sums, lacks, dropped = 0.0, fewer_threshold, fewer, fewer_lack, dropped + 1
             if dropped % EXACT_EVERY == 0:
                 sums = values @ coef
         # What was taken off bit by bit carries rounding; a side counts only by the sum of what stays.
@@ -307,7 +307,7 @@ def scored(tree: Tree, node: int, X: Array) -> Array:
 
 
 def decrease(goes_left: NDArray[np.bool_], y: Ints, weights: Array, n_classes: int) -> float:
-    """Return how much of the weighted Gini impurity of rows goes by dividing them."""
+    """Return the decrease of the weighted Gini impurity of rows by a division."""
 
     def squares(side: NDArray[np.bool_]) -> float:
         counts = np.bincount(y[side], weights[side], n_classes)

@@ -1,4 +1,4 @@
-"""How one node is split: what a heuristic sees, what it proposes, and the exact search among the proposals."""
+"""The split of one node: the input of a heuristic, its proposals, and the exact search among them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ GROWTH_OPTIONS = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """What a heuristic may see of a node. Read only.
+    """The node as a heuristic sees it. Read only.
 
     X : (n, p) float64 C order; y : (n,) int32 codes; weights : (n,) or None; n_classes : of the whole problem
     seed, path : what random numbers of the node are named after: the tree's seed, and the turns taken from the root as
@@ -66,7 +66,7 @@ class Node:
         return self.seed
 
     def search_options(self, seed: int = 0) -> dict[str, Any]:
-        """What the compiled core wants to know of a search at this node. seed : of what it draws there."""
+        """Options of the compiled core for a search at this node. seed : of what it draws there."""
         return {
             "criterion": self.criterion,
             "min_leaf": float(self.min_leaf),
@@ -126,7 +126,7 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Finish:
-    """What becomes of the split that a heuristic has found; nothing by default.
+    """Refinements of the split of a heuristic; none by default.
 
     polish : perturb the hyperplane as OC1 does, from where it is, and keep what is better (Murthy et al. 1994)
     max_terms : most non-zero coefficients, by backward elimination of features (`limited`); None for no limit
@@ -195,7 +195,7 @@ class Proposer(Declared, BaseEstimator, ABC):
 
     @abstractmethod
     def propose(self, node: Node) -> Iterator[Candidates]:
-        """Yield groups of directions, the same whenever asked at a node; yielding nothing makes the node a leaf."""
+        """Yield groups of directions, the same for the same node; yielding nothing makes the node a leaf."""
 
     def native_family(self) -> str | None:
         """The family that grows the same tree with these parameters, or None."""
@@ -211,7 +211,7 @@ class Proposer(Declared, BaseEstimator, ABC):
 
 
 def _fault(proposer: Any) -> str | None:
-    """What is wrong with a heuristic, as it follows its name."""
+    """The fault of a heuristic, as text after its name."""
     if not (isinstance(proposer, type) and issubclass(proposer, Proposer)):
         return "is no subclass of Proposer"
     if inspect.isabstract(proposer):
@@ -239,7 +239,7 @@ def _fault(proposer: Any) -> str | None:
 
 
 def _fault_of_attributes(proposer: type[Proposer]) -> str | None:
-    """What is wrong with what a heuristic says of itself, as it follows its name."""
+    """The fault of a heuristic's declaration, as text after its name."""
     for name in ("constraints", "aliases", "tree_defaults"):
         if not isinstance(getattr(proposer, name), Mapping):
             return f"has {name} {getattr(proposer, name)!r}, which must be a mapping of the names of parameters"
@@ -256,12 +256,12 @@ def _fault_of_attributes(proposer: type[Proposer]) -> str | None:
 
 
 def _native_fault(native: str, proposer: Proposer) -> str | None:
-    """What is wrong with the native growth of a heuristic, as it follows the name of the heuristic."""
+    """The fault of the native growth of a heuristic, as text after the heuristic's name."""
     families = _core.families()
     if native not in families:
         return f"has native {native!r}, which is no family of the core; it knows {', '.join(sorted(families))}"
-    given, wanted = set(proposer.native_options()), set(families[native]) - GROWTH_OPTIONS
-    faults = [("lacks", wanted - given), ("has too many, namely", given - wanted)]
+    options, wanted = set(proposer.native_options()), set(families[native]) - GROWTH_OPTIONS
+    faults = [("lacks", wanted - options), ("has too many, namely", options - wanted)]
     words = " and ".join(f"{verb} {', '.join(map(repr, sorted(names)))}" for verb, names in faults if names)
     return f"has native_options() that are not those of family {native!r}: it {words}" if words else None
 
@@ -303,23 +303,23 @@ def proposed(proposer: Proposer, node: Node) -> Iterator[Candidates]:
         yield group
 
 
-def _no_candidates(proposer: Proposer, found: Any) -> PluginError:
+def _no_candidates(proposer: Proposer, output: Any) -> PluginError:
     who = f"{source_of(type(proposer))}: {type(proposer).__name__}.propose"
-    return PluginError(f"{who} must yield Candidates, such as Candidates.axes(). Got {quoted(found)}.")
+    return PluginError(f"{who} must yield Candidates, such as Candidates.axes(). Got {quoted(output)}.")
 
 
 def finished(node: Node, proposer: Proposer, split: Split, min_leaf: float, finish: Finish) -> Split | None:
-    """Return what `finish` makes of a split that a heuristic has found, None if it leaves nothing of it.
+    """Return the split of a heuristic as refined by `finish`, None if nothing is left of it.
 
     The hyperplane is polished, then limited to few features, then the best axis takes its place if that is good enough.
     """
     if finish.polish:
         split = polished(node, split, min_leaf)
     if finish.max_terms is not None:
-        found = limited(node, proposer, split, min_leaf, finish)
-        if found is None:
+        sparser = limited(node, proposer, split, min_leaf, finish)
+        if sparser is None:
             return None
-        split = found
+        split = sparser
     further = np.count_nonzero(split.coef) - 1
     axis = search(node, [Candidates.axes()], min_leaf) if finish.split_cost > 0.0 and further > 0 else None
     if axis is None:
@@ -336,8 +336,8 @@ def _slack(node: Node) -> float:
 def polished(node: Node, split: Split, min_leaf: float) -> Split:
     """Return a split whose hyperplane is perturbed as OC1 does, if that is better."""
     options = node.search_options(node.tree_seed) | {"min_leaf": float(min_leaf)}
-    given = (split.coef, split.threshold, split.gain, node.core_path)
-    coef, threshold, gain = _core.polish(node.X, node.y, node.weights, node.n_classes, options, *given)
+    start = (split.coef, split.threshold, split.gain, node.core_path)
+    coef, threshold, gain = _core.polish(node.X, node.y, node.weights, node.n_classes, options, *start)
     return Split(coef, threshold, gain, split.order)
 
 
@@ -351,12 +351,12 @@ def limited(node: Node, proposer: Proposer, split: Split, min_leaf: float, finis
     most = finish.max_terms or len(split.coef)
     if np.count_nonzero(split.coef) <= most:
         return split
-    found: Split | None = split
-    while found and (count := int(np.count_nonzero(found.coef))) > most:
-        chosen = widest_terms(node, found.coef, max(most, (count + 1) // 2))
-        found = _on_chosen(node, proposer, found.coef, chosen, min_leaf, finish)
+    best: Split | None = split
+    while best and (count := int(np.count_nonzero(best.coef))) > most:
+        chosen = widest_terms(node, best.coef, max(most, (count + 1) // 2))
+        best = _on_chosen(node, proposer, best.coef, chosen, min_leaf, finish)
     axis = search(node, [Candidates.axes()], min_leaf)
-    return found if axis is None or (found and found.gain > axis.gain + _slack(node)) else axis
+    return best if axis is None or (best and best.gain > axis.gain + _slack(node)) else axis
 
 
 def widest_terms(node: Node, coef: Array, count: int) -> NDArray[np.intp]:
@@ -382,16 +382,16 @@ def _on_chosen(
     part = replace(node, X=np.ascontiguousarray(node.X[:, chosen]))
     rest = coef[chosen] / np.linalg.norm(coef[chosen])
     along = search(part, [Candidates.directions(rest[None])], min_leaf)
-    found = search(part, proposed(proposer, part), min_leaf)
-    if found and finish.polish:
-        found = polished(part, found, min_leaf)
-    if along and not (found and found.gain >= along.gain - _slack(node)):
-        found = along
-    if found is None:
+    best = search(part, proposed(proposer, part), min_leaf)
+    if best and finish.polish:
+        best = polished(part, best, min_leaf)
+    if along and not (best and best.gain >= along.gain - _slack(node)):
+        best = along
+    if best is None:
         return None
     whole = np.zeros(len(coef))
-    whole[chosen] = found.coef
-    return found._replace(coef=whole)
+    whole[chosen] = best.coef
+    return best._replace(coef=whole)
 
 
 def impurity(class_weights: Array, criterion: str) -> float:
@@ -413,7 +413,7 @@ def search(node: Node, groups: Iterable[Candidates], min_leaf: float = 1.0, exha
     if not candidates and node.signs is None:
         return None
     strict = node.ties == "strict"
-    found = _core.search(
+    result = _core.search(
         node.X,
         node.y,
         node.weights,
@@ -427,4 +427,4 @@ def search(node: Node, groups: Iterable[Candidates], min_leaf: float = 1.0, exha
         low=node.bounds.low,
         high=node.bounds.high,
     )
-    return None if found is None else Split(*found)
+    return None if result is None else Split(*result)

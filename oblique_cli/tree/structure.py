@@ -70,9 +70,9 @@ class Tree:
 
     def changed(self, **parts: Any) -> Tree:
         """Return the tree with other parts, by the names of the constructor."""
-        own = {name: getattr(self, name) for name in ("left", "right", "thresholds", "counts", "gains", "n_rows")}
-        own |= {name: getattr(self, name) for name in ("levels", "level_scores", "missing_left", "payload")}
-        return Tree(**({"coef": self.coef_} | own | parts))
+        fields = {name: getattr(self, name) for name in ("left", "right", "thresholds", "counts", "gains", "n_rows")}
+        fields |= {name: getattr(self, name) for name in ("levels", "level_scores", "missing_left", "payload")}
+        return Tree(**({"coef": self.coef_} | fields | parts))
 
     @property
     def is_regression(self) -> bool:
@@ -125,7 +125,7 @@ class Tree:
 
     @property
     def n_terms(self) -> int:
-        """What there is to read: leaves, coefficients of hyperplanes and coefficients of models in leaves, together."""
+        """The size for a reader: leaves, coefficients of hyperplanes and coefficients of models in leaves, together."""
         in_leaves = self.payload.n_terms(np.flatnonzero(self.is_leaf))
         return self.n_leaves + int(np.count_nonzero(self.coef_)) + in_leaves
 
@@ -259,20 +259,20 @@ class Tree:
 
     def collapse(self, leaves: NDArray[np.bool_]) -> Tree:
         """Return the tree in which every marked node is a leaf, without models in leaves. leaves : (n_nodes,) bool."""
-        kept, left, right = numbered(self.left, self.right, leaves)
+        order, left, right = numbered(self.left, self.right, leaves)
         inner = left >= 0
         return Tree(
             left,
             right,
-            np.where(inner[:, None], self.coef_[kept], 0.0),
-            np.where(inner, self.thresholds[kept], 0.0),
-            self.counts[kept],
-            np.where(inner, self.gains[kept], 0.0),
-            self.n_rows[kept],
+            np.where(inner[:, None], self.coef_[order], 0.0),
+            np.where(inner, self.thresholds[order], 0.0),
+            self.counts[order],
+            np.where(inner, self.gains[order], 0.0),
+            self.n_rows[order],
             self.levels,
-            np.where(inner[:, None], self.level_scores[kept], 0.0),
-            None if self.missing_left is None else inner & self.missing_left[kept],
-            self.payload.at(kept),
+            np.where(inner[:, None], self.level_scores[order], 0.0),
+            None if self.missing_left is None else inner & self.missing_left[order],
+            self.payload.at(order),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -283,8 +283,8 @@ class Tree:
             data |= {"levels": list(self.levels), "level_scores": self.level_scores.tolist()}
         if self.missing_left is not None:
             data["missing_left"] = self.missing_left.tolist()
-        said = self.payload.plain()
-        return data | ({"equations": said} if self.is_regression else said)
+        payload = self.payload.plain()
+        return data | ({"equations": payload} if self.is_regression else payload)
 
     def __getstate__(self) -> dict[str, Any]:
         # The compiled traversal is rebuilt on demand and cannot be pickled.
@@ -315,13 +315,13 @@ def lacking(X: Array, coef: Array) -> NDArray[np.bool_]:
     return np.asarray(np.isnan(X[:, coef != 0.0]).any(axis=1))
 
 
-def check_probabilities(found: Array | None, shape: tuple[int, ...]) -> None:
-    """Raise ValueError unless `found` is None or has the probabilities of a tree. shape : (n_nodes, C)"""
-    if found is None:
+def check_probabilities(probabilities: Array | None, shape: tuple[int, ...]) -> None:
+    """Raise ValueError unless `probabilities` is None or has the probabilities of a tree. shape : (n_nodes, C)"""
+    if probabilities is None:
         return
-    if found.shape != shape:
-        raise ValueError(f"probabilities must have shape {shape}. Got {found.shape}")
-    if not ((found >= 0.0).all() and (np.abs(found.sum(axis=1) - 1.0) < 1e-9).all()):
+    if probabilities.shape != shape:
+        raise ValueError(f"probabilities must have shape {shape}. Got {probabilities.shape}")
+    if not ((probabilities >= 0.0).all() and (np.abs(probabilities.sum(axis=1) - 1.0) < 1e-9).all()):
         raise ValueError("probabilities must not be negative and must add up to 1 at every node")
 
 
@@ -392,29 +392,29 @@ class TreeBuilder:
         shapes = {"counts": (n, self.n_classes), "children": (n, 2), "coef": (n, self.n_features)}
         shapes |= {"level_scores": (n, sum(self.levels))}
         whole = {"n_rows": np.int64, "children": np.int64, "missing_left": np.bool_}
-        found = {}
+        arrays = {}
         for name in (*nothing, "counts", "n_rows"):
             array: NDArray[Any] = np.zeros(shapes.get(name, (n,)), whole.get(name, np.float64))
             for i, node in enumerate(nodes):
                 array[i] = node.get(name) if node.get(name) is not None else nothing[name]
-            found[name] = array
-        return found
+            arrays[name] = array
+        return arrays
 
     def finish(self, root: int = 0, payload: Payload = SHARES) -> Tree:
         """Return the tree below `root`, numbered as `numbered` says. payload : of the nodes as they were appended"""
         arrays = self.to_arrays()
         order, left, right = numbered(arrays["children"][:, 0], arrays["children"][:, 1], root=root)
-        own = {name: values[order] for name, values in arrays.items()}
+        ordered = {name: values[order] for name, values in arrays.items()}
         return Tree(
             left,
             right,
-            own["coef"],
-            own["threshold"],
-            own["counts"],
-            own["gain"],
-            own["n_rows"],
+            ordered["coef"],
+            ordered["threshold"],
+            ordered["counts"],
+            ordered["gain"],
+            ordered["n_rows"],
             self.levels,
-            own["level_scores"],
-            own["missing_left"] if self.takes_missing else None,
+            ordered["level_scores"],
+            ordered["missing_left"] if self.takes_missing else None,
             payload.at(order),
         )

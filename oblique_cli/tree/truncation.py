@@ -1,7 +1,7 @@
 """Answers of linear leaves that are held near the targets they were fitted to.
 
-A linear model says anything far from its rows. Raymaekers et al. (2024) hold predictions of PILOT within
-1.5 times the range of the training targets, around its middle; the same may be asked of each leaf's own rows.
+A linear model is unbounded far from its rows. Raymaekers et al. (2024) hold predictions of PILOT within
+1.5 times the range of the training targets, around its middle; the same is possible for each leaf's own rows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def truncated(tree: Tree, X: Array, y: Array, which: str) -> Tree:
     if which == NONE:
         return tree
     groups = [y] * tree.n_nodes if which == ALL else [y[rows] for rows in arrivals(tree, X)]
-    ends = np.array([np.stack([own.min(axis=0), own.max(axis=0)], axis=-1) for own in groups])
+    ends = np.array([np.stack([targets.min(axis=0), targets.max(axis=0)], axis=-1) for targets in groups])
     room = 0.5 * (WIDTH - 1.0) * (ends[..., 1] - ends[..., 0])
     bounds = ends + room[..., None] * [-1.0, 1.0]
     return tree.changed(payload=replace(tree.equations, bounds=bounds))

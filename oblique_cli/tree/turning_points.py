@@ -51,12 +51,12 @@ def turning_points(
         if discrete[j]:
             starts = np.flatnonzero(np.r_[True, rows[1:, j] != rows[:-1, j]])
             sizes = np.diff(np.r_[starts, len(rows)])
-            found = np.add.reduceat(rows, starts, axis=0) / sizes[:, None]
-            found[:, j] = rows[starts, j]  # the value itself, without the rounding of a mean
+            turns = np.add.reduceat(rows, starts, axis=0) / sizes[:, None]
+            turns[:, j] = rows[starts, j]  # the value itself, without the rounding of a mean
         else:
-            found = _turns(_windows(rows, subset_size, step), j, cos_beta)
-        planes.append(np.full(len(found), j))
-        centroids.append(found)
+            turns = _turns(_windows(rows, subset_size, step), j, cos_beta)
+        planes.append(np.full(len(turns), j))
+        centroids.append(turns)
     points = np.vstack(centroids)
     return TurningPoints(np.concatenate(planes), points[:, :-1], points[:, -1])
 

@@ -91,7 +91,7 @@ def test_columns_are_features_squares_and_indicators_of_levels():
     mean = v @ indicators / 5.0
     np.testing.assert_allclose(found[:, 2:], (indicators - mean) / np.sqrt(mean * (1 - mean)))
     scores = np.random.default_rng(0).normal(size=(1, 3, 7))
-    kept = seen.kept(scores, SQUARES)
+    kept = seen.as_leaf_models(scores, SQUARES)
     np.testing.assert_allclose(kept.scores(X, np.zeros(4, int)), found @ scores[0, :, :-1].T + scores[0, :, -1])
     assert not kept.level_coef[0, :, [0, 5, 6, 7]].any()
 

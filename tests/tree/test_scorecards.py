@@ -67,7 +67,7 @@ def test_the_printed_card_gives_the_scores_of_the_model(bent, classes, raw, firs
             assert (one.label, one.against) == (first, 1 - first)
             expected = [expected[first] - expected[1 - first]]
         for one, score in zip(found, expected, strict=True):
-            assert recounted(one.said, value) == pytest.approx(score, rel=1e-9, abs=1e-12 * scale + 1e-9)
+            assert recounted(one.formula, value) == pytest.approx(score, rel=1e-9, abs=1e-12 * scale + 1e-9)
             sizes = [abs(term.weight) for term in one.terms]
             assert sizes == sorted(sizes, reverse=True)
 
@@ -77,7 +77,7 @@ def test_terms_that_are_not_written_are_counted():
     tree = make("hhcart_a", max_depth=0, leaf_models="logistic", leaf_penalty=1.0).fit(X, y).tree_
     names = [f"x{j}" for j in range(X.shape[1])]
     for most, rest in ((7, "and 2 more terms"), (8, "and 1 more term"), (9, "")):
-        said = scores_of(tree.leaf_models, 0, names, list("uvwxyz"), most=most)[0].said
+        said = scores_of(tree.leaf_models, 0, names, list("uvwxyz"), most=most)[0].formula
         assert said.endswith(rest) and said.count(" x") == most and ("more" in said) == bool(rest)
 
 
@@ -93,7 +93,7 @@ def test_levels_and_indicators_stand_in_brackets():
     )
     names = [Indicator("island", "Dream"), "job"]
     found = scores_of(models, 0, names, list("abc"), level_names={1: ["clerk", "smith", "sea man"]})
-    said = [one.said.replace(BLANK, " ") for one in found]
+    said = [one.formula.replace(BLANK, " ") for one in found]
     assert said[0] == "0 + 1 (island is Dream) + 0.25 (job is smith)"
     assert said[1] == "1 + 1 (island is Dream)"
     assert said[2] == "2 - 2 (job is sea man) + 1 (island is Dream)"

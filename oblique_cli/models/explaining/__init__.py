@@ -1,4 +1,4 @@
-"""Why a fitted tree says what it says of one row, and the nearest row of which it says something else."""
+"""Explanations of single predictions: path, contributions of columns, and the nearest row of another class."""
 
 from oblique_cli.models.explaining.explanation import Explanation, explain
 from oblique_cli.models.explaining.spread import Spread

@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Contribution:
-    """What one column adds to the distance of a row from a hyperplane.
+    """The contribution of one column to the distance of a row from a hyperplane.
 
     column  its name; value : of the row, a number, a level or None where missing
     amount  coefficient times (value - training mean), divided as the distance is; positive to the right; None where a
@@ -80,7 +80,7 @@ class Change:
     """The nearest change of the row that leads to another class.
 
     distance     Euclidean, in standard deviations of the training columns
-    predicted    what the model says of the changed row, asked anew
+    predicted    prediction for the changed row, computed anew
     node         leaf of the changed row; row : the changed row as `predict` takes it
     """
 
@@ -93,7 +93,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why a tree says what it says of a row.
+    """The explanation of a tree's prediction for a row.
 
     predicted  label as text, or a number in regression; None for a row without a prediction, whose `missing` is the
                column that it lacks
@@ -127,7 +127,7 @@ class Explanation:
 
     @property
     def cut(self) -> float | None:
-        """What the equation gives where the leaf's bounds keep the model from saying it, else None."""
+        """The value of the equation where it lies outside the leaf's bounds, else None."""
         if self.bounds is None or not isinstance(self.predicted, float):
             return None
         low, high = self.bounds
@@ -154,7 +154,7 @@ def explain(
     fix: Sequence[str] = (),
     to: str | None = None,
 ) -> Explanation:
-    """Explain what a fitted tree says of one row, and find the nearest change to another class.
+    """Explain a fitted tree's prediction for one row, and find the nearest change to another class.
 
     model      a `Model`, or a fitted estimator
     row        (p,) as `Model.predict` takes it: numbers, NaN for a missing cell, codes of levels
@@ -165,7 +165,7 @@ def explain(
 
     The change is the exact solution of a quadratic program for each leaf of another class: of all rows that stay at
     least 1e-6 standard deviations inside the leaf (1e-10 if the leaf is thinner), the nearest one in the Euclidean
-    distance in standard deviations. Numbers may be anything: whole ones become fractions, which is said. In a tree with
+    distance in standard deviations. Whole numbers may become fractions, which the result marks. In a tree with
     models in its leaves there is a program for each leaf and class, the row's own leaf included, and more inequalities:
     one for each class that the score must exceed. With squares among these the nearest of several searches is taken,
     and `at_least` says how near any change can be.
@@ -180,7 +180,7 @@ def explain(
             f"{procedure.title} is a vote of {len(procedure.trees)} trees, and only a single tree can be explained; "
             "fit one, as by --algorithm hhcart_a."
         )
-    given = _checked_row(procedure, row)
+    raw_row = _checked_row(procedure, row)
     names = [cell.name for cell in procedure.cells]
     for name in fix:
         if name not in names:
@@ -194,7 +194,7 @@ def explain(
     if len(spread.means) != len(names):
         raise ConfigError(f"reference must have {len(names)} columns. Got {len(spread.means)}.")
     fills = [math.nan if cell.fill is None else cell.fill for cell in procedure.cells]
-    filled = np.where(np.isnan(given), fills, given)
+    filled = np.where(np.isnan(raw_row), fills, raw_row)
     lacking = next((j for j in procedure.needed if math.isnan(filled[j])), None)
     if lacking is not None:
         return Explanation(None, -1, 0, {}, (), (), 0.0, None, (), names[lacking])
@@ -203,7 +203,7 @@ def explain(
             f"{procedure.title} cannot be explained where it takes the numbers of a column for levels, only exported "
             "and drawn: a level has no distance from another one."
         )
-    steps, node = _path(procedure, filled, given, spread)
+    steps, node = _path(procedure, filled, raw_row, spread)
     tree = model.fitted.state.get("tree_")
     if of_classes(tree):
         sides = turned(tree)
@@ -211,36 +211,39 @@ def explain(
     leaf = procedure.tree.leaf(node)
     if procedure.is_regression:
         parts = tuple(
-            Contribution(names[t.cell], shown(procedure, t.cell, given), t.coef * float(filled[t.cell]))
+            Contribution(names[t.cell], shown(procedure, t.cell, raw_row), t.coef * float(filled[t.cell]))
             if t.level == NUMBER
-            else Contribution(names[t.cell], shown(procedure, t.cell, given), t.coef * t.holds(float(filled[t.cell])))
+            else Contribution(names[t.cell], shown(procedure, t.cell, raw_row), t.coef * t.holds(float(filled[t.cell])))
             for t in leaf.terms
         )
-        value = float(_said(model, procedure, given))
-        found = Explanation(value, node, leaf.n_rows, {}, steps, parts, leaf.intercept, None, ())
-        return replace(found, bounds=leaf.bounds)
+        value = float(_prediction(model, procedure, raw_row))
+        explanation = Explanation(value, node, leaf.n_rows, {}, steps, parts, leaf.intercept, None, ())
+        return replace(explanation, bounds=leaf.bounds)
     free = np.array(
         [
-            not cell.levels and name not in fix and not math.isnan(given[j]) and spread.deviations[j] > 0.0
+            not cell.levels and name not in fix and not math.isnan(raw_row[j]) and spread.deviations[j] > 0.0
             for j, (cell, name) in enumerate(zip(procedure.cells, names, strict=True))
         ]
     )
     held = tuple(name for j, name in enumerate(names) if not free[j] and j in procedure.used)
-    said = str(_said(model, procedure, given))
+    predicted = str(_prediction(model, procedure, raw_row))
     deviations = np.array(spread.deviations)
     counts = dict(zip(procedure.classes, leaf.counts, strict=False))
-    found = Explanation(said, procedure.tree.number(node), leaf.n_rows, counts, steps, (), 0.0, None, held)
+    explanation = Explanation(predicted, procedure.tree.number(node), leaf.n_rows, counts, steps, (), 0.0, None, held)
     if leaf.scores is None:
         tree = procedure.tree
         wanted = None if to is None else procedure.classes.index(to)
         leaves = [n for n in tree.leaf_nodes if (k := tree.leaf(n).label) != leaf.label and wanted in (None, k)]
-        rows = sorted(candidates(procedure, filled, deviations, free, leaves), key=lambda one: (one.distance, one.node))
-        changes = (_checked(model, procedure, given, one, spread, free) for one in rows)
-        return replace(found, change=next((change for change in changes if change is not None), None))
-    shares = model.predict_proba(_asked(procedure, given)[None])[0]
-    code = procedure.classes.index(said)
-    found = replace(
-        _of_scores(found, procedure, leaf.scores, code, given, filled),
+        rows = sorted(
+            candidates(procedure, filled, deviations, free, leaves),
+            key=lambda candidate: (candidate.distance, candidate.node),
+        )
+        changes = (_checked(model, procedure, raw_row, candidate, spread, free) for candidate in rows)
+        return replace(explanation, change=next((change for change in changes if change is not None), None))
+    shares = model.predict_proba(_row_for_predict(procedure, raw_row)[None])[0]
+    code = procedure.classes.index(predicted)
+    explanation = replace(
+        _of_scores(explanation, procedure, leaf.scores, code, raw_row, filled),
         shares=dict(zip(procedure.classes, shares.tolist(), strict=True)),
     )
     codes = [k for k in leaf.scores.classes if k != code and to in (None, procedure.classes[k])]
@@ -250,38 +253,42 @@ def explain(
         if best is not None and region.above >= best.distance:
             break  # those behind it are no nearer either
         at_least = min(at_least, region.at_least)
-        for one in changed_rows(region, filled, deviations) if best is None or region.at_least < best.distance else ():
-            change = _checked(model, procedure, given, one, spread, free)
+        for candidate in (
+            changed_rows(region, filled, deviations) if best is None or region.at_least < best.distance else ()
+        ):
+            change = _checked(model, procedure, raw_row, candidate, spread, free)
             if change is not None:
                 best = change if best is None or change.distance < best.distance else best
                 break
-    return replace(found, change=best, at_least=at_least)
+    return replace(explanation, change=best, at_least=at_least)
 
 
 def _of_scores(
-    found: Explanation, procedure: Procedure, scores: Scores, code: int, given: Array, filled: Array
+    explanation: Explanation, procedure: Procedure, scores: Scores, code: int, raw_row: Array, filled: Array
 ) -> Explanation:
     """The log odds of the predicted class against the likeliest other one, column by column."""
     reached = scores.of(filled.tolist())
-    own = scores.classes.index(code)
-    rivals = [k for k in range(len(reached)) if k != own]
+    predicted = scores.classes.index(code)
+    rivals = [k for k in range(len(reached)) if k != predicted]
     if not rivals:
-        return found
+        return explanation
     rival = max(rivals, key=lambda k: reached[k])
     amounts: dict[int, float] = {}
     for part in scores.parts:
         cell = part.column.cell
         z = part.column.of(float(filled[cell]))
-        amount = (part.coef[own] - part.coef[rival]) * z
+        amount = (part.coef[predicted] - part.coef[rival]) * z
         if part.curve:
-            amount += (part.curve[own] - part.curve[rival]) * square_of(z)
+            amount += (part.curve[predicted] - part.curve[rival]) * square_of(z)
         amounts[cell] = amounts.get(cell, 0.0) + amount
     parts = tuple(
-        Contribution(procedure.cells[j].name, shown(procedure, j, given), amounts[j])
+        Contribution(procedure.cells[j].name, shown(procedure, j, raw_row), amounts[j])
         for j in sorted(amounts, key=lambda j: (-abs(amounts[j]), j))
     )
     against = procedure.classes[scores.classes[rival]]
-    return replace(found, equation=parts, intercept=scores.intercept[own] - scores.intercept[rival], against=against)
+    return replace(
+        explanation, equation=parts, intercept=scores.intercept[predicted] - scores.intercept[rival], against=against
+    )
 
 
 def _known(procedure: Procedure) -> str:
@@ -298,22 +305,22 @@ def _checked_row(procedure: Procedure, row: Sequence[float] | Array) -> Array:
     return values
 
 
-def _said(model: Model, procedure: Procedure, row: Array) -> Any:
-    """What `predict` says of a row."""
-    (found,) = model.predict(_asked(procedure, row)[None])
+def _prediction(model: Model, procedure: Procedure, row: Array) -> Any:
+    """The prediction of `predict` for a row."""
+    (prediction,) = model.predict(_row_for_predict(procedure, row)[None])
     if procedure.is_regression or model.has_codes:
-        return found
+        return prediction
     known = model.fitted.state["classes_"].tolist()
-    return procedure.classes[known.index(found)]
+    return procedure.classes[known.index(prediction)]
 
 
-def _asked(procedure: Procedure, row: Array) -> Array:
-    """The row as `predict` takes it: a gap in a column without use is no reason to refuse."""
-    asked = row.copy()
+def _row_for_predict(procedure: Procedure, row: Array) -> Array:
+    """The row as `predict` takes it: missing numbers of unused columns become 0."""
+    values = row.copy()
     for j, cell in enumerate(procedure.cells):
         if j not in procedure.used and not cell.levels:
-            asked[j] = np.nan_to_num(asked[j])
-    return asked
+            values[j] = np.nan_to_num(values[j])
+    return values
 
 
 def shown(procedure: Procedure, j: int, row: Array) -> float | str | None:
@@ -326,7 +333,7 @@ def shown(procedure: Procedure, j: int, row: Array) -> float | str | None:
     return cell.levels[int(value)] if 0 <= value < len(cell.levels) and value == int(value) else "a level never seen"
 
 
-def _path(procedure: Procedure, filled: Array, given: Array, spread: Spread) -> tuple[tuple[Step, ...], int]:
+def _path(procedure: Procedure, filled: Array, raw_row: Array, spread: Spread) -> tuple[tuple[Step, ...], int]:
     tree = procedure.tree
     steps, node = [], 0
     while tree.left[node] >= 0:
@@ -334,7 +341,7 @@ def _path(procedure: Procedure, filled: Array, given: Array, spread: Spread) -> 
         total, lacking = total_of(split.lanes, filled)
         left = bool(split.missing_left) if lacking else total <= split.threshold
         steps.append(
-            _step(procedure, tree.number(node), split, None if lacking else total, left, filled, given, spread)
+            _step(procedure, tree.number(node), split, None if lacking else total, left, filled, raw_row, spread)
         )
         node = tree.left[node] if left else tree.right[node]
     return tuple(steps), node
@@ -347,7 +354,7 @@ def _step(
     total: float | None,
     left: bool,
     filled: Array,
-    given: Array,
+    raw_row: Array,
     spread: Spread,
 ) -> Step:
     scaled = [t.coef * spread.deviations[t.cell] for t in split.terms if t.level == NUMBER]
@@ -367,7 +374,7 @@ def _step(
     parts = tuple(
         Contribution(
             procedure.cells[j].name,
-            shown(procedure, j, given),
+            shown(procedure, j, raw_row),
             None if math.isnan(amounts[j]) else amounts[j],
         )
         for j in order
@@ -383,23 +390,26 @@ def _step(
 
 
 def _checked(
-    model: Model, procedure: Procedure, given: Array, one: Candidate, spread: Spread, free: NDArray[np.bool_]
+    model: Model, procedure: Procedure, raw_row: Array, candidate: Candidate, spread: Spread, free: NDArray[np.bool_]
 ) -> Change | None:
-    """The change to a row, if `predict` says of it the class that it is to have, and None if not: rounding decides in a
-    leaf as thin as a few bits."""
-    changed = np.where(free, one.row, given)
-    said = str(_said(model, procedure, changed))
-    if said != procedure.classes[one.code if one.code >= 0 else procedure.tree.leaf(one.node).label]:
+    """The change of a row, or None if `predict` does not give the changed row its class: rounding decides in a leaf as
+    thin as a few bits."""
+    changed = np.where(free, candidate.row, raw_row)
+    predicted = str(_prediction(model, procedure, changed))
+    if (
+        predicted
+        != procedure.classes[candidate.code if candidate.code >= 0 else procedure.tree.leaf(candidate.node).label]
+    ):
         return None
     columns = [
         ColumnChange(
             procedure.cells[j].name,
-            float(given[j]),
+            float(raw_row[j]),
             float(changed[j]),
-            float((changed[j] - given[j]) / spread.deviations[j]),
+            float((changed[j] - raw_row[j]) / spread.deviations[j]),
             spread.whole[j] and changed[j] != round(changed[j]),
         )
-        for j in np.flatnonzero(free & (changed != given)).tolist()
+        for j in np.flatnonzero(free & (changed != raw_row)).tolist()
     ]
     columns.sort(key=lambda change: -abs(change.deviations))
-    return Change(one.distance, said, procedure.tree.number(one.node), tuple(columns), changed)
+    return Change(candidate.distance, predicted, procedure.tree.number(candidate.node), tuple(columns), changed)

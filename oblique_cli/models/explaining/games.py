@@ -112,7 +112,7 @@ class TreeGame:
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """What one column adds to the outputs in a leaf: all terms and scaled columns of it."""
+    """The contribution of one column to the outputs in a leaf: all its terms and scaled columns."""
 
     cell: int
     terms: tuple[Term, ...]
@@ -142,12 +142,12 @@ def _holds(values: Array, level: int) -> Array:
 
 def players_of(procedure: Procedure) -> list[int]:
     """Return the cell that each of `Procedure.columns` stands on: a column of codes on that of its numbers."""
-    return [*range(len(procedure.cells)), *(one.term.cell for one in procedure.coded)]
+    return [*range(len(procedure.cells)), *(code_column.term.cell for code_column in procedure.coded)]
 
 
 def game_of(procedure: Procedure, tree: Steps, output: str) -> TreeGame:
     """Return one tree as a game. output : as `outputs_of` names it"""
-    players, n_outputs = players_of(procedure), n_told(procedure, output)
+    players, n_outputs = players_of(procedure), n_free_outputs(procedure, output)
     terms: list[tuple[float, int, int, bool, int]] = []
     features: list[int] = []
     sums = _Sums(len(players))
@@ -206,16 +206,16 @@ def unrotated(term: Term, tree: Steps, n_columns: int) -> list[Term]:
     """Return the terms that a term stands for: itself, or those of its rotated feature."""
     if term.cell < n_columns:
         return [term]
-    return [Term(term.coef * one.coef, one.cell, one.level) for one in tree.rotated[term.cell - n_columns]]
+    return [Term(term.coef * part.coef, part.cell, part.level) for part in tree.rotated[term.cell - n_columns]]
 
 
 def _leaf(procedure: Procedure, leaf: Leaf, output: str, n_outputs: int) -> tuple[Array, list[_Part]]:
-    """Return what a leaf gives to start from, and what columns add."""
+    """Return the constant of a leaf, and the contributions of columns."""
     if output == VALUE:
         terms: dict[int, list[Term]] = {}
         for term in leaf.terms:
             terms.setdefault(term.cell, []).append(term)
-        return np.array([leaf.intercept]), [_Part(cell, tuple(own), (), 1) for cell, own in terms.items()]
+        return np.array([leaf.intercept]), [_Part(cell, tuple(cell_terms), (), 1) for cell, cell_terms in terms.items()]
     if output == PROBABILITY:
         if procedure.voting == MAJORITY:
             return np.arange(n_outputs) == leaf.label, []
@@ -226,8 +226,8 @@ def _leaf(procedure: Procedure, leaf: Leaf, output: str, n_outputs: int) -> tupl
 
 def centered(values: Sequence[float], n_outputs: int) -> Array:
     """Return the first of some scores less the mean of all of them, (n_outputs,)."""
-    found = np.array(values, np.float64)
-    return np.asarray((found - found.mean())[:n_outputs])
+    array = np.array(values, np.float64)
+    return np.asarray((array - array.mean())[:n_outputs])
 
 
 def _scores(scores: Scores, n_outputs: int) -> tuple[Array, list[_Part]]:
@@ -237,11 +237,11 @@ def _scores(scores: Scores, n_outputs: int) -> tuple[Array, list[_Part]]:
     for part in scores.parts:
         curve = centered(part.curve, n_outputs) if part.curve else None
         cells.setdefault(part.column.cell, []).append((part.column, centered(part.coef, n_outputs), curve))
-    parts = [_Part(cell, (), tuple(own), n_outputs) for cell, own in cells.items()]
+    parts = [_Part(cell, (), tuple(cell_parts), n_outputs) for cell, cell_parts in cells.items()]
     return centered(scores.intercept, n_outputs), parts
 
 
-def n_told(procedure: Procedure, output: str) -> int:
+def n_free_outputs(procedure: Procedure, output: str) -> int:
     """Return how many outputs a game has: the last of several is known, since probabilities and scores have one sum."""
     count = len(outputs_of(procedure, output))
     return max(1, count - 1) if output != VALUE else count

@@ -30,7 +30,7 @@ OUTPUTS = {PROBABILITY: "probability", SCORE: "log odds", VALUE: "predicted numb
 
 @dataclass(frozen=True)
 class Importances:
-    """How much the columns of a model count.
+    """Importances of the columns of a model.
 
     values      column -> importance, the largest first, at most `MOST_KEPT`; by : SHAPLEY, IMPURITY or PERMUTATION
     output      of SHAPLEY: what is explained, one of OUTPUTS; rows, background : how many it is of; 0 of IMPURITY
@@ -43,8 +43,8 @@ class Importances:
     background: int = 0
 
     @property
-    def said(self) -> str:
-        """What the numbers are, as the beginning of a sentence."""
+    def description(self) -> str:
+        """Description of the numbers, as the beginning of a sentence."""
         if self.by == SHAPLEY:
             return f"mean |Shapley value| of the {OUTPUTS[self.output]}, {self.rows} rows against {self.background}"
         if self.by == IMPURITY:
@@ -55,7 +55,7 @@ class Importances:
         """Return the largest of them in a sentence. most : columns that are named"""
         shown = [f"{cut(name)} {value:.3g}" for name, value in list(self.values.items())[:most]]
         left = len(self.values) - most
-        return f"Importance ({self.said}): {', '.join(shown)}{f' and {left} smaller' if left > 0 else ''}."
+        return f"Importance ({self.description}): {', '.join(shown)}{f' and {left} smaller' if left > 0 else ''}."
 
     def plain(self) -> dict[str, Any]:
         """Return what a model file and JSON hold."""
@@ -68,15 +68,17 @@ class Importances:
         try:
             values = {str(name): float(value) for name, value in plain["values"].items()}
             counts = [int(plain.get(key, 0)) for key in ("rows", "background")]
-            found = cls(str(plain["by"]), values, str(plain.get("output", "")), *counts)
+            importances = cls(str(plain["by"]), values, str(plain.get("output", "")), *counts)
         except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
             return None
-        known = found.output in OUTPUTS if found.by == SHAPLEY else found.by in (IMPURITY, PERMUTATION)
-        return found if known and np.isfinite(list(values.values())).all() else None
+        known = (
+            importances.output in OUTPUTS if importances.by == SHAPLEY else importances.by in (IMPURITY, PERMUTATION)
+        )
+        return importances if known and np.isfinite(list(values.values())).all() else None
 
 
 def sample(model: Model, X: Array, most: int) -> NDArray[np.intp]:
-    """Return which rows to ask the model about: at most `most`, evenly over those that have every number it needs.
+    """Return the indices of rows to predict: at most `most`, evenly over those that have every number it needs.
 
     X : (n, p). Of a long table only so many rows are looked at that gaps in all but a few of them do not matter.
     """
@@ -105,11 +107,11 @@ def affordable_shapley(model: Model, X: ArrayLike) -> Affordable | None:
     if size > MOST_CELLS:
         return None
     rows = np.asarray(X, dtype=np.float64)
-    own, others = rows[sample(model, rows, ROWS)], rows[sample(model, rows, BACKGROUND)]
+    sampled, others = rows[sample(model, rows, ROWS)], rows[sample(model, rows, BACKGROUND)]
     try:
         procedure = procedure_of(model)
-        steps = STEPS // (max(len(own), 1) * len(procedure.trees))
-        values = shapley_values(model, own, others, n_threads=1, most_steps=steps)
+        steps = STEPS // (max(len(sampled), 1) * len(procedure.trees))
+        values = shapley_values(model, sampled, others, n_threads=1, most_steps=steps)
         return Affordable(values, output_of(procedure), len(others))
     except ConfigError:
         return None
@@ -118,7 +120,7 @@ def affordable_shapley(model: Model, X: ArrayLike) -> Affordable | None:
 def importances_of(
     model: Model, X: ArrayLike, y: NDArray[Any] | None = None, shapley: Affordable | None = None
 ) -> Importances | None:
-    """Return how much each column counts, by the first of these that there is.
+    """Return the importance of each column, by the first of these methods that is possible.
 
     The mean |Shapley value| over rows and classes (`affordable_shapley`), the columns' shares in the fall of impurity
     by the splits, and what is lost on training rows when the cells of a column are exchanged.
@@ -126,14 +128,14 @@ def importances_of(
     X : (n, p) training rows as `Model.predict` takes them; y : (n,) their codes, or numbers; shapley : if it is known
     None where there is none of them.
     """
-    found = shapley or affordable_shapley(model, X)
-    if found is not None:
-        sizes = mean_sizes(found.values.values)
-        return _ranked(SHAPLEY, model, sizes, found.output, len(found.values.values), found.background)
-    own = getattr(model.estimator, "feature_importances_", None)
-    if own is not None:
+    affordable = shapley or affordable_shapley(model, X)
+    if affordable is not None:
+        sizes = mean_sizes(affordable.values.values)
+        return _ranked(SHAPLEY, model, sizes, affordable.output, len(affordable.values.values), affordable.background)
+    impurity_shares = getattr(model.estimator, "feature_importances_", None)
+    if impurity_shares is not None:
         sizes = np.zeros(len(model.feature_names))
-        np.add.at(sizes, [cell for cell, _ in columns_of(model)], own)
+        np.add.at(sizes, [cell for cell, _ in columns_of(model)], impurity_shares)
         return _ranked(IMPURITY, model, sizes)
     if y is None or len(model.feature_names) > MOST_SHUFFLED:
         return None
@@ -152,14 +154,16 @@ def _by_exchange(model: Model, X: Array, y: NDArray[Any]) -> Importances | None:
 
     Stochasticity: the order of the cells of a column has a seed named after its place.
     """
-    asked = sample(model, X, ROWS)
-    if not len(asked):
+    row_index = sample(model, X, ROWS)
+    if not len(row_index):
         return None
-    rows, truth = X[asked], _labels(model, y[asked])
+    rows, truth = X[row_index], _labels(model, y[row_index])
 
-    def loss(given: Array) -> float:
-        said = model.predict(given)
-        return float(np.mean(said != truth) if model.task == "classification" else np.mean((said - truth) ** 2))
+    def loss(cells: Array) -> float:
+        predicted = model.predict(cells)
+        return float(
+            np.mean(predicted != truth) if model.task == "classification" else np.mean((predicted - truth) ** 2)
+        )
 
     least, sizes = loss(rows), np.zeros(rows.shape[1])
     scale = 1.0 if model.task == "classification" else float(np.var(truth)) or 1.0

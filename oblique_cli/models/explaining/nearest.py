@@ -57,11 +57,11 @@ def least_distance(G: Array, h: Array) -> Array | None:
     # The projection on the active borders themselves has fewer roundings behind it.
     exact = np.linalg.lstsq(G[active], scaled[active], rcond=None)[0]
     slack = 1e-3 * MARGINS[-1] / unit
-    found = (
+    solution = (
         exact if (G @ exact >= scaled - slack).all() and np.linalg.norm(exact) <= np.linalg.norm(u) * (1 + 1e-9) else u
     )
-    tolerance = 1e-9 * (1.0 + float(np.linalg.norm(found)))
-    return np.asarray(found * unit) if (G @ found >= scaled - tolerance).all() else None
+    tolerance = 1e-9 * (1.0 + float(np.linalg.norm(solution)))
+    return np.asarray(solution * unit) if (G @ solution >= scaled - tolerance).all() else None
 
 
 @dataclass(frozen=True)

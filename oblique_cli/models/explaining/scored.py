@@ -1,13 +1,13 @@
 """The nearest row that a leaf with linear models of the classes gives to another class.
 
-In a leaf, class k is said where its score is the largest: a score less another is a sum of one function a column,
+In a leaf, class k is predicted where its score is the largest: a score less another is a sum of one function a column,
 linear or, with squares, quadratic within three standard deviations and linear beyond. Where it is linear the rows of
 class k are a polyhedron, and the nearest of them is found exactly (`nearest.least_distance`). With squares they need
 not even be convex: SLSQP is started from several rows, and the nearest row that it ends at is taken.
 
 What is certain then is a bound from below. The Lagrangian is a sum over columns, each of whose minima is one of a few
 numbers, so the dual function is known exactly for any multipliers, and no row is nearer than its value (weak duality).
-Where the bound meets the distance that was found, nothing is nearer.
+Where the bound equals the distance of the change, no row is nearer.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ PUSHED = 3  # columns that are moved, one at a time, to where their squares help
 
 @dataclass(frozen=True)
 class Lead:
-    """By how much the score of a class leads another one, for changes u of the free columns in standard deviations.
+    """The score of a class less that of another one, for changes u of the free columns in standard deviations.
 
     constant + sum over columns of slope * z + bend * square_of(z), z = start + rate * u; all but constant (n,)
     """
@@ -46,7 +46,7 @@ class Lead:
 
     @property
     def is_linear(self) -> bool:
-        """Whether no square has a part in it."""
+        """Whether it has no squares."""
         return not self.bend.any()
 
     def of(self, u: Array) -> float:
@@ -58,8 +58,8 @@ class Lead:
         """Return its derivatives, (n,)."""
         z = self.start + self.rate * u
         inside = np.abs(z) < FARTHEST_SQUARED
-        found: Array = self.rate * (self.slope + self.bend * 2.0 * HALF_ROOT * np.where(inside, z, 0.0))
-        return found
+        derivatives: Array = self.rate * (self.slope + self.bend * 2.0 * HALF_ROOT * np.where(inside, z, 0.0))
+        return derivatives
 
     @property
     def size(self) -> float:
@@ -75,29 +75,29 @@ def leads(
 
     row, deviations, free : (n,) of the columns
     """
-    own = scores.classes.index(code)
+    leader = scores.classes.index(code)
     log_odds = 0.0
     if procedure.threshold is not None:  # of two classes: the lead must reach the log odds of the threshold
         first, share = procedure.threshold
         log_odds = float(np.log(share / (1.0 - share))) * (1.0 if code == first else -1.0)
-    found = []
+    by_rival = []
     for rival in range(len(scores.classes)):
-        if rival == own:
+        if rival == leader:
             continue
-        constant = scores.intercept[own] - scores.intercept[rival] - log_odds
+        constant = scores.intercept[leader] - scores.intercept[rival] - log_odds
         start, rate, slope, bend = (np.zeros(len(row)) for _ in range(4))
         for part in scores.parts:
             column, j = part.column, part.column.cell
-            a = part.coef[own] - part.coef[rival]
-            b = part.curve[own] - part.curve[rival] if part.curve else 0.0
+            a = part.coef[leader] - part.coef[rival]
+            b = part.curve[leader] - part.curve[rival] if part.curve else 0.0
             if column.level == NUMBER and free[j]:
                 start[j], rate[j] = (row[j] - column.center) / column.scale, deviations[j] / column.scale
                 slope[j], bend[j] = a, b
             else:
                 z = column.of(float(row[j]))
                 constant += a * z + b * square_of(z)
-        found.append(Lead(constant, start, rate, slope, bend))
-    return found
+        by_rival.append(Lead(constant, start, rate, slope, bend))
+    return by_rival
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def regions(
     codes: Iterable[int],
 ) -> list[Region]:
     """Return the regions of some classes, the least `above` first. polyhedra : node, G and h of each leaf"""
-    found = []
+    reachable = []
     wanted = list(codes)
     for node, G, h in polyhedra:
         scores = procedure.tree.leaf(node).scores
@@ -168,8 +168,8 @@ def regions(
             planes, borders = np.vstack([G, rows]), np.append(h, offsets)
             u = least_distance(planes, borders)
             if u is not None:
-                found.append(Region(node, code, planes, borders, curved, u))
-    return sorted(found, key=lambda region: (region.above, region.node, region.code))
+                reachable.append(Region(node, code, planes, borders, curved, u))
+    return sorted(reachable, key=lambda region: (region.above, region.node, region.code))
 
 
 def changed_rows(region: Region, row: Array, deviations: Array) -> Iterator[Candidate]:
@@ -200,8 +200,8 @@ def _half_spaces(linear: Sequence[Lead], n: int) -> tuple[Array, Array]:
 
 def _squares(z: Array) -> Array:
     near = np.clip(z, -FARTHEST_SQUARED, FARTHEST_SQUARED)
-    found: Array = (near * near - 1.0) * HALF_ROOT
-    return found
+    squares: Array = (near * near - 1.0) * HALF_ROOT
+    return squares
 
 
 def _searched(region: Region, margin: float) -> list[Array]:
@@ -220,14 +220,14 @@ def _searched(region: Region, margin: float) -> list[Array]:
     constraints = [
         {
             "type": "ineq",
-            "fun": lambda part, own=lead: own.of(whole(part)) / own.size - margin,
-            "jac": lambda part, own=lead: own.gradient(whole(part))[moving] / own.size,
+            "fun": lambda part, lead=lead: lead.of(whole(part)) / lead.size - margin,
+            "jac": lambda part, lead=lead: lead.gradient(whole(part))[moving] / lead.size,
         }
         for lead in region.over
     ]
     if len(h):
         constraints.append({"type": "ineq", "fun": lambda part: G @ part - h, "jac": lambda part: G})
-    found = []
+    changes = []
     for start in _starts(region):
         with np.errstate(all="ignore"):
             ended = minimize(
@@ -242,13 +242,13 @@ def _searched(region: Region, margin: float) -> list[Array]:
         if not np.isfinite(part).all():
             continue
         u = whole(part)
-        # What SLSQP lets pass is as small as the margin.
+        # The tolerance of SLSQP is as small as the margin.
         inside = (region.G @ u >= region.h + 0.5 * margin).all()
         if inside and all(lead.of(u) >= 0.5 * margin * lead.size for lead in region.over):
-            found.append(u)
+            changes.append(u)
             if float(np.linalg.norm(u)) <= region.at_least * (1.0 + 0.01 * PROVEN) + 2.0 * margin:
                 break  # nothing is nearer
-    return found
+    return changes
 
 
 def _starts(region: Region) -> Iterator[Array]:
@@ -268,7 +268,9 @@ def _starts(region: Region) -> Iterator[Array]:
     far = least_distance(np.vstack([region.G, rows]), np.append(region.h, offsets))
     if far is not None:
         yield far
-    lead = min(region.over, key=lambda own: own.of(base) / own.size)  # the one that is farthest from it
+    lead = min(
+        region.over, key=lambda rival_lead: rival_lead.of(base) / rival_lead.size
+    )  # the one that is farthest from it
     centered = base.copy()
     inward = (lead.bend < 0.0) & (lead.rate != 0.0)
     centered[inward] = (-lead.start / np.where(lead.rate != 0.0, lead.rate, 1.0))[inward]
@@ -283,7 +285,7 @@ def _starts(region: Region) -> Iterator[Array]:
 
 def _tangents(region: Region, u: Array) -> Iterator[Array]:
     """The last of several programs, each with the tangents of the squares where the one before has ended."""
-    found = None
+    solution = None
     for _ in range(ROUNDS):
         rows, offsets = [], []
         for lead in region.over:
@@ -296,9 +298,9 @@ def _tangents(region: Region, u: Array) -> Iterator[Array]:
         ended = least_distance(np.vstack([region.G, *rows]), np.append(region.h, offsets))
         if ended is None:
             break
-        u = found = ended
-    if found is not None:
-        yield found
+        u = solution = ended
+    if solution is not None:
+        yield solution
 
 
 def _dual(G: Array, h: Array, over: tuple[Lead, ...]) -> tuple[float, Array]:
@@ -323,7 +325,7 @@ def _dual(G: Array, h: Array, over: tuple[Lead, ...]) -> tuple[float, Array]:
     zero = np.zeros(len(h) + len(over))
     with np.errstate(all="ignore"):
         ended = minimize(
-            lambda m: (-(found := value(m))[0], -found[1]),
+            lambda m: (-(evaluation := value(m))[0], -evaluation[1]),
             np.full_like(zero, 0.1),
             jac=True,
             method="SLSQP",

@@ -1,4 +1,4 @@
-"""What a model says along one column: its partial dependence (Friedman 2001), and the Shapley values of rows."""
+"""A model along one column: its partial dependence (Friedman 2001), and the Shapley values of rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_OUTPUTS = 4  # classes that are followed, the most frequent ones; of two cl
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What a model says along a column.
+    """The outputs of a model along a column.
 
     column   its name; levels : names of the codes in `at` and `cells`, () for numbers
     outputs  classes that are followed by their places, (0,) for a predicted number
@@ -44,10 +44,10 @@ def shapes_of(model: Model, X: Array, names: tuple[str, ...], shapley: Affordabl
 
     X : (n, p) training rows; names : of the columns; shapley : of these rows (`affordable_shapley`), None without
     """
-    asked = sample(model, X, ROWS)
-    if not len(asked):
+    row_index = sample(model, X, ROWS)
+    if not len(row_index):
         return []
-    outputs = _outputs(model, X[asked])
+    outputs = _outputs(model, X[row_index])
     values = None if shapley is None else _followed(model, shapley.values, outputs)
     levels: dict[int, tuple[str, ...]] = {} if model.columns is None else dict(model.columns.levels)
     shapes = []
@@ -56,9 +56,11 @@ def shapes_of(model: Model, X: Array, names: tuple[str, ...], shapley: Affordabl
         at = _places(X[:, j], j in levels)
         if len(at) < 2:
             continue
-        cells, own = (None, None) if shapley is None or values is None else (shapley.values.data[:, j], values[:, j])
-        mean = _means(model, X[asked], j, at, outputs)
-        shapes.append(Shape(name, levels.get(j, ()), outputs, at, mean, len(asked), cells, own))
+        cells, column_values = (
+            (None, None) if shapley is None or values is None else (shapley.values.data[:, j], values[:, j])
+        )
+        mean = _means(model, X[row_index], j, at, outputs)
+        shapes.append(Shape(name, levels.get(j, ()), outputs, at, mean, len(row_index), cells, column_values))
     return shapes
 
 
@@ -95,22 +97,22 @@ def _places(cells: Array, has_levels: bool) -> Array:
 
 
 def _means(model: Model, rows: Array, j: int, at: Array, outputs: tuple[int, ...]) -> Array:
-    """What the model says of the rows with a cell exchanged for each value, (g, K), mean over the rows."""
-    found = np.empty((len(at), len(outputs)))
+    """Outputs for the rows with the column set to each value, (g, K), mean over the rows."""
+    means = np.empty((len(at), len(outputs)))
     for place, value in enumerate(at.tolist()):
         changed = rows.copy()
         changed[:, j] = value
-        found[place] = _said(model, changed, outputs).mean(axis=0)
-    return found
+        means[place] = _responses(model, changed, outputs).mean(axis=0)
+    return means
 
 
-def _said(model: Model, rows: Array, outputs: tuple[int, ...]) -> Array:
+def _responses(model: Model, rows: Array, outputs: tuple[int, ...]) -> Array:
     """Probabilities of classes, or whether they are predicted where there are none; numbers in regression, (n, K)."""
     if model.task == "regression":
         return np.asarray(model.predict(rows), dtype=np.float64)[:, None]
     try:
         return model.predict_proba(rows)[:, list(outputs)]
     except ConfigError:
-        said = model.predict(rows)
-        own = np.array(model.classes, dtype=object) if model.has_codes else model.fitted.state["classes_"]
-        return np.asarray(said[:, None] == own[list(outputs)], dtype=np.float64)
+        predicted = model.predict(rows)
+        classes = np.array(model.classes, dtype=object) if model.has_codes else model.fitted.state["classes_"]
+        return np.asarray(predicted[:, None] == classes[list(outputs)], dtype=np.float64)

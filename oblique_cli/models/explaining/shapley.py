@@ -19,7 +19,7 @@ from oblique_cli.models.explaining.games import (
     centered,
     completed,
     game_of,
-    n_told,
+    n_free_outputs,
     outputs_of,
     players_of,
     unrotated,
@@ -74,26 +74,26 @@ def shap_values(
                   both places, and on the diagonal what is left of the column's own value
     n_jobs        threads, all processors without it; the values have the same bits for any number
 
-    Values of a row and its base value add up to what the model says of the row. The value of a coalition is the mean,
+    Values of a row and its base value add up to the output for the row. The value of a coalition is the mean,
     over the background, of the model at rows that have the row's cells in the coalition and the background row's
     elsewhere (Lundberg et al. 2020). The mean is exact, nothing is sampled.
 
     A linear leaf with bounds (`truncate`) is explained as the sum that its bounds hold back, so rows that a bound moves
-    are refused, among the background too: no sum of columns says what is predicted there.
+    are refused, among the background too: no sum of columns is the prediction there.
 
     Raises ConfigError for a model without trees, for an output that is not piecewise linear (probabilities of models in
     leaves), for rows that do not fit, for a background of fewer than two rows, and where planes of many features leave
     more coalitions to tell apart than there is time for.
     """
-    found = shapley_values(
+    values = shapley_values(
         model, X, background, output=output, interactions=interactions, n_threads=n_jobs or os.cpu_count() or 1
     )
     if find_spec("shap") is None:
-        return found
+        return values
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # those of the libraries that it imports
         import shap  # type: ignore[import-untyped, import-not-found, unused-ignore]
-    return shap.Explanation(**{field.name: getattr(found, field.name) for field in fields(found)})
+    return shap.Explanation(**{field.name: getattr(values, field.name) for field in fields(values)})
 
 
 def shapley_values(
@@ -106,7 +106,7 @@ def shapley_values(
     n_threads: int = 1,
     most_steps: int | None = None,
 ) -> ShapleyValues:
-    """Return what `shap_values` returns without `shap`, and raise what it raises.
+    """Return the result of `shap_values` without `shap`, and raise its errors.
 
     most_steps : that a row may take in a tree, MOST_STEPS without it
     """
@@ -116,7 +116,7 @@ def shapley_values(
     procedure = procedure_of(model)
     output = output_of(procedure, output)
     steps = MOST_STEPS if most_steps is None else most_steps
-    rows, given = _rows(procedure, X, "X")
+    rows, raw_rows = _rows(procedure, X, "X")
     against, unfilled = _rows(procedure, background, "background")
     if len(against) < 2:
         raise ConfigError(
@@ -129,19 +129,19 @@ def shapley_values(
             "it with leaves constant."
         )
     if procedure.has_bounds:
-        for name, cells in (("X", given), ("background", unfilled)):
+        for name, cells in (("X", raw_rows), ("background", unfilled)):
             _refuse_cut(model, procedure, cells, name)
     for tree in procedure.trees:
         if _least_steps(procedure, tree, rows[:PROBED], against, output, steps) > steps:
             raise ConfigError(_too_many(procedure, tree, steps))
-    found, base = _of_trees(procedure, rows, against, output, interactions, steps, n_threads)
+    values, base = _of_trees(procedure, rows, against, output, interactions, steps, n_threads)
     if output == VALUE:
-        found, base = found[..., 0], base[0]
+        values, base = values[..., 0], base[0]
     names = list(outputs_of(procedure, output))
     return ShapleyValues(
-        found,
+        values,
         np.broadcast_to(base, (len(rows), *np.shape(base))).copy(),
-        given,
+        raw_rows,
         [cell.name for cell in procedure.cells],
         None if output == VALUE else names,
     )
@@ -153,38 +153,38 @@ def mean_sizes(values: Array) -> Array:
     return np.asarray(sizes if sizes.ndim == 1 else sizes.mean(axis=1))
 
 
-def output_of(procedure: Procedure, asked: str | None = None) -> str:
-    """Return what is explained; ConfigError for what the model does not have."""
-    own = VALUE if procedure.is_regression else SCORE if procedure.has_scores else PROBABILITY
+def output_of(procedure: Procedure, output: str | None = None) -> str:
+    """Return the output that is explained; ConfigError for one that the model does not have."""
+    exact_output = VALUE if procedure.is_regression else SCORE if procedure.has_scores else PROBABILITY
     if procedure.voting == CLIPPED:
         raise ConfigError(
             f"{procedure.title} cuts negative sums of its trees off, so its probabilities have no exact Shapley values "
             "here; explain a tree, or a forest that averages."
         )
-    if asked in (None, own):
-        return own
-    if own == SCORE and asked == PROBABILITY:
+    if output in (None, exact_output):
+        return exact_output
+    if exact_output == SCORE and output == PROBABILITY:
         raise ConfigError(
             f"{procedure.title} makes its probabilities of scores, so they are not piecewise linear, and no exact "
             "Shapley values of them are known here; take output='score', their log odds."
         )
-    raise ConfigError(f"output of {procedure.title} must be {own!r}. Got {quoted(asked)}.")
+    raise ConfigError(f"output of {procedure.title} must be {exact_output!r}. Got {quoted(output)}.")
 
 
 def _rows(procedure: Procedure, X: ArrayLike, name: str) -> tuple[Array, Array]:
-    """Rows with gaps filled and codes behind them, and as they were given; ConfigError for rows that do not fit."""
+    """Rows with gaps filled and codes appended, and the raw rows; ConfigError for rows that do not fit."""
     p = len(procedure.cells)
     try:
-        given = np.array(X, dtype=np.float64)
+        raw_rows = np.array(X, dtype=np.float64)
     except (TypeError, ValueError):
         raise ConfigError(f"{name} must be numbers, with codes for levels and NaN for missing cells.") from None
-    if given.ndim != 2 or given.shape[1] != p:
-        raise ConfigError(f"{name} must have {p} columns, those of the model. Got an array of shape {given.shape}.")
-    if np.isinf(given).any():
-        i, j = (int(k) for k in np.argwhere(np.isinf(given))[0])
+    if raw_rows.ndim != 2 or raw_rows.shape[1] != p:
+        raise ConfigError(f"{name} must have {p} columns, those of the model. Got an array of shape {raw_rows.shape}.")
+    if np.isinf(raw_rows).any():
+        i, j = (int(k) for k in np.argwhere(np.isinf(raw_rows))[0])
         raise ConfigError(f"{name} must be finite. Row {i} has an infinite {quoted(procedure.cells[j].name)}.")
     fills = np.array([np.nan if cell.fill is None else cell.fill for cell in procedure.cells])
-    filled = np.where(np.isnan(given), fills, given)
+    filled = np.where(np.isnan(raw_rows), fills, raw_rows)
     for j in procedure.needed:
         if lacking := np.flatnonzero(np.isnan(filled[:, j])).tolist():
             raise ConfigError(
@@ -193,7 +193,7 @@ def _rows(procedure: Procedure, X: ArrayLike, name: str) -> tuple[Array, Array]:
             )
     if procedure.coded:
         filled = np.array([procedure.with_codes(row) for row in filled.tolist()]).reshape(len(filled), -1)
-    return filled, given
+    return filled, raw_rows
 
 
 def _refuse_cut(model: Model, procedure: Procedure, rows: Array, name: str) -> None:
@@ -217,26 +217,28 @@ def _of_trees(
     n_threads: int,
 ) -> tuple[Array, Array]:
     """Means over background and trees: values, (n, p, K) or (n, p, p, K), and the base value, (K,)."""
-    p, n_outputs = len(procedure.cells), n_told(procedure, output)
-    found = np.zeros((len(rows), p, p, n_outputs) if interactions else (len(rows), p, n_outputs))
+    p, n_outputs = len(procedure.cells), n_free_outputs(procedure, output)
+    values = np.zeros((len(rows), p, p, n_outputs) if interactions else (len(rows), p, n_outputs))
     base = np.zeros(n_outputs)
     for tree in procedure.trees:
         game = game_of(procedure, tree, output)
         reference = game.summands(background)
         base += game.core.values(*reference).mean(axis=0)
         for first in range(0, len(rows), ROWS):
-            own = game.summands(rows[first : first + ROWS])
+            summands = game.summands(rows[first : first + ROWS])
             try:
-                found[first : first + ROWS] += game.core.shapley(*own, *reference, interactions, most_steps, n_threads)
+                values[first : first + ROWS] += game.core.shapley(
+                    *summands, *reference, interactions, most_steps, n_threads
+                )
             except OverflowError:
                 raise ConfigError(_too_many(procedure, tree, most_steps)) from None
     trees = 1 if procedure.voting == SUM else len(procedure.trees)
-    found /= len(background) * trees
-    found = _as_shap(found) if interactions else found
+    values /= len(background) * trees
+    values = _as_shap(values) if interactions else values
     base /= trees
     if procedure.voting == SUM:
         base += centered(procedure.base, n_outputs) if output == SCORE else procedure.base
-    return completed(found, base, len(outputs_of(procedure, output)), output)
+    return completed(values, base, len(outputs_of(procedure, output)), output)
 
 
 def _least_steps(procedure: Procedure, tree: Any, rows: Array, background: Array, output: str, limit: int) -> float:
@@ -261,7 +263,7 @@ def _least_steps(procedure: Procedure, tree: Any, rows: Array, background: Array
 
 def _cells(procedure: Procedure, tree: Any, term: Any) -> list[int]:
     players = players_of(procedure)
-    return [players[one.cell] for one in unrotated(term, tree, len(players))]
+    return [players[part.cell] for part in unrotated(term, tree, len(players))]
 
 
 def _undecided(x: Array, z: Array, threshold: float) -> float:
@@ -278,14 +280,14 @@ def _undecided(x: Array, z: Array, threshold: float) -> float:
     unit = total / BINS
     room = (threshold - np.minimum(x, z).sum()) / unit
     counts = np.zeros(BINS + 1)
-    counts[0], found, left = 1.0, 0.0, float(BINS)
+    counts[0], undecided, left = 1.0, 0.0, float(BINS)
     for d, gap in enumerate(gaps[gaps > 0] / unit):
         first, last = max(0.0, np.floor(room - left) + 2), min(float(BINS), np.floor(room) - d - 1)
         if first <= last:
-            found += counts[int(first) : int(last) + 1].sum()
+            undecided += counts[int(first) : int(last) + 1].sum()
         shift, left = int(gap), left - gap
         counts[shift:] += counts[: BINS + 1 - shift]
-    return float(found)
+    return float(undecided)
 
 
 def _too_many(procedure: Procedure, tree: Any, most_steps: int) -> str:
@@ -297,11 +299,11 @@ def _too_many(procedure: Procedure, tree: Any, most_steps: int) -> str:
     )
 
 
-def _as_shap(found: Array) -> Array:
+def _as_shap(interactions: Array) -> Array:
     """Interaction indices as `shap` has them: rows add up to the values of columns."""
-    p = found.shape[1]
-    values = found[:, np.arange(p), np.arange(p)].copy()
-    halves = found / 2.0
+    p = interactions.shape[1]
+    values = interactions[:, np.arange(p), np.arange(p)].copy()
+    halves = interactions / 2.0
     halves[:, np.arange(p), np.arange(p)] = 0.0
     halves[:, np.arange(p), np.arange(p)] = values - halves.sum(axis=2)
     return halves

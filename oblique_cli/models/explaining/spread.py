@@ -1,4 +1,4 @@
-"""How the training rows of a model are spread: the unit of every distance in an explanation."""
+"""The spread of a model's training rows: the unit of every distance in an explanation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Spread:
-    """What is known of each column of the training rows; missing cells are left out.
+    """Statistics of each column of the training rows; missing cells are left out.
 
     means       mean of the numbers, 0 for a column of levels
     deviations  standard deviation (of the population), 0 for a column of levels or of one value
@@ -54,7 +54,7 @@ class Spread:
 
     @classmethod
     def of_model(cls, model: Model) -> Spread:
-        """Return what `oblique fit` has written into the facts of a model: units, and columns of whole numbers.
+        """Return the spread that `oblique fit` has written into a model's facts: units, and columns of whole numbers.
 
         ConfigError if there are no units, DataError if they make no sense
         """
@@ -67,15 +67,17 @@ class Spread:
         try:
             units = model.facts["units"]
             center, spread = (np.array(units[key], dtype=np.float64) for key in ("center", "spread"))
-            of_levels = {int(j): [float(share) for share in found] for j, found in units["of_levels"].items()}
+            of_levels = {
+                int(j): [float(share) for share in level_shares] for j, level_shares in units["of_levels"].items()
+            }
             names = set(model.facts.get("whole_numbers", ()))
             if center.shape != (len(columns),) or spread.shape != center.shape or not (spread > 0.0).all():
                 raise ValueError("there must be a center and a positive spread for each column")
             if not np.isfinite([center, spread]).all() or of_levels.keys() != scored.keys():
                 raise ValueError("a number is not finite, or shares of levels are not those of the columns of levels")
             shares: dict[int, dict[int, float]] = {}
-            for column, found in of_levels.items():
-                shares[columns[column][0]] = dict(zip(scored[column], found, strict=True))
+            for column, level_shares in of_levels.items():
+                shares[columns[column][0]] = dict(zip(scored[column], level_shares, strict=True))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"facts.units of the model cannot be used ({error}); fit the model again.") from None
         means, deviations = np.zeros(len(model.feature_names)), np.zeros(len(model.feature_names))

@@ -1,4 +1,4 @@
-"""A tree as nested conditions: the way through it is the same in every language, which says only its words."""
+"""A tree as nested conditions: one traversal for all languages, each of which supplies its keywords."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from oblique_cli.models.procedure import Lane, Procedure, Split, Term
 
 
 class Conditions(ABC):
-    """The words of a language. Those that stand here are JavaScript's, and C's but for the remarks.
+    """The keywords of a language. The defaults are those of JavaScript, and of C except for remarks.
 
     indent           of what stands inside a condition
     zero             the sum of no terms, and what a level that no term names adds
@@ -45,7 +45,7 @@ class Conditions(ABC):
         return quoted(label)
 
     def leaf(self, node: int) -> str:
-        """Return what is said in a leaf."""
+        """Return the text of a leaf."""
         return f"return {self.procedure.tree.number(node)};"
 
     def opened(self, split: Split, indent: str) -> list[str]:
@@ -62,24 +62,24 @@ class Conditions(ABC):
 
     def lines(self) -> list[str]:
         """Return the tree."""
-        tree, found = self.procedure.tree, list[str]()
+        tree, lines = self.procedure.tree, list[str]()
         stack: list[tuple[int | str, int]] = [(0, 1)]
         while stack:
             node, depth = stack.pop()
             indent = self.indent * depth
             if isinstance(node, str):
-                found.append(indent + node)
+                lines.append(indent + node)
             elif tree.left[node] < 0:
-                found.append(f"{indent}{self.leaf(node)}{self.remark_on(node)}")
+                lines.append(f"{indent}{self.leaf(node)}{self.remark_on(node)}")
             else:
-                found += self.opened(tree.split(node), indent)
+                lines += self.opened(tree.split(node), indent)
                 first, second = self.sides(node)
                 stack += [(self.end, depth)] if self.end else []
                 stack += [(second, depth + 1), (self.otherwise, depth), (first, depth + 1)]
-        return found
+        return lines
 
     def remark_on(self, node: int) -> str:
-        """Return what the training rows of a leaf say of it, as a remark."""
+        """Return the training rows of a leaf as a remark."""
         leaf = self.procedure.tree.leaf(node)
         if self.procedure.is_regression:
             return self.remark.format(f"{leaf.n_rows} training rows")

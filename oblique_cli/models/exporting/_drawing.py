@@ -1,4 +1,4 @@
-"""What the drawings of a model show: the tree in the columns' own units."""
+"""The view that drawings of a model show: the tree in the columns' own units."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from oblique_cli.tree.structure import of_classes
 
 
 def view(source: Source) -> TreeView:
-    """Return what a reader sees of the tree of a model."""
+    """Return the view of a model's tree."""
     model, procedure = source.model, source.procedure
     cells = procedure.cells
     features: list[str] = []
@@ -26,14 +26,14 @@ def view(source: Source) -> TreeView:
     )
     if not of_classes(tree):
         target = procedure.target if procedure.is_regression else known_classes or procedure.classes
-        found: TreeView = model.estimator.view(features, target, source.precision, title)
-        return found
+        tree_view: TreeView = model.estimator.view(features, target, source.precision, title)
+        return tree_view
     known = model.fitted.state.get("levels_") or {}
     levels = {}
     for j, codes in known.items():
         cell = cells[columns_of(model)[j][0]]
-        own = model.columns is None and model.encoder is None
-        levels[j] = [cell.levels[k if own else int(code)] for k, code in enumerate(codes)]
+        unencoded = model.columns is None and model.encoder is None
+        levels[j] = [cell.levels[k if unencoded else int(code)] for k, code in enumerate(codes)]
     return view_of(
         tree,
         features,

@@ -1,4 +1,4 @@
-"""What a format of export is, and the table of all of them."""
+"""The declaration of an export format, and the table of all formats."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ KINDS = (*MOST, LOGISTIC_FOREST, BOOSTED, NUMBERS, SEVERAL, SEVERAL_FOREST)
 
 @dataclass(frozen=True)
 class Source:
-    """What a format is written from.
+    """The input of an export format.
 
     name        what the model is called in the language: of a table, or before the names of functions; "" for the
                 format's own choice
@@ -66,7 +66,7 @@ class Format:
 
 
 def _fault(form: Any) -> str | None:
-    """What is wrong with a format, as it follows its name."""
+    """The fault of a format, as text after its name."""
     if fault := fault_of_type(form, Format, "put @exporter(...) over the function that writes it"):
         return fault
     if fault := fault_of_texts(form, "title") or fault_of_function(form.write, "source"):

@@ -13,11 +13,11 @@ from oblique_cli.models.exporting._exporter import Source
 
 @dataclass(frozen=True)
 class Limits:
-    """What makes sets of classes, or intervals.
+    """Limits of sets of classes, or of intervals.
 
     rows      limits of each of `leaves` and, last, of any other leaf: a number for each class, or (below, above)
     by_sums   whether running sums must not exceed the limit, in place of shares that must reach it
-    promise   what is said of new rows
+    promise   the guarantee for new rows
     """
 
     rows: tuple[tuple[float, ...], ...]
@@ -32,13 +32,13 @@ class Limits:
     def labels(self, source: Source, shares: tuple[float, ...], leaf: int) -> list[str]:
         """Return the classes in the set of a row with these shares."""
         assert source.model.guarantee is not None
-        (own,) = source.model.guarantee.sets(np.array([shares]), np.array([leaf]))
-        return [label for label, inside in zip(source.procedure.classes, own, strict=True) if inside]
+        (members,) = source.model.guarantee.sets(np.array([shares]), np.array([leaf]))
+        return [label for label, inside in zip(source.procedure.classes, members, strict=True) if inside]
 
 
 @dataclass(frozen=True)
 class LimitsText:
-    """How a language of tables writes a model's sets and intervals.
+    """Templates of a model's sets and intervals in a language with tables.
 
     table        the limits by leaf; has {rows}
     row, only    the limits of the row's leaf, where leaves have their own and where all share one
@@ -59,16 +59,16 @@ class LimitsText:
 
     def of(self, source: Source, written: Callable[[dict[int | None, tuple[float, ...]]], str]) -> str:
         """Return the functions of a model, nothing for one without a guarantee. written : a dictionary's literal"""
-        found = limits_of(source)
-        if found is None:
+        bounds = limits_of(source)
+        if bounds is None:
             return ""
-        limits = self.row if found.leaves else self.only
-        head = self.table.format(rows=written(dict(zip((*found.leaves, None), found.rows, strict=True))))
+        limits = self.row if bounds.leaves else self.only
+        head = self.table.format(rows=written(dict(zip((*bounds.leaves, None), bounds.rows, strict=True))))
         if source.procedure.is_regression:
-            return head + self.interval.format(promise=found.promise, limits=limits)
-        test = self.not_exceeded if found.by_sums else self.reached
-        running_sum = self.running_sum if found.by_sums else ""
-        return head + running_sum + self.sets.format(promise=found.promise, limits=limits, test=test)
+            return head + self.interval.format(promise=bounds.promise, limits=limits)
+        test = self.not_exceeded if bounds.by_sums else self.reached
+        running_sum = self.running_sum if bounds.by_sums else ""
+        return head + running_sum + self.sets.format(promise=bounds.promise, limits=limits, test=test)
 
 
 def limits_of(source: Source) -> Limits | None:

@@ -1,4 +1,4 @@
-"""What writers of source text share: names that are safe, sums in the order of the core, and what heads a file."""
+"""Shared by writers of source text: safe names, sums in the order of the core, and the head of a file."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def identifiers(
 ) -> list[str]:
     """Return a different identifier of ASCII letters, digits and underscores for each name, as close as they get.
 
-    reserved : words that none may be; empty : begins names of which nothing is left
+    reserved : excluded words; empty : prefix of names without a usable character
     """
-    found: list[str] = []
+    words: list[str] = []
     taken: set[str] = set()
     for i, name in enumerate(names, start=1):
         folded = unicodedata.normalize("NFKD", name.replace("ß", "ss")).encode("ascii", "ignore").decode()
@@ -58,31 +58,31 @@ def identifiers(
         while word in taken or word in reserved or word.lower() in reserved:
             word, number = f"{stem}_{number}", number + 1
         taken.add(word)
-        found.append(word)
-    return found
+        words.append(word)
+    return words
 
 
 def summands(
     lane: Lane, number: Callable[[Term], Summand], levels: Callable[[int, Sequence[Term]], str]
 ) -> list[Summand]:
     """Return the summands of a lane in its order. levels : text of the terms of neighboring levels of one cell"""
-    found: list[Summand] = []
+    pieces: list[Summand] = []
     held: list[Term] = []
 
     def release() -> None:
         if held:
-            found.append(("+", levels(held[0].cell, tuple(held))))
+            pieces.append(("+", levels(held[0].cell, tuple(held))))
             held.clear()
 
     for term in lane:
         if held and (term.level == NUMBER or term.cell != held[0].cell):
             release()
         if term.level == NUMBER:
-            found.append(number(term))
+            pieces.append(number(term))
         else:
             held.append(term)
     release()
-    return found
+    return pieces
 
 
 def added(lanes: Sequence[Sequence[Summand]]) -> list[str]:
@@ -122,9 +122,9 @@ def folded(pieces: Sequence[str], indent: str, width: int = WIDTH) -> str:
 
 
 def heading(procedure: Procedure, coded: bool = True) -> Iterator[str]:
-    """Yield the lines that head a file: what is predicted, from which columns, and what of missing cells.
+    """Yield the lines at the head of a file: target, columns, and rules for missing cells.
 
-    coded : whether levels are handed over as codes
+    coded : whether levels are passed as codes
     """
     what = quoted(procedure.target) if procedure.is_regression else f"class {quoted(procedure.target)}"
     kind = f"forest of {len(procedure.trees)} trees" if procedure.is_forest else "tree"
@@ -139,24 +139,24 @@ def heading(procedure: Procedure, coded: bool = True) -> Iterator[str]:
         yield ""
     yield "Columns of a row, in this order:"
     for j, cell in enumerate(procedure.cells):
-        said = "a number"
+        description = "a number"
         if cell.levels:
             known = (f"{code} {quoted(level)}" if coded else quoted(level) for code, level in enumerate(cell.levels))
-            said = ("code of a level: " if coded else "a level: ") + ", ".join(known)
+            description = ("code of a level: " if coded else "a level: ") + ", ".join(known)
             if coded:
-                said += f", {len(cell.levels)} any other"
+                description += f", {len(cell.levels)} any other"
         if cell.unit:
-            said += f" ({cell.unit})"
+            description += f" ({cell.unit})"
         if cell.fill is not None:
             stands = quoted(cell.levels[int(cell.fill)]) if cell.levels else repr(cell.fill)
-            said += f"; {stands} where it is missing"
+            description += f"; {stands} where it is missing"
         if j not in procedure.used:
-            said += "; not used"
-        yield f"  {j} {quoted(cell.name)}: {said}"
-    for cell, one in zip(procedure.columns[len(procedure.cells) :], procedure.coded, strict=True):
-        values = ", ".join(f"{value:.10g}" for value in one.values)
+            description += "; not used"
+        yield f"  {j} {quoted(cell.name)}: {description}"
+    for cell, code_column in zip(procedure.columns[len(procedure.cells) :], procedure.coded, strict=True):
+        values = ", ".join(f"{value:.10g}" for value in code_column.values)
         yield f"  {quoted(cell.name)}: the place of the number among {values}, from 0 on;"
-        yield f"    {one.usual} for any other{', or where it is missing' if one.takes_missing else ''}"
+        yield f"    {code_column.usual} for any other{', or where it is missing' if code_column.takes_missing else ''}"
     yield ""
     if procedure.needed:
         few = ", ".join(quoted(procedure.cells[j].name) for j in procedure.needed)

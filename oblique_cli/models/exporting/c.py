@@ -398,7 +398,9 @@ def _filled(procedure: Procedure, p: str) -> str:
         if cell.fill is not None
     )
     needed = "".join(f"    if (cells[{j}] != cells[{j}])\n        return 0;\n" for j in procedure.needed)
-    codes = "".join(_coded(place, one) for place, one in enumerate(procedure.coded, start=len(procedure.cells)))
+    codes = "".join(
+        _coded(place, code_column) for place, code_column in enumerate(procedure.coded, start=len(procedure.cells))
+    )
     return (
         f"\n/* Copies a row with missing cells filled; returns 0 if one is missing that must not be. */\n"
         f"static int {p}_filled(const double *row, double *cells)\n{{\n    int j;\n"
@@ -406,14 +408,14 @@ def _filled(procedure: Procedure, p: str) -> str:
     )
 
 
-def _coded(place: int, one: Coded) -> str:
+def _coded(place: int, code_column: Coded) -> str:
     """The lines that add a column of codes behind the cells."""
-    value = f"cells[{one.term.cell}]"
-    if one.term.level != NUMBER:
-        test = f"{value} != {value}" if one.term.level == MISSING else f"{value} == {one.term.level}"
+    value = f"cells[{code_column.term.cell}]"
+    if code_column.term.level != NUMBER:
+        test = f"{value} != {value}" if code_column.term.level == MISSING else f"{value} == {code_column.term.level}"
         value = f"({test} ? 1.0 : 0.0)"
-    cases = "".join(f"{value} == {known!r} ? {code}.0 : " for code, known in enumerate(one.values))
-    return folded(f"    cells[{place}] = {cases}{one.usual}.0;".split(" "), "        ", 116) + "\n"
+    cases = "".join(f"{value} == {known!r} ? {code}.0 : " for code, known in enumerate(code_column.values))
+    return folded(f"    cells[{place}] = {cases}{code_column.usual}.0;".split(" "), "        ", 116) + "\n"
 
 
 def _width(procedure: Procedure, p: str) -> str:
@@ -467,7 +469,7 @@ def _from_tables(tables: Tables, p: str, procedure: Procedure) -> str:
 
 
 def _values(procedure: Procedure, tables: Tables, p: str) -> str:
-    """What a leaf says, and the functions to call."""
+    """The outputs of leaves, and the functions to call."""
     P = p.upper()
     at = f"    double cells[{_width(procedure, p)}];\n    int at;\n"
     at += f"    if (!{p}_filled(row, cells))\n        return {{none}};\n    at = {p}_at(cells);\n"
@@ -497,7 +499,7 @@ def _values(procedure: Procedure, tables: Tables, p: str) -> str:
 
 
 def _models(procedure: Procedure, tables: Tables, p: str) -> str:
-    """The linear models of all leaves, and the function that says what one says."""
+    """The linear models of all leaves, and the function that evaluates one."""
     value = BOUNDED.format(p=p) if procedure.has_bounds else "value"
     return (
         "\n/* The linear model of each leaf. */\n"
@@ -513,20 +515,20 @@ def _scored(procedure: Procedure, p: str) -> str:
     """The models of all leaves, and the functions to call."""
     tree, scaled, n = procedure.tree, procedure.scaled, len(procedure.scored)
     place = {column: number for number, column in enumerate(scaled)}
-    held = [own for node in tree.leaf_nodes if (own := tree.leaf(node).scores) is not None]
-    parts = [part for own in held for part in own.parts]
-    starts = [sum(len(own.parts) for own in held[:i]) for i in range(len(held) + 1)]
+    held = [leaf_scores for node in tree.leaf_nodes if (leaf_scores := tree.leaf(node).scores) is not None]
+    parts = [part for leaf_scores in held for part in leaf_scores.parts]
+    starts = [sum(len(leaf_scores.parts) for leaf_scores in held[:i]) for i in range(len(held) + 1)]
     none = [(0.0,) * n]  # an array must hold something
     bent = any(part.curve for part in parts)
     return (
         _codes_of_scores(procedure, p)
         + "/* Columns in standard deviations; level -1 is the number, -2 a missing cell. */\n"
-        + _array("int", f"{p}_scaled_cell", [one.cell for one in scaled])
-        + _array("int", f"{p}_scaled_level", [one.level for one in scaled])
-        + _array("double", f"{p}_center", [one.center for one in scaled])
-        + _array("double", f"{p}_scale", [one.scale for one in scaled])
+        + _array("int", f"{p}_scaled_cell", [column.cell for column in scaled])
+        + _array("int", f"{p}_scaled_level", [column.level for column in scaled])
+        + _array("double", f"{p}_center", [column.center for column in scaled])
+        + _array("double", f"{p}_scale", [column.scale for column in scaled])
         + "/* The scores of each leaf: intercepts, and what columns add by class, the squares behind. */\n"
-        + _shares(f"{p}_intercept", [own.intercept for own in held], n)
+        + _shares(f"{p}_intercept", [leaf_scores.intercept for leaf_scores in held], n)
         + _array("unsigned", f"{p}_part_start", starts)
         + _array("unsigned", f"{p}_part", [place[part.column] for part in parts])
         + _shares(f"{p}_part_coef", [part.coef for part in parts] or none, n)
@@ -554,12 +556,12 @@ def _shared(procedure: Procedure, p: str, largest: str) -> str:
 
 def _numbers(procedure: Procedure, tables: Tables, p: str) -> str:
     sums, at = procedure.voting == ADDED, f"{p}_walk({p}_root[t], cells)"
-    values, said = (
+    values, leaf_value = (
         "\n/* What each leaf says. */\n" + _array("double", f"{p}_value", tables.intercept),
         f"{p}_value[{at}]",
     )
     if procedure.has_bounds:
-        values, said = _models(procedure, tables, p), f"{p}_said({at}, cells)"
+        values, leaf_value = _models(procedure, tables, p), f"{p}_said({at}, cells)"
     return (
         values
         + _array("int", f"{p}_root", tables.roots)
@@ -567,7 +569,7 @@ def _numbers(procedure: Procedure, tables: Tables, p: str) -> str:
         + f"    double cells[{_width(procedure, p)}], total = 0.0;\n    int t;\n"
         + f"    if (!{p}_filled(row, cells))\n        return NAN;\n"
         + f"    for (t = 0; t < {len(procedure.trees)}; t++)\n"
-        + f"        total += {said};\n"
+        + f"        total += {leaf_value};\n"
         + f"    return total {f'+ ({procedure.base[0]!r})' if sums else f'/ {len(procedure.trees)}.0'};\n}}\n"
     )
 

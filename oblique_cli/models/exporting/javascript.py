@@ -357,13 +357,13 @@ def _predicting(source: Source) -> str:
         what = "The sum of the trees and the number that they start from" if sums else "The mean of the trees"
         total = f"total + {js(procedure.base[0])}" if sums else "total / ROOTS.length"
         if procedure.has_bounds:
-            said = [
+            leaf_models = [
                 (leaf.intercept, _terms(leaf.terms), *(leaf.bounds or ANYTHING))
                 for tree in procedure.trees
                 for leaf in map(tree.leaf, tree.leaf_nodes)
             ]
             head, added = "Of each leaf: intercept, terms (coefficient, column, level), bounds", LINEAR_ADDED
-            values = f"// {head}.\nconst MODELS = {js(said)};\n"
+            values = f"// {head}.\nconst MODELS = {js(leaf_models)};\n"
         else:
             values, added = f"// What each leaf says.\nconst VALUES = {js(tables.intercept)};\n", CONSTANT_ADDED
         return "".join([*parts, values, SUM, WALK, NUMBERS.format(what=what, added=added, total=total)])
@@ -416,7 +416,10 @@ def _columns(procedure: Procedure) -> Iterator[str]:
     if procedure.coded:
         yield "// Columns of codes, behind the others: of which column, or of its level (-1 the number, -2 missing),"
         yield "// numbers by code, and the code of any other."
-        coded = [(one.term.cell, one.term.level, one.values, one.usual) for one in procedure.coded]
+        coded = [
+            (code_column.term.cell, code_column.term.level, code_column.values, code_column.usual)
+            for code_column in procedure.coded
+        ]
         yield f"const CODED = {js(coded)};"
 
 
@@ -443,11 +446,11 @@ def _leaf_tables(procedure: Procedure) -> str:
         return _mapped("LABELS", labels) + _mapped("SHARES", shares)
     place = {column: number for number, column in enumerate(procedure.scaled)}
     models = [
-        (node, (own.intercept, [(place[part.column], part.coef, part.curve) for part in own.parts]))
+        (node, (leaf_scores.intercept, [(place[part.column], part.coef, part.curve) for part in leaf_scores.parts]))
         for node, leaf in leaves
-        if (own := leaf.scores) is not None
+        if (leaf_scores := leaf.scores) is not None
     ]
-    scaled = [(one.cell, one.level, one.center, one.scale) for one in procedure.scaled]
+    scaled = [(column.cell, column.level, column.center, column.scale) for column in procedure.scaled]
     return (
         _scored(procedure)
         + "// Columns in standard deviations: column, level (-1 the number, -2 a missing cell), center, scale.\n"

@@ -40,7 +40,7 @@ def as_plain(procedure: Procedure) -> dict[str, Any]:
     """Return a model as plain data."""
     further: dict[str, Any] = {}
     if procedure.coded:
-        further["codes"] = [_coded(one) for one in procedure.coded]
+        further["codes"] = [_coded(code_column) for code_column in procedure.coded]
     if procedure.even:
         further["even"] = list(procedure.even)
     if procedure.voting == SUM:
@@ -74,17 +74,17 @@ def _tree(tree: Steps, procedure: Procedure) -> dict[str, Any]:
             nodes.append({**_leaf(tree.leaf(node), procedure), **numbered})
             continue
         split = tree.split(node)
-        found: dict[str, Any] = {"left": tree.left[node], "right": tree.right[node], "threshold": split.threshold}
+        entry: dict[str, Any] = {"left": tree.left[node], "right": tree.right[node], "threshold": split.threshold}
         if split.missing_left is not None:
-            found["missing"] = "left" if split.missing_left else "right"
-        found["lanes"] = [_terms(lane, procedure) for lane in split.lanes]
-        nodes.append(found)
+            entry["missing"] = "left" if split.missing_left else "right"
+        entry["lanes"] = [_terms(lane, procedure) for lane in split.lanes]
+        nodes.append(entry)
     return {"rotated": [_terms(lane, procedure) for lane in tree.rotated], "nodes": nodes}
 
 
 def _leaf(leaf: Leaf, procedure: Procedure) -> dict[str, Any]:
     if leaf.outputs:
-        return {"outputs": [_leaf(own, procedure) for own in leaf.outputs], "rows": leaf.n_rows}
+        return {"outputs": [_leaf(output, procedure) for output in leaf.outputs], "rows": leaf.n_rows}
     if procedure.is_regression:
         bounds = {} if leaf.bounds is None else {"bounds": list(leaf.bounds)}
         return {"intercept": leaf.intercept, "terms": _terms(leaf.terms, procedure), **bounds, "rows": leaf.n_rows}
@@ -98,32 +98,41 @@ def _leaf(leaf: Leaf, procedure: Procedure) -> dict[str, Any]:
 def _scores(scores: Scores) -> dict[str, Any]:
     parts: list[dict[str, Any]] = []
     for part in scores.parts:
-        own = part.column
-        one: dict[str, Any] = {"column": own.cell, "center": own.center, "scale": own.scale, "coefficients": part.coef}
-        if own.level != NUMBER:
-            one["level"] = None if own.level == MISSING else own.level
+        column = part.column
+        entry: dict[str, Any] = {
+            "column": column.cell,
+            "center": column.center,
+            "scale": column.scale,
+            "coefficients": part.coef,
+        }
+        if column.level != NUMBER:
+            entry["level"] = None if column.level == MISSING else column.level
         if part.curve:
-            one["squares"] = part.curve
-        parts.append(one)
+            entry["squares"] = part.curve
+        parts.append(entry)
     return {"scored": scores.classes, "intercepts": scores.intercept, "parts": parts}
 
 
-def _coded(one: Coded) -> dict[str, Any]:
-    found: dict[str, Any] = {"column": one.term.cell, "values": list(one.values), "usual": one.usual}
-    if one.term.level != NUMBER:
-        found["level"] = None if one.term.level == MISSING else one.term.level
-    return found
+def _coded(code_column: Coded) -> dict[str, Any]:
+    entry: dict[str, Any] = {
+        "column": code_column.term.cell,
+        "values": list(code_column.values),
+        "usual": code_column.usual,
+    }
+    if code_column.term.level != NUMBER:
+        entry["level"] = None if code_column.term.level == MISSING else code_column.term.level
+    return entry
 
 
 def _terms(lane: Lane, procedure: Procedure) -> list[dict[str, Any]]:
-    found = []
+    entries = []
     for term in lane:
-        one: dict[str, Any] = {"coefficient": term.coef}
+        entry: dict[str, Any] = {"coefficient": term.coef}
         if term.cell >= len(procedure.columns):
-            one["rotated"] = term.cell - len(procedure.columns)
+            entry["rotated"] = term.cell - len(procedure.columns)
         else:
-            one["column"] = term.cell
+            entry["column"] = term.cell
         if term.level != NUMBER:
-            one["level"] = None if term.level == MISSING else term.level
-        found.append(one)
-    return found
+            entry["level"] = None if term.level == MISSING else term.level
+        entries.append(entry)
+    return entries

@@ -119,9 +119,12 @@ class _Graph:
                 for term in lane:
                     if term.cell < len(procedure.columns):
                         self.places.setdefault((term.cell, term.level), len(self.places))
-        for column in [*((one.cell, one.level) for one in procedure.scaled), *((j, NUMBER) for j in procedure.needed)]:
+        for column in [
+            *((scaled_column.cell, scaled_column.level) for scaled_column in procedure.scaled),
+            *((j, NUMBER) for j in procedure.needed),
+        ]:
             self.places.setdefault(column, len(self.places))
-        cells += [self._code(one, cells) for one in procedure.coded]
+        cells += [self._code(code_column, cells) for code_column in procedure.coded]
         columns = [self._column(cells[cell], cell, level) for cell, level in self.places]
         if not columns:  # a single leaf
             columns = [self._zeros(cells[0])]
@@ -129,12 +132,12 @@ class _Graph:
         gaps = self.op("IsNaN", table)
         self.missing, self.gaps = gaps, self.cast(gaps, np.float32)
         self.values = self.op("Where", gaps, self.constant(0.0), table)
-        self.found = leaves = self._leaves()
+        self.leaf_index = leaves = self._leaves()
         return self._value(leaves) if procedure.is_regression else self._classes(leaves)
 
     def _cells(self) -> list[str]:
         """Cells as (n, 1): numbers, NaN where missing; codes of levels, GONE where missing."""
-        found = []
+        tensors = []
         for j, cell in enumerate(self.procedure.cells):
             name = cell.name or f"x{j + 1}"
             kind = np.dtype(object if cell.levels else np.float64)
@@ -150,18 +153,18 @@ class _Graph:
                     values_int64s=[*range(len(cell.levels)), gone],
                     default_int64=len(cell.levels),
                 )
-                found.append(self.cast(code, np.float64))
+                tensors.append(self.cast(code, np.float64))
             elif cell.fill is None:
-                found.append(name)
+                tensors.append(name)
             else:
-                found.append(self.op("Where", self.op("IsNaN", name), self.constant(cell.fill), name))
-        return found
+                tensors.append(self.op("Where", self.op("IsNaN", name), self.constant(cell.fill), name))
+        return tensors
 
-    def _code(self, one: Coded, cells: Sequence[str]) -> str:
+    def _code(self, code_column: Coded, cells: Sequence[str]) -> str:
         """A column of codes."""
-        value = self._column(cells[one.term.cell], one.term.cell, one.term.level)
-        code = self.constant(float(one.usual))
-        for place, known in enumerate(one.values):
+        value = self._column(cells[code_column.term.cell], code_column.term.cell, code_column.term.level)
+        code = self.constant(float(code_column.usual))
+        for place, known in enumerate(code_column.values):
             code = self.op("Where", self.op("Equal", value, self.constant(known)), self.constant(float(place)), code)
         return code
 
@@ -241,8 +244,8 @@ class _Graph:
         )
         sides = self.constant([split.missing_left is True for split in splits], np.bool_)
         # `Where` of truth values is not in every runtime.
-        kept = self.op("And", goes_left, self.op("Not", lacks))
-        return self.op("Or", kept, self.op("And", lacks, sides))
+        by_threshold = self.op("And", goes_left, self.op("Not", lacks))
+        return self.op("Or", by_threshold, self.op("And", lacks, sides))
 
     def _ensemble(self, right: str) -> str:
         nodes: dict[str, list[Any]] = {
@@ -294,14 +297,14 @@ class _Graph:
     def _table(self, values: NDArray[Any], leaves: str) -> str:
         return self.op("Gather", self.constant(values, values.dtype), leaves, axis=0)
 
-    def _classes(self, found: str) -> list[Any]:
+    def _classes(self, leaf_index: str) -> list[Any]:
         procedure = self.procedure
         n_trees, n_classes = len(procedure.trees), len(procedure.classes)
-        leaves = self.cast(found, np.int64)
+        leaves = self.cast(leaf_index, np.int64)
         held = [procedure.trees[t].leaf(node) for t, node in self.leaf_numbers]
         if procedure.has_scores:
             code, probabilities = self._scores(leaves)
-            return self._said(code, probabilities)
+            return self._class_outputs(code, probabilities)
         if procedure.voting == MAJORITY:
             shares = np.array([[float(k == leaf.label) for k in range(n_classes)] for leaf in held])
         else:
@@ -309,8 +312,8 @@ class _Graph:
         if procedure.is_forest:
             votes = ""
             for t in range(n_trees):  # one after the other: the order decides about the last bits
-                one = self._table(shares, self.pick(leaves, t))
-                votes = self.op("Add", votes, one) if votes else one
+                tree_votes = self._table(shares, self.pick(leaves, t))
+                votes = self.op("Add", votes, tree_votes) if votes else tree_votes
             code = self.op("ArgMax", votes, axis=1, keepdims=1)
             probabilities = self.op("Div", votes, self.constant(float(n_trees)))
             if procedure.voting == CLIPPED:
@@ -318,7 +321,7 @@ class _Graph:
         else:
             code = self._table(np.array([leaf.label for leaf in held], dtype=np.int64), leaves)
             probabilities = self._table(shares, self.pick(leaves, 0))
-        return self._said(code, probabilities)
+        return self._class_outputs(code, probabilities)
 
     def _clipped(self, votes: str) -> tuple[str, str]:
         """Code and shares of votes of which those below 0 count nothing."""
@@ -339,18 +342,18 @@ class _Graph:
         coef = np.zeros((len(self.leaf_numbers), len(scored), 2 * len(scaled)))
         intercept = np.zeros((len(self.leaf_numbers), len(scored), 1))
         for i, (_, node) in enumerate(self.leaf_numbers):
-            own = procedure.tree.leaf(node).scores
-            assert own is not None
-            intercept[i, :, 0] = own.intercept
-            for part in own.parts:
+            leaf_scores = procedure.tree.leaf(node).scores
+            assert leaf_scores is not None
+            intercept[i, :, 0] = leaf_scores.intercept
+            for part in leaf_scores.parts:
                 coef[i, :, place[part.column]] = part.coef
                 coef[i, :, len(scaled) + place[part.column]] = part.curve or 0.0
         leaf = self.op("Reshape", leaves, self.constant([-1], np.int64))
         scores = self._table(intercept, leaf)
         if scaled:
-            at = [self.places[one.cell, one.level] for one in scaled]
-            apart = self.op("Sub", self.pick(self.values, at), self.constant([one.center for one in scaled]))
-            z = self.op("Div", apart, self.constant([one.scale for one in scaled]))
+            at = [self.places[column.cell, column.level] for column in scaled]
+            apart = self.op("Sub", self.pick(self.values, at), self.constant([column.center for column in scaled]))
+            z = self.op("Div", apart, self.constant([column.scale for column in scaled]))
             z = self.op("Clip", z, self.constant(-FARTHEST), self.constant(FARTHEST))
             z = self.op("Where", self.pick(self.missing, at), self.constant(0.0), z)
             near = self.op("Clip", z, self.constant(-FARTHEST_SQUARED), self.constant(FARTHEST_SQUARED))
@@ -371,7 +374,7 @@ class _Graph:
         codes = (self.constant(code, np.int64) for code in (first, 1 - first))
         return self.op("Where", reached, *codes), shares
 
-    def _said(self, code: str, probabilities: str) -> list[Any]:
+    def _class_outputs(self, code: str, probabilities: str) -> list[Any]:
         """The outputs. code : (n, 1); probabilities : (n, classes)"""
         procedure, n_classes = self.procedure, len(self.procedure.classes)
         if valid := self._valid():
@@ -396,22 +399,22 @@ class _Graph:
         if not limits.leaves:
             return self.constant(limits.rows[:1])
         rows = [limits.at(self.procedure.tree.number(node)) for _, node in self.leaf_numbers]
-        return self._table(np.array(rows), self.pick(self.cast(self.found, np.int64), 0))
+        return self._table(np.array(rows), self.pick(self.cast(self.leaf_index, np.int64), 0))
 
     def _running_sums(self, shares: str) -> str:
         """Shares of likelier classes, the first of equal ones, and half of each share itself."""
         n_classes = len(self.procedure.classes)
         total, zero = "", self.constant(0.0)
         for j in range(n_classes):
-            own = self.pick(shares, [j])
-            equal = self.op("And", self.op("Equal", own, shares), self.constant(np.arange(n_classes) > j, np.bool_))
-            likelier = self.op("Or", self.op("Greater", own, shares), equal)
-            added = self.op("Where", likelier, own, zero)
+            share = self.pick(shares, [j])
+            equal = self.op("And", self.op("Equal", share, shares), self.constant(np.arange(n_classes) > j, np.bool_))
+            likelier = self.op("Or", self.op("Greater", share, shares), equal)
+            added = self.op("Where", likelier, share, zero)
             total = self.op("Add", total, added) if total else added
         return self.op("Add", total, self.op("Mul", shares, self.constant(0.5)))
 
-    def _value(self, found: str) -> list[Any]:
-        leaves = self.cast(found, np.int64)
+    def _value(self, leaf_index: str) -> list[Any]:
+        leaves = self.cast(leaf_index, np.int64)
         held = [self.procedure.trees[t].leaf(node) for t, node in self.leaf_numbers]
         models = self._sums(
             self.values, [(leaf.terms,) for leaf in held], lambda _, term: self.places[term.cell, term.level]

@@ -53,9 +53,9 @@ def write(source: Source) -> str:
     root = _Document(source.procedure, source.name or "oblique").root()
     for element in root.iter():
         for text in (element.text or "", *element.attrib.values()):
-            if found := ILLEGAL.search(text):
+            if match := ILLEGAL.search(text):
                 raise ConfigError(
-                    f"XML, and so PMML, holds no character U+{ord(found[0]):04X}, which {quoted(text)} has; rename it."
+                    f"XML, and so PMML, holds no character U+{ord(match[0]):04X}, which {quoted(text)} has; rename it."
                 )
     return "\n".join(('<?xml version="1.0" encoding="UTF-8"?>', *_lines(root), ""))
 
@@ -90,18 +90,18 @@ class _Document:
         self.names = [cell.name or self._new(f"x{j}") for j, cell in enumerate(procedure.cells, start=1)]
         self.target = self._new(procedure.target)
         numbers = {t.cell for s in procedure.tree.splits if s for t in s.terms if t.level == NUMBER}
-        numbers |= {one.term.cell for one in procedure.coded if one.term.level == NUMBER}
-        numbers |= {one.cell for one in procedure.scaled if one.level == NUMBER}
+        numbers |= {code_column.term.cell for code_column in procedure.coded if code_column.term.level == NUMBER}
+        numbers |= {column.cell for column in procedure.scaled if column.level == NUMBER}
         self.codes = {j: self._new(f"code of {self.names[j]}") for j in sorted(numbers) if procedure.columns[j].levels}
         self.names += [self._new(cell.name) for cell in procedure.columns[len(procedure.cells) :]]
         self.fields = {node: self._field(node) for node in procedure.tree.inner}
 
     def _new(self, name: str) -> str:
-        found, count = name, 2
-        while found in self.taken:
-            found, count = f"{name} {count}", count + 1
-        self.taken.add(found)
-        return found
+        new_name, count = name, 2
+        while new_name in self.taken:
+            new_name, count = f"{name} {count}", count + 1
+        self.taken.add(new_name)
+        return new_name
 
     def _field(self, node: int) -> str:
         """The field that a split tests: a column itself, or a derived one."""
@@ -194,7 +194,7 @@ class _Document:
         model = SubElement(segment, "RegressionModel", functionName="classification", normalizationMethod="softmax")
         self._schema(model)
         columns = list(dict.fromkeys(part.column for part in scores.parts))
-        of_codes = [j for j in self.codes if any(one.cell == j and one.level == NUMBER for one in columns)]
+        of_codes = [j for j in self.codes if any(column.cell == j and column.level == NUMBER for column in columns)]
         holder = Element("LocalTransformations")
         for j in of_codes:
             self._code_of_level(holder, j)
@@ -221,14 +221,14 @@ class _Document:
                 coef = (part.curve if is_square else part.coef)[k]
                 SubElement(table, "NumericPredictor", name=name, coefficient=repr(coef))
 
-    def _deviations(self, one: Scaled) -> Element:
+    def _deviations(self, column: Scaled) -> Element:
         """A column in standard deviations, 0 where its number is missing."""
-        if one.level != NUMBER:
-            there, other = one.by_level
-            return _applied("if", self._has_level(one.cell, one.level), _constant(there), _constant(other))
-        name = self.codes.get(one.cell, self.names[one.cell])
-        apart = _applied("-", Element("FieldRef", field=name), _constant(one.center))
-        bounded = _bounded(_applied("/", apart, _constant(one.scale)), FARTHEST)
+        if column.level != NUMBER:
+            there, other = column.by_level
+            return _applied("if", self._has_level(column.cell, column.level), _constant(there), _constant(other))
+        name = self.codes.get(column.cell, self.names[column.cell])
+        apart = _applied("-", Element("FieldRef", field=name), _constant(column.center))
+        bounded = _bounded(_applied("/", apart, _constant(column.scale)), FARTHEST)
         gone = _applied("isMissing", Element("FieldRef", field=name))
         return _applied("if", gone, _constant(0.0), bounded)
 
@@ -260,9 +260,9 @@ class _Document:
         holder = Element("LocalTransformations")
         for j in self.codes:
             self._code_of_level(holder, j)
-        for name, one in zip(self.names[len(self.procedure.cells) :], self.procedure.coded, strict=True):
+        for name, code_column in zip(self.names[len(self.procedure.cells) :], self.procedure.coded, strict=True):
             field = SubElement(holder, "DerivedField", name=name, optype="continuous", dataType="double")
-            field.append(self._coded(one))
+            field.append(self._coded(code_column))
         for node, name in self.fields.items():
             split = self.procedure.tree.split(node)
             if _alone(split) is None:
@@ -285,21 +285,21 @@ class _Document:
             SubElement(row, "level").text = level
             SubElement(row, "code").text = str(code)
 
-    def _coded(self, one: Coded) -> Element:
+    def _coded(self, code_column: Coded) -> Element:
         """The place of a number among those that are known."""
-        usual = _constant(float(one.usual))
-        name = self.codes.get(one.term.cell, self.names[one.term.cell])
-        found = usual
-        for code, value in reversed(list(enumerate(one.values))):
-            if one.term.level == NUMBER:
+        usual = _constant(float(code_column.usual))
+        name = self.codes.get(code_column.term.cell, self.names[code_column.term.cell])
+        expression = usual
+        for code, value in reversed(list(enumerate(code_column.values))):
+            if code_column.term.level == NUMBER:
                 test = _applied("equal", Element("FieldRef", field=name), _constant(value))
             else:
-                there = self._has_level(one.term.cell, one.term.level)
+                there = self._has_level(code_column.term.cell, code_column.term.level)
                 test = there if value == 1.0 else _applied("not", there)
-            found = _applied("if", test, _constant(float(code)), found)
-        if one.term.level != NUMBER:
-            return found
-        return _applied("if", _applied("isMissing", Element("FieldRef", field=name)), usual, found)
+            expression = _applied("if", test, _constant(float(code)), expression)
+        if code_column.term.level != NUMBER:
+            return expression
+        return _applied("if", _applied("isMissing", Element("FieldRef", field=name)), usual, expression)
 
     def _total(self, split: Split) -> Element:
         """The sum of a split, in the order of training."""

@@ -386,29 +386,29 @@ def _predicting(source: Source) -> str:
 
 
 def _numbers(procedure: Procedure) -> list[str]:
-    """What the leaves of a forest of numbers say, and the functions that put it together."""
+    """The outputs of a numeric forest's leaves, and the functions that combine them."""
     several, sums, leaves = procedure.n_outputs > 1, procedure.voting == ADDED, _leaves(procedure)
     if procedure.has_bounds:
         names, at = "intercept, terms, low, high", "MODELS[_walk(root, cells)]"
-        said, added = f"[{BOUNDED} for {names} in {at}]", f"{names} = {at}\n        total += {BOUNDED}"
+        leaf_value, added = f"[{BOUNDED} for {names} in {at}]", f"{names} = {at}\n        total += {BOUNDED}"
         rows = [f"    {(_models_of if several else _model_of)(leaf, bounded=True)}," for leaf in leaves]
         what = "intercept, terms (coefficient, column, level), least and largest number"
         values = f"# Of each leaf{' and output' if several else ''}: {what}.\nMODELS = (\n{_lines(rows)})\n"
     else:
-        said = "VALUES[_walk(root, cells)]"
-        added = f"total += {said}"
-        rows = [f"    {tuple(own.intercept for own in leaf.each)!r}," for leaf in leaves]
+        leaf_value = "VALUES[_walk(root, cells)]"
+        added = f"total += {leaf_value}"
+        rows = [f"    {tuple(output.intercept for output in leaf.each)!r}," for leaf in leaves]
         listed = f"(\n{_lines(rows)})" if several else _listed([leaf.intercept for leaf in leaves])
         values = f"# What each leaf says{' of each output' if several else ''}.\nVALUES = {listed}\n"
     if several:
-        return [values, SUM, WALK, SEVERAL_NUMBERS.format(n=procedure.n_outputs, said=said)]
+        return [values, SUM, WALK, SEVERAL_NUMBERS.format(n=procedure.n_outputs, said=leaf_value)]
     what = "the sum of the trees and the number that they start from" if sums else "the mean of the trees"
     total = f"total + {procedure.base[0]!r}" if sums else "total / len(ROOTS)"
     return [values, SUM, WALK, NUMBERS.format(what=what, added=added, total=total)]
 
 
 def _decided(procedure: Procedure, largest: str) -> str:
-    """What is in `predict`. largest : where no threshold decides"""
+    """The body of `predict`. largest : where no threshold decides"""
     if procedure.threshold is None:
         return largest
     code, share = procedure.threshold
@@ -420,8 +420,8 @@ def _value_of_tree(procedure: Procedure) -> str:
     value = BOUNDED if bounded else UNBOUNDED
     if procedure.n_outputs > 1:
         names = "intercept, terms, low, high" if bounded else "intercept, terms"
-        said = f"return tuple({value} for {names} in MODELS[at])"
-        return VALUE_OF_TREE.format(what="values of the linear models", said=said)
+        statement = f"return tuple({value} for {names} in MODELS[at])"
+        return VALUE_OF_TREE.format(what="values of the linear models", said=statement)
     lines = ["intercept, terms = MODELS[at]", *(["low, high = BOUNDS[at]"] if bounded else []), f"return {value}"]
     return VALUE_OF_TREE.format(what="value of the linear model", said="\n    ".join(lines))
 
@@ -439,7 +439,10 @@ def _columns(procedure: Procedure) -> Iterator[str]:
     if procedure.coded:
         yield "# Columns of codes, behind the others: of which column, or of its level (-1 the number, -2 missing),"
         yield "# numbers by code, and the code of any other."
-        coded = [(one.term.cell, one.term.level, one.values, one.usual) for one in procedure.coded]
+        coded = [
+            (code_column.term.cell, code_column.term.level, code_column.values, code_column.usual)
+            for code_column in procedure.coded
+        ]
         yield f"CODED = {_listed(coded)}"
 
 
@@ -478,7 +481,7 @@ def _leaf_tables(procedure: Procedure) -> str:
 
 def _models_of(leaf: Leaf, bounded: bool) -> str:
     """The models of all outputs of a leaf."""
-    return f"({', '.join(_model_of(own, bounded) for own in leaf.outputs)})"
+    return f"({', '.join(_model_of(output, bounded) for output in leaf.outputs)})"
 
 
 def _model_of(leaf: Leaf, bounded: bool) -> str:
@@ -496,16 +499,16 @@ def _scored(procedure: Procedure) -> str:
 
 
 def _score_tables(procedure: Procedure, leaves: Sequence[tuple[int, Leaf]]) -> str:
-    """What decides in leaves. leaves : what each is called, and the leaf"""
+    """The scores of leaves. leaves : the name of each, and the leaf"""
     scaled = procedure.scaled
     place = {column: number for number, column in enumerate(scaled)}
-    columns = [f"    {(one.cell, one.level, one.center, one.scale)!r}," for one in scaled]
+    columns = [f"    {(column.cell, column.level, column.center, column.scale)!r}," for column in scaled]
     rows: list[str] = []
     for name, leaf in leaves:
-        own = leaf.scores
-        assert own is not None
-        rows.append(f"    {name}: ({own.intercept!r}, (")
-        rows += [f"        ({place[part.column]}, {part.coef!r}, {part.curve!r})," for part in own.parts]
+        leaf_scores = leaf.scores
+        assert leaf_scores is not None
+        rows.append(f"    {name}: ({leaf_scores.intercept!r}, (")
+        rows += [f"        ({place[part.column]}, {part.coef!r}, {part.curve!r})," for part in leaf_scores.parts]
         rows.append("    )),")
     return (
         f"{_scored(procedure)}"

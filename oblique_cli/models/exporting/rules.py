@@ -45,7 +45,7 @@ def condition(split: Split, procedure: Procedure, precision: int, left: bool) ->
 
 
 def conclusion(procedure: Procedure, node: int, precision: int) -> str:
-    """Return what holds in a leaf."""
+    """Return the conclusion of a leaf."""
     leaf = procedure.tree.leaf(node)
     rows = f"{leaf.n_rows} training row{'' if leaf.n_rows == 1 else 's'}"
     if procedure.is_regression:
@@ -56,12 +56,12 @@ def conclusion(procedure: Procedure, node: int, precision: int) -> str:
             total += f", within {leaf.bounds[0]:.{precision}g} to {leaf.bounds[1]:.{precision}g}"
         return f"{quoted(procedure.target)} = {total}  [{rows}]"
     if leaf.scores is not None:
-        said = "the class of the largest score"
+        decision = "the class of the largest score"
         if procedure.threshold is not None:
             code, least = procedure.threshold
             names = [quoted(procedure.classes[k]) for k in (code, 1 - code)]
-            said = f"class {names[0]} if its probability is at least {least:.{precision}g}, else {names[1]}"
-        return f"{said}  [{rows}]"
+            decision = f"class {names[0]} if its probability is at least {least:.{precision}g}, else {names[1]}"
+        return f"{decision}  [{rows}]"
     if not leaf.counts:
         return f"class {quoted(procedure.classes[leaf.label])}  [probability {leaf.shares[leaf.label]:.1%}]"
     share, probability = leaf.counts[leaf.label] / (sum(leaf.counts) or 1.0), leaf.shares[leaf.label]
@@ -85,26 +85,26 @@ def scores_of(procedure: Procedure, node: int, precision: int) -> list[str]:
     return lines
 
 
-def _deviation(procedure: Procedure, one: Scaled, square: bool = False) -> str:
-    name = quoted(procedure.cells[one.cell].name)
-    if one.level != NUMBER:
-        name += f" is {_level(procedure, Term(1.0, one.cell, one.level))}"
+def _deviation(procedure: Procedure, column: Scaled, square: bool = False) -> str:
+    name = quoted(procedure.cells[column.cell].name)
+    if column.level != NUMBER:
+        name += f" is {_level(procedure, Term(1.0, column.cell, column.level))}"
     return f"{'square' if square else 'z'}({name})"
 
 
 def _deviations(procedure: Procedure, precision: int) -> list[str]:
-    """What the columns of scores are in standard deviations."""
+    """Definitions of the standardized columns of scores."""
     lines = ["# A probability is exp(score), divided by the sum of those of all classes. In scores stand", "#"]
-    for one in procedure.scaled:
-        said = _deviation(procedure, one)
-        if one.level != NUMBER:
-            there, other = one.by_level
-            lines.append(f"#   {said}: {there:.{precision}g}, else {other:.{precision}g}")
+    for column in procedure.scaled:
+        deviation = _deviation(procedure, column)
+        if column.level != NUMBER:
+            there, other = column.by_level
+            lines.append(f"#   {deviation}: {there:.{precision}g}, else {other:.{precision}g}")
             continue
-        sign = "-" if one.center >= 0 else "+"
-        name, center = quoted(procedure.cells[one.cell].name), f"{abs(one.center):.{precision}g}"
-        gone = "; 0 where it is missing" if procedure.cells[one.cell].fill is None and not procedure.needed else ""
-        lines.append(f"#   {said}: ({name} {sign} {center}) / {one.scale:.{precision}g}{gone}")
+        sign = "-" if column.center >= 0 else "+"
+        name, center = quoted(procedure.cells[column.cell].name), f"{abs(column.center):.{precision}g}"
+        gone = "; 0 where it is missing" if procedure.cells[column.cell].fill is None and not procedure.needed else ""
+        lines.append(f"#   {deviation}: ({name} {sign} {center}) / {column.scale:.{precision}g}{gone}")
     return [*lines, "#", "# and square(...): (z * z - 1) / sqrt(2), where z is at most 3 from 0."]
 
 

@@ -64,19 +64,19 @@ def write(source: Source) -> str:
         refusal = f"CASE {_refusal(procedure)} ELSE\n" if procedure.needed else ""
         body = [*lines, "SELECT *,"]
         if procedure.is_regression:
-            said = f"{_own(procedure)}p0"
-            chosen = {prediction: said}
+            value_column = f"{_prefix(procedure)}p0"
+            chosen = {prediction: value_column}
             if limits:
                 below, above = limits.rows[-1]
-                chosen |= {low: f"{said} - {number(below)}", high: f"{said} + {number(above)}"}
+                chosen |= {low: f"{value_column} - {number(below)}", high: f"{value_column} + {number(above)}"}
         else:
             chosen = dict(zip((prediction, share), _of_shares(procedure), strict=True))
         if limits and not procedure.is_regression:
-            o = _own(procedure)
+            o = _prefix(procedure)
             chosen[inside] = _set(procedure, limits, [f"{o}p{k}" for k in range(len(procedure.classes))], "")
         for name, value in chosen.items():
-            asked = f"{refusal}  {_asked(value, inner)}" + ("\n  END" if refusal else "")
-            body.append(f"  {asked} AS {identifier(name)}" + ("," if name != [*chosen][-1] else ""))
+            expression = f"{refusal}  {_subquery(value, inner)}" + ("\n  END" if refusal else "")
+            body.append(f"  {expression} AS {identifier(name)}" + ("," if name != [*chosen][-1] else ""))
         return "\n".join([*body, f"FROM {identifier(table)};"]) + "\n"
     body = [*lines, "WITH"]
     if readable(procedure):
@@ -98,22 +98,24 @@ def write(source: Source) -> str:
         return "\n".join(body) + "\n"
     if procedure.has_scores:
         inner = _scored(procedure, identifier(leaf), 2)
-        label, probability = (_asked(chosen, inner) for chosen in _of_scores(procedure, identifier(leaf)))
+        label, probability = (_subquery(chosen, inner) for chosen in _of_scores(procedure, identifier(leaf)))
         body += [f"SELECT *,\n  {label} AS {identifier(prediction)},", f"  {probability} AS {identifier(share)}"]
         if limits:
-            members = _asked(_set(procedure, limits, _scored_shares(procedure), identifier(leaf)), inner)
+            members = _subquery(_set(procedure, limits, _scored_shares(procedure), identifier(leaf)), inner)
             body[-1] += f",\n  {members} AS {identifier(inside)}"
         return "\n".join([*body, "FROM marked;"]) + "\n"
     numbered = [(tree.number(node), tree.leaf(node)) for node in tree.leaf_nodes]
-    labels = [(node, text(procedure.classes[own.label])) for node, own in numbered]
-    shares = [(node, number(own.shares[own.label])) for node, own in numbered]
+    labels = [(node, text(procedure.classes[tree_leaf.label])) for node, tree_leaf in numbered]
+    shares = [(node, number(tree_leaf.shares[tree_leaf.label])) for node, tree_leaf in numbered]
     body += [
         f"SELECT *,\n{_by_leaf(at, labels)} AS {identifier(prediction)},",
         f"{_by_leaf(at, shares)} AS {identifier(share)}",
         "FROM marked;",
     ]
     if limits:
-        texts = [(node, text(BETWEEN.join(limits.labels(source, own.shares, node)))) for node, own in numbered]
+        texts = [
+            (node, text(BETWEEN.join(limits.labels(source, tree_leaf.shares, node)))) for node, tree_leaf in numbered
+        ]
         body[-2] += f",\n{_by_leaf(at, texts)} AS {identifier(inside)}"
     return "\n".join(body) + "\n"
 
@@ -138,20 +140,20 @@ def number(value: float) -> str:
     Some databases, SQLite among them, read a decimal with a small error. The shortest text that stands for a number may
     lie next to the border to its neighbor, so digits are added until the text is clear of it.
     """
-    for found in (repr(value), f"{value:.16g}", f"{value:.17g}"):
+    for literal in (repr(value), f"{value:.16g}", f"{value:.17g}"):
         room = Fraction(min(math.ulp(value), abs(value) - math.nextafter(abs(value), 0.0)) if value else 0.0)
-        if 20 * abs(Fraction(found) - Fraction(value)) <= 9 * room:
+        if 20 * abs(Fraction(literal) - Fraction(value)) <= 9 * room:
             break
-    return found
+    return literal
 
 
 def _new(word: str, taken: Sequence[str]) -> str:
     """A name for a column that the rows do not have, whatever the case."""
     known = {name.lower() for name in taken}
-    found, count = word, 2
-    while found in known:
-        found, count = f"{word}_{count}", count + 1
-    return found
+    new_name, count = word, 2
+    while new_name in known:
+        new_name, count = f"{word}_{count}", count + 1
+    return new_name
 
 
 def _refuse(procedure: Procedure) -> None:
@@ -164,7 +166,7 @@ def _refuse(procedure: Procedure) -> None:
             f"format sql takes {what.format(MOST_SPLITS)}. This one has {n_splits}: {smaller}export python or c."
         )
     models = (leaf.scores for leaf in procedure.trees[0].leaves if leaf is not None and leaf.scores is not None)
-    summed = max((1 + sum(1 + bool(part.curve) for part in own.parts) for own in models), default=0)
+    summed = max((1 + sum(1 + bool(part.curve) for part in leaf_scores.parts) for leaf_scores in models), default=0)
     if summed > MOST_SUMMED:
         raise ConfigError(
             f"format sql takes scores of at most {MOST_SUMMED} summands. This model has one of {summed}: export python "
@@ -172,16 +174,16 @@ def _refuse(procedure: Procedure) -> None:
         )
 
 
-def _own(procedure: Procedure) -> str:
-    """What the names of columns begin with that no column of the table may be taken for."""
-    found = "row_"
-    while any(cell.name.lower().startswith(found) for cell in procedure.cells):
-        found += "_"
-    return found
+def _prefix(procedure: Procedure) -> str:
+    """A prefix of column names that no column of the table has."""
+    prefix = "row_"
+    while any(cell.name.lower().startswith(prefix) for cell in procedure.cells):
+        prefix += "_"
+    return prefix
 
 
-def _asked(chosen: str, inner: str) -> str:
-    """A value for one row, from columns that are made of the row's own and stay out of the result."""
+def _subquery(chosen: str, inner: str) -> str:
+    """A value for one row, from a subquery whose columns stay out of the result."""
     return f"(SELECT {chosen}\n  FROM {inner})"
 
 
@@ -198,25 +200,25 @@ def _layer(columns: Sequence[tuple[str, str]], inner: str, name: str, depth: int
 
 def _scored(procedure: Procedure, leaf: str, depth: int) -> str:
     """The scores s0, s1, ... of a row, and the largest of them."""
-    tree, scaled, o = procedure.tree, procedure.scaled, _own(procedure)
-    held = [(node, own) for node in tree.leaf_nodes if (own := tree.leaf(node).scores) is not None]
+    tree, scaled, o = procedure.tree, procedure.scaled, _prefix(procedure)
+    held = [(node, leaf_scores) for node in tree.leaf_nodes if (leaf_scores := tree.leaf(node).scores) is not None]
     place = {column: j for j, column in enumerate(scaled)}
-    bent = {place[part.column] for _, own in held for part in own.parts if part.curve}
-    of_rows = [(leaf, f"{o}leaf"), *((_deviations(one, procedure), f"{o}z{j}") for j, one in enumerate(scaled))]
-    found = _layer(of_rows, "", "scaled", depth + 3)
+    bent = {place[part.column] for _, leaf_scores in held for part in leaf_scores.parts if part.curve}
+    of_rows = [(leaf, f"{o}leaf"), *((_deviations(column, procedure), f"{o}z{j}") for j, column in enumerate(scaled))]
+    inner = _layer(of_rows, "", "scaled", depth + 3)
     if bent:
         outer = number(square_of(FARTHEST_SQUARED))
         columns = [(f"{o}leaf", f"{o}leaf"), *((f"{o}z{j}", f"{o}z{j}") for j in range(len(scaled)))]
         for j in sorted(bent):
             square = f"({o}z{j} * {o}z{j} - 1.0) * {number(HALF_ROOT)}"
             columns.append((f"CASE WHEN ABS({o}z{j}) < {FARTHEST_SQUARED} THEN {square} ELSE {outer} END", f"{o}q{j}"))
-        found = _layer(columns, found, "bent", depth + 2)
+        inner = _layer(columns, inner, "bent", depth + 2)
     scores = []
     for k in range(len(procedure.scored)):
         cases = []
-        for node, own in held:
-            pieces = [number(own.intercept[k])]
-            for part in own.parts:
+        for node, leaf_scores in held:
+            pieces = [number(leaf_scores.intercept[k])]
+            for part in leaf_scores.parts:
                 for values, name in ((part.coef, "z"), (part.curve, "q")):
                     if values and values[k]:
                         sign = "-" if values[k] < 0 else "+"
@@ -224,32 +226,32 @@ def _scored(procedure: Procedure, leaf: str, depth: int) -> str:
             cases.append(f"WHEN {node} THEN {folded(pieces, '  ' * (depth + 3))}")
         indent = "  " * (depth + 2)
         scores.append((f"CASE {o}leaf\n{indent}" + f"\n{indent}".join(cases) + f"\n{indent}END", f"{o}s{k}"))
-    return _compared(procedure, _layer(scores, found, "scored", depth + 1), depth)
+    return _compared(procedure, _layer(scores, inner, "scored", depth + 1), depth)
 
 
 def _compared(procedure: Procedure, inner: str, depth: int) -> str:
     """The scores s0, s1, ... of the table `inner`, and the largest of them."""
-    o = _own(procedure)
+    o = _prefix(procedure)
     names = [f"{o}s{k}" for k in range(len(procedure.scored))]
     return _layer([*((name, name) for name in names), (_largest(names), f"{o}top")], inner, "compared", depth)
 
 
 def _powers(procedure: Procedure) -> list[str]:
     """The exponential of each score less the largest of them."""
-    o = _own(procedure)
+    o = _prefix(procedure)
     return [
         f"CASE WHEN {o}s{k} - {o}top < {LEAST_POWER} THEN 0.0 ELSE EXP({o}s{k} - {o}top) END"
         for k in range(len(procedure.scored))
     ]
 
 
-def _deviations(one: Scaled, procedure: Procedure) -> str:
+def _deviations(column: Scaled, procedure: Procedure) -> str:
     """A column in standard deviations."""
-    if one.level != NUMBER:
-        there, other = map(number, one.by_level)
-        return f"CASE WHEN {_has_level(procedure, one.cell, one.level)} THEN {there} ELSE {other} END"
-    sign = "-" if one.center >= 0 else "+"
-    z = f"({_cell(procedure, one.cell)} {sign} {number(abs(one.center))}) / {number(one.scale)}"
+    if column.level != NUMBER:
+        there, other = map(number, column.by_level)
+        return f"CASE WHEN {_has_level(procedure, column.cell, column.level)} THEN {there} ELSE {other} END"
+    sign = "-" if column.center >= 0 else "+"
+    z = f"({_cell(procedure, column.cell)} {sign} {number(abs(column.center))}) / {number(column.scale)}"
     most = number(FARTHEST)
     return f"COALESCE(CASE WHEN {z} > {most} THEN {most} WHEN {z} < -{most} THEN -{most} ELSE {z} END, 0.0)"
 
@@ -265,7 +267,7 @@ def _largest(names: Sequence[str]) -> str:
 
 def _of_scores(procedure: Procedure, leaf: str) -> tuple[str, str]:
     """Prediction and its probability, of scores s0, s1, ... and the largest of them."""
-    scored, powers, o = procedure.scored, _powers(procedure), _own(procedure)
+    scored, powers, o = procedure.scored, _powers(procedure), _prefix(procedure)
     total = folded(["(" + powers[0], *(f"+ {power}" for power in powers[1:])], "    ") + ")"
     labels = [text(procedure.classes[code]) for code in scored]
     if procedure.threshold is None:
@@ -294,10 +296,10 @@ def _scored_shares(procedure: Procedure) -> list[str]:
     """The share of each class, of scores s0, s1, ... and the largest of them."""
     scored, powers = procedure.scored, _powers(procedure)
     total = "(" + " + ".join(powers) + ")"
-    found = ["0.0"] * len(procedure.classes)
+    shares = ["0.0"] * len(procedure.classes)
     for code, power in zip(scored, powers, strict=True):
-        found[code] = f"({power} / {total})"
-    return found
+        shares[code] = f"({power} / {total})"
+    return shares
 
 
 def _set(procedure: Procedure, limits: Limits, shares: Sequence[str], leaf: str) -> str:
@@ -331,8 +333,8 @@ def _first(values: Sequence[str], conditions: Sequence[str], leaf: str = "") -> 
 
 def _voted(procedure: Procedure, depth: int) -> str:
     """The shares p0, p1, ... of a row in a forest, or the number p0."""
-    n, o = len(procedure.scored) if procedure.has_scores else len(procedure.classes) or 1, _own(procedure)
-    found, decisions, leaves = "", [], []
+    n, o = len(procedure.scored) if procedure.has_scores else len(procedure.classes) or 1, _prefix(procedure)
+    inner, decisions, leaves = "", [], []
     deep = depth + 3 * procedure.has_scores
     codes = {j: f"{o}c{j}" for j in range(len(procedure.cells), len(procedure.columns))}
     rotated = [(_cell(procedure, j), name) for j, name in codes.items()]
@@ -352,33 +354,33 @@ def _voted(procedure: Procedure, depth: int) -> str:
         ]
         leaves.append((f"CASE {' '.join(cases)} END", f"{o}leaf{t}"))
     if rotated:
-        found = _layer(rotated, found, "rotated", deep + 5)
+        inner = _layer(rotated, inner, "rotated", deep + 5)
     if decisions:
-        found = _layer(decisions, found, "decided", deep + 4)
-    found = _layer(leaves, found, "placed", deep + 3)
+        inner = _layer(decisions, inner, "decided", deep + 4)
+    inner = _layer(leaves, inner, "placed", deep + 3)
     if procedure.has_bounds:
-        found = _modeled(procedure, found, deep + 2)
+        inner = _modeled(procedure, inner, deep + 2)
     votes = []
     for k in range(n):
         pieces = []
         for t, tree in enumerate(procedure.trees):
-            own = {node: _voice(procedure, tree.leaf(node), k, f"{o}m{t}") for node in tree.leaf_nodes}
-            cases = [f"WHEN {node} THEN {value}" for node, value in own.items() if value]
+            summands = {node: _voice(procedure, tree.leaf(node), k, f"{o}m{t}") for node in tree.leaf_nodes}
+            cases = [f"WHEN {node} THEN {value}" for node, value in summands.items() if value]
             if cases:
                 pieces.append(f"CASE {o}leaf{t} {' '.join(cases)} ELSE 0.0 END")
         votes.append((folded([*pieces[:1], *(f"+ {piece}" for piece in pieces[1:])], "  " * (deep + 3)) or "0.0", k))
     if procedure.voting == CLIPPED:
-        found = _layer([(value, f"{o}v{k}") for value, k in votes], found, "voted", deep + 2)
+        inner = _layer([(value, f"{o}v{k}") for value, k in votes], inner, "voted", deep + 2)
         votes = [(f"CASE WHEN {o}v{k} > 0.0 THEN {o}v{k} ELSE 0.0 END", k) for k in range(n)]
-    found = _layer([(value, f"{o}w{k}") for value, k in votes], found, "weighed", deep + 1)
+    inner = _layer([(value, f"{o}w{k}") for value, k in votes], inner, "weighed", deep + 1)
     total = number(float(len(procedure.trees)))
     shares = [(f"{o}w{k} / {total}", f"{o}p{k}") for k in range(n)]
     if procedure.voting == ADDED:
         name = "s" if procedure.has_scores else "p"
         shares = [(f"{o}w{k} + {number(start)}", f"{o}{name}{k}") for k, start in enumerate(procedure.base)]
     if procedure.has_scores:
-        found = _compared(procedure, _layer(shares, found, "scored", depth + 3), depth + 2)
-        found = _layer([(power, f"{o}e{k}") for k, power in enumerate(_powers(procedure))], found, "raised", depth + 1)
+        inner = _compared(procedure, _layer(shares, inner, "scored", depth + 3), depth + 2)
+        inner = _layer([(power, f"{o}e{k}") for k, power in enumerate(_powers(procedure))], inner, "raised", depth + 1)
         total = " + ".join(f"{o}e{k}" for k in range(n))
         of_class = {code: f"{o}e{k} / ({total})" for k, code in enumerate(procedure.scored)}
         shares = [(of_class.get(code, "0.0"), f"{o}p{code}") for code in range(len(procedure.classes))]
@@ -388,12 +390,12 @@ def _voted(procedure: Procedure, depth: int) -> str:
             (f"CASE WHEN {total} > 0.0 THEN {o}w{k} / ({total}) ELSE {number(procedure.even[k])} END", f"{o}p{k}")
             for k in range(n)
         ]
-    return _layer(shares, found, "said", depth)
+    return _layer(shares, inner, "said", depth)
 
 
 def _modeled(procedure: Procedure, inner: str, depth: int) -> str:
-    """The leaves of a row, of the table `inner`, and what their linear models say without bounds: m0, m1, ..."""
-    words, o = _Conditions(procedure), _own(procedure)
+    """The leaves of a row, of the table `inner`, and the values of their linear models without bounds: m0, m1, ..."""
+    words, o = _Conditions(procedure), _prefix(procedure)
     places = [f"{o}leaf{t}" for t in range(len(procedure.trees))]
     models = []
     for t, tree in enumerate(procedure.trees):
@@ -403,17 +405,17 @@ def _modeled(procedure: Procedure, inner: str, depth: int) -> str:
     return _layer([*zip(places, places, strict=True), *models], inner, "modeled", depth)
 
 
-def _voice(procedure: Procedure, leaf: Leaf, k: int, said: str) -> str:
-    """What a leaf adds to a sum, "" for nothing. said : what its linear model says, if it has one"""
+def _voice(procedure: Procedure, leaf: Leaf, k: int, linear_value: str) -> str:
+    """The summand of a leaf, "" for none. linear_value : of its linear model, if it has one"""
     if leaf.bounds is not None:
-        return _within(said, leaf.bounds)
+        return _within(linear_value, leaf.bounds)
     value = voice_of(procedure, leaf)[k]
     return number(value) if value else ""
 
 
 def _of_shares(procedure: Procedure) -> tuple[str, str]:
     """Prediction and its share, of the shares p0, p1, ...: the first of the largest, or by the threshold."""
-    o = _own(procedure)
+    o = _prefix(procedure)
     names = [f"{o}p{k}" for k in range(len(procedure.classes))]
     if procedure.threshold:
         code, share = procedure.threshold
@@ -426,19 +428,19 @@ def _of_shares(procedure: Procedure) -> tuple[str, str]:
 
 
 def _paths(tree: Steps, names: Mapping[int, str]) -> dict[int, list[str]]:
-    """Of each leaf what holds on the way to it. names : columns that are 1 where a row goes left at an inner node"""
-    found: dict[int, list[str]] = {}
+    """The conditions on the path to each leaf. names : columns that are 1 where a row goes left at an inner node"""
+    paths: dict[int, list[str]] = {}
     stack: list[tuple[int, list[str]]] = [(0, [])]
     while stack:  # from the root, as a forest may have nodes that no row comes to
         node, path = stack.pop()
         if tree.left[node] < 0:
-            found[node] = path
+            paths[node] = path
         else:
             stack += [
                 (tree.right[node], [*path, f"{names[node]} = 0"]),
                 (tree.left[node], [*path, f"{names[node]} = 1"]),
             ]
-    return found
+    return paths
 
 
 def _by_leaf(at: str, values: Sequence[tuple[int, str]]) -> str:
@@ -448,17 +450,18 @@ def _by_leaf(at: str, values: Sequence[tuple[int, str]]) -> str:
 def _cell(procedure: Procedure, j: int) -> str:
     """A number of a row, or a code."""
     if j >= len(procedure.cells):
-        one = procedure.coded[j - len(procedure.cells)]
-        source = _cell(procedure, one.term.cell)
-        if one.term.level != NUMBER:
-            source = f"CASE WHEN {_has_level(procedure, one.term.cell, one.term.level)} THEN 1.0 ELSE 0.0 END"
-        cases = " ".join(f"WHEN {number(value)} THEN {code}" for code, value in enumerate(one.values))
-        return f"CASE {source} {cases} ELSE {one.usual} END"
+        code_column = procedure.coded[j - len(procedure.cells)]
+        term = code_column.term
+        source = _cell(procedure, term.cell)
+        if term.level != NUMBER:
+            source = f"CASE WHEN {_has_level(procedure, term.cell, term.level)} THEN 1.0 ELSE 0.0 END"
+        cases = " ".join(f"WHEN {number(value)} THEN {code}" for code, value in enumerate(code_column.values))
+        return f"CASE {source} {cases} ELSE {code_column.usual} END"
     cell = procedure.cells[j]
     if cell.levels:  # codes as numbers
         cases = " ".join(f"WHEN {text(level)} THEN {code}" for code, level in enumerate(cell.levels))
-        found = f"CASE {identifier(cell.name)} {cases} ELSE {len(cell.levels)} END"
-        plain = f"CASE WHEN {identifier(cell.name)} IS NULL THEN NULL ELSE {found} END"
+        level_code = f"CASE {identifier(cell.name)} {cases} ELSE {len(cell.levels)} END"
+        plain = f"CASE WHEN {identifier(cell.name)} IS NULL THEN NULL ELSE {level_code} END"
     else:
         plain = identifier(cell.name)
     plain = f"CAST({plain} AS DOUBLE PRECISION)"
@@ -507,7 +510,7 @@ class _Conditions(Conditions):
         return (right, left) if self.procedure.tree.split(node).missing_left else (left, right)  # NULL comes to ELSE
 
     def condition(self, split: Split, indent: str) -> str:
-        """What a row that goes left fulfills. NULL, where a number is missing, counts as not fulfilled."""
+        """The condition of rows that go left. NULL, where a number is missing, counts as not fulfilled."""
         return folded([*self.sum_of(split.lanes), f"<= {number(split.threshold)}"], indent + "  ").lstrip()
 
     def goes_left(self, split: Split, indent: str) -> str:
@@ -518,11 +521,11 @@ class _Conditions(Conditions):
         return f"CASE WHEN {condition} THEN 1 ELSE 0 END"
 
     def number_of(self, leaf: Leaf) -> str:
-        """The number that a leaf says: its linear model, within its bounds."""
-        said = self.equation(leaf.terms, leaf.intercept)
+        """The number of a leaf: its linear model, within its bounds."""
+        equation = self.equation(leaf.terms, leaf.intercept)
         if leaf.bounds is None:
-            return said
-        return _within(said, leaf.bounds, "\n      ")
+            return equation
+        return _within(equation, leaf.bounds, "\n      ")
 
     def equation(self, terms: Lane, intercept: float) -> str:
         """The value of a linear model."""
@@ -548,7 +551,7 @@ def _nested(procedure: Procedure) -> str:
 def _flat(procedure: Procedure, leaf: str, table: str) -> list[str]:
     """The decisions of all splits as columns of 0 and 1, and a path of decisions for every leaf.
 
-    Parsers of SQL have little room for nesting, and a long list of cases is nothing to them.
+    Parsers of SQL limit nesting, but take long lists of cases.
     """
     tree = procedure.tree
     inner = tree.inner

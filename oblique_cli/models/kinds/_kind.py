@@ -1,4 +1,4 @@
-"""What a kind of model says about itself, the registry of kinds, and checks that several share."""
+"""The declaration of a kind of model, the registry of kinds, and checks that several share."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Kind:
 
 
 def _fault(kind: Any) -> str | None:
-    """What is wrong with a kind, as it follows its name."""
+    """The fault of a kind, as text after its name."""
     if fault := fault_of_type(kind, Kind, "say Kind(classes=..., state=...)"):
         return fault
     if not (isinstance(kind.classes, tuple) and kind.classes and all(isinstance(name, str) for name in kind.classes)):

@@ -50,31 +50,31 @@ class ForestForm(Codec):
             **{name: np.array([tree[name] for tree in trees], dtype=np.int64) for name in ("width", "depth")},
             **{name: np.concatenate([np.asarray(tree[name]) for tree in trees]) for name in OF_TREE},
         }
-        own = scope.inner()
-        return {name: form.plain(fields[name], own.at(name)) for name, form in self.forms.items()}
+        inner = scope.inner()
+        return {name: form.plain(fields[name], inner.at(name)) for name, form in self.forms.items()}
 
     def value(self, plain: Any, scope: Scope) -> Any:
         from oblique_cli import _core
 
-        found = fields_of(plain, self.forms, scope.inner())
-        sizes = found["sizes"]
+        fields = fields_of(plain, self.forms, scope.inner())
+        sizes = fields["sizes"]
         if len(sizes) == 0:
             scope.fail("has no trees")
         for i, name in enumerate(OF_TREE):
-            if (sizes[:, i] > len(found[name])).any() or sizes[:, i].sum() != len(found[name]):
-                scope.fail(f"has sizes of {name} that do not add up to its {len(found[name])} numbers")
-        parts = {name: np.split(found[name], np.cumsum(sizes[:-1, i])) for i, name in enumerate(OF_TREE)}
+            if (sizes[:, i] > len(fields[name])).any() or sizes[:, i].sum() != len(fields[name]):
+                scope.fail(f"has sizes of {name} that do not add up to its {len(fields[name])} numbers")
+        parts = {name: np.split(fields[name], np.cumsum(sizes[:-1, i])) for i, name in enumerate(OF_TREE)}
         trees: list[dict[str, Any]] = [
             {
                 **{name: np.ascontiguousarray(arrays[t]) for name, arrays in parts.items()},
-                "width": int(found["width"][t]),
-                "depth": int(found["depth"][t]),
+                "width": int(fields["width"][t]),
+                "depth": int(fields["depth"][t]),
             }
             for t in range(len(sizes))
         ]
-        if len(found["leaf_weight"]) and found["leaf_weight"].min() < 0.0:
-            scope.fail(f"has a leaf_weight of {found['leaf_weight'].min()}")
-        forest = _core.Forest(scope.sizes["p"], scope.sizes.get("C", 1), found["seed"])
+        if len(fields["leaf_weight"]) and fields["leaf_weight"].min() < 0.0:
+            scope.fail(f"has a leaf_weight of {fields['leaf_weight'].min()}")
+        forest = _core.Forest(scope.sizes["p"], scope.sizes.get("C", 1), fields["seed"])
         try:
             forest.restore(trees)
         except (ValueError, TypeError, RuntimeError) as error:
@@ -98,8 +98,8 @@ def _goes_together(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> N
         return
     from oblique_cli.tree.structure import check_probabilities
 
-    found, trees = state["leaf_probabilities_"], state["forest_"].state()
-    check_probabilities(found, (sum(len(tree["label"]) for tree in trees), len(state["classes_"])))
+    probabilities, trees = state["leaf_probabilities_"], state["forest_"].state()
+    check_probabilities(probabilities, (sum(len(tree["label"]) for tree in trees), len(state["classes_"])))
 
 
 KINDS.register("forest")(

@@ -49,8 +49,8 @@ def _tree(fields: dict[str, Any]) -> Any:
     if models is not None and models.level_coef is not None:
         models = replace(models, levels=tuple(int(count) for count in fields["levels"]))
         models.check(models.coef.shape)
-    said = Classes(fields.pop("probabilities", None), models)
-    tree = Tree(coef=fields.pop("coef_"), payload=said, **fields)
+    payload = Classes(fields.pop("probabilities", None), models)
+    tree = Tree(coef=fields.pop("coef_"), payload=payload, **fields)
     _ = tree.walker  # the core checks node numbers as well
     return tree
 
@@ -188,15 +188,15 @@ class EquationTree(Codec):
     forms: ClassVar[Mapping[str, Codec]] = {"splits": TREE, **EQUATIONS, **BOUNDS}
 
     def plain(self, value: Any, scope: Scope) -> Any:
-        own = scope.inner()
+        inner = scope.inner()
         fields = self._fields(value)
         held = {name: form for name, form in self.forms.items() if name not in BOUNDS or fields[name] is not None}
-        return {name: form.plain(fields[name], own.at(name)) for name, form in held.items()}
+        return {name: form.plain(fields[name], inner.at(name)) for name, form in held.items()}
 
     def value(self, plain: Any, scope: Scope) -> Any:
-        found = fields_of(plain, self.forms, scope.inner(), BOUNDS.__contains__)
+        fields = fields_of(plain, self.forms, scope.inner(), BOUNDS.__contains__)
         try:
-            return self._tree(found)
+            return self._tree(fields)
         except (ValueError, TypeError, IndexError) as error:
             scope.fail(f"is damaged: {error}")
 
@@ -230,9 +230,9 @@ class AxisTree(EquationTree):
     }
 
     def _fields(self, tree: Any) -> dict[str, Any]:
-        own = {name: getattr(tree, name) for name in ("left", "right", "thresholds", "n_rows")}
+        structure = {name: getattr(tree, name) for name in ("left", "right", "thresholds", "n_rows")}
         feature = np.where(tree.is_leaf, -1, np.abs(tree.coef_).argmax(axis=1)).astype(np.int32)
-        return {**vars(tree.equations), **own, "feature": feature}
+        return {**vars(tree.equations), **structure, "feature": feature}
 
     def _tree(self, fields: dict[str, Any]) -> Any:
         from oblique_cli.tree.structure import Tree
@@ -282,15 +282,15 @@ def _of_its_tree(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> Non
         state["leaf_residuals_"].check(state["tree_"].n_nodes)
 
 
-def _of_regression(estimator: str, tree: Codec, further: Mapping[str, Codec], **said: Any) -> Kind:
-    optional = said.pop("optional", frozenset()) | {"leaf_residuals_"}
+def _of_regression(estimator: str, tree: Codec, further: Mapping[str, Codec], **options: Any) -> Kind:
+    optional = options.pop("optional", frozenset()) | {"leaf_residuals_"}
     return Kind(
         classes=(estimator,),
         state={**REGRESSOR, "tree_": tree, **SIZES, **further, "leaf_residuals_": RESIDUALS},
         optional=optional,
         check=_of_its_tree,
         predictor="oblique_cli.models.predicting:HyperplanePredictor",
-        **said,
+        **options,
     )
 
 
@@ -337,30 +337,30 @@ class ConstantTree(Codec):
     def plain(self, value: Any, scope: Scope) -> Any:
         state = value.__getstate__()
         nodes = state["nodes"]
-        own = scope.inner()
+        inner = scope.inner()
         fields = {name: np.ascontiguousarray(nodes[name]) for name in self.forms if name in (nodes.dtype.names or ())}
         fields |= {"max_depth": state["max_depth"], "values": state["values"]}
-        return {name: form.plain(fields[name], own.at(name)) for name, form in self.forms.items()}
+        return {name: form.plain(fields[name], inner.at(name)) for name, form in self.forms.items()}
 
     def value(self, plain: Any, scope: Scope) -> Any:
         from sklearn.tree._tree import NODE_DTYPE, Tree
 
-        found = fields_of(plain, self.forms, scope.inner())
-        left = found["left_child"]
+        fields = fields_of(plain, self.forms, scope.inner())
+        left = fields["left_child"]
         try:
-            check_binary(left, found["right_child"])
-            if (found["feature"][left >= 0] < 0).any():
+            check_binary(left, fields["right_child"])
+            if (fields["feature"][left >= 0] < 0).any():
                 raise ValueError("a node with children must have a feature")
             nodes = np.zeros(len(left), dtype=NODE_DTYPE)
             for name in NODE_DTYPE.names:
-                nodes[name] = found[name]
+                nodes[name] = fields[name]
             n_outputs = scope.sizes["outputs"]
             tree = Tree(scope.sizes["p"], np.ones(n_outputs, dtype=np.intp), n_outputs)
             state = {
-                "max_depth": found["max_depth"],
+                "max_depth": fields["max_depth"],
                 "node_count": len(left),
                 "nodes": nodes,
-                "values": found["values"],
+                "values": fields["values"],
             }
             tree.__setstate__(state)
         except (ValueError, TypeError, KeyError) as error:

@@ -75,27 +75,27 @@ class Machine(Codec):
     constant: ClassVar[Mapping[str, Any]] = {"_sparse": False, "_effective_probability": False}
 
     def plain(self, value: Any, scope: Scope) -> Any:
-        own = scope.inner()
-        found = {"kernel": value.kernel, "cost": value.C, "width": value.gamma}
-        state = {name: form.plain(getattr(value, name), own.at(name)) for name, form in self.plain_forms.items()}
-        return {**found, **state}
+        inner = scope.inner()
+        settings = {"kernel": value.kernel, "cost": value.C, "width": value.gamma}
+        state = {name: form.plain(getattr(value, name), inner.at(name)) for name, form in self.plain_forms.items()}
+        return {**settings, **state}
 
     def value(self, plain: Any, scope: Scope) -> Any:
         from sklearn.svm import SVC
 
         parameters: Mapping[str, Codec] = {"kernel": Text(), "cost": Real(), "width": Real()}
-        own = scope.inner()
-        found = fields_of(plain, {**parameters, **self.plain_forms}, own)
-        m = own.sizes["m"]
+        inner = scope.inner()
+        fields = fields_of(plain, {**parameters, **self.plain_forms}, inner)
+        m = inner.sizes["m"]
         for name, expected in (("m less 1", m - 1), ("pairs", m * (m - 1) // 2)):
-            if own.sizes[name] != expected:
-                scope.fail(f"has arrays of {own.sizes[name]} ({name}) for {m} classes, which need {expected}")
-        if found["_n_support"].sum() != own.sizes["vectors"] or found["kernel"] not in ("linear", "rbf"):
+            if inner.sizes[name] != expected:
+                scope.fail(f"has arrays of {inner.sizes[name]} ({name}) for {m} classes, which need {expected}")
+        if fields["_n_support"].sum() != inner.sizes["vectors"] or fields["kernel"] not in ("linear", "rbf"):
             scope.fail("is damaged: _n_support does not add up, or the kernel is unknown")
-        kernel, cost, width = (found.pop(name) for name in parameters)
+        kernel, cost, width = (fields.pop(name) for name in parameters)
         machine = SVC(C=cost, kernel=kernel, gamma=width, cache_size=400)
         empty = {"_probA": np.zeros(0), "_probB": np.zeros(0)}
-        vars(machine).update(found, **self.constant, **empty, n_features_in_=own.sizes["p"])
+        vars(machine).update(fields, **self.constant, **empty, n_features_in_=inner.sizes["p"])
         # LIBSVM reads the vectors by rows.
         for name in ("support_vectors_", "dual_coef_", "_dual_coef_"):
             setattr(machine, name, np.ascontiguousarray(getattr(machine, name)))
@@ -116,25 +116,25 @@ class Machines(Codec):
 
         scaler, machine = value if hasattr(value, "steps") else (None, value)
         several = isinstance(machine, OneVsRestClassifier)
-        found = {
+        fields = {
             "scaler": scaler,
             "one": None if several else machine,
             "each": machine.estimators_ if several else None,
         }
-        return {name: form.plain(found[name], scope.at(name)) for name, form in self.forms.items()}
+        return {name: form.plain(fields[name], scope.at(name)) for name, form in self.forms.items()}
 
     def value(self, plain: Any, scope: Scope) -> Any:
         from sklearn.multiclass import OneVsRestClassifier
         from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import LabelBinarizer
 
-        found = fields_of(plain, self.forms, scope)
-        machine, each = found["one"], found["each"]
+        fields = fields_of(plain, self.forms, scope)
+        machine, each = fields["one"], fields["each"]
         if (machine is None) == (each is None):
             scope.fail("must have one machine, or one for each class")
         classes = scope.arrays.shared["classes"]
         if machine is None:
-            if any(len(own.classes_) != 2 for own in each) or len(classes) < 3:
+            if any(len(binary.classes_) != 2 for binary in each) or len(classes) < 3:
                 scope.fail("must have machines of two classes, for three classes or more")
             machine = OneVsRestClassifier(each[0])
             machine.estimators_ = each
@@ -143,7 +143,7 @@ class Machines(Codec):
             machine.n_features_in_ = scope.sizes["p"]
         elif not np.array_equal(machine.classes_, classes):
             scope.fail("must have a machine of the model's classes")
-        return machine if found["scaler"] is None else make_pipeline(found["scaler"], machine)
+        return machine if fields["scaler"] is None else make_pipeline(fields["scaler"], machine)
 
 
 KINDS.register("support_vectors")(

@@ -93,10 +93,10 @@ class Box:
         """Yield rows of a leaf in the box."""
         for strict_only in (False, True):
             self.boxes.effort.programs += 1
-            found = program.deepest(strict_only)
-            if found is None:
+            solution = program.deepest(strict_only)
+            if solution is None:
                 return
-            v, depth = found
+            v, depth = solution
             if depth > MARGIN:
                 if not strict_only:
                     self.boxes.effort.programs += 1
@@ -112,12 +112,12 @@ class Box:
     ) -> Iterator[Array]:
         scores = leaf.scores
         assert scores is not None
-        own = scores.classes.index(code)
+        predicted = scores.classes.index(code)
         for rival in range(len(scores.classes)):
-            if rival == own:
+            if rival == predicted:
                 continue
             weights = np.zeros(len(scores.classes))
-            weights[rival], weights[own] = 1.0, -1.0
+            weights[rival], weights[predicted] = 1.0, -1.0
             form = self.boxes.frame.score(scores, weights.tolist(), self.lacking)
             enough = SMALL * form.size
             if threshold is not None:
@@ -156,8 +156,8 @@ def _leads(box: Box, program: Program, procedure: Procedure, leaf: Leaf, code: i
     n = len(procedure.classes)
     if leaf.scores is None:
         shares = np.eye(n)[leaf.label] if procedure.voting == MAJORITY else np.array(leaf.shares)
-        found: Array = shares[code] - shares
-        return found
+        share_leads: Array = shares[code] - shares
+        return share_leads
     classes = leaf.scores.classes
     most = np.full(n, -np.inf)
     for rival, at in enumerate(classes):

@@ -25,7 +25,7 @@ SMALL = 1e-7  # of what a form changes over a standard deviation: what the solve
 
 @dataclass
 class Effort:
-    """What was done. programs : solved; pairs : of leaves that were looked at; undecided : of these"""
+    """Counts of the work. programs : solved; pairs : of leaves that were looked at; undecided : of these"""
 
     pairs: int = 0
     programs: int = 0
@@ -34,7 +34,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Says:
-    """What a leaf says: numbers that are compared as they are, and forms that are compared by programs."""
+    """The answer of a leaf: numbers that are compared directly, and forms that linear programs compare."""
 
     plain: tuple[float, ...] = ()
     forms: tuple[Form, ...] = ()
@@ -97,20 +97,20 @@ class Joint:
 
     @property
     def _changes(self) -> NDArray[np.bool_]:
-        found = np.zeros(self.frame.n, np.bool_)
-        found[self.places] = True
-        return found
+        changes = np.zeros(self.frame.n, np.bool_)
+        changes[self.places] = True
+        return changes
 
     def meets(self, tree: Steps, a: Shape, b: Shape) -> bool:
-        """Return False where a look at one split and at bounds is enough to know that no row of a can get into b."""
-        fork = next((one for one, other in zip(a.turns, b.turns, strict=False) if one != other), None)
+        """Return False if one split, or bounds, prove that no row of a can get into b."""
+        fork = next((turn for turn, other in zip(a.turns, b.turns, strict=False) if turn != other), None)
         if fork is not None and not self.goes:
             node, left = fork
-            own = [term for term in plain_terms(self.frame.procedure, tree, node) if term.cell == self.cell]
-            if not own:
+            column_terms = [term for term in plain_terms(self.frame.procedure, tree, node) if term.cell == self.cell]
+            if not column_terms:
                 return False
             if self.direction is not None:
-                coef = sum(term.coef for term in own if term.level == NUMBER)
+                coef = sum(term.coef for term in column_terms if term.level == NUMBER)
                 # From left to right the sum must rise.
                 if self.direction * coef * (1.0 if left else -1.0) <= 0.0:
                     return False
@@ -156,10 +156,10 @@ class Joint:
             numbers.append(self.frame.n)
         for strict_only in (False, True):
             self.effort.programs += 1
-            found = program.deepest(strict_only)
-            if found is None:
+            solution = program.deepest(strict_only)
+            if solution is None:
                 return
-            v, depth = found
+            v, depth = solution
             if depth > MARGIN:
                 self.effort.programs += 1
                 if not strict_only and (near := program.nearest(0.5 * depth, numbers)) is not None:
@@ -168,17 +168,17 @@ class Joint:
                 return
 
     def difference(self, first: Form, second: Form) -> Form:
-        """Return what a form says of the row less what another says of the changed row, over all variables."""
+        """Return the value of a form at the row less that of another at the changed row, over all variables."""
         vector = self.before(first.vector[None])[0] - self.after(second.vector[None])[0]
         amounts: dict[tuple[int, float, float], float] = {}
         last = self.frame.n
-        for one in first.squares:
-            key = (one.place, one.start, one.rate)
-            amounts[key] = amounts.get(key, 0.0) + one.amount
-        for one in second.squares:
-            place = last if one.place in self.places else one.place
-            key = (place, one.start, one.rate)
-            amounts[key] = amounts.get(key, 0.0) - one.amount
+        for square in first.squares:
+            key = (square.place, square.start, square.rate)
+            amounts[key] = amounts.get(key, 0.0) + square.amount
+        for square in second.squares:
+            place = last if square.place in self.places else square.place
+            key = (place, square.start, square.rate)
+            amounts[key] = amounts.get(key, 0.0) - square.amount
         squares = tuple(Square(*key, amount) for key, amount in amounts.items() if amount)
         return Form(vector, first.constant - second.constant, squares)
 
@@ -197,7 +197,7 @@ def saying(frame: Frame, procedure: Procedure, leaf: Leaf, of: int) -> Says:
 
 
 def answering(frame: Frame, procedure: Procedure, leaf: Leaf, lacking: frozenset[int] = frozenset()) -> Says:
-    """Return all that a leaf says: every share and the label, every score less their mean, or the number."""
+    """Return all outputs of a leaf: every share and the label, every score less their mean, or the number."""
     if procedure.is_regression:
         return _number(frame, leaf)
     if leaf.scores is not None:
@@ -217,14 +217,14 @@ def _number(frame: Frame, leaf: Leaf) -> Says:
 def falls(joint: Joint, tree: Steps, says: Callable[[Leaf], Says]) -> Iterator[Array]:
     """Yield solutions where the answer of a tree falls as the column moves in its direction."""
     shapes = joint.frame.shapes(tree)
-    said = {shape.node: says(tree.leaf(shape.node)) for shape in shapes}
+    answers = {shape.node: says(tree.leaf(shape.node)) for shape in shapes}
     of_scores = not joint.frame.procedure.is_regression
     for a in shapes:
         for b in shapes:
-            one, other = said[a.node], said[b.node]
-            forms = _differences(joint, one, other)
+            before, after = answers[a.node], answers[b.node]
+            forms = _differences(joint, before, after)
             if not forms:
-                if a is b or not any(x > y for x, y in zip(one.plain, other.plain, strict=True)):
+                if a is b or not any(x > y for x, y in zip(before.plain, after.plain, strict=True)):
                     continue
                 if joint.meets(tree, a, b):
                     yield from joint.candidates(a, b, None)
@@ -233,21 +233,21 @@ def falls(joint: Joint, tree: Steps, says: Callable[[Leaf], Says]) -> Iterator[A
                 continue
             if a is b:
                 # What a leaf says of the row itself: the difference starts from 0, so its slope decides.
-                yield from _slopes(joint, a, one.forms[0], of_scores)
+                yield from _slopes(joint, a, before.forms[0], of_scores)
                 continue
             for form in forms:
-                yield from joint.candidates(a, b, form, other.forms[0] if of_scores else None)
+                yield from joint.candidates(a, b, form, after.forms[0] if of_scores else None)
 
 
-def _differences(joint: Joint, one: Says, other: Says) -> list[Form]:
-    if not one.forms and not other.forms:
+def _differences(joint: Joint, before: Says, after: Says) -> list[Form]:
+    if not before.forms and not after.forms:
         return []
     n = joint.frame.n
 
     def forms(says: Says) -> Sequence[Form]:
         return says.forms or tuple(Form(np.zeros(n), value) for value in says.plain)
 
-    return [joint.difference(x, y) for x, y in zip(forms(one), forms(other), strict=True)]
+    return [joint.difference(x, y) for x, y in zip(forms(before), forms(after), strict=True)]
 
 
 def _slopes(joint: Joint, shape: Shape, form: Form, of_scores: bool) -> Iterator[Array]:
@@ -256,12 +256,12 @@ def _slopes(joint: Joint, shape: Shape, form: Form, of_scores: bool) -> Iterator
     The slope is that of a line in each of three ranges of the column: within the reach of its square and beyond.
     """
     frame, (place,) = joint.frame, joint.places
-    own = [one for one in form.squares if one.place == place]
-    if not own:
+    column_squares = [square for square in form.squares if square.place == place]
+    if not column_squares:
         if joint.direction is not None and joint.direction * form.vector[place] < 0.0:
             yield from joint.candidates(shape, shape, joint.difference(form, form), form if of_scores else None)
         return
-    (square,) = own
+    (square,) = column_squares
     ends = sorted((z - square.start) / square.rate for z in (-FARTHEST_SQUARED, FARTHEST_SQUARED))
     direction = joint.direction or 1
     bend = 2.0 * square.amount * square.rate * np.sqrt(0.5)
@@ -292,10 +292,10 @@ def _steps_from(joint: Joint, shape: Shape, v: Array) -> Iterator[Array]:
     direction = joint.direction or 1
     for step in (0.1, 0.01, 1e-3, 1e-4, 1e-5):
         for back in (0.0, step):  # at the end of a leaf there is room on one side alone
-            found = v.copy()
-            found[place] -= direction * back
-            found[joint.frame.n] = found[place] + direction * step
-            yield found
+            changed = v.copy()
+            changed[place] -= direction * back
+            changed[joint.frame.n] = changed[place] + direction * step
+            yield changed
 
 
 def differs(joint: Joint, tree: Steps, says: Callable[[Leaf, frozenset[int]], Says]) -> Iterator[Array]:
@@ -304,15 +304,15 @@ def differs(joint: Joint, tree: Steps, says: Callable[[Leaf, frozenset[int]], Sa
     shapes = frame.shapes(tree)
     lacking = frozenset([joint.cell] if joint.goes else [])
     changed = frame.shapes(tree, lacking) if joint.goes else shapes
-    said = {shape.node: says(tree.leaf(shape.node), frozenset()) for shape in shapes}
-    said_after = {shape.node: says(tree.leaf(shape.node), lacking) for shape in changed} if joint.goes else said
+    answers = {shape.node: says(tree.leaf(shape.node), frozenset()) for shape in shapes}
+    answers_after = {shape.node: says(tree.leaf(shape.node), lacking) for shape in changed} if joint.goes else answers
     for i, a in enumerate(shapes):
         for b in changed if joint.goes else shapes[i:]:
-            one, other = said[a.node], said_after[b.node]
-            forms = _differences(joint, one, other)
-            if forms and a is b and not _takes(joint, one):
+            before, after = answers[a.node], answers_after[b.node]
+            forms = _differences(joint, before, after)
+            if forms and a is b and not _takes(joint, before):
                 continue
-            if not forms and one.plain == other.plain:
+            if not forms and before.plain == after.plain:
                 continue
             if not joint.meets(tree, a, b):
                 continue
@@ -325,10 +325,12 @@ def differs(joint: Joint, tree: Steps, says: Callable[[Leaf, frozenset[int]], Sa
 
 
 def _takes(joint: Joint, says: Says) -> bool:
-    """Whether what a leaf says takes the column."""
+    """Whether the answer of a leaf uses the column."""
     places = joint.places
-    return any(form.vector[places].any() or any(one.place in places for one in form.squares) for form in says.forms)
+    return any(
+        form.vector[places].any() or any(square.place in places for square in form.squares) for form in says.forms
+    )
 
 
 def _turned(form: Form) -> Form:
-    return Form(-form.vector, -form.constant, tuple(replace(one, amount=-one.amount) for one in form.squares))
+    return Form(-form.vector, -form.constant, tuple(replace(square, amount=-square.amount) for square in form.squares))

@@ -1,4 +1,4 @@
-"""Leaves of trees of hyperplanes as polyhedra, and the linear programs that ask for rows in them.
+"""Leaves of trees of hyperplanes as polyhedra, and the linear programs that look for rows in them.
 
 A row is a vector of variables: each number that the model takes, in standard deviations from the training mean, and
 for each column of levels one variable of 0 or 1 for every level that some term asks for, and one for all others. So
@@ -47,7 +47,7 @@ class Square:
 
 @dataclass(frozen=True, eq=False)
 class Form:
-    """What a leaf says of a row v: constant + vector @ v + the squares."""
+    """The output of a leaf at row v: constant + vector @ v + the squares."""
 
     vector: Array
     constant: float
@@ -55,13 +55,15 @@ class Form:
 
     def of(self, v: Array) -> float:
         """Return its value."""
-        squares = sum(one.amount * square_of(one.start + one.rate * float(v[one.place])) for one in self.squares)
+        squares = sum(
+            square.amount * square_of(square.start + square.rate * float(v[square.place])) for square in self.squares
+        )
         return float(self.constant + self.vector @ v + squares)
 
     @property
     def size(self) -> float:
-        """How much it changes over a standard deviation, to say what is small."""
-        steep = sum(abs(one.amount * one.rate) for one in self.squares)
+        """Its change over a standard deviation, the scale of tolerances."""
+        steep = sum(abs(square.amount * square.rate) for square in self.squares)
         return float(np.abs(self.vector).max(initial=0.0) + steep)
 
 
@@ -119,8 +121,8 @@ class Frame:
                 states[cell][code] = n
                 n += 1
         low, high = np.full(n, -np.inf), np.full(n, np.inf)
-        for own in states.values():
-            low[list(own.values())], high[list(own.values())] = 0.0, 1.0
+        for places in states.values():
+            low[list(places.values())], high[list(places.values())] = 0.0, 1.0
         for cell, (least, most) in within.items():
             if cell in numbers:
                 low[numbers[cell]] = (least - center[cell]) / scale[cell]
@@ -135,10 +137,10 @@ class Frame:
     @property
     def whole(self) -> NDArray[np.bool_]:
         """Which variables are 0 or 1, (n,)."""
-        found = np.zeros(self.n, np.bool_)
-        for own in self.states.values():
-            found[list(own.values())] = True
-        return found
+        is_binary = np.zeros(self.n, np.bool_)
+        for places in self.states.values():
+            is_binary[list(places.values())] = True
+        return is_binary
 
     def places(self, cell: int) -> list[int]:
         """Return the variables of a column, none if the model does not take it."""
@@ -146,22 +148,22 @@ class Frame:
 
     def row(self, v: Array) -> Array:
         """Return the cells of a row, (p,); the mean, or the first level, where the model takes nothing."""
-        found = np.where([bool(cell.levels) for cell in self.procedure.cells], 0.0, self.center)
+        values = np.where([bool(cell.levels) for cell in self.procedure.cells], 0.0, self.center)
         for cell, place in self.numbers.items():
-            found[cell] = self.center[cell] + self.scale[cell] * v[place]
-        for cell, own in self.states.items():
-            code = max(own, key=lambda code: v[own[code]])
-            found[cell] = math.nan if code == MISSING else float(code)
-        return found
+            values[cell] = self.center[cell] + self.scale[cell] * v[place]
+        for cell, places in self.states.items():
+            code = max(places, key=lambda code: v[places[code]])
+            values[cell] = math.nan if code == MISSING else float(code)
+        return values
 
     def variables(self, row: Array) -> Array:
         """Return the variables of a row, (n,), 0 for a missing number. row : (p,), filled"""
         v = np.zeros(self.n)
         for cell, place in self.numbers.items():
             v[place] = 0.0 if math.isnan(row[cell]) else (row[cell] - self.center[cell]) / self.scale[cell]
-        for cell, own in self.states.items():
+        for cell, places in self.states.items():
             code = MISSING if math.isnan(row[cell]) else int(row[cell])
-            v[own.get(code, [*own.values()][-1])] = 1.0
+            v[places.get(code, [*places.values()][-1])] = 1.0
         return v
 
     def sum(self, terms: Iterable[Term], lacking: frozenset[int] = frozenset()) -> tuple[Array, float]:
@@ -178,23 +180,25 @@ class Frame:
 
     def shapes(self, tree: Steps, lacking: frozenset[int] = frozenset()) -> list[Shape]:
         """Return the leaves of a tree that rows may reach. lacking : columns whose numbers are missing"""
-        found: list[Shape] = []
+        shapes: list[Shape] = []
         stack: list[tuple[int, list[tuple[Array, float, bool]], tuple[tuple[int, bool], ...]]] = [(0, [], ())]
         while stack:
             node, rows, turns = stack.pop()
             if tree.left[node] < 0:
                 shape = self._shape(node, rows, turns)
                 if (shape.low <= shape.high).all():
-                    found.append(shape)
+                    shapes.append(shape)
                 continue
             side, vector, threshold = self._plane(tree, node, lacking)
             for left in (False, True):
                 if side not in (None, left):
                     continue
                 child = tree.left[node] if left else tree.right[node]
-                own = [] if side is not None else [(vector, threshold, False) if left else (-vector, -threshold, True)]
-                stack.append((child, [*rows, *own], (*turns, (node, left))))
-        return found
+                half_spaces = (
+                    [] if side is not None else [(vector, threshold, False) if left else (-vector, -threshold, True)]
+                )
+                stack.append((child, [*rows, *half_spaces], (*turns, (node, left))))
+        return shapes
 
     def _plane(self, tree: Steps, node: int, lacking: frozenset[int]) -> tuple[bool | None, Array, float]:
         """A split as vector @ v <= threshold, scaled to length 1; first the side if all rows go there."""
@@ -232,7 +236,7 @@ class Frame:
         )
 
     def number(self, leaf: Leaf) -> Form:
-        """Return what a leaf of a regression tree says."""
+        """Return the form of a regression tree's leaf."""
         vector, constant = self.sum(leaf.terms)
         return Form(vector, constant + leaf.intercept)
 
@@ -261,23 +265,23 @@ class Frame:
 
     def sums_of_states(self) -> Array:
         """Return rows that hold exactly one state of each column of levels: rows @ v = 1, (k, n)."""
-        found = np.zeros((len(self.states), self.n))
-        for k, own in enumerate(self.states.values()):
-            found[k, list(own.values())] = 1.0
-        return found
+        sums = np.zeros((len(self.states), self.n))
+        for k, places in enumerate(self.states.values()):
+            sums[k, list(places.values())] = 1.0
+        return sums
 
 
 def plain_terms(procedure: Procedure, tree: Steps, node: int) -> list[Term]:
     """Return the terms of a split, rotated features written out."""
-    return [one for term in tree.split(node).terms for one in unrotated(term, tree, len(procedure.columns))]
+    return [part for term in tree.split(node).terms for part in unrotated(term, tree, len(procedure.columns))]
 
 
 def _states(procedure: Procedure, cell: int) -> list[int]:
-    """Codes of a column of levels that terms ask for, and last a level that none asks for."""
-    asked = {level for at, level in procedure.taken() if at == cell and level != NUMBER}
+    """Codes of a column of levels that terms name, and last a level that none names."""
+    named_levels = {level for at, level in procedure.taken() if at == cell and level != NUMBER}
     known = range(len(procedure.cells[cell].levels))
-    other = next((code for code in known if code not in asked), len(known))
-    return [*sorted(asked), other]
+    other = next((code for code in known if code not in named_levels), len(known))
+    return [*sorted(named_levels), other]
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,8 +311,8 @@ class Program:
         n = self.A.shape[1]
         depth = self.strict.astype(np.float64) if strict_only else np.ones(len(self.b))
         A = np.hstack([self.A, depth[:, None]])
-        found = self._solved(np.append(np.zeros(n), -1.0), A, self.b, [0.0], [DEEP])
-        return None if found is None else (found[:n], float(found[n]))
+        solution = self._solved(np.append(np.zeros(n), -1.0), A, self.b, [0.0], [DEEP])
+        return None if solution is None else (solution[:n], float(solution[n]))
 
     def nearest(self, depth: float, numbers: Sequence[int], to: Array | None = None) -> Array | None:
         """Return a row at some depth whose numbers are as near to others as can be (Chebyshev); None without one.
@@ -322,10 +326,10 @@ class Program:
         sides[np.arange(k, 2 * k), list(numbers)] = -1.0
         sides[:, n] = -1.0
         A = np.vstack([np.hstack([self.A, np.zeros((len(self.b), 1))]), sides])
-        given = np.zeros(k) if to is None else to
-        b = np.concatenate([self.b - depth, given, -given])
-        found = self._solved(np.append(np.zeros(n), 1.0), A, b, [0.0], [np.inf])
-        return None if found is None else found[:n]
+        target = np.zeros(k) if to is None else to
+        b = np.concatenate([self.b - depth, target, -target])
+        solution = self._solved(np.append(np.zeros(n), 1.0), A, b, [0.0], [np.inf])
+        return None if solution is None else solution[:n]
 
     def highest(self, form: Form, enough: float) -> Array | None:
         """Return a row inside by MARGIN where a form exceeds `enough`, None if there is none.
@@ -333,24 +337,26 @@ class Program:
         With squares, boxes of their columns are divided until the bound of a box is at most `enough` or a row in it
         exceeds it. Undecided where STEPS boxes do not do.
         """
-        boxes = [{one.place: (float(self.low[one.place]), float(self.high[one.place])) for one in form.squares}]
+        boxes = [
+            {square.place: (float(self.low[square.place]), float(self.high[square.place])) for square in form.squares}
+        ]
         for _ in range(STEPS):
             if not boxes:
                 return None
             box = boxes.pop()
-            found = self.bounded(form, box, enough)
-            if found is None or found[1] <= enough:
+            solution = self.bounded(form, box, enough)
+            if solution is None or solution[1] <= enough:
                 continue
-            if not form.squares or form.of(found[0]) > enough:
-                return found[0]
-            boxes += _divided(form, box, found[0])
+            if not form.squares or form.of(solution[0]) > enough:
+                return solution[0]
+            boxes += _divided(form, box, solution[0])
         raise Undecided
 
     def bound(self, form: Form) -> float:
         """Return a number that a form does not exceed; the largest value without squares. -inf without a row."""
-        box = {one.place: (float(self.low[one.place]), float(self.high[one.place])) for one in form.squares}
-        found = self.bounded(form, box, np.inf)
-        return -math.inf if found is None else found[1]
+        box = {square.place: (float(self.low[square.place]), float(self.high[square.place])) for square in form.squares}
+        solution = self.bounded(form, box, np.inf)
+        return -math.inf if solution is None else solution[1]
 
     def bounded(self, form: Form, box: Mapping[int, tuple[float, float]], enough: float) -> tuple[Array, float] | None:
         """Return the row where a form is largest whose squares are bounded by lines in a box, and this value.
@@ -361,16 +367,16 @@ class Program:
         low, high = self.low.copy(), self.high.copy()
         for place, ends in box.items():
             low[place], high[place] = ends
-        for one in form.squares:
-            slope, offset = _line(one, *box[one.place])
-            vector[one.place] += slope
+        for square in form.squares:
+            slope, offset = _line(square, *box[square.place])
+            vector[square.place] += slope
             constant += offset
         size = 1.0 + abs(enough) + abs(constant) + 10.0 * float(np.abs(vector).max(initial=0.0))
         A, b = self.A, self.b - MARGIN
         if math.isfinite(size):
             A, b = np.vstack([A, vector]), np.append(b, size)
-        found = Program(A, b, np.zeros(len(b), np.bool_), low, high, self.E, self.whole)._solved(-vector, A, b)
-        return None if found is None else (found, float(vector @ found + constant))
+        solution = Program(A, b, np.zeros(len(b), np.bool_), low, high, self.E, self.whole)._solved(-vector, A, b)
+        return None if solution is None else (solution, float(vector @ solution + constant))
 
     def _solved(
         self, objective: Array, A: Array, b: Array, low: Sequence[float] = (), high: Sequence[float] = ()
@@ -401,29 +407,29 @@ class Program:
         return np.asarray(ended.x, np.float64)
 
 
-def _line(one: Square, low: float, high: float) -> tuple[float, float]:
+def _line(square: Square, low: float, high: float) -> tuple[float, float]:
     """A line in the variable that is nowhere below a square within an interval: slope and offset."""
-    ends = sorted((one.start + one.rate * low, one.start + one.rate * high))
+    ends = sorted((square.start + square.rate * low, square.start + square.rate * high))
     z0, z1 = ends
     if z1 <= -FARTHEST_SQUARED or z0 >= FARTHEST_SQUARED:
-        return 0.0, one.amount * HIGHEST_SQUARE
+        return 0.0, square.amount * HIGHEST_SQUARE
     if z0 < -FARTHEST_SQUARED or z1 > FARTHEST_SQUARED:
-        if one.amount > 0.0:
-            return 0.0, one.amount * HIGHEST_SQUARE
-        return 0.0, one.amount * LOWEST_SQUARE
+        if square.amount > 0.0:
+            return 0.0, square.amount * HIGHEST_SQUARE
+        return 0.0, square.amount * LOWEST_SQUARE
     at = 0.5 * (z0 + z1)
     slope = 2.0 * at * math.sqrt(0.5)  # of the secant, and of the tangent in the middle
-    through = square_of(z0) - slope * z0 if one.amount > 0.0 else square_of(at) - slope * at
-    return one.amount * slope * one.rate, one.amount * (through + slope * one.start)
+    through = square_of(z0) - slope * z0 if square.amount > 0.0 else square_of(at) - slope * at
+    return square.amount * slope * square.rate, square.amount * (through + slope * square.start)
 
 
 def _divided(form: Form, box: Mapping[int, tuple[float, float]], v: Array) -> list[dict[int, tuple[float, float]]]:
     """Two boxes of one, cut where a square is farthest from its line."""
 
-    def gap(one: Square) -> float:
-        slope, offset = _line(one, *box[one.place])
-        x = float(v[one.place])
-        return slope * x + offset - one.amount * square_of(one.start + one.rate * x)
+    def gap(square: Square) -> float:
+        slope, offset = _line(square, *box[square.place])
+        x = float(v[square.place])
+        return slope * x + offset - square.amount * square_of(square.start + square.rate * x)
 
     worst = max(form.squares, key=gap)
     low, high = box[worst.place]

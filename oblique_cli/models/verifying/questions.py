@@ -1,4 +1,4 @@
-"""What `verify` is asked for, held to what a model can be asked."""
+"""The properties of a `verify` request, checked against the model."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIGNS = {"+": 1, "-": -1}
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Query:
     """Properties by indices of columns.
 
     monotone  column -> 1 or -1; of : code of the class whose share it is about
@@ -35,7 +35,7 @@ class Asked:
     of: int
 
 
-def asked_of(
+def query_of(
     procedure: Procedure,
     monotone: Mapping[str, int] | Iterable[str],
     never_uses: Iterable[str],
@@ -43,8 +43,8 @@ def asked_of(
     rows: ArrayLike | None,
     within: Mapping[str, tuple[float, float]],
     of: str | None,
-) -> Asked:
-    """Return what is asked for; ConfigError for what the model cannot be asked, or where nothing is."""
+) -> Query:
+    """Return the requested properties; ConfigError for one that does not fit the model, or for none."""
     if procedure.coded:
         raise ConfigError(
             f"{procedure.title} cannot be verified: it takes the numbers of a column for levels, which have no order."
@@ -82,7 +82,7 @@ def asked_of(
             raise ConfigError(f"robust is about classes, and {procedure.title} predicts numbers.")
         if not (math.isfinite(robust) and robust > 0.0):
             raise ConfigError(f"robust must be a number above 0. Got {robust!r}.")
-    return Asked(
+    return Query(
         directions,
         unused,
         robust or 0.0,
@@ -109,7 +109,7 @@ def column_of(procedure: Procedure, name: str) -> int:
 
 def _directions(procedure: Procedure, monotone: Mapping[str, int] | Iterable[str]) -> dict[int, int]:
     names = {cell.name for cell in procedure.cells}
-    found: dict[int, int] = {}
+    directions: dict[int, int] = {}
     pairs: list[tuple[str, Any]] = []
     if isinstance(monotone, Mapping):
         pairs = list(monotone.items())
@@ -121,14 +121,14 @@ def _directions(procedure: Procedure, monotone: Mapping[str, int] | Iterable[str
         cell = column_of(procedure, name)
         if procedure.cells[cell].levels:
             raise ConfigError(f"monotone is about numbers, and column {quoted(name)} has levels, which have no order.")
-        if found.get(cell, direction) != direction:
+        if directions.get(cell, direction) != direction:
             raise ConfigError(f"monotone has column {quoted(name)} in both directions.")
-        found[cell] = int(direction)
-    return found
+        directions[cell] = int(direction)
+    return directions
 
 
 def _within(procedure: Procedure, within: Mapping[str, tuple[float, float]]) -> dict[int, tuple[float, float]]:
-    found = {}
+    bounds = {}
     for name, ends in within.items():
         cell = column_of(procedure, name)
         if procedure.cells[cell].levels:
@@ -136,8 +136,8 @@ def _within(procedure: Procedure, within: Mapping[str, tuple[float, float]]) -> 
         least, most = (float(end) for end in ends)
         if not least < most:
             raise ConfigError(f"within must have a least below the most. Got {least!r} to {most!r} for {quoted(name)}.")
-        found[cell] = (least, most)
-    return found
+        bounds[cell] = (least, most)
+    return bounds
 
 
 def _class(procedure: Procedure, of: str | None, needed: bool) -> int:
@@ -153,13 +153,13 @@ def _class(procedure: Procedure, of: str | None, needed: bool) -> int:
 
 def _rows(procedure: Procedure, rows: ArrayLike) -> Array:
     p = len(procedure.cells)
-    found = np.array(rows, np.float64)
-    if found.ndim != 2 or found.shape[1] != p:
-        raise ConfigError(f"rows must have {p} columns, those of the model. Got an array of shape {found.shape}.")
-    if np.isinf(found).any():
+    values = np.array(rows, np.float64)
+    if values.ndim != 2 or values.shape[1] != p:
+        raise ConfigError(f"rows must have {p} columns, those of the model. Got an array of shape {values.shape}.")
+    if np.isinf(values).any():
         raise ConfigError("rows must be finite.")
     fills = np.array([np.nan if cell.fill is None else cell.fill for cell in procedure.cells])
-    filled: Array = np.where(np.isnan(found), fills, found)
+    filled: Array = np.where(np.isnan(values), fills, values)
     for j in procedure.needed:
         if (lacking := np.flatnonzero(np.isnan(filled[:, j]))).size:
             raise ConfigError(

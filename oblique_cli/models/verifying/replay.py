@@ -1,4 +1,4 @@
-"""What a model says of a counterexample: by `predict`, and by its own export, which shares no code with it."""
+"""Replays of a counterexample: by `predict`, and by the model's export, which shares no code with it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ int main(void)
 {{
     double row[OBLIQUE_COLUMNS], said[{n}];
     while (fread(row, sizeof(double), OBLIQUE_COLUMNS, stdin) == OBLIQUE_COLUMNS) {{
-{asked}
+{calls}
         fwrite(said, sizeof(double), {n}, stdout);
     }}
     return 0;
@@ -40,7 +40,7 @@ OF_NUMBERS = "        said[0] = oblique_predict(row);"
 OF_CLASSES = "        said[0] = oblique_predict_proba(row, said + 1);"
 
 
-# What an exported file in Python is asked, in a process of its own: rows in, labels and shares out.
+# The driver of an exported Python file, in a process of its own: rows in, labels and shares out.
 OF_LABELS = """
 import json, sys
 json.dump([[predict(row) for row in json.load(sys.stdin)], []], sys.stdout)
@@ -62,37 +62,37 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Replay:
-    """A model that is asked twice."""
+    """A model and its export, which both predict rows."""
 
     model: Model
     procedure: Procedure
 
-    def said(self, rows: Array) -> Answers:
-        """Return what `predict` and `predict_proba` say. rows : (n, p)"""
-        asked = rows.copy()
+    def predicted(self, rows: Array) -> Answers:
+        """Return the answers of `predict` and `predict_proba`. rows : (n, p)"""
+        filled = rows.copy()
         for j, cell in enumerate(self.procedure.cells):
             if j not in self.procedure.used and not cell.levels:
-                asked[:, j] = np.nan_to_num(asked[:, j])
-        labels: Any = self.model.predict(asked)
+                filled[:, j] = np.nan_to_num(filled[:, j])
+        labels: Any = self.model.predict(filled)
         if self.procedure.is_regression:
             return Answers(np.zeros(len(rows), np.int64), np.asarray(labels, np.float64)[:, None])
         coded = self.model.has_codes or self.model.threshold is not None
         known = list(self.procedure.classes) if coded else self.model.fitted.state["classes_"].tolist()
         codes = np.array([known.index(label) for label in labels.tolist()], np.int64)
-        return Answers(codes, self.model.predict_proba(asked))
+        return Answers(codes, self.model.predict_proba(filled))
 
     def exported(self, rows: Array) -> tuple[Answers | None, str]:
-        """Return what the export says, and in words by what the rows were replayed; None where nothing is exported."""
+        """Return the answers of the export, and in words which export it was; None where nothing is exported."""
         with tempfile.TemporaryDirectory(prefix="oblique-") as folder:
             program = self._program(Path(folder))
             if program is None:
                 return self._by_python(rows, Path(folder))
             done = subprocess.run([program], input=rows.astype("<f8").tobytes(), capture_output=True, check=True)
         width = 1 if self.procedure.is_regression else 1 + len(self.procedure.classes)
-        said = np.array(struct.unpack(f"<{len(done.stdout) // 8}d", done.stdout)).reshape(len(rows), width)
+        numbers = np.array(struct.unpack(f"<{len(done.stdout) // 8}d", done.stdout)).reshape(len(rows), width)
         if self.procedure.is_regression:
-            return Answers(np.zeros(len(rows), np.int64), said), IN_C
-        return Answers(said[:, 0].astype(np.int64), said[:, 1:]), IN_C
+            return Answers(np.zeros(len(rows), np.int64), numbers), IN_C
+        return Answers(numbers[:, 0].astype(np.int64), numbers[:, 1:]), IN_C
 
     def _by_python(self, rows: Array, folder: Path) -> tuple[Answers | None, str]:
         try:
@@ -135,8 +135,8 @@ class Replay:
         regression = self.procedure.is_regression
         n = 1 if regression else 1 + len(self.procedure.classes)
         path = folder / "model.c"
-        asked = OF_NUMBERS if regression else OF_CLASSES
-        path.write_text(source + ANSWER.format(n=n, asked=asked), encoding="utf-8")
+        calls = OF_NUMBERS if regression else OF_CLASSES
+        path.write_text(source + ANSWER.format(n=n, calls=calls), encoding="utf-8")
         program = str(path.with_suffix(""))
         done = subprocess.run(
             [compiler, "-std=c99", "-O1", "-o", program, str(path), "-lm"], capture_output=True, check=False

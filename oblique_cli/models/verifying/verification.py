@@ -16,7 +16,7 @@ from oblique_cli.models.procedure import Leaf, Procedure, procedure_of
 from oblique_cli.models.verifying.boxes import Box, Boxes
 from oblique_cli.models.verifying.pairs import Effort, Joint, Says, answering, differs, falls, saying
 from oblique_cli.models.verifying.polyhedra import Frame, Undecided
-from oblique_cli.models.verifying.questions import Asked, asked_of
+from oblique_cli.models.verifying.questions import Query, query_of
 from oblique_cli.models.verifying.replay import PREDICT, Answers, Replay
 
 Array = NDArray[np.float64]
@@ -37,13 +37,13 @@ OTHERWISE = "the export answers otherwise than predict"
 
 @dataclass(frozen=True, eq=False)
 class Counterexample:
-    """A row, and the same row after a change, of which the model says what it must not.
+    """A row, and the same row after a change, whose answers break a property.
 
     row, changed    (p,) cells, as `Model.predict` takes them
     before, after   labels, or numbers in regression
     shares          of the class `of`, both; the numbers in regression
     of              the class that MONOTONE is about, otherwise `before`; "" in regression
-    replayed        by what both rows were asked again
+    replayed        by what both rows were replayed
     """
 
     row: Array
@@ -57,7 +57,7 @@ class Counterexample:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What is known of one property.
+    """The verdict on one property.
 
     kind            MONOTONE, NEVER_USES or ROBUST; column : "" for ROBUST
     direction       1 if the answer may not fall as the column grows, -1 if it may not rise; 0 for other kinds
@@ -79,13 +79,13 @@ class Verdict:
 
 @dataclass(frozen=True, eq=False)
 class Verification:
-    """What is known of all properties that were asked for.
+    """The verdicts on all requested properties.
 
     verdicts  one for each, of ROBUST one for each row
     columns   names; levels : column -> levels, by their codes; used : columns that the model takes
     of        the class whose share must not fall, or the target of regression
     unit      of the reach of ROBUST: "standard deviations" or "units"; reach : it
-    within    column -> its range, where only rows within were asked for
+    within    column -> its range, where only rows within were verified
     gaps      columns whose numbers may be missing from a row, which PROVED says nothing of
     """
 
@@ -126,12 +126,12 @@ def verify(
     robust      the reach within which each of `rows` must keep its class, every number moved by at most that much, in
                 standard deviations of the training rows if they are known, else in units of the columns
     rows        (n, p) rows as `Model.predict` takes them, for `robust`
-    within      column -> (least, most): only rows within are asked for; without it there are no bounds
+    within      column -> (least, most): only rows within are verified; without it there are no bounds
     of          the class of two whose share `monotone` is about; the second one without it
     reference   (m, p) training rows, for the standard deviations; without it those that the model file has
 
     A proof holds for rows with all numbers in place, but for what is thinner than 1e-7 standard deviations, where
-    roundings decide. A counterexample is asked again, of `predict` and of the exported C. For a forest PROVED means
+    roundings decide. A counterexample is replayed by `predict` and by the exported C. For a forest PROVED means
     that it holds for each tree, and UNDECIDED that this is not so and no counterexample of the vote was found.
 
     Raises ConfigError for a model without such trees, for an unknown column, and for what the model has no use for.
@@ -140,15 +140,15 @@ def verify(
         model = Model.of(model, algorithm=algorithm_of(model))
     procedure = procedure_of(model)
     rows, reference = model.cells(rows), model.cells(reference)
-    asked = asked_of(procedure, monotone, never_uses, robust, rows, within or {}, of)
+    query = query_of(procedure, monotone, never_uses, robust, rows, within or {}, of)
     spread = _spread(model, procedure, reference)
-    frame = Frame.of(procedure, spread, asked.within)
+    frame = Frame.of(procedure, spread, query.within)
     replay = Replay(model, procedure)
-    work = _Work(procedure, frame, replay, asked)
-    verdicts = [work.monotone(cell, direction) for cell, direction in asked.monotone.items()]
-    verdicts += [work.never_uses(cell) for cell in asked.never_uses]
-    if asked.rows is not None:
-        verdicts += work.robust(spread, asked.rows)
+    work = _Work(procedure, frame, replay, query)
+    verdicts = [work.monotone(cell, direction) for cell, direction in query.monotone.items()]
+    verdicts += [work.never_uses(cell) for cell in query.never_uses]
+    if query.rows is not None:
+        verdicts += work.robust(spread, query.rows)
     cells = procedure.cells
     gaps = tuple(cells[j].name for j in sorted(frame.numbers) if cells[j].fill is None and j not in procedure.needed)
     return Verification(
@@ -157,38 +157,38 @@ def verify(
         {j: cell.levels for j, cell in enumerate(cells) if cell.levels},
         procedure.used,
         procedure.is_regression,
-        procedure.target if procedure.is_regression else procedure.classes[asked.of],
+        procedure.target if procedure.is_regression else procedure.classes[query.of],
         "units" if spread is None else "standard deviations",
-        asked.reach,
-        {cells[j].name: ends for j, ends in asked.within.items()},
+        query.reach,
+        {cells[j].name: ends for j, ends in query.within.items()},
         gaps,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class _Work:
-    """A model that is asked one property after another."""
+    """A model whose properties are checked one after another."""
 
     procedure: Procedure
     frame: Frame
     replay: Replay
-    asked: Asked
+    query: Query
 
     def monotone(self, cell: int, direction: int) -> Verdict:
         """Whether the answer never falls as a column moves in a direction."""
         joint = Joint(self.frame, cell, direction)
-        found = Verdict(MONOTONE, self.procedure.cells[cell].name, direction, PROVED)
+        verdict = Verdict(MONOTONE, self.procedure.cells[cell].name, direction, PROVED)
         if cell not in self.procedure.used:
-            return replace(found, why=NOT_THERE)
+            return replace(verdict, why=NOT_THERE)
         says = self._saying
         each = ((joint.rows(v) for v in falls(joint, tree, says)) for tree in self.procedure.trees)
-        return self._decided(found, joint.effort, each)
+        return self._decided(verdict, joint.effort, each)
 
     def never_uses(self, cell: int) -> Verdict:
         """Whether a column changes no answer."""
-        found = Verdict(NEVER_USES, self.procedure.cells[cell].name, 0, PROVED)
+        verdict = Verdict(NEVER_USES, self.procedure.cells[cell].name, 0, PROVED)
         if cell not in self.procedure.used:
-            return replace(found, why=NOT_THERE)
+            return replace(verdict, why=NOT_THERE)
         effort = Effort()
         ways = [Joint(self.frame, cell, effort=effort)]
         if cell in self.frame.numbers and self.procedure.cells[cell].fill is None:
@@ -197,18 +197,18 @@ class _Work:
             (joint.rows(v) for joint in ways for v in differs(joint, tree, self._answering))
             for tree in self.procedure.trees
         )
-        return self._decided(found, effort, each)
+        return self._decided(verdict, effort, each)
 
     def robust(self, spread: Spread | None, rows: Array) -> Iterator[Verdict]:
         """Whether each row keeps its class."""
         moves = np.ones(rows.shape[1], np.bool_) if spread is None else np.array(spread.deviations) > 0.0
-        boxes = Boxes(self.frame, self.asked.reach, moves)
-        codes = self.replay.said(rows).codes if len(rows) else np.zeros(0, np.int64)
+        boxes = Boxes(self.frame, self.query.reach, moves)
+        codes = self.replay.predicted(rows).codes if len(rows) else np.zeros(0, np.int64)
         for number, (row, code) in enumerate(zip(rows, codes, strict=True)):
             before = replace(boxes.effort)
-            found = self._row(boxes, row, int(code))
+            verdict = self._row(boxes, row, int(code))
             yield replace(
-                found,
+                verdict,
                 row=number,
                 pairs=boxes.effort.pairs - before.pairs,
                 programs=boxes.effort.programs - before.programs,
@@ -238,131 +238,131 @@ class _Work:
         changed = row.copy()
         for cell, place in self.frame.numbers.items():
             if box.low[place] < box.high[place] and v[place] != box.v[place]:
-                reach = self.asked.reach * self.frame.scale[cell]
+                reach = self.query.reach * self.frame.scale[cell]
                 moved = self.frame.center[cell] + self.frame.scale[cell] * v[place]
                 changed[cell] = min(max(moved, row[cell] - reach), row[cell] + reach)
         return changed
 
-    def _decided(self, found: Verdict, effort: Effort, each: Iterable[Iterator[tuple[Array, Array]]]) -> Verdict:
-        """The verdict on solutions: of each tree, pairs of rows of which it says what it must not."""
+    def _decided(self, verdict: Verdict, effort: Effort, each: Iterable[Iterator[tuple[Array, Array]]]) -> Verdict:
+        """The verdict on candidates: of each tree, pairs of rows whose answers break the property."""
         shown: list[Counterexample] = []
         failed = 0
         for pairs in each:
             of_tree = 0
             for row, changed in pairs:
-                one = self._counterexample(found.kind, found.direction, row, changed)
-                shown += [one] if one else []
-                failed, of_tree = failed + (one is None), of_tree + 1
+                counterexample = self._counterexample(verdict.kind, verdict.direction, row, changed)
+                shown += [counterexample] if counterexample else []
+                failed, of_tree = failed + (counterexample is None), of_tree + 1
                 if len(shown) >= TAMEST or (self.procedure.is_forest and (shown or of_tree >= OF_A_TREE)):
                     break
             if shown or failed >= TRIED:
                 break
-        found = replace(found, pairs=effort.pairs, programs=effort.programs)
+        verdict = replace(verdict, pairs=effort.pairs, programs=effort.programs)
         if shown:
-            return replace(found, outcome=REFUTED, counterexample=min(shown, key=self._size))
+            return replace(verdict, outcome=REFUTED, counterexample=min(shown, key=self._size))
         if failed:
-            return replace(found, outcome=UNDECIDED, why=NO_VOTE if self.procedure.is_forest else TOO_SMALL)
-        return replace(found, outcome=UNDECIDED, why=NO_END) if effort.undecided else found
+            return replace(verdict, outcome=UNDECIDED, why=NO_VOTE if self.procedure.is_forest else TOO_SMALL)
+        return replace(verdict, outcome=UNDECIDED, why=NO_END) if effort.undecided else verdict
 
     def _size(self, shown: Counterexample) -> float:
-        """How far the farther number of two rows is from the training means, in standard deviations."""
+        """The largest distance of a number of two rows from its training mean, in standard deviations."""
         frame = self.frame
         return (
             max(
-                float(abs((own[cell] - frame.center[cell]) / frame.scale[cell]))
-                for own in (shown.row, shown.changed)
+                float(abs((cells[cell] - frame.center[cell]) / frame.scale[cell]))
+                for cells in (shown.row, shown.changed)
                 for cell in frame.numbers
-                if own[cell] == own[cell]
+                if cells[cell] == cells[cell]
             )
             if frame.numbers
             else 0.0
         )
 
     def _counterexample(self, kind: str, direction: int, row: Array, changed: Array) -> Counterexample | None:
-        """Two rows, if the model says of them what it must not; rounded as far as it still does."""
+        """Two rows whose answers break the property, rounded as far as they still do; else None."""
         for digits in (None,) if kind == ROBUST else (*DIGITS, None):
             pair = (row, changed) if digits is None else self._rounded(row, changed, digits)
             if not self._allowed(kind, direction, *pair):
                 continue
-            said = self.replay.said(np.array(pair))
-            if self._violates(kind, said, 0):
-                return self._shown(kind, pair, said)
+            answers = self.replay.predicted(np.array(pair))
+            if self._violates(kind, answers, 0):
+                return self._shown(kind, pair, answers)
         return None
 
     def _rounded(self, row: Array, changed: Array, digits: int) -> tuple[Array, Array]:
         """Numbers to some digits in standard deviations, the changed column alike."""
-        found = []
-        for own in (row, changed):
-            rounded = own.copy()
+        pair = []
+        for cells in (row, changed):
+            rounded = cells.copy()
             for cell in self.frame.numbers:
-                if np.isfinite(own[cell]):
-                    rounded[cell] = float(f"%.{digits}g" % own[cell])
-            found.append(rounded)
-        return found[0], found[1]
+                if np.isfinite(cells[cell]):
+                    rounded[cell] = float(f"%.{digits}g" % cells[cell])
+            pair.append(rounded)
+        return pair[0], pair[1]
 
     def _allowed(self, kind: str, direction: int, row: Array, changed: Array) -> bool:
-        """Whether a pair of rows is one that was asked for: the column moves its way, and both are within."""
-        for cell, (least, most) in self.asked.within.items():
-            if not all(least <= own[cell] <= most for own in (row, changed) if own[cell] == own[cell]):
+        """Whether the request covers a pair of rows: the column moves its way, and both are within."""
+        for cell, (least, most) in self.query.within.items():
+            if not all(least <= cells[cell] <= most for cells in (row, changed) if cells[cell] == cells[cell]):
                 return False
         if kind == MONOTONE:
             step = np.nan_to_num(direction * (changed - row))
             return bool((step > 0.0).any() and not (step < 0.0).any())
         return True
 
-    def _violates(self, kind: str, said: Answers, at: int) -> bool:
+    def _violates(self, kind: str, answers: Answers, at: int) -> bool:
         """Whether answers to rows `at` and `at + 1` break a property."""
-        one, other = said.codes[at], said.codes[at + 1]
+        before, after = answers.codes[at], answers.codes[at + 1]
         if kind == ROBUST:
-            return bool(one != other)
+            return bool(before != after)
         if kind == NEVER_USES:
-            return bool(one != other or (said.shares[at] != said.shares[at + 1]).any())
-        of = 0 if self.procedure.is_regression else self.asked.of
-        label_falls = not self.procedure.is_regression and one == of and other != of
-        return bool(label_falls or said.shares[at, of] > said.shares[at + 1, of])
+            return bool(before != after or (answers.shares[at] != answers.shares[at + 1]).any())
+        of = 0 if self.procedure.is_regression else self.query.of
+        label_falls = not self.procedure.is_regression and before == of and after != of
+        return bool(label_falls or answers.shares[at, of] > answers.shares[at + 1, of])
 
-    def _shown(self, kind: str, pair: tuple[Array, Array], said: Answers) -> Counterexample:
+    def _shown(self, kind: str, pair: tuple[Array, Array], answers: Answers) -> Counterexample:
         if self.procedure.is_regression:
-            values = (float(said.shares[0, 0]), float(said.shares[1, 0]))
+            values = (float(answers.shares[0, 0]), float(answers.shares[1, 0]))
             return Counterexample(*pair, *values, values, "", PREDICT)
-        labels = [self.procedure.classes[code] for code in said.codes.tolist()]
-        of = self.asked.of if kind == MONOTONE else int(said.codes[0])
-        shares = (float(said.shares[0, of]), float(said.shares[1, of]))
+        labels = [self.procedure.classes[code] for code in answers.codes.tolist()]
+        of = self.query.of if kind == MONOTONE else int(answers.codes[0])
+        shares = (float(answers.shares[0, of]), float(answers.shares[1, of]))
         return Counterexample(*pair, labels[0], labels[1], shares, self.procedure.classes[of], PREDICT)
 
     def replayed(self, verdicts: list[Verdict]) -> Iterator[Verdict]:
-        """The same verdicts, with all counterexamples asked again of the export."""
+        """The same verdicts, with all counterexamples replayed by the export."""
         refuted = [verdict.counterexample for verdict in verdicts if verdict.counterexample is not None]
         if not refuted:
             yield from verdicts
             return
-        rows = np.concatenate([np.array([one.row, one.changed]) for one in refuted])
-        said, by = self.replay.exported(rows)
+        rows = np.concatenate([np.array([example.row, example.changed]) for example in refuted])
+        answers, by = self.replay.exported(rows)
         at = 0
         for verdict in verdicts:
             if verdict.counterexample is None:
                 yield verdict
                 continue
             shown = replace(verdict.counterexample, replayed=by)
-            if said is not None and not self._violates(verdict.kind, said, at):
+            if answers is not None and not self._violates(verdict.kind, answers, at):
                 yield replace(verdict, outcome=UNDECIDED, counterexample=shown, why=OTHERWISE)
             else:
                 yield replace(verdict, counterexample=shown)
             at += 2
 
     def _saying(self, leaf: Leaf) -> Says:
-        return saying(self.frame, self.procedure, leaf, self.asked.of)
+        return saying(self.frame, self.procedure, leaf, self.query.of)
 
     def _answering(self, leaf: Leaf, lacking: frozenset[int]) -> Says:
         return answering(self.frame, self.procedure, leaf, lacking)
 
 
 def _spread(model: Model, procedure: Procedure, reference: ArrayLike | None) -> Spread | None:
-    """The spread of the training rows, None where nobody knows it."""
+    """The spread of the training rows, None where it is unknown."""
     if reference is not None:
         levels = {j: cell.levels for j, cell in enumerate(procedure.cells) if cell.levels}
-        found = Spread.of(np.asarray(reference, np.float64), levels)
-        if len(found.means) != len(procedure.cells):
-            raise ConfigError(f"reference must have {len(procedure.cells)} columns. Got {len(found.means)}.")
-        return found
+        spread = Spread.of(np.asarray(reference, np.float64), levels)
+        if len(spread.means) != len(procedure.cells):
+            raise ConfigError(f"reference must have {len(procedure.cells)} columns. Got {len(spread.means)}.")
+        return spread
     return Spread.of_model(model) if "units" in model.facts else None

@@ -32,13 +32,13 @@ def test_they_are_the_mean_sizes_of_exact_shapley_values():
     by_hand = {f"x{j + 1}": np.mean([abs(values[i, j, k]) for i in range(100) for k in range(2)]) for j in range(4)}
     assert found.by == SHAPLEY and found.values == pytest.approx(by_hand, abs=1e-12)
     assert list(found.values)[:2] == ["x1", "x2"] and sorted(found.values.values())[::-1] == list(found.values.values())
-    assert found.said == "mean |Shapley value| of the probability, 100 rows against 50"
+    assert found.description == "mean |Shapley value| of the probability, 100 rows against 50"
 
 
 def test_they_are_of_what_the_model_gives_exactly():
     X, y = rows_of()
     scores = importances_of(Model.of(make("logistic_tree", random_state=0).fit(X, y)), X)
-    assert (scores.by, scores.output) == (SHAPLEY, "score") and "log odds" in scores.said
+    assert (scores.by, scores.output) == (SHAPLEY, "score") and "log odds" in scores.description
     numbers = importances_of(Model.of(make("retis").fit(X, X[:, 2] + 0.1 * X[:, 3])), X)
     assert (numbers.by, numbers.output) == (SHAPLEY, "value") and next(iter(numbers.values)) == "x3"
 
@@ -82,7 +82,7 @@ def test_what_is_no_tree_is_told_by_exchanging_cells():
     X, y = rows_of()
     model = Model.of(make("knn").fit(X, y))
     found = importances_of(model, X, y)
-    assert found.by == PERMUTATION and next(iter(found.values)) == "x1" and "exchanged" in found.said
+    assert found.by == PERMUTATION and next(iter(found.values)) == "x1" and "exchanged" in found.description
     assert importances_of(model, X) is None  # without answers nobody knows what is lost
     constant = X.copy()
     constant[:, 3] = 1.0

@@ -60,7 +60,7 @@ MODELS = {
 def violated(model: Model, kind: str, direction: int, rows: np.ndarray, changed: np.ndarray, of: int = 1) -> np.ndarray:
     """Which pairs of rows break a property, by what the model says."""
     replay = Replay(model, procedure_of(model))
-    before, after = replay.said(rows), replay.said(changed)
+    before, after = replay.predicted(rows), replay.predicted(changed)
     if kind == ROBUST:
         return before.codes != after.codes
     if kind == NEVER_USES:
@@ -264,8 +264,8 @@ def test_without_a_compiler_the_exported_python_is_asked(monkeypatch):
 
 
 def test_an_export_that_answers_otherwise_leaves_a_property_undecided(monkeypatch):
-    own = Replay.said
-    monkeypatch.setattr(Replay, "exported", lambda self, rows: (own(self, rows[[0] * len(rows)]), "another"))
+    predicted = Replay.predicted
+    monkeypatch.setattr(Replay, "exported", lambda self, rows: (predicted(self, rows[[0] * len(rows)]), "another"))
     (verdict,) = verify(MODELS["planes"](), never_uses=["x1"], reference=X).verdicts
     assert verdict.outcome == UNDECIDED and "otherwise" in verdict.why
 

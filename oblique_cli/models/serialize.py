@@ -1,4 +1,4 @@
-"""A fitted estimator taken apart: class, parameters and attributes, and put together again."""
+"""Fitted estimators as plain data: class, parameters and attributes, and the inverse."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class EstimatorPredictor(Predictor):
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What makes a fitted estimator.
+    """The parts of a fitted estimator.
 
     kind        name in `KINDS`; cls : name of the estimator's class
     parameters  of its constructor, plain; state : its fitted attributes
@@ -74,20 +74,20 @@ class Fitted:
         bare = estimator.ungrouped() if hasattr(estimator, "ungrouped") else estimator
         params = bare.get_params(deep=False)
         plain = plain_parameters(params, Scope(f"cannot save {owner}: parameter", Arrays(), reading=False))
-        own = KINDS[kind]
+        definition = KINDS[kind]
         made = {*vars(type(estimator)(**params)), CALLBACKS}
         state = {name: value for name, value in vars(estimator).items() if name not in made}
         for name in state:
-            if name not in own.state and name not in own.left_out:
+            if name not in definition.state and name not in definition.left_out:
                 raise ConfigError(
                     f"cannot save {owner}: model files have no form for its attribute {quoted(name)}; state it in the "
                     f"kind {kind!r} of oblique_cli/models/kinds/."
                 )
-        for name in own.state:
-            if name not in state and not own.may_lack(name):
+        for name in definition.state:
+            if name not in state and not definition.may_lack(name):
                 raise ConfigError(f"cannot save {owner}: it is not fitted (there is no {name}).")
-        kept = {name: state[name] for name in own.state if name in state}
-        fitted = cls(kind, owner, plain, kept)
+        fitted_state = {name: state[name] for name in definition.state if name in state}
+        fitted = cls(kind, owner, plain, fitted_state)
         fitted.__dict__["estimator"] = estimator
         return fitted
 
@@ -108,19 +108,19 @@ class Fitted:
             estimator = cls(**_as_declared(cls, params))
         except TypeError as error:
             raise DataError(f"the model has parameters that {self.cls} does not take ({error}).") from None
-        own = KINDS[self.kind]
-        vars(estimator).update(copy.deepcopy(dict(own.left_out)))
+        definition = KINDS[self.kind]
+        vars(estimator).update(copy.deepcopy(dict(definition.left_out)))
         vars(estimator).update(self.state)
         return estimator
 
     @cached_property
     def predictor(self) -> Predictor:
-        """What predicts: without scikit-learn, if the kind needs none."""
+        """The predictor, without scikit-learn if the kind needs none."""
         name = KINDS[self.kind].predictor
         if not name:
             return EstimatorPredictor(self.estimator)
-        found: Predictor = resolved(name)(self.parameters, self.state)
-        return found
+        predictor: Predictor = resolved(name)(self.parameters, self.state)
+        return predictor
 
     def plain(self, arrays: Arrays) -> dict[str, Any]:
         """Return plain data for a file."""
@@ -139,15 +139,15 @@ class Fitted:
         name = plain["kind"]
         if name not in KINDS:
             raise DataError(f"kind is {quoted(name)}, and this version knows {', '.join(KINDS)}")
-        own = KINDS[name]
+        definition = KINDS[name]
         scope = Scope("state", arrays, reading=True)
-        state = fields_of(plain["state"], own.state, scope, own.may_lack)
+        state = fields_of(plain["state"], definition.state, scope, definition.may_lack)
         parameters = plain["parameters"]
         if not isinstance(parameters, dict):
             raise DataError(f"parameters must be an object. Got {quoted(parameters)}")
         try:
-            if own.check:
-                own.check(parameters, state)
+            if definition.check:
+                definition.check(parameters, state)
         except (ValueError, TypeError, AttributeError) as error:
             raise DataError(f"state: {error}") from None
         return cls(name, plain["estimator"], parameters, state)
