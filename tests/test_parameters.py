@@ -157,7 +157,7 @@ def test_a_line_in_one_file_is_in_signature_help_stub_schema_list_and_table(tmp_
     assert seen["signature"] == "slant: 'float' = 0.5"
     assert "slant : a number in [0, 2], default 0.5\n    How far the line leans." in seen["help"]
     assert "slant: float = 0.5," in seen["stub"] and "How far the line leans." in seen["stub"]
-    assert "| `slant` (also `lean`) | 0.5 | a number in [0, 2] | How far the line leans. |" in seen["table"]
+    assert "| `slant` (also `lean`) | 0.5 | How far the line leans. |" in seen["table"]
     (listed,) = (one for one in seen["list"] if one["name"] == "slanted")
     expected = {"default": 0.5, "allowed": "a number in [0, 2]", "meaning": "How far the line leans.", "also": "lean"}
     assert listed["parameters"]["slant"] == expected
