@@ -88,7 +88,12 @@ def other_parts() -> list[str]:
 def own_tables() -> list[str]:
     rates, repeats = table("tables/rates", "label"), table("tables/repeats")
     n, fired = (repeats.groupby("source")["named"].agg(how) for how in ("size", "count"))
-    fits, attacks = table("tables/fits"), table("tables/attacks")
+    fits, attacks, budgets = table("tables/fits"), table("tables/attacks"), table("tables/budgets", "table")
+    ratio = budgets["used"] / budgets["planned"]
+    of_rivals = budgets[["forest", "linear"]]
+    lost = budgets.index[budgets["fit"] < of_rivals.min(axis=1)]
+    assert (budgets.loc[lost, ["errors_to_forest", "errors_to_linear"]] < 2).all(axis=None)
+    assert all(name in PAGE for name in lost) and budgets["used"].max() < 21 and ratio.min() > 0.5
     means = fits.groupby("metric")[["fit", "forest", "linear"]].agg(["mean", "size"])
     skill, accuracy = means.loc["skill"], 100 * means.loc["accuracy"]
     identifier = rates.loc["identifier"]
@@ -106,6 +111,10 @@ def own_tables() -> list[str]:
         f"on {skill_size(fits, 'skill')} tables of numbers",
         f"is {skill['fit', 'mean']:.3f}, forest {skill['forest', 'mean']:.3f}, ridge regression "
         f"{skill['linear', 'mean']:.3f}",
+        f"{len(budgets)} of the {n['corpus']} tables, at most 300 rows",
+        f"{(ratio < 2).sum()} fits take between half and twice the planned CPU time (one takes {ratio.max():.1f} times",
+        f"{(budgets['fit'] >= of_rivals.max(axis=1)).sum()} fits score at least as high as both rivals",
+        f"{len(lost)} fits score below both",
         f"{attacks['cases'].sum():,} cases (tables, configurations, model files, killed runs), 0 wrong, 0 crashed",
     ]
 
