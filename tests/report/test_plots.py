@@ -46,9 +46,20 @@ def ran(call, finished):
     return call
 
 
+OPEN: list[Store] = []
+
+
+@pytest.fixture(autouse=True)
+def closed_stores():
+    """Close what `material` opened: predictions are read when a picture is drawn."""
+    yield
+    while OPEN:
+        OPEN.pop().close()
+
+
 def material(call, *names, **options):
-    store = Store(call.folder / "results" / "oblique.sqlite", must_exist=True)
-    return gather(store, names or ("x",), **options)
+    OPEN.append(Store(call.folder / "results" / "oblique.sqlite", must_exist=True))
+    return gather(OPEN[-1], names or ("x",), **options)
 
 
 @pytest.mark.long

@@ -104,7 +104,8 @@ def saves(path: Path, damaged: bytes, whole: bytes) -> bool:
     assert is_sound(path)
     gone = {one for one in known - left if one[0] == "rows"}
     if gone:
-        assert saved.lost or any(run.done < run.total for run in Store(path).runs()), "nobody said what was lost"
+        with Store(path) as store:
+            assert saved.lost or any(run.done < run.total for run in store.runs()), "nobody said what was lost"
     return True
 
 
