@@ -78,7 +78,7 @@ def vague_names(*folders: str) -> list[str]:
 
 
 def large_functions(*folders: str) -> list[str]:
-    """Return the functions that are longer than MOST_LINES, or take more than MOST_ARGUMENTS besides keywords."""
+    """Return the functions that are longer than MOST_LINES, or take more than MOST_ARGUMENTS, keywords among them."""
     places = []
     for path, tree in trees(*folders):
         for node in ast.walk(tree):

@@ -74,7 +74,7 @@ def resolve(name: str) -> str:
     Raises UnknownName, with close matches, if it means nothing or several sets.
     """
     key = lookup_key(name)
-    if not read.cache_info().currsize and entry_alone(key):
+    if entry_alone(key):
         return key
     known = read()
     if key in known.own_names:
@@ -100,7 +100,7 @@ def resolved(name: str) -> str | None:
 def entry(name: str) -> Entry:
     """Return the entry that `resolve` leads to. Raises DataError if it has a fault."""
     known = resolve(name)
-    if not read.cache_info().currsize and (alone := entry_alone(known)):
+    if alone := entry_alone(known):
         return alone
     if known in faults():
         raise DataError(faults()[known])

@@ -372,8 +372,9 @@ def test_text_of_the_catalogue_files_is_read_as_written():
 
 
 def test_one_entry_is_read_without_the_others_and_is_the_same():
-    for name, entry in catalogue.entries().items():
-        assert catalogue.entry_alone(name) in (entry, None)
+    alone = {name: catalogue.entry_alone(name) for name in catalogue.names()}
+    assert all(entry in (None, catalogue.entries()[name]) for name, entry in alone.items())
+    assert sum(entry is not None for entry in alone.values()) > 75  # aliases of few sets are words of other entries
     assert (
         catalogue.entry_alone("bupa")
         and catalogue.entry_alone("bup") is None

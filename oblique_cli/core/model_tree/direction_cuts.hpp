@@ -67,7 +67,7 @@ class DirectionCuts {
   }
 
  private:
-  // Numbers of rows on the left, rising. Projections closer than rounding are one (docs/decisions.md, ties), or the
+  // Numbers of rows on the left, rising. Projections closer than rounding are one (docs/core.md, ties), or the
   // side of a row would be chance.
   void find_cuts(const double* w, double given) {
     cuts_.clear();

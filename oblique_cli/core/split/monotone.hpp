@@ -1,5 +1,5 @@
 // The order that a tree of two classes keeps: the share of the second class never falls, or never rises, as a feature
-// grows (docs/monotone.md).
+// grows (docs/guarantees.md).
 #pragma once
 
 #include <cstddef>

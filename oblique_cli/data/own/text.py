@@ -29,7 +29,7 @@ NO_COMMENT = "none"
 SAMPLE = 200  # lines that the layout is told from
 MAX_LINE = 1 << 24  # characters
 MOST_ABOVE = 20  # lines above the header
-MOST_UNDER = 3
+MOST_UNDER = 3  # lines of units or further names below the header
 MOST_BELOW = 100  # lines below the table that are not empty
 MOST_SHOWN = 3
 # Words that stand for a missing number, and are no units.

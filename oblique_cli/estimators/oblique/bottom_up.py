@@ -91,8 +91,8 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     components: str = parameter(
         default="bic",
         allowed=Choice(COMPONENT_CRITERIA),
-        help="What the number of components K of a class is chosen by. K grows by one while it improves: BIC, the "
-        "log-likelihood held out in a `component_folds`-fold cross-validation, or in as many random halves.",
+        help="Criterion for the number of components K of a class. K grows by one while the criterion improves: BIC, "
+        "the log-likelihood held out in a `component_folds`-fold cross-validation, or in as many random halves.",
     )
     min_components: int = parameter(
         default=1, allowed=Integer(1), help="K to start from. Equal to `max_components` it fixes K."

@@ -79,7 +79,7 @@ static double {p}_sum(const double *coef, const {index} *cell, const {index} *le
 }}
 """
 
-SAID = """
+LEAF_MODEL = """
 /* What the linear model of the leaf `at` says. */
 static double {p}_said(int at, const double *cells)
 {{
@@ -507,7 +507,7 @@ def _models(procedure: Procedure, tables: Tables, p: str) -> str:
         + _array("unsigned", f"{p}_model_start", tables.model_starts)
         + _terms(tables.model, f"{p}_model", "short" if _small(tables) else "int")
         + (_shares(f"{p}_bounds", tables.bounds, 2) if procedure.has_bounds else "")
-        + SAID.format(p=p, value=value)
+        + LEAF_MODEL.format(p=p, value=value)
     )
 
 

@@ -92,7 +92,7 @@ export function predict(row) {{
   const at = leafOf(cells);
   if (at === null) return null;
   const [intercept, terms] = MODELS.get(at);
-  {said};
+  {statements};
 }}
 """
 UNBOUNDED = "return sumOf(terms, cells) + intercept"
@@ -377,7 +377,7 @@ def _predicting(source: Source) -> str:
     if procedure.is_regression or not nested:
         parts.append(SUM)
     if not procedure.has_scores:
-        value = VALUE_OF_TREE.format(said=BOUNDED if procedure.has_bounds else UNBOUNDED)
+        value = VALUE_OF_TREE.format(statements=BOUNDED if procedure.has_bounds else UNBOUNDED)
         return "".join([*parts, value if procedure.is_regression else CLASSES_OF_TREE])
     return "".join([*parts, LARGEST, SHARES_OF, SCORES, _decided(procedure, LARGEST_SCORE)])
 

@@ -142,7 +142,7 @@ def predict(row):
     at = _leaf(cells)
     if at is None:
         return None
-    {said}
+    {statements}
 '''
 UNBOUNDED = "(_sum(terms, cells) if terms else 0.0) + intercept"
 BOUNDED = f"min(max({UNBOUNDED}, low), high)"
@@ -269,7 +269,7 @@ def predict(row):
         return None
     totals = [0.0] * {n}
     for root in ROOTS:
-        for k, value in enumerate({said}):
+        for k, value in enumerate({values}):
             totals[k] += value
     return tuple(total / len(ROOTS) for total in totals)
 """
@@ -401,7 +401,7 @@ def _numbers(procedure: Procedure) -> list[str]:
         listed = f"(\n{_lines(rows)})" if several else _listed([leaf.intercept for leaf in leaves])
         values = f"# What each leaf says{' of each output' if several else ''}.\nVALUES = {listed}\n"
     if several:
-        return [values, SUM, WALK, SEVERAL_NUMBERS.format(n=procedure.n_outputs, said=leaf_value)]
+        return [values, SUM, WALK, SEVERAL_NUMBERS.format(n=procedure.n_outputs, values=leaf_value)]
     what = "the sum of the trees and the number that they start from" if sums else "the mean of the trees"
     total = f"total + {procedure.base[0]!r}" if sums else "total / len(ROOTS)"
     return [values, SUM, WALK, NUMBERS.format(what=what, added=added, total=total)]
@@ -421,9 +421,9 @@ def _value_of_tree(procedure: Procedure) -> str:
     if procedure.n_outputs > 1:
         names = "intercept, terms, low, high" if bounded else "intercept, terms"
         statement = f"return tuple({value} for {names} in MODELS[at])"
-        return VALUE_OF_TREE.format(what="values of the linear models", said=statement)
+        return VALUE_OF_TREE.format(what="values of the linear models", statements=statement)
     lines = ["intercept, terms = MODELS[at]", *(["low, high = BOUNDS[at]"] if bounded else []), f"return {value}"]
-    return VALUE_OF_TREE.format(what="value of the linear model", said="\n    ".join(lines))
+    return VALUE_OF_TREE.format(what="value of the linear model", statements="\n    ".join(lines))
 
 
 def _columns(procedure: Procedure) -> Iterator[str]:

@@ -19,7 +19,7 @@ from oblique_cli.models.verifying.verification import (
 )
 
 MOST_ROWS = 5  # counterexamples of rows that are shown
-SAID = {PROVED: "PROVED", REFUTED: "REFUTED", UNDECIDED: "UNDECIDED"}
+WORDS = {PROVED: "PROVED", REFUTED: "REFUTED", UNDECIDED: "UNDECIDED"}
 
 
 def text_of(verification: Verification, first_row: int = 1) -> str:
@@ -27,15 +27,15 @@ def text_of(verification: Verification, first_row: int = 1) -> str:
     lines: list[str] = []
     for verdict in verification.verdicts:
         if verdict.kind != ROBUST:
-            lines.append(f"{SAID[verdict.outcome]}  {_property(verification, verdict)}{_because(verdict)}")
+            lines.append(f"{WORDS[verdict.outcome]}  {_property(verification, verdict)}{_because(verdict)}")
             lines += _shown(verification, verdict)
     rows = [verdict for verdict in verification.verdicts if verdict.kind == ROBUST]
     if rows:
-        counts = {outcome: sum(row.outcome == outcome for row in rows) for outcome in SAID}
+        counts = {outcome: sum(row.outcome == outcome for row in rows) for outcome in WORDS}
         outcome = next((candidate for candidate in (REFUTED, UNDECIDED) if counts[candidate]), PROVED)
         lines.append(
-            f"{SAID[outcome]}  rows keep their class within {verification.reach:g} {verification.unit} of each number: "
-            f"{counts[PROVED]} of {len(rows)} do, {counts[REFUTED]} do not"
+            f"{WORDS[outcome]}  rows keep their class within {verification.reach:g} {verification.unit} of each "
+            f"number: {counts[PROVED]} of {len(rows)} do, {counts[REFUTED]} do not"
             + (f", {counts[UNDECIDED]} are undecided" if counts[UNDECIDED] else "")
         )
         broken = [row for row in rows if row.outcome == REFUTED]

@@ -39,7 +39,7 @@ DOCUMENTS = (
     "README.md",
 )
 # Blocks that have sentences as tools/field_folds.py made them of the folds, and the file they are in.
-SAID = {"field-front": "field/front"}
+TEXT_FILES = {"field-front": "field/front"}
 # Of the field, what docs/choosing.md recommends or somebody would compare it with; and what it says of each.
 CHOICES = (
     "logistic_tree",
@@ -67,7 +67,7 @@ def blocks(results: Path) -> dict[str, str]:
     classes         how many cells that deviate have a reason of which class
     studies         how many cells of each study agree, have a reason, or are unexplained
     field-choices   what CHOICES gain and cost
-    the others are in SAID
+    the others are in TEXT_FILES
     """
     studies = studied(results)
     out = {
@@ -77,7 +77,7 @@ def blocks(results: Path) -> dict[str, str]:
         "classes": _classes(studies),
         "studies": _studies(studies),
     }
-    for name, file in SAID.items():
+    for name, file in TEXT_FILES.items():
         text = results / f"{file}.md"
         out[name] = text.read_text(encoding="utf-8") if text.is_file() else NOT_YET + "\n"
     out["field-choices"] = _copied(results / "field" / "third_means.csv", methods=CHOICES)

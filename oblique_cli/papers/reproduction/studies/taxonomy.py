@@ -91,7 +91,7 @@ MADE_HERE = (*UNSUPERVISED_SETS, *LABELLED_SETS, "boston_housing_3class", "eight
 Finding = tuple[str, str, str, bool | None]
 # Data set, method, metric, qualifiers -> values of all draws or repetitions.
 Key = tuple[str, str, str, tuple[tuple[str, str], ...]]
-Found = dict[Key, list[float]]
+Scores = dict[Key, list[float]]
 
 
 @STUDIES.register("taxonomy")
@@ -110,7 +110,7 @@ class TaxonomyStudy(Study):
         """
         started = time.perf_counter()
         steps = take(request, self.name, [*_accuracy_calls(request), *_editing_calls(request)])
-        scores: Found = {}
+        scores: Scores = {}
         for row in steps.rows:
             for text, value in row.measures.items():
                 scores.setdefault(_key_of(text), []).append(value)
@@ -149,7 +149,7 @@ def _key_of(text: str) -> Key:
     return dataset, method, metric, tuple((name, value) for name, value in qualifiers)
 
 
-def _cells(request: StudyRequest, reference: str, scores: Found, notes: Mapping[Key, str]) -> tuple[Cell, ...]:
+def _cells(request: StudyRequest, reference: str, scores: Scores, notes: Mapping[Key, str]) -> tuple[Cell, ...]:
     """The cells of a table: mean and SD over draws or repetitions."""
 
     names = {published.dataset_code(SOURCE, name): name for name in MADE_HERE}
@@ -168,7 +168,7 @@ def _cells(request: StudyRequest, reference: str, scores: Found, notes: Mapping[
 IDENTIFYING = ("theta_percent", "theta", "clustering", "rank", "k", "beta_percent", "x")
 
 
-def _add(scores: Found, value: float, *key: str, **qualifiers: object) -> None:
+def _add(scores: Scores, value: float, *key: str, **qualifiers: object) -> None:
     dataset, method, metric = key
     scores.setdefault(_key(dataset, method, metric, **qualifiers), []).append(float(value))
 
@@ -176,7 +176,7 @@ def _add(scores: Found, value: float, *key: str, **qualifiers: object) -> None:
 # ---- sequences (Tables 4.3, 5.3, 5.4; figure 5.6) --------------------------------------------------------------------
 
 
-def _sequences(request: StudyRequest, scores: Found, findings: list[Finding]) -> None:
+def _sequences(request: StudyRequest, scores: Scores, findings: list[Finding]) -> None:
     """Random sequences of length 200 with p-distances: AVALANCHE beside UPGMA, STAXAC beside neighbor joining."""
     draws = SEQUENCE_DRAWS[request.profile]
     for name, n in UNSUPERVISED_SETS.items():
@@ -196,7 +196,7 @@ def _sequences(request: StudyRequest, scores: Found, findings: list[Finding]) ->
             findings.append((what, "AVALANCHE smaller or equal", _pair(a, b), _is_less(a, b)))
 
 
-def _labeled(request: StudyRequest, scores: Found, findings: list[Finding], graph: str) -> Iterator[ExtraTable]:
+def _labeled(request: StudyRequest, scores: Scores, findings: list[Finding], graph: str) -> Iterator[ExtraTable]:
     """Section 5.5.1: STAXAC beside neighbor joining on labelled sequences."""
     for name, noise in LABELLED_SETS.items():
         if request.wants("dataset", name):
@@ -205,7 +205,7 @@ def _labeled(request: StudyRequest, scores: Found, findings: list[Finding], grap
 
 
 def _labeled_sequences(
-    request: StudyRequest, name: str, noise: float, scores: Found, findings: list[Finding], graph: str
+    request: StudyRequest, name: str, noise: float, scores: Scores, findings: list[Finding], graph: str
 ) -> None:
     depth: dict[str, list[float]] = {"STAXAC": [], "NJ": []}
     for draw in range(SEQUENCE_DRAWS[request.profile]):
@@ -327,7 +327,7 @@ def taxonomy_of(data: Dataset, scaling: str, graph: str = "nearest") -> Taxonomy
     return Taxonomy.of(tree, data.y, len(data.classes))
 
 
-def _eureka(request: StudyRequest, scores: Found, findings: list[Finding], graph: str) -> Iterator[ExtraTable]:
+def _eureka(request: StudyRequest, scores: Scores, findings: list[Finding], graph: str) -> Iterator[ExtraTable]:
     """Sections 5.4.2 and 5.5.2: thresholds, modality, complexity, and its correlation with accuracy."""
     if request.wants("dataset", IRIS):
         _iris(request, scores, graph)
@@ -380,7 +380,7 @@ def _eureka(request: StudyRequest, scores: Found, findings: list[Finding], graph
         )
 
 
-def _iris(request: StudyRequest, scores: Found, graph: str) -> None:
+def _iris(request: StudyRequest, scores: Scores, graph: str) -> None:
     """Section 5.4.2 and figure 5.4."""
     data, scaling = dataset_of(IRIS, request.data_dir, request.offline)
     taxonomy = taxonomy_of(data, scaling, graph)
@@ -397,7 +397,7 @@ def _iris(request: StudyRequest, scores: Found, graph: str) -> None:
 
 def _of_set(
     name: str,
-    scores: Found,
+    scores: Scores,
     findings: list[Finding],
     modes: Mapping[float, NDArray[np.int64]],
     share: float,
@@ -463,7 +463,7 @@ def accuracies(data: Dataset, seed: int) -> dict[str, list[float]]:
     return accuracies
 
 
-def _row(job: Job, started: float, scores: Found) -> Row:
+def _row(job: Job, started: float, scores: Scores) -> Row:
     """Return the row of a step with one value for each key."""
     values = {_text_of(key): value for key, (value,) in scores.items()}
     return Row.of(job, fit_seconds=time.perf_counter() - started, measures=values)
@@ -486,17 +486,17 @@ class Section:
 
     name: str
     tables: tuple[str, ...]
-    run: Callable[[StudyRequest, Found, list[Finding], str], Iterator[ExtraTable]]
+    run: Callable[[StudyRequest, Scores, list[Finding], str], Iterator[ExtraTable]]
 
 
 SECTIONS = (Section("sequences", ("5.3", "5.4"), _labeled), Section("eureka", ("5",), _eureka))
 
 
 def _by_claims(
-    request: StudyRequest, section: Section, scores: Found, findings: list[Finding], notes: dict[Key, str]
+    request: StudyRequest, section: Section, scores: Scores, findings: list[Finding], notes: dict[Key, str]
 ) -> list[ExtraTable]:
     """Run a section under both readings, keep what the one finds that meets more of its claims, and show both."""
-    numbers: dict[str, Found] = {graph: {} for graph in TRIED}
+    numbers: dict[str, Scores] = {graph: {} for graph in TRIED}
     findings_by: dict[str, list[Finding]] = {graph: [] for graph in TRIED}
     tables: dict[str, list[ExtraTable]] = {}
     accuracies = {key: values for key, values in scores.items() if key[1] == CLASSIFIED}
@@ -606,7 +606,7 @@ def _of_editing(data: Dataset, scaling: str, seed: int, other: Dataset | None) -
     readings = [[edited(data, scaling, folds, seed, False)] for folds in (shuffled, in_order)]
     readings.append([edited(data, "none", shuffled, seed, False)] if scaling != "none" else [])
     for units in (scaling, "none"):
-        drawn: list[Found] = []
+        drawn: list[Scores] = []
         for draw in range(BLD_DRAWS if data.name == "bupa" else 0):
             rng = seeds.generator(seed, "taxonomy", data.name, "rows", draw)
             some = rng.permutation(data.n)[:BLD_ROWS]
@@ -742,7 +742,7 @@ def _folds_and_limits(request: StudyRequest) -> Iterator[ExtraTable]:
 LIMITS, WITHIN = (10.0, 40.0, 0.5), 2.0  # of MEDV; points between accuracies, the standard error of a share of 506 rows
 
 
-def _with(scores: Found, dataset: str, right: Mapping[tuple[str, int], float]) -> Found:
+def _with(scores: Scores, dataset: str, right: Mapping[tuple[str, int], float]) -> Scores:
     """Return `scores` with the accuracies of k-NN from one distance matrix of all rows, by which limits are chosen."""
     accuracies = {_key(dataset, "k-NN", "accuracy_percent", k=k): [right["k-NN", k]] for k in NEIGHBORS}
     return scores | accuracies
@@ -755,7 +755,7 @@ def limits(boston: Dataset) -> ExtraTable:
     printed, square, folds = _printed(data.name), square_of(data, "zscore"), in_order(boston.n)
     aims = {k: printed["k-NN", "accuracy_percent", (("k", str(k)),)] for k in NEIGHBORS}
     split = [(np.setdiff1d(np.arange(data.n), test), test) for test in folds]
-    chosen: list[tuple[float, float, Found]] = []
+    chosen: list[tuple[float, float, Scores]] = []
     steps = np.arange(*LIMITS)
     tried = 0
     for low, high in ((a, b) for a in steps for b in steps if a < b):
@@ -785,7 +785,7 @@ def limits(boston: Dataset) -> ExtraTable:
 # ---- HC-edit (figure 6.4) --------------------------------------------------------------------------------------------
 
 
-def _editing(request: StudyRequest, scores: Found, findings: list[Finding]) -> Iterator[ExtraTable]:
+def _editing(request: StudyRequest, scores: Scores, findings: list[Finding]) -> Iterator[ExtraTable]:
     """Figure 6.4 by its own protocol, beta chosen with the test labels, and beside it beta chosen inside."""
     rows = []
     for name in EDITED_SETS:
@@ -842,7 +842,7 @@ def _percent(part: int, whole: int) -> float:
     return round(100.0 * int(part) / whole, 2)
 
 
-def _mean_of(scores: Found, dataset: str, method: str, k: int) -> str:
+def _mean_of(scores: Scores, dataset: str, method: str, k: int) -> str:
     return f"{fmean(scores[_key(dataset, method, 'accuracy_percent', k=k)]):.2f}"
 
 
@@ -866,9 +866,9 @@ def editing_step(job: Job, data: Dataset, scaling: str) -> Row:
 
 def edited(
     data: Dataset, scaling: str, folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]], seed: int, choose: bool
-) -> Found:
+) -> Scores:
     """Accuracy and compression of every method and k over these folds; `choose` beta inside as well."""
-    scores: Found = {}
+    scores: Scores = {}
     for k in NEIGHBORS:
         settings: dict[str, Any] = {"n_neighbors": k, "scaling": scaling}
         for method, name in OTHERS.items():
@@ -891,7 +891,7 @@ def _hc_edit(
     seed: int,
     method: str,
     choose: bool,
-    scores: Found,
+    scores: Scores,
 ) -> None:
     """HC-edit of one kind of tree in one cross-validation; `choose` beta inside as well, in the first one only."""
     tree = {"HC-edit-STAXAC": "staxac", "HC-edit-UPGMA": "upgma"}[method]
