@@ -85,7 +85,7 @@ class MeansForest final : public ForestHeuristic {
       plane.w[j] = high - low;
       plane.t += plane.w[j] * (low + share_ * (high - low));
     }
-    proposal.given = false;
+    proposal.is_final = false;
     proposal.planes.push_back(plane);
   }
 

@@ -42,9 +42,9 @@ std::vector<T> values_of(const nb::dict& state, const char* name) {
 }
 
 // Families with their options, as (name, options).
-std::vector<FamilyChoice> choices(const nb::list& given) {
+std::vector<FamilyChoice> choices(const nb::list& families) {
   std::vector<FamilyChoice> out;
-  for (const nb::handle item : given) {
+  for (const nb::handle item : families) {
     const auto [name, options] = nb::cast<std::pair<std::string, nb::dict>>(item);
     const Family& family = family_of(name);
     out.push_back({&family, options_of(family, search_options(), option_values("family '" + name + "'", options))});
@@ -109,14 +109,14 @@ ForestOptions options_of_boosting(const Forest& forest, const Matrix& x, const M
   return options;
 }
 
-nb::dict as_dict(Boosted&& found) {
+nb::dict as_dict(Boosted&& boosted) {
   nb::dict out;
-  const std::size_t leaves = found.leaf_values.size() / found.width;
-  out["baseline"] = array(std::move(found.baseline), {found.n_scores});
-  out["leaf_values"] = array(std::move(found.leaf_values), {leaves, found.width});
-  const std::size_t rounds = found.training_loss.size(), checked = found.validation_loss.size();
-  out["training_loss"] = array(std::move(found.training_loss), {rounds});
-  out["validation_loss"] = array(std::move(found.validation_loss), {checked});
+  const std::size_t leaves = boosted.leaf_values.size() / boosted.width;
+  out["baseline"] = array(std::move(boosted.baseline), {boosted.n_scores});
+  out["leaf_values"] = array(std::move(boosted.leaf_values), {leaves, boosted.width});
+  const std::size_t rounds = boosted.training_loss.size(), checked = boosted.validation_loss.size();
+  out["training_loss"] = array(std::move(boosted.training_loss), {rounds});
+  out["validation_loss"] = array(std::move(boosted.validation_loss), {checked});
   return out;
 }
 
@@ -131,12 +131,12 @@ nb::dict boost_forest(Forest& forest, const Matrix& x, const Codes& y, const std
   require(!start || (start->shape(0) == x.shape(0) && start->shape(1) == scores_of(forest.n_classes)),
           "start must have a row for each of X, and a column for each score");
   const LabeledRows rows{{x.data(), data_of(weights), x.shape(0)}, y.data(), start ? start->data() : nullptr};
-  const LabeledRows kept{{kept_x.data(), data_of(kept_weights), kept_x.shape(0)}, kept_y.data()};
-  const auto found = [&] {
+  const LabeledRows validation{{kept_x.data(), data_of(kept_weights), kept_x.shape(0)}, kept_y.data()};
+  const auto boosted = [&] {
     const Released released;
-    return boost(forest, rows, kept, options, how);
+    return boost(forest, rows, validation, options, how);
   };
-  return as_dict(found());
+  return as_dict(boosted());
 }
 
 nb::dict boost_numbers(Forest& forest, const Matrix& x, const Doubles& y, const std::optional<Doubles>& weights,
@@ -152,12 +152,12 @@ nb::dict boost_numbers(Forest& forest, const Matrix& x, const Doubles& y, const 
   require(quantile > 0.0 && quantile < 1.0, "quantile must be between 0 and 1");
   require(squared || !linear, "linear leaves need the squared loss");
   const NumberedRows rows{{x.data(), data_of(weights), x.shape(0)}, y.data()};
-  const NumberedRows kept{{kept_x.data(), data_of(kept_weights), kept_x.shape(0)}, kept_y.data()};
-  const auto found = [&] {
+  const NumberedRows validation{{kept_x.data(), data_of(kept_weights), kept_x.shape(0)}, kept_y.data()};
+  const auto boosted = [&] {
     const Released released;
-    return boost(forest, rows, kept, options, how, {squared, quantile, linear});
+    return boost(forest, rows, validation, options, how, {squared, quantile, linear});
   };
-  return as_dict(found());
+  return as_dict(boosted());
 }
 
 void check_leaves(const Forest& forest, const Matrix& x, const Matrix& values) {
@@ -273,7 +273,7 @@ void check(const ForestTree& tree, const Forest& forest) {
   const Rotation& rotation = tree.rotation;
   damaged(rotation.feature.size() == rotation.coef.size());
   std::size_t columns = forest.n_features;
-  if (rotation.given()) {
+  if (rotation.rotates()) {
     columns = rotation.size();
     damaged(rotation.start[0] == 0 && static_cast<std::size_t>(rotation.start.back()) == rotation.feature.size());
     for (std::size_t q = 0; q < columns; ++q) damaged(rotation.start[q] < rotation.start[q + 1]);

@@ -32,8 +32,8 @@ nb::object principal_axes_of(const Matrix& covariance, double tolerance, double 
   require(covariance.shape(1) == p && p >= 1, "the covariance matrix must be square");
   SymmetricEigen eigen;
   Vector out;
-  const int kept = principal_axes(eigen, covariance.data(), static_cast<int>(p), tolerance, sign, dominant_only, out);
-  return array(std::move(out), {static_cast<std::size_t>(kept), p});
+  const int n_axes = principal_axes(eigen, covariance.data(), static_cast<int>(p), tolerance, sign, dominant_only, out);
+  return array(std::move(out), {static_cast<std::size_t>(n_axes), p});
 }
 
 // One symmetric matrix after another, so that a benchmark measures the solver and not the calls.
@@ -52,14 +52,14 @@ nb::tuple eigen(const nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::d
         solver.solve_by_lapack(a, static_cast<int>(p));
       else
         dominant_only ? solver.solve_dominant(a, static_cast<int>(p)) : solver.solve(a, static_cast<int>(p));
-      const std::size_t found = solver.values.size(), kept = dominant_only ? 1 : p;
-      values.insert(values.end(), solver.values.end() - static_cast<std::ptrdiff_t>(kept), solver.values.end());
-      const double* first = solver.vector(static_cast<int>(found - kept));
-      vectors.insert(vectors.end(), first, first + kept * p);
+      const std::size_t n_values = solver.values.size(), n_vectors = dominant_only ? 1 : p;
+      values.insert(values.end(), solver.values.end() - static_cast<std::ptrdiff_t>(n_vectors), solver.values.end());
+      const double* first = solver.vector(static_cast<int>(n_values - n_vectors));
+      vectors.insert(vectors.end(), first, first + n_vectors * p);
     }
   }
-  const std::size_t kept = dominant_only ? 1 : p;
-  return nb::make_tuple(array(std::move(values), {n, kept}), array(std::move(vectors), {n, kept, p}));
+  const std::size_t n_vectors = dominant_only ? 1 : p;
+  return nb::make_tuple(array(std::move(values), {n, n_vectors}), array(std::move(vectors), {n, n_vectors, p}));
 }
 
 nb::object crimcoord(const Matrix& table) {

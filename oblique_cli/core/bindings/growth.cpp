@@ -90,7 +90,7 @@ nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
   const Options options = read_options(family, search_options(), given);
   const Levels levels(std::vector<std::int32_t>(x.shape(1), 0));
   Split out;
-  bool found = false;
+  bool is_found = false;
   {
     const Released released;
     Team alone(1);
@@ -101,12 +101,12 @@ nb::object split(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
     const auto splitter = tree_splitter(rows, family, options, {}, nullptr, alone, searched);
     OpenNode<MemoryRows::Place> all{.place = rows.root(alone), .path = path};
     MemoryRows::Place left, right;
-    found = splitter->split(all, false, left, right);
-    out = splitter->found;
+    is_found = splitter->split(all, false, left, right);
+    out = splitter->best_split;
   }
-  if (!found) return nb::none();
+  if (!is_found) return nb::none();
   const std::size_t p = out.normal.size();
-  return nb::make_tuple(array(std::move(out.normal), {p}), out.threshold, out.gain, out.given);
+  return nb::make_tuple(array(std::move(out.normal), {p}), out.threshold, out.gain, out.is_final);
 }
 
 // The rows of one node of quantitative features, in their canonical order.
@@ -169,8 +169,8 @@ nb::list propose(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
   Candidates candidates;
   {
     const Released released;
-    const OneNode one(x, y, weights, options, path);
-    if (one.node().rows.n_classes > 1) family.make(options)->propose(one.node(), candidates);
+    const OneNode problem(x, y, weights, options, path);
+    if (problem.node().rows.n_classes > 1) family.make(options)->propose(problem.node(), candidates);
   }
   return groups_of(std::move(candidates), x.shape(1));
 }
@@ -184,12 +184,12 @@ nb::tuple polish(const Matrix& x, const Codes& y, const std::optional<Doubles>& 
   Split split{Vector(normal.data(), normal.data() + p), threshold, gain, true, 0};
   {
     const Released released;
-    const OneNode one(x, y, weights, options, path);
-    if (one.node().rows.n_classes > 1) {
-      Finish(one.node().options, {.polish = true}).polish(one.node(), split);
-      if (!split.given) {
+    const OneNode problem(x, y, weights, options, path);
+    if (problem.node().rows.n_classes > 1) {
+      Finish(problem.node().options, {.polish = true}).polish(problem.node(), split);
+      if (!split.is_final) {
         Vector z(x.shape(0));
-        one.node().predicted.project(split.normal.data(), z.data());
+        problem.node().predicted.project(split.normal.data(), z.data());
         settle(z.data(), z.size(), split.threshold);
       }
     }

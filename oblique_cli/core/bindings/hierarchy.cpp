@@ -49,7 +49,7 @@ nb::object avalanche(const Condensed<T>& distances, std::size_t n, bool trace) {
   std::vector<double> between(m);
   for (std::size_t k = 0; k < m; ++k) {
     const Move& move = growing.moves[k];
-    what[3 * k] = move.node, what[3 * k + 1] = move.object, what[3 * k + 2] = move.kept;
+    what[3 * k] = move.node, what[3 * k + 1] = move.object, what[3 * k + 2] = move.is_retained;
     between[k] = move.between;
   }
   return nb::make_tuple(children_of(std::move(growing.joins)), array(std::move(what), {m, 3}),

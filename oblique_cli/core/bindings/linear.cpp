@@ -96,7 +96,7 @@ nb::object fit_of_softmax(const Matrix& x, const Codes& y, const Doubles& weight
   for (std::size_t i = 0; i < n; ++i)
     require(std::isfinite(weights(i)) && weights(i) > 0.0, "weights must be finite and positive");
   for (std::size_t k = 0; k < n_classes; ++k) require(std::isfinite(intercept(k)), "intercept must be finite");
-  Scores found;
+  Scores scores;
   {
     const Released released;
     std::vector<double> columns(n * p), offset(n * n_classes);
@@ -104,10 +104,10 @@ nb::object fit_of_softmax(const Matrix& x, const Codes& y, const Doubles& weight
     std::iota(rows.begin(), rows.end(), 0u);
     gather_columns(x.data(), p, rows.data(), n, columns.data());
     for (std::size_t k = 0; k < n_classes; ++k) std::fill_n(offset.data() + k * n, n, intercept(k));
-    found = SoftmaxSolver().solve({columns.data(), n, p, n_classes, y.data(), weights.data(), offset.data()}, penalty,
-                                  tolerance);
+    scores = SoftmaxSolver().solve({columns.data(), n, p, n_classes, y.data(), weights.data(), offset.data()}, penalty,
+                                   tolerance);
   }
-  return array(std::move(found), {n_classes, p + 1});
+  return array(std::move(scores), {n_classes, p + 1});
 }
 
 nb::object models_of_nodes(const Matrix& x, const Codes& y, const Doubles& weights, std::size_t n_classes,
@@ -122,25 +122,25 @@ nb::object models_of_nodes(const Matrix& x, const Codes& y, const Doubles& weigh
   options.l2 = penalty.value_or(1.0);
   options.steps = steps;
   options.tolerance = tolerance;
-  std::vector<double> found;
+  std::vector<double> models;
   {
     const Released released;
-    found = node_models(rows, options, start ? start->data() : nullptr);
+    models = node_models(rows, options, start ? start->data() : nullptr);
   }
-  return array(std::move(found), {rows.n_nodes, n_classes, rows.p + 1});
+  return array(std::move(models), {rows.n_nodes, n_classes, rows.p + 1});
 }
 
 nb::tuple losses_of_nodes(const Matrix& x, const Codes& y, const Doubles& weights, std::size_t n_classes,
                           const Codes& leaf, const Codes& parent, const Models& models) {
   const RoutedRows rows = node_rows(x, y, weights, n_classes, leaf, parent);
   check_models(models, rows);
-  NodeLosses found;
+  NodeLosses losses;
   {
     const Released released;
-    found = node_losses(rows, models.data());
+    losses = node_losses(rows, models.data());
   }
-  return nb::make_tuple(array(std::move(found.wrong), {rows.n_nodes}),
-                        array(std::move(found.log_loss), {rows.n_nodes}));
+  return nb::make_tuple(array(std::move(losses.wrong), {rows.n_nodes}),
+                        array(std::move(losses.log_loss), {rows.n_nodes}));
 }
 
 nb::object errors_of_boosting(const Matrix& x, const Codes& y, const Doubles& weights, const Matrix& test_x,
@@ -150,22 +150,21 @@ nb::object errors_of_boosting(const Matrix& x, const Codes& y, const Doubles& we
           "both must have rows of the same features");
   require(most >= 0 && patience >= 0, "most and patience must not be negative");
   const std::int32_t root = -1;
-  const auto rows_of = [&](const Matrix& given, const Codes& codes, const Doubles& v) {
-    check_rows(given, codes, v, n_classes);
-    for (std::size_t i = 0; i < given.size(); ++i) require(std::isfinite(given.data()[i]), "X must be finite");
+  const auto rows_of = [&](const Matrix& part, const Codes& codes, const Doubles& v) {
+    check_rows(part, codes, v, n_classes);
+    for (std::size_t i = 0; i < part.size(); ++i) require(std::isfinite(part.data()[i]), "X must be finite");
     for (std::size_t i = 0; i < v.shape(0); ++i)
       require(std::isfinite(v(i)) && v(i) > 0.0, "weights must be finite and positive");
-    return RoutedRows{given.data(),   codes.data(), v.data(), nullptr, given.shape(0),
-                      given.shape(1), n_classes,    &root,    1};
+    return RoutedRows{part.data(), codes.data(), v.data(), nullptr, part.shape(0), part.shape(1), n_classes, &root, 1};
   };
   const RoutedRows training = rows_of(x, y, weights), test = rows_of(test_x, test_y, test_weights);
-  std::vector<double> found;
+  std::vector<double> errors;
   {
     const Released released;
-    found = boosting_errors(training, test, most, patience);
+    errors = boosting_errors(training, test, most, patience);
   }
-  const std::size_t size = found.size();
-  return array(std::move(found), {size});
+  const std::size_t size = errors.size();
+  return array(std::move(errors), {size});
 }
 
 }  // namespace

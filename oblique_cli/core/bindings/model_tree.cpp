@@ -31,19 +31,19 @@ nb::object prefix_rss_of(const Matrix& rows,
   return array(std::move(out), {n_cuts});
 }
 
-nb::tuple cuts_along(const Matrix& x, const Matrix& directions, const std::optional<Doubles>& given, const Matrix& rows,
-                     double unit, std::size_t least, double zero, std::size_t targets) {
+nb::tuple cuts_along(const Matrix& x, const Matrix& directions, const std::optional<Doubles>& fixed_thresholds,
+                     const Matrix& rows, double unit, std::size_t least, double zero, std::size_t targets) {
   const std::size_t n = x.shape(0), p = x.shape(1), k = directions.shape(0);
   require(n >= 1 && rows.shape(0) == n, "X and rows must have the same number of rows, 1 or more");
   require(targets >= 1 && rows.shape(1) >= targets, "rows must have at least the columns of the targets");
   require(directions.shape(1) == p, "directions must have one component per column of X");
-  require(!given || given->shape(0) == k, "thresholds must have one entry per direction");
+  require(!fixed_thresholds || fixed_thresholds->shape(0) == k, "thresholds must have one entry per direction");
   std::vector<double> errors(k), thresholds(k);
   {
     const Released released;
     DirectionCuts cuts(x.data(), n, p, rows.data(), rows.shape(1), targets, unit, least, zero);
     for (std::size_t d = 0; d < k; ++d) {
-      const double fixed = given ? (*given)(d) : std::numeric_limits<double>::quiet_NaN();
+      const double fixed = fixed_thresholds ? (*fixed_thresholds)(d) : std::numeric_limits<double>::quiet_NaN();
       const DirectionCut best = cuts.best(directions.data() + d * p, fixed);
       errors[d] = best.error;
       thresholds[d] = best.threshold;
@@ -66,10 +66,10 @@ nb::tuple pilot_models(const Matrix& x, const Doubles& y,
     const Released released;
     PilotSearch search;
     for (std::size_t j = 0; j < p; ++j) {
-      const PilotModels found =
+      const PilotModels models =
           search.best(x.data() + j, p, y.data(), orders.data() + j * m, m, PilotLimits{least, distinct, zero});
-      rss.insert(rss.end(), found.rss.begin(), found.rss.end());
-      thresholds.insert(thresholds.end(), found.threshold.begin(), found.threshold.end());
+      rss.insert(rss.end(), models.rss.begin(), models.rss.end());
+      thresholds.insert(thresholds.end(), models.threshold.begin(), models.threshold.end());
     }
   }
   return nb::make_tuple(array(std::move(rss), {p, 4}), array(std::move(thresholds), {p, 3}));

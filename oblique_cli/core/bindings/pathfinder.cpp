@@ -50,23 +50,23 @@ nb::tuple regions_of(const Matrix& u, const Codes& y, int n_classes, int x, int 
   require(pivot >= 0 && pivot < n_classes && other >= 0 && other < n_classes && pivot != other,
           "two classes are needed");
   Planes planes(u.data(), y.data(), u.shape(0), u.shape(1), n_classes, cells);
-  Regions found;
+  Regions regions;
   GridFrame frame{cells, 0.0, 0.0, 0.0, 0.0};
   if (!planes.flat(x) && !planes.flat(y_axis)) {
     planes.use(x, y_axis);
     frame = planes.frame();
     // The lower class first, as the search has it: the order of a pair decides how equal distances are settled.
     auto both = planes.opposed(std::min(pivot, other), std::max(pivot, other), {alpha, theta});
-    found = std::move(pivot < other ? both.first : both.second);
+    regions = std::move(pivot < other ? both.first : both.second);
   }
   std::vector<double> corners;
-  for (const Rectangle& r : found.rectangles)
+  for (const Rectangle& r : regions.rectangles)
     corners.insert(corners.end(), {frame.x(r.x0), frame.y(r.y0), frame.x(r.x1 + 1), frame.y(r.y1 + 1)});
-  const std::size_t n = found.rectangles.size(), n_points = found.points.size();
+  const std::size_t n = regions.rectangles.size(), n_points = regions.points.size();
   return nb::make_tuple(array(std::move(corners), {n, 4}),
-                        array(std::vector<std::int32_t>(found.cluster.begin(), found.cluster.end()), {n}),
-                        points_array(found.centers), points_array(found.points),
-                        array(std::vector<std::int32_t>(found.owner.begin(), found.owner.end()), {n_points}));
+                        array(std::vector<std::int32_t>(regions.cluster.begin(), regions.cluster.end()), {n}),
+                        points_array(regions.centers), points_array(regions.points),
+                        array(std::vector<std::int32_t>(regions.owner.begin(), regions.owner.end()), {n_points}));
 }
 
 nb::object inside_regions(const Matrix& points, const Codes& owner, const Matrix& centers, const Codes& cluster,

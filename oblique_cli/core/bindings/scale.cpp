@@ -137,19 +137,19 @@ class HeldBlock {
     const std::size_t parts = static_cast<std::size_t>(first_part.data()[n]);
     require_size(counts.has_value() != weighted.has_value() && part_low.size() == parts && part_high.size() == parts);
     require_size((counts ? counts->size() : weighted->size()) == parts * n_classes_);
-    GatheredRows found;
+    GatheredRows gathered;
     {
       const Released released;
-      found = block_->look(
+      gathered = block_->look(
           spaces, low.data(), scale.data(), n_bins,
           {direction.data(), bin.data(), after.data(), from.data(), to.data(), origin.data(), step.data(),
            first_part.data(), n},
           {counts ? counts->data() : nullptr, weighted ? weighted->data() : nullptr, part_low.data(), part_high.data()},
           smallest.data());
     }
-    const std::size_t size = found.z.size();
-    return nb::make_tuple(array(std::move(found.entry), {size}), array(std::move(found.code), {size}),
-                          array(std::move(found.z), {size}), array(std::move(found.weight), {size}));
+    const std::size_t size = gathered.z.size();
+    return nb::make_tuple(array(std::move(gathered.entry), {size}), array(std::move(gathered.code), {size}),
+                          array(std::move(gathered.z), {size}), array(std::move(gathered.weight), {size}));
   }
 
   void route(In<double> normals, In<double> thresholds, In<std::int32_t> left_slot, In<std::int32_t> right_slot,
@@ -231,12 +231,12 @@ class HeldNode {
     const std::size_t size = n_codes_ * packed_size(moments_->n_features());
     const std::string wants = moments_->wants();
     if (wants == "squares" || wants == "left") {
-      const auto found = nb::cast<In<double>>(answer[wants.c_str()], false);
-      require_size(found.size() == n_codes_ * (wants == "left" ? 2 : 1));
+      const auto sums = nb::cast<In<double>>(answer[wants.c_str()], false);
+      require_size(sums.size() == n_codes_ * (wants == "left" ? 2 : 1));
       if (wants == "left")
-        moments_->take_left(found.data());
+        moments_->take_left(sums.data());
       else
-        moments_->take_squares(found.data());
+        moments_->take_squares(sums.data());
     } else if (!wants.empty()) {
       for (const char* name : {"high_sums", "low_sums"}) {
         sums_.push_back(nb::cast<In<std::int64_t>>(answer[name], false));
@@ -285,20 +285,20 @@ class HeldNode {
     counts_ = counts;
     weighted_ = weighted;
     search_ = make_slot_search(search_of(options_), moments_->of_class());
-    SlotSearch::Histograms given{directions_.order,
-                                 moments_->present(),
-                                 copy(least),
-                                 copy(largest),
-                                 copy(low),
-                                 copy(scale),
-                                 directions_.distinct,
-                                 counts ? counts->data() : nullptr,
-                                 weighted ? weighted->data() : nullptr,
-                                 n_codes_,
-                                 n_bins,
-                                 moments_->n_rows()};
+    SlotSearch::Histograms histograms{directions_.order,
+                                      moments_->present(),
+                                      copy(least),
+                                      copy(largest),
+                                      copy(low),
+                                      copy(scale),
+                                      directions_.distinct,
+                                      counts ? counts->data() : nullptr,
+                                      weighted ? weighted->data() : nullptr,
+                                      n_codes_,
+                                      n_bins,
+                                      moments_->n_rows()};
     const Released released;
-    search_->begin(std::move(given));
+    search_->begin(std::move(histograms));
   }
 
   // direction, bin, after, from, to, origin, scale, parts of what is wanted.
@@ -351,16 +351,16 @@ class HeldNode {
 
   // (normal, threshold, gain, whether the threshold is final), or None.
   nb::object split() const {
-    Split found = given_;
+    Split split = given_;
     if (search_) {
       const Cut cut = search_->winner();
       if (cut.order >= 0)
-        found = {normal_of(spaces_, moments_->n_features(), cut.order), cut.threshold, search_->gain(cut.value), false,
+        split = {normal_of(spaces_, moments_->n_features(), cut.order), cut.threshold, search_->gain(cut.value), false,
                  cut.order};
     }
-    if (found.normal.empty()) return nb::none();
-    const std::size_t p = found.normal.size();
-    return nb::make_tuple(array(std::move(found.normal), {p}), found.threshold, found.gain, found.given);
+    if (split.normal.empty()) return nb::none();
+    const std::size_t p = split.normal.size();
+    return nb::make_tuple(array(std::move(split.normal), {p}), split.threshold, split.gain, split.is_final);
   }
 
   // Covariance and mean of a class present, by place, for tests.
@@ -424,14 +424,14 @@ class HeldLevels {
   }
 
   nb::tuple work(const Counts& rows, const Matrix& weight, std::int64_t in_memory, std::int64_t at_once) const {
-    LevelGrower::Work found = grower_.work(checked(rows, weight, grower_.open().size()), in_memory, at_once);
+    LevelGrower::Work work = grower_.work(checked(rows, weight, grower_.open().size()), in_memory, at_once);
     const auto slots = [](std::vector<std::int32_t>&& some) {
       const std::size_t n = some.size();
       return array(std::move(some), {n});
     };
     nb::list batches;
-    for (std::vector<std::int32_t>& batch : found.batches) batches.append(slots(std::move(batch)));
-    return nb::make_tuple(batches, slots(std::move(found.searched)));
+    for (std::vector<std::int32_t>& batch : work.batches) batches.append(slots(std::move(batch)));
+    return nb::make_tuple(batches, slots(std::move(work.searched)));
   }
 
   void graft(std::size_t slot, const nb::dict& below) {
@@ -449,10 +449,10 @@ class HeldLevels {
     for (std::size_t i = 0; i < n; ++i) {
       const auto slot = static_cast<std::size_t>(slots(i));
       require(slot < grower_.open().size() && grower_.open()[slot].node >= 0, "no such open node");
-      const auto [normal, threshold, gain, given] = nb::cast<std::tuple<Doubles, double, double, bool>>(splits[i]);
+      const auto [normal, threshold, gain, is_final] = nb::cast<std::tuple<Doubles, double, double, bool>>(splits[i]);
       require_size(normal.shape(0) == p_);
       divided.push_back({slot,
-                         {Vector(normal.data(), normal.data() + p_), threshold, gain, given, 0},
+                         {Vector(normal.data(), normal.data() + p_), threshold, gain, is_final, 0},
                          below(i),
                          above(i),
                          scores.data() + i * n_scores_});

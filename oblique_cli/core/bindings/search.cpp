@@ -100,7 +100,7 @@ nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>&
   const Levels levels(std::vector<std::int32_t>(p, 0));
   const std::optional<Signs> signs = signs_of(signs_given, p, n_classes);
   Split split;
-  bool found = false;
+  bool is_found = false;
   {
     const Released released;
     PredictedRows predicted(x.data(), levels);
@@ -111,14 +111,14 @@ nb::object search(const Matrix& x, const Codes& y, const std::optional<Doubles>&
     spread.measure(owned.rows);
     const Node node{owned.rows, spread, predicted, *searcher, options, 0, kRootPath, nullptr, signs ? &*signs : nullptr,
                     {low, high}};
-    found = signs ? MonotoneSearch().find(node, chosen, split) : CandidateSearch().find(node, chosen, split);
-    if (found && !split.given) {
+    is_found = signs ? MonotoneSearch().find(node, chosen, split) : CandidateSearch().find(node, chosen, split);
+    if (is_found && !split.is_final) {
       Vector z(n);
       predicted.project(split.normal.data(), z.data());
-      found = settle(z.data(), n, split.threshold);
+      is_found = settle(z.data(), n, split.threshold);
     }
   }
-  if (!found) return nb::none();
+  if (!is_found) return nb::none();
   return nb::make_tuple(array(std::move(split.normal), {p}), split.threshold, split.gain, split.order);
 }
 
@@ -142,7 +142,7 @@ nb::object line_search(const Doubles& v, const Doubles& c, const Codes& y, const
   const Step step =
       line->search(owned.rows.columns[0], largest_magnitude(owned.rows.columns[0], n),
                    Direction::of(owned.rows.columns[1], n), exact, -std::numeric_limits<double>::infinity());
-  if (!step.found) return nb::none();
+  if (!step.is_found) return nb::none();
   return nb::make_tuple(step.t, step.value);
 }
 
@@ -153,7 +153,7 @@ nb::object bin_bounds(const Matrix& counts, const std::string& criterion) {
   Vector of_class(counts.shape(0), 0.0);
   BinTable<double> table;
   Totals totals;
-  totals.given = given_criterion(criterion);
+  totals.runtime_criterion = given_criterion(criterion);
   totals.n_classes = n_classes;
   totals.counts = false;
   for (std::size_t k = 0; k < counts.shape(0); ++k)
@@ -227,7 +227,7 @@ nb::object places_along(const Doubles& x, const Doubles& w, double c, double sca
 // of_class must outlive them.
 Totals totals_of(const Doubles& of_class, const std::string& criterion) {
   Totals totals;
-  totals.given = given_criterion(criterion);
+  totals.runtime_criterion = given_criterion(criterion);
   totals.n_classes = static_cast<int>(of_class.shape(0));
   totals.of_class = of_class.data();
   totals.counts = false;
@@ -259,9 +259,9 @@ void give_criterion_of_python(const std::string& name, const nb::callable& value
   criterion.values = [values](const Vector& left, const Vector& right, std::size_t m, double* out) {
     const nb::gil_scoped_acquire lock;
     const std::size_t k = left.size() / m;
-    const auto found = nb::cast<Doubles>(values(array(Vector(left), {m, k}), array(Vector(right), {m, k})), false);
-    require(found.shape(0) == m, "a criterion must return a value for each cut");
-    std::copy_n(found.data(), m, out);
+    const auto cut_values = nb::cast<Doubles>(values(array(Vector(left), {m, k}), array(Vector(right), {m, k})), false);
+    require(cut_values.shape(0) == m, "a criterion must return a value for each cut");
+    std::copy_n(cut_values.data(), m, out);
   };
   if (!gain.is_none())
     criterion.gain = [gain](double v, const Totals& t) {

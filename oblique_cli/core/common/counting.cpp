@@ -315,9 +315,9 @@ struct Chunks {
     __m512i even[4], odd[4];
 #pragma GCC unroll 4
     for (int c = 0; c < 4; ++c) {
-      const __m512i one = _mm512_load_si512(zeros[2 * c]), other = _mm512_load_si512(zeros[2 * c + 1]);
-      even[c] = _mm512_unpacklo_epi64(one, other);
-      odd[c] = _mm512_unpackhi_epi64(one, other);
+      const __m512i first = _mm512_load_si512(zeros[2 * c]), second = _mm512_load_si512(zeros[2 * c + 1]);
+      even[c] = _mm512_unpacklo_epi64(first, second);
+      odd[c] = _mm512_unpackhi_epi64(first, second);
     }
     const __m512i even_04 = _mm512_shuffle_i64x2(even[0], even[1], 0x88),
                   even_04b = _mm512_shuffle_i64x2(even[2], even[3], 0x88),
@@ -334,9 +334,9 @@ struct Chunks {
     digits[4] = _mm512_shuffle_i64x2(even_04, even_04b, 0xdd);
   }
 
-  OBLIQUE_SLICED void store(int one, int other, __m512i of_two) {
-    _mm256_store_si256(reinterpret_cast<__m256i*>(up_to[one]), _mm512_castsi512_si256(of_two));
-    _mm256_store_si256(reinterpret_cast<__m256i*>(up_to[other]), _mm512_extracti64x4_epi64(of_two, 1));
+  OBLIQUE_SLICED void store(int first, int second, __m512i of_two) {
+    _mm256_store_si256(reinterpret_cast<__m256i*>(up_to[first]), _mm512_castsi512_si256(of_two));
+    _mm256_store_si256(reinterpret_cast<__m256i*>(up_to[second]), _mm512_extracti64x4_epi64(of_two, 1));
   }
 };
 
@@ -363,8 +363,8 @@ OBLIQUE_SLICED static void count_up_to_sliced(const std::uint8_t* places, const 
           _mm512_mask_blend_epi8(_mm512_movepi8_mask(here), _mm512_permutex2var_epi8(bins0, here, bins1),
                                  _mm512_permutex2var_epi8(bins2, here, bins3));
       // Rows that are none come into bin 31.
-      const std::uint64_t asked = rest >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << rest) - 1;
-      chunks.set(n, _mm512_mask_blend_epi8(asked, _mm512_set1_epi8(31), bin));
+      const std::uint64_t mask = rest >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << rest) - 1;
+      chunks.set(n, _mm512_mask_blend_epi8(mask, _mm512_set1_epi8(31), bin));
       begun += 64;
       if (rest <= 64) {
         ++k;

@@ -123,12 +123,12 @@ void orthonormalize(Vector& columns, std::size_t size) {
     std::frexp(largest_magnitude(column, size), &power);
     if (std::abs(power) > 300)
       for (std::size_t j = 0; j < size; ++j) column[j] = std::ldexp(column[j], -power);
-    bool found = orthonormalize_next(columns.data(), c, column, size);
+    bool is_found = orthonormalize_next(columns.data(), c, column, size);
     // Columns that are independent, but not in floating point: any direction at right angles to the others will do.
-    for (std::size_t axis = 0; !found && axis < size; ++axis) {
+    for (std::size_t axis = 0; !is_found && axis < size; ++axis) {
       std::fill_n(column, size, 0.0);
       column[axis] = 1.0;
-      found = orthonormalize_next(columns.data(), c, column, size);
+      is_found = orthonormalize_next(columns.data(), c, column, size);
     }
   }
 }
@@ -137,8 +137,8 @@ void canonical_basis(double* columns, int count, std::size_t p) {
   Vector basis;
   basis.reserve(static_cast<std::size_t>(count) * p);
   Vector r(p);
-  int found = 0;
-  for (std::size_t axis = 0; axis < p && found < count; ++axis) {
+  int n_found = 0;
+  for (std::size_t axis = 0; axis < p && n_found < count; ++axis) {
     checkpoint(static_cast<std::size_t>(count) * p);
     std::fill(r.begin(), r.end(), 0.0);
     for (int c = 0; c < count; ++c) {
@@ -147,7 +147,7 @@ void canonical_basis(double* columns, int count, std::size_t p) {
     }
     // Twice is enough (Kahan): the second pass removes what rounding left of the first.
     for (int pass = 0; pass < 2; ++pass) {
-      for (int b = 0; b < found; ++b) {
+      for (int b = 0; b < n_found; ++b) {
         const double* column = basis.data() + static_cast<std::size_t>(b) * p;
         const double along = dot_columns(column, r.data(), p);
         for (std::size_t j = 0; j < p; ++j) r[j] -= along * column[j];
@@ -157,9 +157,9 @@ void canonical_basis(double* columns, int count, std::size_t p) {
     if (length < 1e-6) continue;
     for (double& x : r) x /= length;
     basis.insert(basis.end(), r.begin(), r.end());
-    ++found;
+    ++n_found;
   }
-  if (found == count) std::copy(basis.begin(), basis.end(), columns);
+  if (n_found == count) std::copy(basis.begin(), basis.end(), columns);
 }
 
 int principal_axes(SymmetricEigen& eigen, const double* covariance, int p, double tolerance, double sign,
@@ -175,7 +175,7 @@ int axes_of(SymmetricEigen& eigen, int p, double tolerance, double sign, bool do
   const auto vector = [&](int i) {
     return eigen.vectors.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(p);
   };
-  int kept = 0;
+  int n_axes = 0;
   int last = count - 1;
   while (last >= 0 && eigen.values[static_cast<std::size_t>(last)] > tolerance * largest) {
     int first = last;
@@ -189,18 +189,18 @@ int axes_of(SymmetricEigen& eigen, int p, double tolerance, double sign, bool do
       for (int c = first; c <= last; ++c) {
         out.insert(out.end(), vector(c), vector(c) + p);
         orient(out.data() + out.size() - static_cast<std::size_t>(p), static_cast<std::size_t>(p), sign);
-        ++kept;
-        if (dominant_only) return kept;
+        ++n_axes;
+        if (dominant_only) return n_axes;
       }
     } else {
       out.insert(out.end(), vector(last), vector(last) + p);
       orient(out.data() + out.size() - static_cast<std::size_t>(p), static_cast<std::size_t>(p), sign);
-      ++kept;
-      if (dominant_only) return kept;
+      ++n_axes;
+      if (dominant_only) return n_axes;
     }
     last = first - 1;
   }
-  return kept;
+  return n_axes;
 }
 
 }  // namespace oblique

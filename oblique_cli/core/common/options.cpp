@@ -51,8 +51,8 @@ std::string described(const Option& option) {
   return out;
 }
 
-Options::Options(std::string owner, const std::vector<Option>& declared, std::map<std::string, OptionValue> given)
-    : owner_(std::move(owner)), values_(std::move(given)) {
+Options::Options(std::string owner, const std::vector<Option>& declared, std::map<std::string, OptionValue> values)
+    : owner_(std::move(owner)), values_(std::move(values)) {
   std::string names;
   for (const Option& option : declared) names += (names.empty() ? "" : ", ") + option.name;
   for (const auto& [name, value] : values_) {
@@ -61,10 +61,10 @@ Options::Options(std::string owner, const std::vector<Option>& declared, std::ma
       throw std::invalid_argument(owner_ + " has no option '" + name + "'; it takes " + names);
   }
   for (const Option& option : declared) {
-    const auto found = values_.find(option.name);
-    if (found == values_.end())
+    const auto entry = values_.find(option.name);
+    if (entry == values_.end())
       throw std::invalid_argument(owner_ + " needs the option '" + option.name + "', " + described(option));
-    OptionValue& value = found->second;
+    OptionValue& value = entry->second;
     const std::int64_t* whole = std::get_if<std::int64_t>(&value);
     if (whole && option.kind == Option::Kind::number) value = static_cast<double>(*whole);
     if (!fits(option, value))
@@ -75,8 +75,8 @@ Options::Options(std::string owner, const std::vector<Option>& declared, std::ma
 
 template <class T>
 const T& Options::value(const char* name) const {
-  const auto found = values_.find(name);
-  const T* value = found == values_.end() ? nullptr : std::get_if<T>(&found->second);
+  const auto entry = values_.find(name);
+  const T* value = entry == values_.end() ? nullptr : std::get_if<T>(&entry->second);
   if (!value) throw std::invalid_argument(owner_ + " reads the option '" + name + "', which it does not declare so");
   return *value;
 }

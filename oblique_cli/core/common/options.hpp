@@ -46,7 +46,7 @@ struct Member {
 class Options {
  public:
   // owner : who takes the options, as it stands in messages: "family 'oc1'"
-  Options(std::string owner, const std::vector<Option>& declared, std::map<std::string, OptionValue> given);
+  Options(std::string owner, const std::vector<Option>& declared, std::map<std::string, OptionValue> values);
 
   double number(const char* name) const;
   std::int64_t integer(const char* name) const;

@@ -68,7 +68,7 @@ void BestBin::begin_node(const Bag& bag) {
   best_.value = uncut_;
 }
 
-bool BestBin::find(DrawnNodes& node, DrawnSplit& found, bool&) {
+bool BestBin::find(DrawnNodes& node, DrawnSplit& split, bool&) {
   const Bag& bag = node.bag();
   begin_node(bag);
   FeatureDraw& drawn = node.drawn();
@@ -80,7 +80,7 @@ bool BestBin::find(DrawnNodes& node, DrawnSplit& found, bool&) {
     drawn.draw(node.stream());
     look(bag, static_cast<std::size_t>(drawn[drawn.size() - 1]));
   }
-  if (best_.is_found) take(bag, node, found);
+  if (best_.is_found) take(bag, node, split);
   return best_.is_found;
 }
 
@@ -165,16 +165,16 @@ BestBin::Bins BestBin::leave_out_empty(std::size_t n) {
 }
 
 // Hands over the best cut, and the sides of the rows.
-void BestBin::take(const Bag& bag, DrawnNodes& node, DrawnSplit& found) {
+void BestBin::take(const Bag& bag, DrawnNodes& node, DrawnSplit& split) {
   directions_.use(best_.direction, round_);
   const std::uint8_t* bins = directions_.bins(best_.direction);
   for (std::size_t i = 0; i < bag.n; ++i) node.sides().best()[i] = bins[bag.row[i]] > best_.below;
   const bool is_axis = best_.direction < directions_.n_axes();
-  found.feature = is_axis ? static_cast<std::int32_t>(best_.direction) : -1;
-  found.terms = is_axis ? nullptr : directions_.terms(best_.direction);
-  found.threshold = directions_.threshold(best_.direction, best_.below, best_.above);
-  found.value = best_.value;
-  if (!data_.targets.empty()) found.uncut = uncut_;
+  split.feature = is_axis ? static_cast<std::int32_t>(best_.direction) : -1;
+  split.terms = is_axis ? nullptr : directions_.terms(best_.direction);
+  split.threshold = directions_.threshold(best_.direction, best_.below, best_.above);
+  split.value = best_.value;
+  if (!data_.targets.empty()) split.uncut = uncut_;
 }
 
 }  // namespace oblique

@@ -25,7 +25,7 @@ class BestBin {
     round_ = round;
     min_leaf_ = min_leaf;
   }
-  bool find(DrawnNodes& node, DrawnSplit& found, bool& given_up);
+  bool find(DrawnNodes& node, DrawnSplit& split, bool& given_up);
   void end_search(bool) {}
 
  private:
@@ -49,7 +49,7 @@ class BestBin {
   void add_targets(const Bag& bag, std::size_t n_bins);
   Bins place_rows(const Bag& bag, std::size_t direction);
   Bins leave_out_empty(std::size_t n);
-  void take(const Bag& bag, DrawnNodes& node, DrawnSplit& found);
+  void take(const Bag& bag, DrawnNodes& node, DrawnSplit& split);
 
   const TrainingRows& data_;
   BinnedDirections& directions_;

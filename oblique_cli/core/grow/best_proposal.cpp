@@ -23,30 +23,30 @@ bool along_axis(const Vector& normal, std::size_t& feature) {
 
 }  // namespace
 
-bool BestProposal::find(DrawnNodes& node, DrawnSplit& found, bool& given_up) {
+bool BestProposal::find(DrawnNodes& node, DrawnSplit& split, bool& given_up) {
   if (!given_up && node.n_features() > 0) {
     const Gathered& columns = node.gather_drawn();
     proposal_.clear();
     const Signs signs = node.drawn_signs(columns.m);
     heuristic_->propose({node.bag(), columns, node.stream(), node.path(), signs, node.bounds()}, proposal_);
-    if (take_best(node, columns, found)) return true;
+    if (take_best(node, columns, split)) return true;
     given_up = proposal_.axes_below;
   }
-  if (!is_orderly()) return find_axis(node, found);
+  if (!is_orderly()) return find_axis(node, split);
   node.drawn().take_all();
   const Gathered& columns = node.gather(node.drawn().size());
   const Signs signs = node.drawn_signs(columns.m);
   proposal_.clear();
   if (heuristic_->propose_axis({node.bag(), columns, node.stream(), node.path(), signs, node.bounds()}, proposal_))
-    return take_best(node, columns, found);
-  if (!find_axis(node, found)) return false;
+    return take_best(node, columns, split);
+  if (!find_axis(node, split)) return false;
   double left = 0.0, right = 0.0;
   for (std::size_t i = 0; i < node.bag().n; ++i) (node.sides().best()[i] ? right : left) += node.bag().weight[i];
   return std::min(left, right) >= heuristic_->min_leaf();
 }
 
 // The best cut of the features drawn; if none of them varies, of the next that does.
-bool BestProposal::find_axis(DrawnNodes& node, DrawnSplit& found) {
+bool BestProposal::find_axis(DrawnNodes& node, DrawnSplit& split) {
   const Bag& bag = node.bag();
   FeatureDraw& drawn = node.drawn();
   axis_.begin(bag);
@@ -62,8 +62,8 @@ bool BestProposal::find_axis(DrawnNodes& node, DrawnSplit& found) {
   }
   const AxisCut& best = axis_.best();
   if (best.feature < 0) return false;
-  found.feature = best.feature;
-  found.value = best.value;
+  split.feature = best.feature;
+  split.value = best.value;
   const AxisFeature of = node.axis(best.feature);
   unsigned char* side = node.sides().best();
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
@@ -75,12 +75,12 @@ bool BestProposal::find_axis(DrawnNodes& node, DrawnSplit& found) {
     else
       low = std::max(low, of.x[row]);
   }
-  found.threshold = middle_of_gap(low, high);
+  split.threshold = middle_of_gap(low, high);
   return true;
 }
 
 // The plane of greatest value among those proposed, the first on a tie. False if none has rows on both sides.
-bool BestProposal::take_best(DrawnNodes& node, const Gathered& columns, DrawnSplit& found) const {
+bool BestProposal::take_best(DrawnNodes& node, const Gathered& columns, DrawnSplit& split) const {
   const Bag& bag = node.bag();
   bool is_found = false;
   for (const Plane& plane : proposal_.planes) {
@@ -89,13 +89,13 @@ bool BestProposal::take_best(DrawnNodes& node, const Gathered& columns, DrawnSpl
     const double* z = is_axis ? columns.column(axis) : node.projections();
     if (!is_axis) columns.project(plane.w.data(), node.projections());
     double value = 0.0, threshold = plane.t;
-    if (!proposal_.given && !settle(z, bag.n, threshold)) continue;
-    if (!node.sides().try_cut(bag, z, threshold, value) || (is_found && !(value > found.value * kBeats))) continue;
+    if (!proposal_.is_final && !settle(z, bag.n, threshold)) continue;
+    if (!node.sides().try_cut(bag, z, threshold, value) || (is_found && !(value > split.value * kBeats))) continue;
     node.sides().keep(bag.n);
-    found.value = value;
-    found.threshold = threshold;
-    found.feature = is_axis ? node.drawn()[axis] : -1;
-    if (!is_axis) found.normal = plane.w;
+    split.value = value;
+    split.threshold = threshold;
+    split.feature = is_axis ? node.drawn()[axis] : -1;
+    if (!is_axis) split.normal = plane.w;
     is_found = true;
   }
   return is_found;

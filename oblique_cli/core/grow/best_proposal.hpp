@@ -22,12 +22,12 @@ class BestProposal {
   bool is_orderly() const { return heuristic_ && heuristic_->is_orderly(); }
   const AxisSearch& axis_search() const { return axis_; }
 
-  bool find(DrawnNodes& node, DrawnSplit& found, bool& given_up);
+  bool find(DrawnNodes& node, DrawnSplit& split, bool& given_up);
   void end_search(bool) {}
 
  private:
-  bool find_axis(DrawnNodes& node, DrawnSplit& found);
-  bool take_best(DrawnNodes& node, const Gathered& columns, DrawnSplit& found) const;
+  bool find_axis(DrawnNodes& node, DrawnSplit& split);
+  bool take_best(DrawnNodes& node, const Gathered& columns, DrawnSplit& split) const;
 
   std::unique_ptr<ForestHeuristic> heuristic_;
   Proposal proposal_;

@@ -13,10 +13,10 @@ namespace {
 
 // Boosts with the trees that `grower` makes of `data`, the rows as a loss prepares them.
 template <class TreeGrower, BoostingLoss Loss>
-void boost_with(TreeGrower& grower, TrainingRows& data, Forest& forest, Loss& trained, Loss& kept, bool is_checked,
+void boost_with(TreeGrower& grower, TrainingRows& data, Forest& forest, Loss& trained, Loss& validated, bool is_checked,
                 const BoostingOptions& how, Boosted& out) {
   std::vector<double> values;
-  double least = is_checked ? kept.mean() : 0.0;
+  double least = is_checked ? validated.mean() : 0.0;
   std::size_t best = 0;
   std::vector<std::size_t> ends;
   for (std::size_t t = 0; t < how.n_trees; ++t) {
@@ -33,9 +33,9 @@ void boost_with(TreeGrower& grower, TrainingRows& data, Forest& forest, Loss& tr
     out.training_loss.push_back(trained.mean());
     ++forest.finished;
     if (!is_checked) continue;
-    kept.follow(tree);
-    kept.add(values.data());
-    out.validation_loss.push_back(kept.mean());
+    validated.follow(tree);
+    validated.add(values.data());
+    out.validation_loss.push_back(validated.mean());
     if (t == 0 || out.validation_loss.back() < least - how.tolerance) {
       least = out.validation_loss.back();
       best = t;
@@ -60,13 +60,13 @@ Boosted boost(Forest& forest, const LabeledRows& rows, const LabeledRows& valida
   out.width = out.n_scores = scores_of(forest.n_classes);
   out.baseline = LogLoss::baseline_of(rows, forest.n_classes);
   LogLoss trained(rows, forest.n_features, forest.n_classes, out.baseline);
-  LogLoss kept(validation, forest.n_features, forest.n_classes, out.baseline);
+  LogLoss validated(validation, forest.n_features, forest.n_classes, out.baseline);
   if (how.max_bins == 0) {
     ForestTreeGrower grower(data, options);
-    boost_with(grower, data, forest, trained, kept, validation.n > 0, how, out);
+    boost_with(grower, data, forest, trained, validated, validation.n > 0, how, out);
   } else {
     HistogramGrower grower(data, rows.weights, options, how.max_bins);
-    boost_with(grower, data, forest, trained, kept, validation.n > 0, how, out);
+    boost_with(grower, data, forest, trained, validated, validation.n > 0, how, out);
   }
   return out;
 }
@@ -81,9 +81,9 @@ Boosted boost(Forest& forest, const NumberedRows& rows, const NumberedRows& vali
   out.width = loss.linear ? forest.n_features + 3 : 1;
   out.baseline = NumberLoss::baseline_of(rows, loss);
   NumberLoss trained(rows, forest.n_features, loss, out.baseline);
-  NumberLoss kept(validation, forest.n_features, loss, out.baseline);
+  NumberLoss validated(validation, forest.n_features, loss, out.baseline);
   HistogramGrower grower(data, rows.weights, options, how.max_bins);
-  boost_with(grower, data, forest, trained, kept, validation.n > 0, how, out);
+  boost_with(grower, data, forest, trained, validated, validation.n > 0, how, out);
   return out;
 }
 

@@ -77,17 +77,17 @@ bool DrawnNodes::draw_again() {
 
 // The sides of the node's own rows by a split that was found on a sample of them are found afresh; both have the
 // sample's rows.
-bool DrawnNodes::divide(const Place& place, DrawnSplit& found, Place& left, Place& right) {
+bool DrawnNodes::divide(const Place& place, DrawnSplit& split, Place& left, Place& right) {
   if (is_sampled_) {
     bag_ = rows_.bag(place);
     z_.resize(std::max(z_.size(), bag_.n));
-    if (found.feature >= 0) {
-      const double* x = x_->column(static_cast<std::size_t>(found.feature));
+    if (split.feature >= 0) {
+      const double* x = x_->column(static_cast<std::size_t>(split.feature));
       for (std::size_t i = 0; i < bag_.n; ++i) z_[i] = x[bag_.row[i]];
     } else {
-      gather_drawn().project(found.normal.data(), z_.data());
+      gather_drawn().project(split.normal.data(), z_.data());
     }
-    if (!sides_.try_cut(bag_, z_.data(), found.threshold, found.value)) return false;
+    if (!sides_.try_cut(bag_, z_.data(), split.threshold, split.value)) return false;
     sides_.keep(bag_.n);
   }
   if (signs().empty()) {
@@ -95,7 +95,7 @@ bool DrawnNodes::divide(const Place& place, DrawnSplit& found, Place& left, Plac
     return true;
   }
   // By the rows that go to either side, not by those that the split was chosen on.
-  const AllowedCuts allowed{place.bounds, way_of(found)};
+  const AllowedCuts allowed{place.bounds, way_of(split)};
   double of_left = 0.0, of_right = 0.0;
   rows_.second_shares(place, sides_.best(), of_left, of_right);
   if (!allowed.allow(of_left, of_right)) return false;
@@ -104,9 +104,9 @@ bool DrawnNodes::divide(const Place& place, DrawnSplit& found, Place& left, Plac
   return true;
 }
 
-int DrawnNodes::way_of(const DrawnSplit& found) const {
-  if (found.feature >= 0) return signs()[static_cast<std::size_t>(found.feature)];
-  return way_across(drawn_signs(found.normal.size()), found.normal.data());
+int DrawnNodes::way_of(const DrawnSplit& split) const {
+  if (split.feature >= 0) return signs()[static_cast<std::size_t>(split.feature)];
+  return way_across(drawn_signs(split.normal.size()), split.normal.data());
 }
 
 Signs DrawnNodes::drawn_signs(std::size_t count) const {

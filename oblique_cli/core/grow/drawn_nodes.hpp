@@ -51,7 +51,7 @@ class DrawnNodes {
   // As NodeSampler has them (grow/grower.hpp).
   bool take(const Place& place, std::uint64_t path);
   void end_search(bool) {}
-  bool divide(const Place& place, DrawnSplit& found, Place& left, Place& right);
+  bool divide(const Place& place, DrawnSplit& split, Place& left, Place& right);
 
   // The node at hand.
   const Bag& bag() const { return bag_; }
@@ -75,7 +75,7 @@ class DrawnNodes {
 
  private:
   bool draw_again();
-  int way_of(const DrawnSplit& found) const;
+  int way_of(const DrawnSplit& split) const;
 
   TrainingRows& data_;
   BaggedRows& rows_;

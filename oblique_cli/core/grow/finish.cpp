@@ -157,7 +157,7 @@ void Finish::polish(const Node& node, Split& split) {
   split.normal.swap(other_.normal);
   split.threshold = other_.threshold;
   split.gain = gain;
-  split.given = true;
+  split.is_final = true;
 }
 
 void Finish::prefer_axis(const Node& node, Split& split) {

@@ -128,7 +128,7 @@ void Forest::vote_out_of_bag(const double* x, std::size_t n, const RowDraw& rows
 // use(tree number, row number, leaf) for every row and tree, the trees of a row in order.
 template <class Use>
 void Forest::blocks(const double* x, std::size_t n, int n_threads, Use use) const {
-  const bool rotates = !trees.empty() && trees[0].rotation.given();
+  const bool rotates = !trees.empty() && trees[0].rotation.rotates();
   const std::size_t most = rotates ? kMostRotated : kMost;
   // About two blocks a thread, so that none is left with the work while the others wait.
   const std::size_t n_blocks = n_threads > 1 ? 2 * static_cast<std::size_t>(n_threads) : 1;
@@ -141,7 +141,7 @@ void Forest::blocks(const double* x, std::size_t n, int n_threads, Use use) cons
         const ForestTree& tree = trees[t];
         const double* rows = x + from * n_features;
         std::size_t stride = n_features;
-        if (tree.rotation.given()) {
+        if (tree.rotation.rotates()) {
           stride = tree.rotation.size();
           rotated.resize(count * stride);
           for (std::size_t i = 0; i < count; ++i)

@@ -24,14 +24,14 @@ Scaling scaling_of(const std::string& name) {
 
 }  // namespace
 
-ForestOptions forest_options(std::map<std::string, OptionValue> given, std::vector<FamilyChoice> families) {
-  const auto found = given.find("split");
-  const std::string* name = found == given.end() ? nullptr : std::get_if<std::string>(&found->second);
+ForestOptions forest_options(std::map<std::string, OptionValue> values, std::vector<FamilyChoice> families) {
+  const auto entry = values.find("split");
+  const std::string* name = entry == values.end() ? nullptr : std::get_if<std::string>(&entry->second);
   const auto known = forest_splits().find(name ? *name : "");
   const ForestSplit* split = known == forest_splits().end() ? nullptr : &known->second;
   std::vector<Option> declared = shared_options();
   if (split) declared.insert(declared.end(), split->options.begin(), split->options.end());
-  Options options(name ? "forest '" + *name + "'" : "a forest", declared, std::move(given));
+  Options options(name ? "forest '" + *name + "'" : "a forest", declared, std::move(values));
   if (split->takes_families && families.empty())
     throw std::invalid_argument("a forest with split '" + known->first + "' needs a family");
   return {options.count("mtry"),

@@ -47,6 +47,6 @@ struct ForestOptions {
 
 // Reads the options of a forest: those that all forests have, and those of its kind of split. Throws
 // std::invalid_argument for what is missing, unknown or out of place.
-ForestOptions forest_options(std::map<std::string, OptionValue> given, std::vector<FamilyChoice> families);
+ForestOptions forest_options(std::map<std::string, OptionValue> values, std::vector<FamilyChoice> families);
 
 }  // namespace oblique

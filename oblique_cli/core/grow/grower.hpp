@@ -55,17 +55,17 @@ concept GrowingRows = requires(R& rows, typename R::Place& place, Team* team) {
 
 // What of a node is looked at. Each thread has its own.
 template <class S, class Place>
-concept NodeSampler = requires(S& sampler, Place& place, typename S::Found& found) {
+concept NodeSampler = requires(S& sampler, Place& place, typename S::Found& split) {
   { sampler.take(place, std::uint64_t{}) } -> std::same_as<bool>;  // false if there is nothing to choose from
   sampler.end_search(bool{});                                      // whether for good: buffers are given back
   // Divides all rows of the node: the places of the left and the right child; false if one has no rows.
-  { sampler.divide(place, found, place, place) } -> std::same_as<bool>;
+  { sampler.divide(place, split, place, place) } -> std::same_as<bool>;
 };
 
 // Finds the split of what a sampler took. Each thread has its own.
 template <class H, class Sampler>
-concept NodeSplitter = requires(H& heuristic, Sampler& sampler, typename Sampler::Found& found, bool& given_up) {
-  { heuristic.find(sampler, found, given_up) } -> std::same_as<bool>;
+concept NodeSplitter = requires(H& heuristic, Sampler& sampler, typename Sampler::Found& split, bool& given_up) {
+  { heuristic.find(sampler, split, given_up) } -> std::same_as<bool>;
   heuristic.end_search(bool{});
 };
 
@@ -74,16 +74,16 @@ template <class Sampler, class Heuristic>
 struct SplitterOf {
   Sampler sampler;
   Heuristic heuristic;
-  typename std::remove_reference_t<Sampler>::Found found{};
+  typename std::remove_reference_t<Sampler>::Found best_split{};
 
   // The split of a node, and the places of its children, if it has one.
   template <class Place>
   bool split(OpenNode<Place>& open, bool for_good, Place& left, Place& right) {
     if (!sampler.take(open.place, open.path)) return false;
-    const bool is_found = heuristic.find(sampler, found, open.given_up);
+    const bool is_found = heuristic.find(sampler, best_split, open.given_up);
     sampler.end_search(for_good);
     heuristic.end_search(for_good);
-    return is_found && sampler.divide(open.place, found, left, right);
+    return is_found && sampler.divide(open.place, best_split, left, right);
   }
 };
 
@@ -192,7 +192,7 @@ class Grower {
   }
 
   // Splits a node and its rows; false if the node is a leaf.
-  bool visit(Open& open, Splitter& kept, Open& left, Open& right) {
+  bool visit(Open& open, Splitter& splitter, Open& left, Open& right) {
     const Held held = rows_.begin(open.place);
     std::unique_ptr<Splitter> once;
     bool is_split = !stopping_.is_leaf(held, open.depth);
@@ -200,7 +200,7 @@ class Grower {
       rows_.take(open.place, team_);
       const bool is_passing = rows_.is_passing(open.place);
       if (is_passing) once = make_();
-      is_split = (once ? *once : kept).split(open, is_passing, left.place, right.place);
+      is_split = (once ? *once : splitter).split(open, is_passing, left.place, right.place);
     }
     const std::lock_guard lock(guard_);
     if (!is_split) {
@@ -214,8 +214,8 @@ class Grower {
       child.path = child_path(open.path, goes_right);
       child.given_up = open.given_up;
     }
-    const Splitter& used = once ? *once : kept;
-    tree_.split(open, rows_, used.sampler, used.found, left, right);
+    const Splitter& used = once ? *once : splitter;
+    tree_.split(open, rows_, used.sampler, used.best_split, left, right);
     return true;
   }
 

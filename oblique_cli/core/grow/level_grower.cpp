@@ -89,7 +89,7 @@ void LevelGrower::divide(const std::vector<Divided>& splits, const SlotCounts& c
     const std::int32_t left = add(children, 2 * i), right = add(children, 2 * i + 1);
     const auto node = static_cast<std::size_t>(parent.node);
     tree_.set_plane(node, here.split.normal.data(),
-                    here.split.given ? here.split.threshold : middle_of_gap(here.below, here.above));
+                    here.split.is_final ? here.split.threshold : middle_of_gap(here.below, here.above));
     tree_.set_split_facts(node, here.split.gain, here.scores);
     tree_.set_children(node, left, right);
     next.push_back({left, parent.depth + 1});

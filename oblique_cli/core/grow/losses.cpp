@@ -85,9 +85,9 @@ void LogLoss::fit(const BoostingOptions& how, std::vector<double>& values) const
   for (std::size_t i = 0; i < rows_.n; ++i)
     for (std::size_t k = 0; k < n_scores_; ++k) {
       const std::size_t at = leaf(i) * n_scores_ + k, code = first + k;
-      const bool own = static_cast<std::size_t>(y_[i]) == code;
+      const bool is_class = static_cast<std::size_t>(y_[i]) == code;
       const double p = share(i, code), w = rows_.weight(i);
-      values[at] += w * (own ? 1.0 - p : -p);
+      values[at] += w * (is_class ? 1.0 - p : -p);
       curvature[at] += w * p * (1.0 - p);
     }
   // The diagonal of the multinomial curvature overstates a step in all scores at once (Friedman 2001, equation 34).

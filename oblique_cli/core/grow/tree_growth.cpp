@@ -62,7 +62,7 @@ bool WholeNodes::divide(const Place& place, Split& split, Place& left, Place& ri
   } else {
     view_.predicted().project(split.normal.data(), projection_.data());
   }
-  if (!split.given && !settle(projection_.data(), n, split.threshold)) return false;
+  if (!split.is_final && !settle(projection_.data(), n, split.threshold)) return false;
   goes_left_.resize(n);
   std::size_t n_left = 0;
   for (std::size_t i = 0; i < n; ++i) {
@@ -109,11 +109,11 @@ struct TreeAlone {
   template <class Open>
   void leaf(const Open&, const MemoryRows&) {}
   template <class Open>
-  void split(const Open& open, const MemoryRows&, const WholeNodes& sampler, const Split& found, const Open& left,
+  void split(const Open& open, const MemoryRows&, const WholeNodes& sampler, const Split& division, const Open& left,
              const Open& right) {
     const std::size_t node = static_cast<std::size_t>(open.node);
-    tree.set_plane(node, found.normal.data(), found.threshold);
-    tree.set_split_facts(node, found.gain, sampler.level_scores().data());
+    tree.set_plane(node, division.normal.data(), division.threshold);
+    tree.set_split_facts(node, division.gain, sampler.level_scores().data());
     tree.set_children(node, left.node, right.node);
   }
 };

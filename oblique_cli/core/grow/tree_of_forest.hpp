@@ -40,19 +40,20 @@ class TreeOfForest {
     tree.leaf_start.push_back(static_cast<std::uint32_t>(tree.leaf_class.size()));
   }
 
-  void split(const Open& open, const BaggedRows& rows, const DrawnNodes& sampler, const DrawnSplit& found,
+  void split(const Open& open, const BaggedRows& rows, const DrawnNodes& sampler, const DrawnSplit& division,
              const Open& left, const Open&) {
     shares_.clear();
-    const std::int32_t number = found.feature >= 0 ? ~found.feature : static_cast<std::int32_t>(tree.n_oblique());
-    tree.nodes[open.node] = {found.threshold, left.node, number};
-    if (found.feature >= 0)
-      add_share(found.feature, 1.0);
+    const std::int32_t number = division.feature >= 0 ? ~division.feature : static_cast<std::int32_t>(tree.n_oblique());
+    tree.nodes[open.node] = {division.threshold, left.node, number};
+    if (division.feature >= 0)
+      add_share(division.feature, 1.0);
     else
       for (std::size_t j = 0; j < tree.width; ++j) {
-        tree.terms.push_back(found.terms ? found.terms[j] : SparsePlanes::Term{found.normal[j], sampler.drawn()[j]});
+        tree.terms.push_back(division.terms ? division.terms[j]
+                                            : SparsePlanes::Term{division.normal[j], sampler.drawn()[j]});
         add_share(tree.terms.back().feature, tree.terms.back().coef);
       }
-    credit(rows, found);
+    credit(rows, division);
   }
 
   ForestTree tree;
@@ -61,7 +62,7 @@ class TreeOfForest {
   // A coefficient of a feature of the tree, in terms of the original ones.
   void add_share(std::int32_t feature, double w) {
     const Rotation& rotation = tree.rotation;
-    if (!rotation.given()) {
+    if (!rotation.rotates()) {
       shares_.push_back({feature, w});
       return;
     }
@@ -71,13 +72,13 @@ class TreeOfForest {
 
   // Shares the reduction in impurity, or in the sum of squares, among the original features by the size of their
   // coefficients times their range.
-  void credit(const BaggedRows& rows, const DrawnSplit& found) {
+  void credit(const BaggedRows& rows, const DrawnSplit& division) {
     double squares = 0.0, total = 0.0;
     for (const ClassRun& run : rows.runs()) {
       squares += run.weight * run.weight;
       total += run.weight;
     }
-    const double gain = std::max(found.value - (found.uncut < 0.0 ? squares / total : found.uncut), 0.0);
+    const double gain = std::max(division.value - (division.uncut < 0.0 ? squares / total : division.uncut), 0.0);
     double sum = 0.0;
     for (auto& [feature, w] : shares_) {
       w = std::fabs(w) * data_.half_range[feature];

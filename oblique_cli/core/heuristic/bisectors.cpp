@@ -29,21 +29,21 @@ int unit_of(const Spread& spread) {
 
 }  // namespace
 
-bool Bisectors::find(const NodeRows& given, const Spread& spread, const Totals& totals, int largest,
+bool Bisectors::find(const NodeRows& node_rows, const Spread& spread, const Totals& totals, int largest,
                      ClassMoments& moments, std::vector<Plane>& out) {
-  const std::size_t p = given.columns.size();
+  const std::size_t p = node_rows.columns.size();
   const int power = unit_of(spread);
   standard_ = Standard::of(spread.center, spread.range);
   // Few rows beside the features: the same problem in an orthonormal basis of the rows' span, a rotation of the
   // features that leaves out those in which no row differs from 0.
   const RowSpan* span = nullptr;
-  if (is_wide(given.n, p)) {
-    span_.find(given, standard_, power);
+  if (is_wide(node_rows.n, p)) {
+    span_.find(node_rows, standard_, power);
     if (span_.rows().columns.empty()) return false;  // all rows are 0
     standard_ = Standard::of(span_.spread().center, span_.spread().range);
     span = &span_;
   }
-  const NodeRows& rows = span ? span_.rows() : given;
+  const NodeRows& rows = span ? span_.rows() : node_rows;
   const std::size_t m = rows.columns.size() + 1;
   a_.assign(m * m, 0.0);
   b_.assign(m * m, 0.0);

@@ -217,14 +217,14 @@ void BlockMoments::find_scatter_of_rows() {
   scatter_.assign(p_ * p_, 0.0);
   for (int k = 0; k < n_classes(); ++k)
     for (std::size_t j = 0; j < p_; ++j) middle_[j] += weight(k) / total * mean_of(k, j);
-  Vector own, off(p_);
+  Vector class_scatter, off(p_);
   for (int k = 0; k < n_classes(); ++k) {
-    own.assign(p_ * p_, 0.0);
-    if (differs(k)) sums_of(k).scatter(factor_, 1.0 / total, own);
+    class_scatter.assign(p_ * p_, 0.0);
+    if (differs(k)) sums_of(k).scatter(factor_, 1.0 / total, class_scatter);
     for (std::size_t j = 0; j < p_; ++j) off[j] = mean_of(k, j) - middle_[j];
     for (std::size_t i = 0; i < p_; ++i)
       for (std::size_t j = 0; j < p_; ++j)
-        scatter_[i * p_ + j] += own[i * p_ + j] / factor_ / factor_ + weight(k) / total * off[i] * off[j];
+        scatter_[i * p_ + j] += class_scatter[i * p_ + j] / factor_ / factor_ + weight(k) / total * off[i] * off[j];
   }
 }
 
@@ -253,9 +253,9 @@ BlockMoments::Directions BlockMoments::directions(const std::vector<Space>& spac
       if (u[j] == 0.0) stays[j] = true;
       out.order.push_back(static_cast<std::int64_t>(s * p_ + j));
       out.distinct.push_back(u[j] == 0.0 ? spread_.of_axis(j) : reflected.of_axis(j));
-      const double middle = spread_.center[j] - 2.0 * u[j] * center, own = 0.5 * spread_.range[j];
-      const double reach = std::fabs(1.0 - 2.0 * u[j] * u[j]) * own +
-                           2.0 * std::fabs(u[j]) * std::max(half - std::fabs(u[j]) * own, 0.0);
+      const double middle = spread_.center[j] - 2.0 * u[j] * center, half_range = 0.5 * spread_.range[j];
+      const double reach = std::fabs(1.0 - 2.0 * u[j] * u[j]) * half_range +
+                           2.0 * std::fabs(u[j]) * std::max(half - std::fabs(u[j]) * half_range, 0.0);
       double low = middle - reach, high = middle + reach;
       if (u[j] != 0.0 && !middle_.empty()) {
         const double at = middle_[j] - 2.0 * u[j] * mean;

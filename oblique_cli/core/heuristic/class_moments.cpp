@@ -43,8 +43,8 @@ double ClassMoments::factor_of(double widest) {
 bool ClassMoments::covariance(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out) {
   if (is_large(rows)) {
     if (!add_exactly(rows, first, last)) return false;
-    const ClassSums found = sums(rows, first, last);
-    found.scatter(factor_, 1.0 / std::max(found.total - 1.0, 1.0), out);
+    const ClassSums class_sums = sums(rows, first, last);
+    class_sums.scatter(factor_, 1.0 / std::max(class_sums.total - 1.0, 1.0), out);
     return true;
   }
   double total = 0.0;
@@ -59,8 +59,8 @@ bool ClassMoments::unit_scatter(const NodeRows& rows, std::size_t first, std::si
     const std::size_t p = rows.columns.size();
     if (!add_exactly(rows, first, last)) return false;
     Vector mean(p);
-    const ClassSums found = sums(rows, first, last);
-    for (std::size_t j = 0; j < p; ++j) mean[j] = found.mean(j);
+    const ClassSums class_sums = sums(rows, first, last);
+    for (std::size_t j = 0; j < p; ++j) mean[j] = class_sums.mean(j);
     double largest = 0.0;
     for_each_framed(rows, first, last, [&](const FramedRows& part) {
       largest = std::max(largest, exact_.largest_square(part, mean.data(), frame_inverse_.data(), factor_));
@@ -71,7 +71,7 @@ bool ClassMoments::unit_scatter(const NodeRows& rows, std::size_t first, std::si
       exact_.add_unit_rows(part, mean.data(), frame_inverse_.data(), factor_, kOnTheMean * std::sqrt(largest),
                            high_.data(), low_.data());
     });
-    found.products(out);
+    class_sums.products(out);
     return true;
   }
   double total = 0.0;
@@ -173,16 +173,16 @@ void ClassMoments::solve_in_span(std::size_t n, std::size_t p, double tolerance,
   dominant_only ? eigen_.solve_dominant(matrix_.data(), static_cast<int>(n))
                 : eigen_.solve(matrix_.data(), static_cast<int>(n));
   // What is 0 but for rounding has no direction; what may be repeated goes with the dominant one.
-  const std::size_t found = eigen_.values.size();
-  const double largest = eigen_.values[found - 1];
+  const std::size_t n_values = eigen_.values.size();
+  const double largest = eigen_.values[n_values - 1];
   const double share =
       dominant_only ? 1.0 - 1e-9 : std::max(tolerance, static_cast<double>(p) * std::numeric_limits<double>::epsilon());
   std::size_t zeros = 0;
-  while (zeros + 1 < found && !(eigen_.values[zeros] > share * largest)) ++zeros;
+  while (zeros + 1 < n_values && !(eigen_.values[zeros] > share * largest)) ++zeros;
   const bool graded = eigen_.values[zeros] < 1e-4 * largest;
-  Vector vectors((found - zeros) * p);
-  for (std::size_t k = found; k-- > zeros;) {
-    double* v = vectors.data() + (found - 1 - k) * p;
+  Vector vectors((n_values - zeros) * p);
+  for (std::size_t k = n_values; k-- > zeros;) {
+    double* v = vectors.data() + (n_values - 1 - k) * p;
     const double* a = eigen_.vector(static_cast<int>(k));
     for (std::size_t i = 0; i < n; ++i) add_scaled(a[i], row(i), v, p);
     scale_to_length_1(v, p);
@@ -190,7 +190,7 @@ void ClassMoments::solve_in_span(std::size_t n, std::size_t p, double tolerance,
   }
   // The shorter a vector was, the more of the longer ones rounding left in it.
   if (graded) orthonormalize(vectors, p);
-  for (std::size_t left = 0, right = found - zeros; left + 1 < right; ++left)
+  for (std::size_t left = 0, right = n_values - zeros; left + 1 < right; ++left)
     std::swap_ranges(vectors.begin() + static_cast<std::ptrdiff_t>(left * p),
                      vectors.begin() + static_cast<std::ptrdiff_t>((left + 1) * p),
                      vectors.begin() + static_cast<std::ptrdiff_t>(--right * p));
@@ -206,10 +206,10 @@ void ClassMoments::pooled_variances(const NodeRows& rows, Vector& out) {
     const std::size_t first = rows.first_row[k], n = rows.first_row[k + 1] - first;
     if (is_large(rows)) {
       const bool differ = add_exactly(rows, first, first + n);
-      const ClassSums found = sums(rows, first, first + n);
-      all += found.total;
+      const ClassSums class_sums = sums(rows, first, first + n);
+      all += class_sums.total;
       if (!differ) continue;
-      found.scatter(factor_, 1.0, matrix_);
+      class_sums.scatter(factor_, 1.0, matrix_);
       for (std::size_t j = 0; j < p; ++j) out[j] += matrix_[j * p + j];
       continue;
     }
@@ -303,8 +303,8 @@ void ClassMoments::for_each_stretch(const NodeRows& rows, std::size_t first, std
 template <class Fill, class Use>
 void ClassMoments::add_products(const NodeRows& rows, std::size_t first, std::size_t last, std::size_t m,
                                 const Fill& fill, const Use& use) {
-  const bool one = last - first <= stretch_of(rows.columns.size());
-  if (!one) lanes_.assign(8 * packed(m, 0), 0.0);
+  const bool is_short = last - first <= stretch_of(rows.columns.size());
+  if (!is_short) lanes_.assign(8 * packed(m, 0), 0.0);
   for_each_stretch(rows, first, last, [&](std::size_t from, std::size_t to) {
     const std::size_t n = to - from;
     fill(from, to);
@@ -317,7 +317,7 @@ void ClassMoments::add_products(const NodeRows& rows, std::size_t first, std::si
       }
       for (std::size_t k = 0; k <= j; ++k) {
         const double* ck = centered_.data() + k * n;
-        if (one)
+        if (is_short)
           use(j, k, dot_columns(ck, cj, n));
         else
           add_dot(ck, cj, n, lanes_.data() + 8 * packed(j, k));
@@ -325,7 +325,7 @@ void ClassMoments::add_products(const NodeRows& rows, std::size_t first, std::si
       checkpoint(j * n);
     }
   });
-  for (std::size_t j = 0; j < (one ? 0 : m); ++j)
+  for (std::size_t j = 0; j < (is_short ? 0 : m); ++j)
     for (std::size_t k = 0; k <= j; ++k) use(j, k, sum_of_lanes(lanes_.data() + 8 * packed(j, k)));
 }
 

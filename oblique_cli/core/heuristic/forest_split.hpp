@@ -37,7 +37,7 @@ struct BagNode {
 // Hyperplanes over the features drawn. Of several the one of greatest Gini gain splits the node, the first on a tie.
 struct Proposal {
   std::vector<Plane> planes;
-  bool given = true;        // whether thresholds are final; else the middle of their gap is taken
+  bool is_final = true;     // whether thresholds are final; else the middle of their gap is taken
   bool keeps_axes = false;  // whether a plane along an axis is stored as a cut of that feature
   bool axes_below = false;  // whether the nodes below are cut along axes only, and this one if nothing is proposed
 

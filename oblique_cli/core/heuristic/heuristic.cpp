@@ -55,8 +55,8 @@ const std::map<std::string, Family>& families() {
 }
 
 const Family& family_of(const std::string& name) {
-  const auto found = families().find(name);
-  if (found != families().end()) return found->second;
+  const auto entry = families().find(name);
+  if (entry != families().end()) return entry->second;
   std::string names;
   for (const auto& [each, family] : families()) names += (names.empty() ? "" : ", ") + each;
   throw std::invalid_argument("the core has no family '" + name + "'; it has " + names);
@@ -80,10 +80,10 @@ std::vector<Option> growth_options() {
   return out;
 }
 
-Options options_of(const Family& family, const std::vector<Option>& common, std::map<std::string, OptionValue> given) {
+Options options_of(const Family& family, const std::vector<Option>& common, std::map<std::string, OptionValue> values) {
   std::vector<Option> declared = common;
   declared.insert(declared.end(), family.options.begin(), family.options.end());
-  return Options("family '" + family.name + "'", declared, std::move(given));
+  return Options("family '" + family.name + "'", declared, std::move(values));
 }
 
 std::unique_ptr<Heuristic> make_member(const Member& member, const Options& owner) {

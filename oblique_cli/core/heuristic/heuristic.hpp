@@ -129,7 +129,7 @@ std::vector<Option> search_options();
 std::vector<Option> growth_options();
 
 // The values that are given for a family, and for `common` options.
-Options options_of(const Family& family, const std::vector<Option>& common, std::map<std::string, OptionValue> given);
+Options options_of(const Family& family, const std::vector<Option>& common, std::map<std::string, OptionValue> values);
 
 // The heuristic of a family that belongs to another one, whose options are `owner`.
 std::unique_ptr<Heuristic> make_member(const Member& member, const Options& owner);

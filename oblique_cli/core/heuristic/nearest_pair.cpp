@@ -97,31 +97,32 @@ int NearestPair::build(Vector& b, std::size_t first, std::size_t last) {
   for (std::size_t i = first; i < middle; ++i) low = std::max(low, b[i * p_ + axis]);
   for (std::size_t i = middle; i < last; ++i) high = std::min(high, b[i * p_ + axis]);
   const int lower = build(b, first, middle), upper = build(b, middle, last);
-  Box& own = boxes_[static_cast<std::size_t>(box)];
-  own.axis = axis;
-  own.middle = middle;
-  own.low = low;
-  own.high = high;
-  own.lower = lower;
-  own.upper = upper;
+  Box& node_box = boxes_[static_cast<std::size_t>(box)];
+  node_box.axis = axis;
+  node_box.middle = middle;
+  node_box.low = low;
+  node_box.high = high;
+  node_box.lower = lower;
+  node_box.upper = upper;
   return box;
 }
 
 template <class Use>
 void NearestPair::visit(int box, const double* row, const double& limit, const Use& use) const {
-  const Box& own = boxes_[static_cast<std::size_t>(box)];
-  if (own.lower < 0) {
-    for (std::size_t k = own.first; k < own.last; ++k) {
+  const Box& node_box = boxes_[static_cast<std::size_t>(box)];
+  if (node_box.lower < 0) {
+    for (std::size_t k = node_box.first; k < node_box.last; ++k) {
       const double squared = squared_distance(row, b_ + k * p_, p_);
       if (squared > kSame * kSame && squared < limit) use(k, squared);
     }
     return;
   }
-  const double below = std::max(row[own.axis] - own.low, 0.0), above = std::max(own.high - row[own.axis], 0.0);
+  const double below = std::max(row[node_box.axis] - node_box.low, 0.0),
+               above = std::max(node_box.high - row[node_box.axis], 0.0);
   const bool lower_first = below < above;
   for (const bool lower : {lower_first, !lower_first}) {
     const double away = lower ? below : above;
-    if (away * away < limit) visit(lower ? own.lower : own.upper, row, limit, use);
+    if (away * away < limit) visit(lower ? node_box.lower : node_box.upper, row, limit, use);
   }
 }
 

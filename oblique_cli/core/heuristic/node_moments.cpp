@@ -22,7 +22,7 @@ void NodeMoments::add_axes(const ClassAxes& axes, Vector& out) {
   node_->team->share_with(
       of_class.size(), Team::Meanwhile::kWait, make_moments,
       [&](std::size_t k, ClassMoments& moments) { add_axes_of(static_cast<int>(k), axes, moments, of_class[k]); });
-  for (const Vector& own : of_class) out.insert(out.end(), own.begin(), own.end());
+  for (const Vector& moments : of_class) out.insert(out.end(), moments.begin(), moments.end());
 }
 
 void NodeMoments::add_axes_of(int k, const ClassAxes& axes, ClassMoments& moments, Vector& out) const {

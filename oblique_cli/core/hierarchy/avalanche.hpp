@@ -14,11 +14,11 @@
 namespace oblique {
 
 // One move that AVALANCHE tried: in the split of `node`, `object` to the right, after which the sides were `between`
-// apart in total; `kept` if that was more than before.
+// apart in total; `is_retained` if that was more than before.
 struct Move {
   std::int64_t node, object;
   double between;
-  bool kept;
+  bool is_retained;
 };
 
 // Section 4.3, algorithm 1. `sums_` is the paper's vector vU, kept from node to node: for every object the sum of its
@@ -117,9 +117,9 @@ class Avalanche {
       const double inward = sum_to(object, left_.size() < right_.size() ? left_ : right_);
       const double outward = sums_[object] - inward;
       const double gain = left_.size() < right_.size() ? inward - outward : outward - inward;
-      const bool kept = gain > slack * largest;
-      note(join, object, between + gain, kept);
-      if (!kept) break;
+      const bool is_retained = gain > slack * largest;
+      note(join, object, between + gain, is_retained);
+      if (!is_retained) break;
       between += gain;
     }
 
@@ -161,9 +161,10 @@ class Avalanche {
     return sum;
   }
 
-  void note(std::size_t join, std::size_t object, double between, bool kept) {
+  void note(std::size_t join, std::size_t object, double between, bool is_retained) {
     if (traced_)
-      moves.push_back({static_cast<std::int64_t>(at_.n() + join), static_cast<std::int64_t>(object), between, kept});
+      moves.push_back(
+          {static_cast<std::int64_t>(at_.n() + join), static_cast<std::int64_t>(object), between, is_retained});
   }
 
   const T* d_;

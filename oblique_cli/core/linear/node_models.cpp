@@ -121,9 +121,9 @@ std::vector<double> node_models(const RoutedRows& rows, const NodeModelOptions& 
     if (!few) {
       gathered.take(rows, which, n, model);
       if (options.boosted) {
-        const ClassRows given = gathered.rows();
+        const ClassRows class_rows = gathered.rows();
         for (int step = 0; step < options.steps; ++step)
-          if (!boost.step(given, gathered.scores, model)) break;
+          if (!boost.step(class_rows, gathered.scores, model)) break;
       } else {
         Scores begin;
         if (start) {

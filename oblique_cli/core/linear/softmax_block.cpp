@@ -141,9 +141,9 @@ OBLIQUE_INLINE void solve_lanes(const double* factor, std::size_t size, double* 
   }
   for (std::size_t j = size; j-- > 0;) {
     const double* row = factor + j * size;
-    const Vector found = at(j) / row[j];
-    put(j, found);
-    for (std::size_t i = 0; i < j; ++i) put(i, at(i) - found * row[i]);
+    const Vector solved = at(j) / row[j];
+    put(j, solved);
+    for (std::size_t i = 0; i < j; ++i) put(i, at(i) - solved * row[i]);
   }
   for (std::size_t j = 0; j < size; ++j)
     for (std::size_t k = 0; k < count; ++k) d[k * size + j] = spare[j * kEach + k];

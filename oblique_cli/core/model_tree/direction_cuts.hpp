@@ -35,16 +35,16 @@ class DirectionCuts {
   }
 
   // The first of the cuts of least error along w, in the middle of its gap; at `given` alone unless that is NaN.
-  DirectionCut best(const double* w, double given) {
-    DirectionCut found;
+  DirectionCut best(const double* w, double threshold) {
+    DirectionCut best_cut;
     for (std::size_t i = 0; i < n_; ++i) {
       sorted_[i] = {dot_row(w, x_ + i * p_, p_), i};
-      if (!std::isfinite(sorted_[i].first)) return found;  // no order, hence no cut
+      if (!std::isfinite(sorted_[i].first)) return best_cut;  // no order, hence no cut
     }
     std::sort(sorted_.begin(), sorted_.end());
-    find_cuts(w, given);
+    find_cuts(w, threshold);
     checkpoint(n_ * (p_ + m_));
-    if (cuts_.empty()) return found;
+    if (cuts_.empty()) return best_cut;
     for (std::size_t i = 0; i < n_; ++i) {
       const double* row = rows_ + sorted_[i].second * m_;
       std::copy(row, row + m_, ordered_.begin() + static_cast<std::ptrdiff_t>(i * m_));
@@ -58,22 +58,22 @@ class DirectionCuts {
     std::size_t at = 0;
     for (std::size_t c = 0; c < cuts_.size(); ++c) {
       const double error = unit_ * left[c] + unit_ * right[cuts_.size() - 1 - c];
-      if (c == 0 || error < found.error) found.error = error, at = c;
+      if (c == 0 || error < best_cut.error) best_cut.error = error, at = c;
     }
     const auto cut = static_cast<std::size_t>(cuts_[at]);
     const double low = sorted_[cut - 1].first, high = sorted_[cut].first;
-    found.threshold = std::isnan(given) ? low + 0.5 * (high - low) : given;
-    return found;
+    best_cut.threshold = std::isnan(threshold) ? low + 0.5 * (high - low) : threshold;
+    return best_cut;
   }
 
  private:
   // Numbers of rows on the left, rising. Projections closer than rounding are one (docs/core.md, ties), or the
   // side of a row would be chance.
-  void find_cuts(const double* w, double given) {
+  void find_cuts(const double* w, double threshold) {
     cuts_.clear();
     if (least_ > n_ / 2) return;
-    if (!std::isnan(given)) {
-      const auto above = std::upper_bound(sorted_.begin(), sorted_.end(), given,
+    if (!std::isnan(threshold)) {
+      const auto above = std::upper_bound(sorted_.begin(), sorted_.end(), threshold,
                                           [](double value, const auto& row) { return value < row.first; });
       const auto cut = static_cast<std::size_t>(above - sorted_.begin());
       if (cut >= least_ && n_ - cut >= least_) cuts_.push_back(static_cast<std::int64_t>(cut));

@@ -50,7 +50,7 @@ class PilotSearch {
   PilotModels best(const double* x, std::size_t stride, const double* y, const std::int64_t* order, std::size_t n,
                    const PilotLimits& limits) {
     constexpr double never = std::numeric_limits<double>::infinity();
-    PilotModels found{{never, never, never, never}, {}};
+    PilotModels models{{never, never, never, never}, {}};
     const auto at = [&](std::size_t i) { return x[static_cast<std::size_t>(order[i]) * stride]; };
     right_.resize(n);
     distinct_right_.resize(n);
@@ -64,9 +64,9 @@ class PilotSearch {
     }
     checkpoint(2 * n);
     const double none = limits.zero * all.xx;
-    if (!(all.xx > 0.0)) return found;
+    if (!(all.xx > 0.0)) return models;
     const bool slopes = values >= limits.distinct;
-    if (slopes) found.rss[0] = all.of_line(none);
+    if (slopes) models.rss[0] = all.of_line(none);
     Spreads left;
     std::size_t on_left = 0;
     for (std::size_t i = 0; i + 1 < n; ++i) {
@@ -77,17 +77,17 @@ class PilotSearch {
       const Spreads& right = right_[i + 1];
       const double middle = at(i) + 0.5 * (at(i + 1) - at(i));
       const double cut = middle < at(i + 1) ? middle : at(i);
-      keep(found, 1, left.yy + right.yy, cut);
+      keep(models, 1, left.yy + right.yy, cut);
       if (!slopes || on_left < limits.distinct || distinct_right_[i + 1] < limits.distinct) continue;
-      keep(found, 2, broken_line(all, right, cut, limits.zero), cut);
-      keep(found, 3, left.of_line(limits.zero * none) + right.of_line(limits.zero * none), cut);
+      keep(models, 2, broken_line(all, right, cut, limits.zero), cut);
+      keep(models, 3, left.of_line(limits.zero * none) + right.of_line(limits.zero * none), cut);
     }
-    return found;
+    return models;
   }
 
  private:
-  static void keep(PilotModels& found, std::size_t model, double rss, double cut) {
-    if (rss < found.rss[model]) found.rss[model] = rss, found.threshold[model - 1] = cut;
+  static void keep(PilotModels& models, std::size_t model, double rss, double cut) {
+    if (rss < models.rss[model]) models.rss[model] = rss, models.threshold[model - 1] = cut;
   }
 
   // The residual sum of a line with a bend at the cut: a regression on x and h = max(x - cut, 0).

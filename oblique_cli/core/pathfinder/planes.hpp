@@ -67,11 +67,11 @@ class Planes {
   }
 
   // Gini gain of sending the rows inside `found` one way and the others the other way.
-  double gain(const Regions& found) const {
-    if (found.points.empty()) return 0.0;
-    const std::vector<std::int32_t> owner(found.owner.begin(), found.owner.end());
-    const std::vector<std::int32_t> cluster(found.cluster.begin(), found.cluster.end());
-    const InsideTest inside(found.points.data(), owner.data(), owner.size(), found.centers.data(), cluster.data(),
+  double gain(const Regions& regions) const {
+    if (regions.points.empty()) return 0.0;
+    const std::vector<std::int32_t> owner(regions.owner.begin(), regions.owner.end());
+    const std::vector<std::int32_t> cluster(regions.cluster.begin(), regions.cluster.end());
+    const InsideTest inside(regions.points.data(), owner.data(), owner.size(), regions.centers.data(), cluster.data(),
                             cluster.size());
     std::vector<double> in(classes_, 0.0), all(classes_, 0.0);
     double n_in = 0.0;

@@ -82,23 +82,23 @@ inline bool touch(const Rectangle& a, const Rectangle& b) {
 }
 
 // Clusters of touching rectangles, numbered in the order of their first rectangle.
-inline void merge(Regions& found) {
-  const int n = static_cast<int>(found.rectangles.size());
+inline void merge(Regions& regions) {
+  const int n = static_cast<int>(regions.rectangles.size());
   std::vector<int> parent(n);
   for (int i = 0; i < n; ++i) parent[i] = i;
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < i; ++j)
-      if (touch(found.rectangles[i], found.rectangles[j])) {
+      if (touch(regions.rectangles[i], regions.rectangles[j])) {
         const int a = root(parent, i), b = root(parent, j);
         parent[std::max(a, b)] = std::min(a, b);
       }
   std::vector<int> number(n, -1);
-  found.cluster.resize(n);
+  regions.cluster.resize(n);
   int next = 0;
   for (int i = 0; i < n; ++i) {
     const int r = root(parent, i);
     if (number[r] < 0) number[r] = next++;
-    found.cluster[i] = number[r];
+    regions.cluster[i] = number[r];
   }
 }
 
@@ -109,7 +109,7 @@ inline void merge(Regions& found) {
 // without any row has no purity and is not added; a block with a cell of another rectangle is not available.
 inline Regions grow_rectangles(const PairCounts& counts, const GridFrame& frame, const Purity& purity) {
   using regions_detail::Tally;
-  Regions found;
+  Regions regions;
   const int g = frame.cells;
   std::vector<char> taken(static_cast<std::size_t>(g) * g, 0);
   for (const std::size_t cell : counts.pivot_cells) {
@@ -135,11 +135,11 @@ inline Regions grow_rectangles(const PairCounts& counts, const GridFrame& frame,
     }
     for (int y = r.y0; y <= r.y1; ++y)
       for (int x = r.x0; x <= r.x1; ++x) taken[static_cast<std::size_t>(y) * g + x] = 1;
-    found.rectangles.push_back(r);
-    found.centers.push_back({frame.x((r.x0 + r.x1 + 1) / 2.0), frame.y((r.y0 + r.y1 + 1) / 2.0)});
+    regions.rectangles.push_back(r);
+    regions.centers.push_back({frame.x((r.x0 + r.x1 + 1) / 2.0), frame.y((r.y0 + r.y1 + 1) / 2.0)});
   }
-  regions_detail::merge(found);
-  return found;
+  regions_detail::merge(regions);
+  return regions;
 }
 
 }  // namespace oblique

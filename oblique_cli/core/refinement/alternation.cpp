@@ -40,9 +40,9 @@ void RefinedTree::at_leaf(const RefinementRows& rows, std::size_t leaf, const st
 
 double RefinedTree::loss(const RefinementRows& rows, std::uint32_t row, std::size_t node) const {
   node = leaf_below(*this, node, [&](std::size_t at) { return goes_left(rows, row, at) ? left_of(at) : right_of(at); });
-  double found;
-  at_leaf(rows, node, &row, 1, &found);
-  return found;
+  double value;
+  at_leaf(rows, node, &row, 1, &value);
+  return value;
 }
 
 namespace {
@@ -342,17 +342,17 @@ class Alternation {
 
   // Divides leaves where that lowers E; whether there was one.
   bool split_leaves(int number, std::vector<RefinementStep>& steps) {
-    std::vector<Division> found(leaves_.size());
+    std::vector<Division> divisions(leaves_.size());
     on_threads(leaves_.size(), options_.n_threads, [&]() {
       return [&, worker = Worker(rows_, orders_, options_)](std::size_t i) mutable {
-        found[i] = division(leaves_[i], worker);
+        divisions[i] = division(leaves_[i], worker);
       };
     });
     bool changed = false;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      if (!(found[i].fall > 0.0)) continue;
-      divide_leaf(leaves_[i], found[i]);
-      objective_ -= found[i].fall;
+    for (std::size_t i = 0; i < divisions.size(); ++i) {
+      if (!(divisions[i].fall > 0.0)) continue;
+      divide_leaf(leaves_[i], divisions[i]);
+      objective_ -= divisions[i].fall;
       changed = true;
       steps.push_back({number, static_cast<std::int32_t>(leaves_[i]), objective_});
     }
@@ -526,8 +526,8 @@ class Alternation {
     std::uint64_t digest = kDigest;
     for (std::size_t i = 0; i < n; ++i) digest = digested(digest, rows[i], false);
     if (whole_[node].digest != digest) {
-      const LeafFit found = fits_->fit(rows, n, worker.solver, whole_[node].fit.scores, kTolerance);
-      whole_[node] = {digest, found};
+      const LeafFit fit = fits_->fit(rows, n, worker.solver, whole_[node].fit.scores, kTolerance);
+      whole_[node] = {digest, fit};
     }
     return whole_[node].fit.cost;
   }

@@ -39,18 +39,18 @@ LeafFit LogisticFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolv
 void LogisticFits::losses(const Scores& model, const std::uint32_t* which, std::size_t n, double* out) const {
   constexpr std::size_t kRows = 4, kClasses = 8;  // of score_rows
   const std::size_t C = rows_.n_classes, chunks = (C + kClasses - 1) / kClasses, padded = chunks * kClasses;
-  std::vector<double> w(padded * p_, 0.0), found(kRows * padded);
+  std::vector<double> w(padded * p_, 0.0), scores_of_rows(kRows * padded);
   for (std::size_t k = 0; k < C; ++k) {
     const double* of_class = model.data() + k * (p_ + 1);
-    double* own = w.data() + k / kClasses * kClasses * p_ + k % kClasses;
-    for (std::size_t j = 0; j < p_; ++j) own[kClasses * j] = of_class[j];
+    double* weights = w.data() + k / kClasses * kClasses * p_ + k % kClasses;
+    for (std::size_t j = 0; j < p_; ++j) weights[kClasses * j] = of_class[j];
   }
   for (std::size_t begin = 0; begin < n; begin += kRows) {
     const std::size_t count = std::min(kRows, n - begin);
     const double* x[kRows];
     for (std::size_t r = 0; r < kRows; ++r) x[r] = x_ + which[std::min(begin + r, n - 1)] * p_;  // the last again
     for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
-      double* scores = found.data() + chunk * kRows * kClasses;
+      double* scores = scores_of_rows.data() + chunk * kRows * kClasses;
       for (std::size_t r = 0; r < kRows; ++r)
         for (std::size_t i = 0; i < kClasses; ++i) {
           const std::size_t k = chunk * kClasses + i, row = which[std::min(begin + r, n - 1)];
@@ -59,7 +59,7 @@ void LogisticFits::losses(const Scores& model, const std::uint32_t* which, std::
       score_rows(w.data() + chunk * kClasses * p_, x, p_, scores);
     }
     const auto score = [&](std::size_t r, std::size_t k) {
-      return found[k / kClasses * kRows * kClasses + r * kClasses + k % kClasses];
+      return scores_of_rows[k / kClasses * kRows * kClasses + r * kClasses + k % kClasses];
     };
     for (std::size_t r = 0; r < count; ++r) {
       const auto y = static_cast<std::size_t>(rows_.y[which[begin + r]]);
@@ -86,9 +86,9 @@ LeafFit MeanFits::fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver&,
       out.scores[k] += rows_.weight[which[i]] * wanted_.y[which[i] * wanted_.k + k];
   }
   for (double& each : out.scores) each /= weight;
-  std::vector<double> found(n);
-  losses(out.scores, which, n, found.data());
-  for (std::size_t i = 0; i < n; ++i) out.cost += rows_.weight[which[i]] * found[i];
+  std::vector<double> row_losses(n);
+  losses(out.scores, which, n, row_losses.data());
+  for (std::size_t i = 0; i < n; ++i) out.cost += rows_.weight[which[i]] * row_losses[i];
   return out;
 }
 

@@ -91,8 +91,8 @@ NodeUpdate::Cut NodeUpdate::best_cut(const std::vector<CareRow>& care, bool eith
       const double threshold = near ? std::clamp(wanted, low + kEdge * gap, high - kEdge * gap) : low + 0.5 * gap;
       const double away = near ? std::abs(threshold - wanted) : 0.0;
       const bool better = wrong < best.wrong - less || (wrong <= best.wrong + less && away < distance);
-      if (best.found && !better) continue;
-      best.found = true;
+      if (best.is_found && !better) continue;
+      best.is_found = true;
       best.threshold = threshold;
       best.wrong = wrong;
       best.right_above = right_above;
@@ -207,14 +207,14 @@ void NodeUpdate::cut_axes(const std::vector<CareRow>& care, PlaneCandidate& best
     for (const std::size_t j : in_order_) {
       if (least_[j] > reach + kSlack * (weight_ + options_.penalty)) break;
       cuts_[j] = cut_axis(care, j);
-      if (cuts_[j].found) reach = std::min(reach, cuts_[j].wrong);
+      if (cuts_[j].is_found) reach = std::min(reach, cuts_[j].wrong);
     }
   } else {
     for (std::size_t j = 0; j < p; ++j) cuts_[j] = cut_axis(care, j);
   }
   for (std::size_t j = 0; j < p; ++j) {
     const Cut& cut = cuts_[j];
-    if (!cut.found || too_dear(cut.wrong + options_.penalty, best)) continue;
+    if (!cut.is_found || too_dear(cut.wrong + options_.penalty, best)) continue;
     best.w.assign(p, 0.0);
     best.w[j] = cut.right_above ? 1.0 : -1.0;
     best.b = cut.right_above ? -cut.threshold : cut.threshold;
@@ -268,7 +268,7 @@ void NodeUpdate::cut_along(const std::vector<CareRow>& care, const std::vector<d
   if (too_dear(least + options_.penalty * length, best)) return;
   value_sorter_.sort(values_);
   const Cut cut = best_cut(care, false, true, -b);
-  if (!cut.found || too_dear(cut.wrong + options_.penalty * length, best)) return;
+  if (!cut.is_found || too_dear(cut.wrong + options_.penalty * length, best)) return;
   best.w = w;
   best.b = -cut.threshold;
   best.missing_left = cut.missing_left;
@@ -300,11 +300,11 @@ void NodeUpdate::solve_on_chosen(const TwoSides& sides, const LinearPenalty& pen
   some_.resize(chosen_.size() * sides.n);
   for (std::size_t k = 0; k < chosen_.size(); ++k)
     std::copy_n(centered_.data() + chosen_[k] * sides.n, sides.n, some_.data() + k * sides.n);
-  LinearFit found;
-  solver_.solve({some_.data(), sides.n, chosen_.size(), sides.side, sides.weight}, penalty, options, found);
+  LinearFit solution;
+  solver_.solve({some_.data(), sides.n, chosen_.size(), sides.side, sides.weight}, penalty, options, solution);
   fit.w.assign(fit.w.size(), 0.0);
-  for (std::size_t k = 0; k < chosen_.size(); ++k) fit.w[chosen_[k]] = found.w[k];
-  fit.b = found.b;
+  for (std::size_t k = 0; k < chosen_.size(); ++k) fit.w[chosen_[k]] = solution.w[k];
+  fit.b = solution.b;
 }
 
 // Along the answers of the surrogate, from the sparsest. A missing value counts as the mean, 0.

@@ -68,7 +68,7 @@ class NodeUpdate {
     double threshold, wrong;
     bool right_above;  // whether larger values go right
     bool missing_left;
-    bool found;
+    bool is_found;
   };
 
   void cut_axes(const std::vector<CareRow>& care, PlaneCandidate& best);

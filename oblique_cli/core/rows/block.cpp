@@ -147,9 +147,9 @@ void Block::raise_squares(const double* mean, const double* inverse, const doubl
   for (const Segment& s : segments_) {
     const std::size_t at = s.slot * n_classes_ + s.code;
     if (inverse[at * p_] < 0.0) continue;
-    const double found =
+    const double bound =
         moments.largest_square(framed(s, columns, 1.0), mean + at * p_, inverse + at * p_, factor[s.slot]);
-    largest[at] = std::max(largest[at], found);
+    largest[at] = std::max(largest[at], bound);
   }
 }
 
@@ -345,7 +345,7 @@ GatheredRows Block::look(const SlotSpaces& spaces, const double* low, const doub
     std::int32_t entry, code;
     double z, weight;
   };
-  std::vector<Found> found;
+  std::vector<Found> hits;
   const std::size_t n_parts = wanted.n == 0 ? 0 : static_cast<std::size_t>(wanted.first_part[wanted.n]);
   const std::size_t bytes = n_parts * ((parts.counts ? sizeof(std::uint32_t) : sizeof(double)) * n_classes_ + 16);
   const std::size_t stretch = bytes > block::kLargeTables ? block::kLongStretch : block::kStretch;
@@ -366,8 +366,8 @@ GatheredRows Block::look(const SlotSpaces& spaces, const double* low, const doub
         const WantedCell* const cell = all.find(here, bins[i], z[i]);
         if (!cell) continue;
         if (cell->width == 0) {
-          found.push_back({static_cast<std::int32_t>(cell - all.cells.data()), static_cast<std::int32_t>(s.code), z[i],
-                           weights_.empty() ? 1.0 : weights_[first + i]});
+          hits.push_back({static_cast<std::int32_t>(cell - all.cells.data()), static_cast<std::int32_t>(s.code), z[i],
+                          weights_.empty() ? 1.0 : weights_[first + i]});
           continue;
         }
         const std::size_t q = cell->ruler.at(z[i]);
@@ -381,11 +381,11 @@ GatheredRows Block::look(const SlotSpaces& spaces, const double* low, const doub
         if (z[i] > largest) largest = z[i];
       }
     });
-  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+  std::sort(hits.begin(), hits.end(), [](const Found& a, const Found& b) {
     return std::tie(a.entry, a.z, a.code) < std::tie(b.entry, b.z, b.code);
   });
   GatheredRows out;
-  for (const Found& each : found) {
+  for (const Found& each : hits) {
     if (!out.z.empty() && out.entry.back() == each.entry && out.z.back() == each.z && out.code.back() == each.code) {
       out.weight.back() += each.weight;
       continue;

@@ -96,8 +96,8 @@ Rotation draw_rotation(std::uint64_t tree_seed, const Columns& x, const double* 
     for (std::size_t a = 0; a < size; ++a)
       for (std::size_t b = 0; b <= a; ++b) covariance[b * size + a] = covariance[a * size + b] /= total;
     axes.clear();
-    const int kept = principal_axes(eigen, covariance.data(), static_cast<int>(size), 1e-10, -1.0, false, axes);
-    for (int c = 0; c < kept; ++c) {
+    const int n_axes = principal_axes(eigen, covariance.data(), static_cast<int>(size), 1e-10, -1.0, false, axes);
+    for (int c = 0; c < n_axes; ++c) {
       for (std::size_t a = 0; a < size; ++a) {
         out.feature.push_back(group[a]);
         out.coef.push_back(axes[static_cast<std::size_t>(c) * size + a] * inverse[group[a]]);

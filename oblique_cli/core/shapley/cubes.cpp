@@ -119,9 +119,9 @@ class Cubes {
       const auto [sum, size] = open(node);
       const std::size_t n = open_.size() - bottom;
       if (n > 0) {
-        const Both found = decide(node, bottom, n, sum, size);
+        const Both both = decide(node, bottom, n, sum, size);
         open_.resize(bottom);
-        return found;
+        return both;
       }
       node = child(node, decided(node, sum, size));
     }
@@ -210,7 +210,7 @@ class Cubes {
   // One cube. With a linear leaf its game is a sum of cube games: the constant part, and for each free feature the
   // cube in which it is in as well.
   Both leaf(std::size_t node) {
-    Both found;
+    Both sums;
     const std::size_t a = n_in_, b = n_out_;
     std::array<double, K> constant{}, gaps{};
     const double* intercept = tree_.intercepts + node * tree_.n_outputs + first_;
@@ -229,12 +229,12 @@ class Cubes {
         if (interactions_) add_pairs_of(feature, k, gap);
       }
     }
-    if (a) add(found.in, constant, weights_(a - 1, b));
-    if (b) add(found.out, constant, weights_(a, b - 1));
-    add(found.in, gaps, weights_(a, b));
-    if (b) add(found.out, gaps, weights_(a + 1, b - 1));
+    if (a) add(sums.in, constant, weights_(a - 1, b));
+    if (b) add(sums.out, constant, weights_(a, b - 1));
+    add(sums.in, gaps, weights_(a, b));
+    if (b) add(sums.out, gaps, weights_(a + 1, b - 1));
     if (interactions_) add_pairs(constant, gaps);
-    return found;
+    return sums;
   }
 
   static void add(std::array<double, K>& sums, const std::array<double, K>& values, double weight) {

@@ -31,7 +31,7 @@ class BatchSearch final : public PlainSearch<Criterion> {
 
   void offer_all(std::int64_t order) {
     values_.resize(thresholds_.size());
-    if (!values_.empty()) this->totals_.given->values(left_, right_, values_.size(), values_.data());
+    if (!values_.empty()) this->totals_.runtime_criterion->values(left_, right_, values_.size(), values_.data());
     for (std::size_t i = 0; i < values_.size(); ++i) this->front_.offer(order, thresholds_[i], values_[i]);
     thresholds_.clear();
     left_.clear();

@@ -208,7 +208,7 @@ bool CandidateSearch::find(const Node& node, const Candidates& candidates, Split
       group.spaces.empty() ? group.directions[static_cast<std::size_t>(within)] : normal_of(group.spaces, p, within);
   split.threshold = cut.threshold;
   split.gain = node.search.gain(cut.value);
-  split.given = !group.thresholds.empty();
+  split.is_final = !group.thresholds.empty();
   split.order = cut.order;
   return true;
 }

@@ -52,8 +52,8 @@ class Candidates {
   const std::vector<Group>& groups() const { return groups_; }
 
  private:
-  Group& directions(bool given) {
-    if (groups_.empty() || groups_.back().directions.empty() || groups_.back().thresholds.empty() == given)
+  Group& directions(bool has_thresholds) {
+    if (groups_.empty() || groups_.back().directions.empty() || groups_.back().thresholds.empty() == has_thresholds)
       groups_.emplace_back();
     return groups_.back();
   }

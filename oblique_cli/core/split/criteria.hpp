@@ -340,14 +340,16 @@ struct SumMinority : MinorityOf<SumMinority> {
 
 // A criterion that is given at run time. Each of its values is a call, so no cut has a rough one.
 struct Given : CriterionOf<Given> {
-  static double gain(double v, const Totals& t) { return t.given->gain ? t.given->gain(v, t) : v; }
+  static double gain(double v, const Totals& t) {
+    return t.runtime_criterion->gain ? t.runtime_criterion->gain(v, t) : v;
+  }
   static double value(const double* l, double, const Totals& t) {
     const std::vector<double> left(l, l + t.n_classes);
     std::vector<double> right(left.size());
     for (std::size_t k = 0; k < left.size(); ++k) right[k] = t.of_class[k] - l[k];
-    double found = 0.0;
-    t.given->values(left, right, 1, &found);
-    return found;
+    double value = 0.0;
+    t.runtime_criterion->values(left, right, 1, &value);
+    return value;
   }
   struct Scan : CriterionOf<Given>::Scan {
     double rough(const double*, const Totals&, double) const { return kInfinity; }

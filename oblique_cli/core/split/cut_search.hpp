@@ -47,7 +47,7 @@ class CutSearch : public NodeSearch {
     totals_.n_classes = rows->n_classes;
     totals_.of_class = of_class_.data();
     totals_.counts = rows->weights == nullptr;
-    totals_.given = given_;
+    totals_.runtime_criterion = given_;
     for (double w : of_class_) totals_.n += w;
     if (totals_.counts) {
       of_count_.reach(rows->n, Criterion::needs_logarithms);

@@ -37,14 +37,14 @@ bool has_noise(const Vector& normal, const Node& node, Vector& cleaned) {
   double most = 0.0;
   for (std::size_t j = 0; j < normal.size(); ++j) most = std::max(most, std::fabs(normal[j]) * node.spread.range[j]);
   cleaned = normal;
-  bool found = false;
+  bool is_found = false;
   for (std::size_t j = 0; j < normal.size(); ++j) {
     if ((*node.signs)[j] == 0 || normal[j] == 0.0) continue;
     if (std::fabs(normal[j]) * node.spread.range[j] > kNoise * most) continue;
     cleaned[j] = 0.0;
-    found = true;
+    is_found = true;
   }
-  return found && std::any_of(cleaned.begin(), cleaned.end(), [](double each) { return each != 0.0; });
+  return is_found && std::any_of(cleaned.begin(), cleaned.end(), [](double each) { return each != 0.0; });
 }
 
 // visit(order, looked) for the planes of all candidates in the order of their enumeration, until it returns false.
@@ -58,8 +58,8 @@ void for_each_plane(const Node& node, const Candidates& candidates, const Visit&
     const Vector& normal = has_noise(proposed, node, cleaned) ? cleaned : proposed;
     const int way = way_across(signs, normal.data());
     if (way != kMixed) return visit(order++, Looked{normal, axis, threshold, way});
-    for (const int one : {1, -1})
-      if (!visit(order++, Looked{agreeing(normal, signs, one), -1, nullptr, one})) return false;
+    for (const int sign : {1, -1})
+      if (!visit(order++, Looked{agreeing(normal, signs, sign), -1, nullptr, sign})) return false;
     return true;
   };
   for (const Candidates::Group& group : candidates.groups()) {
@@ -109,7 +109,7 @@ bool MonotoneSearch::find_among(const Node& node, const Candidates& candidates, 
   for_each_plane(node, candidates, [&](std::int64_t order, const Looked& looked) {
     if (order != cut.order) return true;
     split.normal = looked.normal;
-    split.given = looked.threshold != nullptr;
+    split.is_final = looked.threshold != nullptr;
     return false;
   });
   split.threshold = cut.threshold;

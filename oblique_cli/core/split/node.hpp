@@ -48,7 +48,7 @@ struct Split {
   double gain = 0.0;
   // Whether the threshold is the heuristic's own and final. Otherwise it lies somewhere in a gap between projections,
   // and the middle of that gap is taken, by the arithmetic of prediction.
-  bool given = false;
+  bool is_final = false;
   std::int64_t order = -1;  // place in the enumeration
 };
 

@@ -39,11 +39,11 @@ class PartTactic final : public Tactic {
 
   // Whether rows of one bin seem to have one value, so that dividing the bin would lead to nothing.
   bool is_tied(const double* z) const {
-    constexpr std::size_t asked = 32;
+    constexpr std::size_t n_samples = 32;
     const double* first_of[kMaxBins] = {};
     bool same = false;
-    for (std::size_t a = 0; a < asked; ++a) {
-      const std::size_t i = a * (search_.rows->n - 1) / (asked - 1);
+    for (std::size_t a = 0; a < n_samples; ++a) {
+      const std::size_t i = a * (search_.rows->n - 1) / (n_samples - 1);
       const double*& first = first_of[bins_.bin[i]];
       if (first && *first != z[i]) return false;
       same = same || first;

@@ -79,15 +79,15 @@ class SlotSearchOf final : public SlotSearch {
     totals_.n_classes = static_cast<int>(of_class_.size());
     totals_.of_class = of_class_.data();
     totals_.counts = false;
-    totals_.given = given_criterion(options.criterion);
+    totals_.runtime_criterion = given_criterion(options.criterion);
     for (const double w : of_class_) totals_.n += w;
     front_.reset(Criterion::base(totals_), Criterion::noise(totals_), strict_);
     slack_ = Criterion::template slack<double>(totals_);
     left_.resize(of_class_.size());
   }
 
-  void begin(Histograms given) override {
-    given_ = std::move(given);
+  void begin(Histograms histograms) override {
+    given_ = std::move(histograms);
     class_of_code_.assign(given_.n_codes, 0);
     for (std::size_t c = 0; c < given_.present.size(); ++c)
       class_of_code_[static_cast<std::size_t>(given_.present[c])] = static_cast<std::int32_t>(c);
@@ -141,10 +141,10 @@ class SlotSearchOf final : public SlotSearch {
     return looks_;
   }
 
-  void take(const Found& found) override {
+  void take(const Found& hits) override {
     const std::size_t n = asked_.size();
     std::vector<std::size_t> by_bound(n), first_row(n + 1, 0), first_part(n + 1, 0);
-    for (std::size_t i = 0; i < found.n; ++i) ++first_row[static_cast<std::size_t>(found.entry[i]) + 1];
+    for (std::size_t i = 0; i < hits.n; ++i) ++first_row[static_cast<std::size_t>(hits.entry[i]) + 1];
     for (std::size_t e = 0; e < n; ++e) {
       by_bound[e] = e;
       first_row[e + 1] += first_row[e];
@@ -155,7 +155,7 @@ class SlotSearchOf final : public SlotSearch {
     for (const std::size_t e : by_bound) {
       Cell& cell = asked_[e];
       if (cell.bound < front_.needed(given_.order[cell.direction])) continue;
-      if (cell.after >= 0) cell.next = found.smallest[e];
+      if (cell.after >= 0) cell.next = hits.smallest[e];
       if (cell.left.empty()) {
         cell.left.assign(of_class_.size(), 0.0);
         for (std::size_t c = 0; c < of_class_.size(); ++c)
@@ -164,9 +164,9 @@ class SlotSearchOf final : public SlotSearch {
       const Gaps gaps(given_.least[cell.direction], given_.largest[cell.direction], given_.distinct[cell.direction],
                       strict_, given_.rows);
       if (cell.parts == 0)
-        scan_rows(cell, gaps, found, first_row[e], first_row[e + 1]);
+        scan_rows(cell, gaps, hits, first_row[e], first_row[e + 1]);
       else
-        scan_parts(cell, gaps, found, first_part[e]);
+        scan_parts(cell, gaps, hits, first_part[e]);
     }
     asked_.clear();
   }
@@ -294,15 +294,15 @@ class SlotSearchOf final : public SlotSearch {
   }
 
   // All rows of a cell, in any order.
-  void scan_rows(const Cell& cell, const Gaps& gaps, const Found& found, std::size_t first, std::size_t end) {
+  void scan_rows(const Cell& cell, const Gaps& gaps, const Found& hits, std::size_t first, std::size_t end) {
     rows_.clear();
-    for (std::size_t i = first; i < end; ++i) rows_.push_back({found.z[i], i});
+    for (std::size_t i = first; i < end; ++i) rows_.push_back({hits.z[i], i});
     std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return a.z < b.z; });
     left_ = cell.left;
     double threshold = 0.0;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
       const std::size_t row = rows_[i].row;
-      left_[static_cast<std::size_t>(class_of_code_[static_cast<std::size_t>(found.code[row])])] += found.weight[row];
+      left_[static_cast<std::size_t>(class_of_code_[static_cast<std::size_t>(hits.code[row])])] += hits.weight[row];
       const bool is_last = i + 1 == rows_.size();
       if (!is_last && rows_[i + 1].z == rows_[i].z) continue;
       const double following = is_last ? cell.next : rows_[i + 1].z;
@@ -313,7 +313,7 @@ class SlotSearchOf final : public SlotSearch {
   }
 
   // The parts of a cell: cuts between them are known, those inside are bounded. A part of one value has none inside.
-  void scan_parts(const Cell& cell, const Gaps& gaps, const Found& found, std::size_t first) {
+  void scan_parts(const Cell& cell, const Gaps& gaps, const Found& hits, std::size_t first) {
     const std::size_t width = static_cast<std::size_t>(cell.parts), classes = of_class_.size();
     table_.resize(totals_.n_classes, cell.parts, of_class_.data());
     for (std::size_t c = 0; c < classes; ++c) {
@@ -321,7 +321,7 @@ class SlotSearchOf final : public SlotSearch {
       cum[0] = cell.left[c];
       const std::size_t at = first * given_.n_codes + static_cast<std::size_t>(given_.present[c]) * width;
       for (std::size_t q = 0; q < width; ++q)
-        cum[q + 1] = cum[q] + (found.counts ? static_cast<double>(found.counts[at + q]) : found.weighted[at + q]);
+        cum[q + 1] = cum[q] + (hits.counts ? static_cast<double>(hits.counts[at + q]) : hits.weighted[at + q]);
     }
     bound_table();
     checkpoint(classes * width * 8);
@@ -330,19 +330,19 @@ class SlotSearchOf final : public SlotSearch {
     const auto can_win = [&](int q) { return table_.filled(q) && bound_of(q) >= front_.needed(order); };
     const auto next_of = [&](int q) {
       const int next = after(q);
-      return next < 0 ? cell.next : found.low[first + static_cast<std::size_t>(next)];
+      return next < 0 ? cell.next : hits.low[first + static_cast<std::size_t>(next)];
     };
     for (int q = 0; q <= last_; ++q) {
       if (!can_win(q)) continue;
       const double next = next_of(q);
-      if (!std::isfinite(next) || !gaps.between(found.high[first + static_cast<std::size_t>(q)], next, threshold))
+      if (!std::isfinite(next) || !gaps.between(hits.high[first + static_cast<std::size_t>(q)], next, threshold))
         continue;
       for (std::size_t c = 0; c < classes; ++c) left_[c] = table_.of_class(static_cast<int>(c))[q + 1];
       offer_cut(order, threshold, left_.data(), min_leaf_);
     }
     for (int q = 0; q <= last_; ++q) {
-      const double low = found.low[first + static_cast<std::size_t>(q)],
-                   high = found.high[first + static_cast<std::size_t>(q)];
+      const double low = hits.low[first + static_cast<std::size_t>(q)],
+                   high = hits.high[first + static_cast<std::size_t>(q)];
       if (!can_win(q) || !(low < high)) continue;
       Cell part{cell.direction, cell.bin, -1, 0, low, high, table_.s[q + 1] - table_.s[q], bound_of(q), next_of(q), {}};
       for (std::size_t c = 0; c < classes; ++c) part.left.push_back(table_.of_class(static_cast<int>(c))[q]);

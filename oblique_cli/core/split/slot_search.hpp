@@ -47,7 +47,7 @@ class SlotSearch {
     std::size_t n_codes, n_bins, rows;
   };
   // Looks for the bins that no edge between two bins beats.
-  virtual void begin(Histograms given) = 0;
+  virtual void begin(Histograms histograms) = 0;
   // The best of the cells that can still win, as many as there is room for, but at least one; none if all are done.
   // In the order of direction, bin and `from`.
   virtual const std::vector<Look>& wanted(const Room& room) = 0;
@@ -61,7 +61,7 @@ class SlotSearch {
     const std::uint32_t* counts;
     const double *weighted, *low, *high, *smallest;
   };
-  virtual void take(const Found& found) = 0;
+  virtual void take(const Found& hits) = 0;
   // A cut that is given: left weights by class.
   virtual void offer_cut(std::int64_t order, double threshold, const double* left, double least) = 0;
   virtual double gain(double value) const = 0;

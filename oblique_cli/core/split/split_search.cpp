@@ -32,26 +32,26 @@ struct GivenCriteria {
 }  // namespace
 
 void give_criterion(const std::string& name, GivenCriterion criterion) {
-  const std::vector<std::string>& own = criterion_names();
-  GivenCriteria& given = GivenCriteria::all();
-  const std::lock_guard lock(given.guard);
-  if (std::find(own.begin(), own.end(), name) != own.end() || given.by_name.contains(name))
+  const std::vector<std::string>& core_names = criterion_names();
+  GivenCriteria& registry = GivenCriteria::all();
+  const std::lock_guard lock(registry.guard);
+  if (std::find(core_names.begin(), core_names.end(), name) != core_names.end() || registry.by_name.contains(name))
     throw std::invalid_argument("there is a criterion '" + name + "' already");
-  given.by_name.emplace(name, std::move(criterion));
+  registry.by_name.emplace(name, std::move(criterion));
 }
 
 const GivenCriterion* given_criterion(const std::string& name) {
-  GivenCriteria& given = GivenCriteria::all();
-  const std::lock_guard lock(given.guard);
-  const auto found = given.by_name.find(name);
-  return found == given.by_name.end() ? nullptr : &found->second;
+  GivenCriteria& registry = GivenCriteria::all();
+  const std::lock_guard lock(registry.guard);
+  const auto entry = registry.by_name.find(name);
+  return entry == registry.by_name.end() ? nullptr : &entry->second;
 }
 
 std::vector<std::string> given_criteria() {
-  GivenCriteria& given = GivenCriteria::all();
-  const std::lock_guard lock(given.guard);
+  GivenCriteria& registry = GivenCriteria::all();
+  const std::lock_guard lock(registry.guard);
   std::vector<std::string> names;
-  for (const auto& each : given.by_name) names.push_back(each.first);
+  for (const auto& each : registry.by_name) names.push_back(each.first);
   return names;
 }
 

@@ -26,8 +26,8 @@ struct Spread {
     std::vector<Range> all(p, {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()});
     Stretches().for_each(rows, 0, rows.n, [&](const double* const* columns, std::size_t from, std::size_t to) {
       for (std::size_t j = 0; j < p; ++j) {
-        const Range own = range_of(columns[j], to - from);
-        all[j] = {std::min(all[j].low, own.low), std::max(all[j].high, own.high)};
+        const Range part_range = range_of(columns[j], to - from);
+        all[j] = {std::min(all[j].low, part_range.low), std::max(all[j].high, part_range.high)};
       }
     });
     for (std::size_t j = 0; j < p; ++j) set(j, all[j].low, all[j].high);
@@ -65,8 +65,8 @@ struct Spread {
     // The scale of column j.
     double of_axis(std::size_t j) const {
       const double size = std::fabs(u_[j]), diagonal = std::fabs(1.0 - 2.0 * u_[j] * u_[j]);
-      const auto sum = [&](double all, double own) {
-        return diagonal * own + 2.0 * size * std::max(all - size * own, 0.0);
+      const auto sum = [&](double all, double feature_range) {
+        return diagonal * feature_range + 2.0 * size * std::max(all - size * feature_range, 0.0);
       };
       return gap(sum(range_, spread_.range[j]), sum(magnitude_, spread_.magnitude[j]));
     }

@@ -38,9 +38,9 @@ struct Totals {
   int n_classes = 0;
   const double* of_class = nullptr;
   double n = 0.0;
-  bool counts = true;                     // all weights are 1, so every sum is an exact integer
-  const CountTable* of_count = nullptr;   // when counts is true
-  const GivenCriterion* given = nullptr;  // when the criterion is given at run time
+  bool counts = true;                                 // all weights are 1, so every sum is an exact integer
+  const CountTable* of_count = nullptr;               // when counts is true
+  const GivenCriterion* runtime_criterion = nullptr;  // when the criterion is given at run time
 };
 
 }  // namespace oblique

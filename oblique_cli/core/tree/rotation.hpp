@@ -12,7 +12,7 @@ struct Rotation {
   std::vector<std::int32_t> start, feature;
   std::vector<double> coef;
 
-  bool given() const { return !start.empty(); }
+  bool rotates() const { return !start.empty(); }
   std::size_t size() const { return start.size() - 1; }
 
   // One rotated feature of a row; the sum starts from its first term, in growth and in prediction.

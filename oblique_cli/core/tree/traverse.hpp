@@ -154,17 +154,17 @@ inline void weakest_links(const FlatTree& tree, const double* errors, double tie
       std::push_heap(here.heap.begin(), here.heap.end());
     }
     small.heap = {};
-    double own = (errors[node] - here.error) / static_cast<double>(here.leaves - 1);
-    while (!here.heap.empty() && here.heap.front().alpha >= own - tie) {
+    double link = (errors[node] - here.error) / static_cast<double>(here.leaves - 1);
+    while (!here.heap.empty() && here.heap.front().alpha >= link - tie) {
       const Collapse c = here.heap.front();
       std::pop_heap(here.heap.begin(), here.heap.end());
       here.heap.pop_back();
       here.error -= c.error;
       here.leaves += c.leaves;
-      own = (errors[node] - here.error) / static_cast<double>(here.leaves - 1);
+      link = (errors[node] - here.error) / static_cast<double>(here.leaves - 1);
     }
-    alpha[node] = own;
-    here.heap.push_back({own, errors[node] - here.error, here.leaves - 1});
+    alpha[node] = link;
+    here.heap.push_back({link, errors[node] - here.error, here.leaves - 1});
     std::push_heap(here.heap.begin(), here.heap.end());
     here.error = errors[node];
     here.leaves = 1;

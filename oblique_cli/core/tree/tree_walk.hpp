@@ -22,7 +22,7 @@ class TreeWalk {
       return;
     }
     // For fewer rows, laying the splits out takes longer than it saves. Rotated features may overflow.
-    const bool lays_out = tree.width >= 1 && tree.width <= kMostTerms && n >= tree.size() && !tree.rotation.given();
+    const bool lays_out = tree.width >= 1 && tree.width <= kMostTerms && n >= tree.size() && !tree.rotation.rotates();
     if (lays_out) lay_out(tree);
     with_width(tree.width, [&](auto width) {
       constexpr std::size_t W = decltype(width)::value;

@@ -17,7 +17,7 @@ namespace oblique {
 
 // A step and the value of the cut that was searched: that of the hyperplane, or of the one-dimensional split.
 struct Step {
-  bool found = false;
+  bool is_found = false;
   double t = 0.0;
   double value = 0.0;
 };

@@ -75,7 +75,7 @@ void LinearCombination::improve_coefficient(std::size_t m) {
   for (const double gamma : {-0.25, 0.0, 0.25}) {
     for (std::size_t i = 0; i < n; ++i) direction_[i] = z[i] + gamma;
     const Step step = plane.search_direction(direction_.data(), true, best_value);
-    if (!step.found) continue;
+    if (!step.is_found) continue;
     const double value = plane.evaluate(step.t, direction_.data());
     if (!(value > best_value)) continue;
     best = step;
@@ -83,7 +83,7 @@ void LinearCombination::improve_coefficient(std::size_t m) {
     best_value = value + plane.slack(value);
     best.value = value;
   }
-  if (!best.found) return;
+  if (!best.is_found) return;
   plane.a[m] -= best.t;
   plane.t += best.t * best_gamma;
   for (std::size_t i = 0; i < n; ++i) plane.v[i] -= best.t * (z[i] + best_gamma);
@@ -94,7 +94,7 @@ void LinearCombination::improve_coefficient(std::size_t m) {
 void LinearCombination::improve_threshold() {
   const std::size_t p = plane.p();
   const Step step = plane.search_coefficient(p, true, plane.value);
-  if (!step.found) return;
+  if (!step.is_found) return;
   const double value = plane.evaluate(step.t, plane.column(p));
   if (value > plane.value + plane.slack(plane.value)) plane.take(p, step.t, value);
 }
@@ -109,7 +109,7 @@ bool LinearCombination::eliminate() {
     for (std::size_t i = 0; i < plane.n(); ++i) without_[i] = plane.v[i] - plane.a[m] * plane.column(m)[i];
     const Step step = plane.search_threshold_of(without_);
     // A node without any cut left gains nothing at all.
-    const double loss = plane.value - (step.found ? step.value : plane.base());
+    const double loss = plane.value - (step.is_found ? step.value : plane.base());
     if (least == p || loss < smallest) {
       least = m;
       smallest = loss;
@@ -122,7 +122,7 @@ bool LinearCombination::eliminate() {
   plane.moved();
   plane.compute_values();
   const Step step = plane.search_coefficient(p, true, kNone);
-  if (step.found) plane.take(p, step.t, step.value);
+  if (step.is_found) plane.take(p, step.t, step.value);
   return true;
 }
 

@@ -123,7 +123,7 @@ void OC1Climb::perturb_all(Stream& stream) {
 bool OC1Climb::perturb(std::size_t m, Stream& stream) {
   if (looked_at_[m] == plane.version() && !settings_.direct) return false;
   const Step step = plane.search_coefficient(m, settings_.exact, needed());
-  const double value = step.found ? plane.evaluate(step.t, plane.column(m)) : kNone;
+  const double value = step.is_found ? plane.evaluate(step.t, plane.column(m)) : kNone;
   if (offer(m, step.t, value, stream)) return true;
   // The next look would end as this one did, unless it was a tie that may be drawn for again.
   if (equal_steps_left_ == 0 || value < plane.value - plane.slack(plane.value)) looked_at_[m] = plane.version();
@@ -136,7 +136,7 @@ bool OC1Climb::perturb_best(Stream& stream) {
   double best_value = kNone, best_t = 0.0;
   for (const std::size_t m : active_) {
     const Step step = plane.search_coefficient(m, settings_.exact, needed());
-    if (!step.found) continue;
+    if (!step.is_found) continue;
     const double value = plane.evaluate(step.t, plane.column(m));
     if (value == kNone || !(best == none || value > best_value + plane.slack(best_value))) continue;
     best = m;
@@ -173,7 +173,7 @@ bool OC1Climb::try_jump(Stream& stream) {
   for (double& c : direction_) c -= r_t;
   const double slack = plane.slack(plane.value);
   const Step step = plane.search_direction(direction_.data(), settings_.exact, plane.value + slack);
-  if (!step.found) return false;
+  if (!step.is_found) return false;
   const double value = plane.evaluate(step.t, direction_.data());
   if (value == kNone || !(value > plane.value + slack)) return false;
   for (std::size_t j = 0; j < plane.p(); ++j) plane.a[j] -= step.t * r_[j];

@@ -40,10 +40,10 @@ class GainRatio final : public Proposer {
     }
     node.search.restart();
     const Found* best = nullptr;
-    for (const Found& found : found_) {
-      if (found.gain < sum / static_cast<double>(found_.size()) - kSlack) continue;
+    for (const Found& candidate : found_) {
+      if (candidate.gain < sum / static_cast<double>(found_.size()) - kSlack) continue;
       // Ratios closer than this are equal, and the first feature is taken.
-      if (!best || found.ratio > best->ratio + 1e-9) best = &found;
+      if (!best || candidate.ratio > best->ratio + 1e-9) best = &candidate;
     }
     if (!best) return;
     Vector w(node.n_features(), 0.0);

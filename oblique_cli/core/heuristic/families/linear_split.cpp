@@ -107,9 +107,9 @@ class LinearSplit final : public Proposer {
   bool solve_by_cholesky(std::size_t size) {
     const auto at = [&](std::size_t i, std::size_t k) -> double& { return hessian_[i * size + k]; };
     for (std::size_t j = 0; j < size; ++j) {
-      const double own = at(j, j) - dot_columns(&at(j, 0), &at(j, 0), j);
-      if (!(own > 1e-12 * at(j, j))) return false;
-      at(j, j) = std::sqrt(own);
+      const double pivot = at(j, j) - dot_columns(&at(j, 0), &at(j, 0), j);
+      if (!(pivot > 1e-12 * at(j, j))) return false;
+      at(j, j) = std::sqrt(pivot);
       for (std::size_t i = j + 1; i < size; ++i)
         at(i, j) = (at(i, j) - dot_columns(&at(i, 0), &at(j, 0), j)) / at(j, j);
       checkpoint(j * size);

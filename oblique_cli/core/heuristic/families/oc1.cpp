@@ -15,20 +15,20 @@ class HillClimbing final : public Heuristic {
   explicit HillClimbing(const Options& options) : climb_(options) { axes_.add_axes(); }
 
   bool split(const Node& node, Split& out) override {
-    const bool found = search_.find(node, axes_, out);
-    if (!is_better(node, found ? node.search.front().winner() : Cut{})) return found;
+    const bool is_found = search_.find(node, axes_, out);
+    if (!is_better(node, is_found ? node.search.front().winner() : Cut{})) return is_found;
     out.normal.swap(better_.normal);
     out.threshold = better_.threshold;
     out.gain = node.search.gain(value_);
-    out.given = true;
+    out.is_final = true;
     return true;
   }
 
   // Its hyperplane, or else the axes.
   void propose(const Node& node, Candidates& candidates) override {
-    Split found;
-    if (split(node, found) && found.given)
-      candidates.add_hyperplane(std::move(found.normal), found.threshold);
+    Split climbed;
+    if (split(node, climbed) && climbed.is_final)
+      candidates.add_hyperplane(std::move(climbed.normal), climbed.threshold);
     else
       candidates.add_axes();
     node.search.restart();

@@ -18,9 +18,9 @@ class Union final : public Proposer {
   void propose(const Node& node, Candidates& candidates) override {
     for (const std::unique_ptr<Heuristic>& member : members_) {
       // A list of its own, because a member may ask what it has proposed so far.
-      Candidates own;
-      member->propose(node, own);
-      candidates.append(std::move(own));
+      Candidates member_candidates;
+      member->propose(node, member_candidates);
+      candidates.append(std::move(member_candidates));
     }
   }
   bool reads_stretches() const override {

@@ -85,7 +85,7 @@ class FamilyForest final : public ForestHeuristic {
   }
   void add(Proposal& proposal) const {
     proposal.planes.push_back({split_.normal, split_.threshold});
-    proposal.given = split_.given;
+    proposal.is_final = split_.is_final;
     proposal.keeps_axes = true;
   }
 

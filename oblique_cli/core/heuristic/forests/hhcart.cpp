@@ -35,7 +35,7 @@ class HhcartForest final : public ForestHeuristic {
     search_->begin(rows);
     search_spaces(*search_, rows, spread_, spaces_, 0, xu_);
     const Cut cut = search_->front().winner();
-    proposal.given = false;
+    proposal.is_final = false;
     if (cut.order >= 0) proposal.planes.push_back({normal_of(spaces_, node.x.m, cut.order), cut.threshold});
   }
 
@@ -48,18 +48,18 @@ class HhcartForest final : public ForestHeuristic {
     std::iota(pool_.begin(), pool_.end(), std::size_t{0});
     vectors_.clear();
     // Classes without spread, and eigenvectors without variance, are drawn in vain and do not count.
-    std::size_t kept = 0;
-    for (std::size_t at = 0; at < pool_.size() && kept < reflections_; ++at) {
+    std::size_t n_reflections = 0;
+    for (std::size_t at = 0; at < pool_.size() && n_reflections < reflections_; ++at) {
       std::swap(pool_[at], pool_[at + stream.below(pool_.size() - at)]);
       const std::size_t k = pool_[at] / per_class, which = pool_[at] % per_class;
       if (!moments_.covariance(rows, rows.first_row[k], rows.first_row[k + 1], covariance_)) continue;
       axes_.clear();
-      const int found =
+      const int n_axes =
           principal_axes(eigen_, covariance_.data(), static_cast<int>(m), 1e-10, -1.0, dominant_only_, axes_);
-      if (static_cast<int>(which) >= found) continue;
+      if (static_cast<int>(which) >= n_axes) continue;
       const auto first = axes_.begin() + static_cast<std::ptrdiff_t>(which * m);
       vectors_.insert(vectors_.end(), first, first + static_cast<std::ptrdiff_t>(m));
-      ++kept;
+      ++n_reflections;
     }
     spaces_.clear();
     add_reflections(vectors_, m, tau_, false, spaces_);
