@@ -85,6 +85,8 @@ OTHERS = {
     "ObliqueError",
     "ConfigError",
     "DataError",
+    "parameter",
+    "Declared",
 }
 
 

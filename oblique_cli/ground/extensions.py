@@ -2,7 +2,7 @@
 
 `papers/` holds trees over discrete features, hierarchies, PATHFINDER and the papers themselves. It is used as a plugin
 is: no module outside imports from it except by this list, and each module is loaded on first use
-(`tests/test_floors.py`).
+(`tests/test_floors.py`). Its public names are in `oblique_cli/__init__.pyi`.
 """
 
 from __future__ import annotations
@@ -33,26 +33,6 @@ COMMANDS = {
         ),
         "figures": (f"{PAPERS}.reproduction.figures_command.figures", "Draw figures of the papers again."),
     },
-}
-
-# Public name -> the module that has it.
-NAMES = {
-    "C45": f"{PAPERS}.discrete.c45",
-    "C45BaggingClassifier": f"{PAPERS}.discrete.c45_classifiers",
-    "C45Classifier": f"{PAPERS}.discrete.c45_classifiers",
-    "C45ForestClassifier": f"{PAPERS}.discrete.c45_classifiers",
-    "Discretizer": f"{PAPERS}.discrete.discretizing",
-    "AggregatedFourierTreeClassifier": f"{PAPERS}.discrete.fourier_classifiers",
-    "OrthogonalTreesClassifier": f"{PAPERS}.discrete.fourier_classifiers",
-    "ReconstructedFourierTreeClassifier": f"{PAPERS}.discrete.fourier_classifiers",
-    "HCEditClassifier": f"{PAPERS}.hierarchy.editing_classifiers",
-    "MultiEditClassifier": f"{PAPERS}.hierarchy.editing_classifiers",
-    "SupervisedClusteringEditClassifier": f"{PAPERS}.hierarchy.editing_classifiers",
-    "WilsonClassifier": f"{PAPERS}.hierarchy.editing_classifiers",
-    "NearestNeighborsClassifier": f"{PAPERS}.hierarchy.neighbors",
-    "AvalancheClustering": f"{PAPERS}.hierarchy.taxonomy_estimators",
-    "SupervisedTaxonomy": f"{PAPERS}.hierarchy.taxonomy_estimators",
-    "PathfinderClassifier": f"{PAPERS}.pathfinder.classifier",
 }
 
 # Folder of the published numbers, below the package.

@@ -1,9 +1,11 @@
-"""Modules that load when something in them is asked for: loading them takes longer than what is done with them."""
+"""Modules and public names that load on first use: loading them takes longer than what is done with them."""
 
 from __future__ import annotations
 
+import ast
 import sys
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -18,3 +20,18 @@ class Later(ModuleType):
         if sys.modules.get(self.__name__) is self:
             del sys.modules[self.__name__]
         return getattr(import_module(self.__name__), name)
+
+
+def names_in_stub(file: str) -> dict[str, str]:
+    """Return the names that a module's stub exports (`from MODULE import NAME as NAME`), each with its module.
+
+    file : `__file__` of the module; the stub lies beside it
+    """
+    imports = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8")).body
+    return {
+        alias.name: str(node.module)
+        for node in imports
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname
+    }

@@ -68,5 +68,8 @@ def test_the_readme_says_what_is_counted():
     rates = judging.rates()
     share = rates["identifier"].share_left_out
     said = " ".join((judging.STORED.parents[2] / "README.md").read_text(encoding="utf-8").split())
-    assert f"On {len(TABLES)} tables from packages no measurement was lost and {100 * share:.0f} % of the id columns" in said
+    assert (
+        f"On {len(TABLES)} tables from packages no measurement was lost and {100 * share:.0f} % of the id columns"
+        in said
+    )
     assert rates["measurement"].left_out == 0
