@@ -151,17 +151,13 @@ def refuse_one_tree(algorithm: str) -> None:
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.forest.base import ForestClassifier
 
-    forests = [name for name, known in ALGORITHMS.items() if _grows_trees_apart(known, ForestClassifier)]
+    forests = [name for name, known in ALGORITHMS.items() if issubclass(known.estimator, ForestClassifier)]
     if algorithm not in forests:
         ALGORITHMS[algorithm] if algorithm != "auto" else None  # UnknownName comes first
         raise click.UsageError(
             "--scheduler is for the trees of a forest, such as hhgdt_forest, or for a table that takes more than "
             "--memory; --workers without it are threads of this process, for any algorithm"
         )
-
-
-def _grows_trees_apart(algorithm: Any, forest: type[Any]) -> bool:
-    return isinstance(algorithm.made_by, type) and issubclass(algorithm.made_by, forest)
 
 
 @contextlib.contextmanager

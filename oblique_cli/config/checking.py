@@ -428,10 +428,10 @@ class _Checking:
 
     def cv(self, value: YamlValue) -> CVSpec:
         """Return the specification in `cv`; its keys are those of all schemes and those of its scheme."""
-        known = keys.cv()
         name = _scheme_of(value)
         if isinstance(name, str) and name not in SCHEMES and self.may_be_imported():
             return CVSpec()
+        known = self.known_of_cv(value, name)
         entries = self.entries(value, "cv", self.cv_keys(value, known))
         plain = {"scheme": name, **self.table(entries, "cv.", known)}
         tune: dict[str, Any] = {}
@@ -463,6 +463,12 @@ class _Checking:
         spec = CVSpec.from_plain(fields)
         options = {key: option for key, option in spec.options.items() if key in scheme.keys}
         return replace(spec, options=options)
+
+    def known_of_cv(self, value: YamlValue, name: Any) -> dict[str, Constraint]:
+        """Return the keys of the scheme `name` if a `cv` has no others, else those of all schemes."""
+        scheme = SCHEMES.get(name) if isinstance(name, str) else None
+        of_scheme = keys.cv([scheme] if scheme else None)
+        return of_scheme if isinstance(value.data, dict) and value.data.keys() <= {*of_scheme, "tune"} else keys.cv()
 
     def cv_keys(self, value: YamlValue, known: Iterable[str]) -> list[str]:
         """Return the keys that a `cv` may have: those of its scheme, and those of other schemes that it contains."""

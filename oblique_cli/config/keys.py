@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from oblique_cli.data.own.text import HEADERS
 from oblique_cli.data.plugin_datasets import FURTHER
 from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Real, Text
 from oblique_cli.ground.registry import Registry
-from oblique_cli.schemes import SCHEMES
+from oblique_cli.schemes import SCHEMES, Scheme
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,10 @@ TUNE: dict[str, Constraint] = {"folds": Integer(2), "metric": Text()}
 RANGE: dict[str, Constraint] = {"from": Real(), "to": Real(), "step": Real(0, open_low=True)}
 
 
-def cv() -> dict[str, Constraint]:
-    """Return every key of `cv` that some scheme takes, without `tune`; `Scheme.takes` says which ones."""
-    constraints: dict[str, Constraint] = {"scheme": Choice(tuple(SCHEMES))}
-    for scheme in SCHEMES.values():
+def cv(schemes: Iterable[Scheme] | None = None) -> dict[str, Constraint]:
+    """Return every key of `cv` that a scheme takes, without `tune`. schemes : those that count, None for all"""
+    constraints: dict[str, Constraint] = {"scheme": Choice(SCHEMES)}
+    for scheme in SCHEMES.values() if schemes is None else schemes:
         constraints |= scheme.takes()
     return constraints
 

@@ -10,25 +10,10 @@ from typing import Any, TypeVar
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators import machines
 from oblique_cli.estimators.aliases import Aliases, current_names, stored_name
-from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
-from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
-from oblique_cli.estimators.forest.heterogeneous import HeterogeneousForestClassifier
-from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
-from oblique_cli.estimators.forest.logistic_forest import LogisticForestClassifier
-from oblique_cli.estimators.forest.mpsvm import MPSVMForestClassifier
-from oblique_cli.estimators.forest.refined import TAOForestClassifier
-from oblique_cli.estimators.oblique import bottom_up
-from oblique_cli.estimators.oblique.clusters import Clustering
 from oblique_cli.estimators.oblique.heuristics import LIMIT, classifier_of
-from oblique_cli.estimators.oblique.logistic import LogisticModelTreeClassifier
-from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, no_native
 from oblique_cli.estimators.outside.known import task_of_class
-from oblique_cli.estimators.regression import linear_leaves
-from oblique_cli.estimators.regression.linear_tree import LinearModelTreeRegressor
-from oblique_cli.estimators.regression.pilot import PILOTRegressor
 from oblique_cli.foreign import error_text
 from oblique_cli.ground import extensions
 from oblique_cli.ground.constraints import Constraint, violation
@@ -67,7 +52,7 @@ class Algorithm(ABC):
     source          paper and section
     path_parameter  the parameter of which one fit, at its smallest value, answers every value; None if there is none
     compiled        whether fitting runs outside the interpreter lock, so that threads are of use
-    made_by         the class that `make` returns an instance of; "module:class" for one that is loaded when asked for
+    made_by         the class that `make` returns an instance of; "module:class" for one that is loaded on first use
     """
 
     name: str
@@ -79,9 +64,9 @@ class Algorithm(ABC):
     made_by: type[Any] | str
 
     @property
-    def __wrapped__(self) -> type[Any] | str:
+    def __wrapped__(self) -> type[Any]:
         """The class, so that the registry finds the file that an algorithm comes from."""
-        return self.made_by
+        return self.estimator
 
     @property
     def estimator(self) -> type[Any]:
@@ -89,7 +74,7 @@ class Algorithm(ABC):
         if not isinstance(self.made_by, str):
             return self.made_by
         module, _, name = self.made_by.partition(":")
-        cls: type[Any] = getattr(import_module(module), name)
+        cls: type[Any] = getattr(import_module(module, __package__), name)
         return cls
 
     @property
@@ -273,11 +258,15 @@ class BottomUp(Algorithm):
 
     def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
         """A range of K that holds nothing."""
+        from oblique_cli.estimators.oblique.bottom_up import inverted_range
+
         k = self.defaults | dict(params)
-        return bottom_up.inverted_range(self.name, k["min_components"], k["max_components"])
+        return inverted_range(self.name, k["min_components"], k["max_components"])
 
     def shared_work(self, params: Mapping[str, Any]) -> Hashable:
         """What decides the clusters."""
+        from oblique_cli.estimators.oblique.clusters import Clustering
+
         values = self.defaults | self.current(params)
         return tuple(values[name] for name in Clustering.__dataclass_fields__)
 
@@ -353,7 +342,7 @@ _BOTTOM_UP = (
         BOTTOM_UP,
         path_parameter=None,
         compiled=False,
-        made_by=bottom_up.HHBUTClassifier,
+        made_by=".oblique.bottom_up:HHBUTClassifier",
     ),
     BottomUp(
         "butif_svm",
@@ -362,7 +351,7 @@ _BOTTOM_UP = (
         BOTTOM_UP,
         path_parameter="cost",
         compiled=False,
-        made_by=bottom_up.BUTIFSVMClassifier,
+        made_by=".oblique.bottom_up:BUTIFSVMClassifier",
     ),
 )
 
@@ -390,14 +379,14 @@ _MACHINES = (
         "gepsvm",
         "GEPSVM",
         "Mangasarian & Wild (2006); Manwani & Sastry (2012), section IV",
-        machines.ProximalSVMClassifier,
+        ".machines:ProximalSVMClassifier",
     ),
     ready(
         MACHINE,
         "svm",
         "SVM",
         "Chang & Lin (2001), LIBSVM, in scikit-learn; Manwani & Sastry (2012), section IV",
-        machines.SupportVectorClassifier,
+        ".machines:SupportVectorClassifier",
     ),
 )
 
@@ -409,7 +398,7 @@ _LOGISTIC = (
         "lmt",
         "LMT",
         "Landwehr, Hall & Frank (2005)",
-        LogisticModelTreeClassifier,
+        ".oblique.logistic:LogisticModelTreeClassifier",
         compiled=True,
         unused=("leaf_penalty", "squares", "max_terms", "all_terms_price", "n_penalties", "surrogate", "max_sweeps"),
         base="gain_ratio",
@@ -427,13 +416,20 @@ _LOGISTIC = (
         "logistic_tree",
         "Logistic tree",
         "after Landwehr, Hall & Frank (2005)",
-        LogisticModelTreeClassifier,
+        ".oblique.logistic:LogisticModelTreeClassifier",
         compiled=True,
         unused=("steps",),
         models="ridge",
     ),
 )
-_TAO = ready(REFINED, "tao", "TAO", "Carreira-Perpinan & Tavallali (2018)", RefinedTreeClassifier, compiled=True)
+_TAO = ready(
+    REFINED,
+    "tao",
+    "TAO",
+    "Carreira-Perpinan & Tavallali (2018)",
+    ".oblique.refined:RefinedTreeClassifier",
+    compiled=True,
+)
 
 
 FOREST = ModelFamily("forests")
@@ -456,7 +452,7 @@ def _mpsvm_forests() -> list[FixedEstimator]:
             f"mp{base}_{letter}" if letter else base,
             f"MP{title}-{letter.upper()}" if letter else title,
             SOURCES.get(f"mp{base}" if letter else base, "Zhang & Suganthan (2014), sections II and III"),
-            MPSVMForestClassifier,
+            ".forest.mpsvm:MPSVMForestClassifier",
             compiled=True,
             unused=UNUSED[base] if letter else (*UNUSED[base], "delta"),
             base=base,
@@ -467,7 +463,7 @@ def _mpsvm_forests() -> list[FixedEstimator]:
     ]
 
 
-def _forest(name: str, title: str, source: str, estimator: type[Any], **fixed: Any) -> FixedEstimator:
+def _forest(name: str, title: str, source: str, estimator: str, **fixed: Any) -> FixedEstimator:
     return ready(FOREST, name, title, source, estimator, compiled=True, **fixed)
 
 
@@ -477,16 +473,23 @@ _REFINED = "Carreira-Perpinan & Zharmagambetov (2020)"
 _KATUWAL = "Katuwal, Suganthan & Zhang (2020)"
 _FORESTS = (
     *_mpsvm_forests(),
-    _forest("hhcart_forest", "HHCART forest", _FUTURE_WORK, HHCARTForestClassifier),
-    _forest("hhgdt_forest", "HHGDT forest", _BAGGED, BaggedForestClassifier, proposer="hhgdt"),
-    _forest("bagged_forest", "bagged oblique forest", "Breiman (1996); Ho (1998)", BaggedForestClassifier),
-    _forest("heterogeneous_forest", "heterogeneous oblique forest", _KATUWAL, HeterogeneousForestClassifier),
-    _forest("tao_forest", "TAO forest", _REFINED, TAOForestClassifier),
+    _forest("hhcart_forest", "HHCART forest", _FUTURE_WORK, ".forest.hhcart:HHCARTForestClassifier"),
+    _forest("hhgdt_forest", "HHGDT forest", _BAGGED, ".forest.bagged:BaggedForestClassifier", proposer="hhgdt"),
+    _forest(
+        "bagged_forest", "bagged oblique forest", "Breiman (1996); Ho (1998)", ".forest.bagged:BaggedForestClassifier"
+    ),
+    _forest(
+        "heterogeneous_forest",
+        "heterogeneous oblique forest",
+        _KATUWAL,
+        ".forest.heterogeneous:HeterogeneousForestClassifier",
+    ),
+    _forest("tao_forest", "TAO forest", _REFINED, ".forest.refined:TAOForestClassifier"),
     _forest(
         "logistic_forest",
         "logistic forest",
         "Breiman (1996), on trees after Landwehr, Hall & Frank (2005)",
-        LogisticForestClassifier,
+        ".forest.logistic_forest:LogisticForestClassifier",
     ),
 )
 
@@ -497,7 +500,7 @@ _BOOSTED = ready(
     "oblique_boosting",
     "oblique boosting",
     "Friedman (2001), on trees of any native heuristic",
-    ObliqueBoostingClassifier,
+    ".forest.boosting:ObliqueBoostingClassifier",
     compiled=True,
 )
 
@@ -510,7 +513,7 @@ _CHAPTER_2 = "Amalaman (2015), chapter 2"
 def _of_hyperplanes() -> list[FixedEstimator]:
     source = "Wickramarachchi (2015), section 3.5, on classes of Loh (2002)"
     refined = "Carreira-Perpinan & Tavallali (2018)"
-    made_by = "oblique_cli.estimators.regression.oblique_regressor:ObliqueTreeRegressor"
+    made_by = ".regression.oblique_regressor:ObliqueTreeRegressor"
     no_order = ("monotonic_cst",)  # refinement keeps none
     no_line = ("truncate",)  # a constant lies among its targets
     return [
@@ -550,20 +553,36 @@ def _of_hyperplanes() -> list[FixedEstimator]:
 
 _REGRESSION = (
     ready(
-        MODEL_TREE, "tprti_a", "TPRTI-A", f"{_CHAPTER_2}, algorithms 1 and 2", linear_leaves.TPRTIRegressor, variant="A"
+        MODEL_TREE,
+        "tprti_a",
+        "TPRTI-A",
+        f"{_CHAPTER_2}, algorithms 1 and 2",
+        ".regression.linear_leaves:TPRTIRegressor",
+        variant="A",
     ),
     ready(
-        MODEL_TREE, "tprti_b", "TPRTI-B", f"{_CHAPTER_2}, algorithms 1 and 3", linear_leaves.TPRTIRegressor, variant="B"
+        MODEL_TREE,
+        "tprti_b",
+        "TPRTI-B",
+        f"{_CHAPTER_2}, algorithms 1 and 3",
+        ".regression.linear_leaves:TPRTIRegressor",
+        variant="B",
     ),
-    ready(MODEL_TREE, "retis", "RETIS", f"Karalic (1992); {_CHAPTER_2}", linear_leaves.RETISRegressor),
-    ready(MODEL_TREE, "m5_style", "M5-style", f"Quinlan (1992); {_CHAPTER_2}", linear_leaves.M5StyleRegressor),
-    ready(MODEL_TREE, "pilot", "PILOT", "Raymaekers et al. (2024)", PILOTRegressor, compiled=True),
+    ready(MODEL_TREE, "retis", "RETIS", f"Karalic (1992); {_CHAPTER_2}", ".regression.linear_leaves:RETISRegressor"),
+    ready(
+        MODEL_TREE,
+        "m5_style",
+        "M5-style",
+        f"Quinlan (1992); {_CHAPTER_2}",
+        ".regression.linear_leaves:M5StyleRegressor",
+    ),
+    ready(MODEL_TREE, "pilot", "PILOT", "Raymaekers et al. (2024)", ".regression.pilot:PILOTRegressor", compiled=True),
     ready(
         MODEL_TREE,
         "linear_tree",
         "linear model tree",
         "nodes that go on from their parents after Landwehr et al. (2005)",
-        LinearModelTreeRegressor,
+        ".regression.linear_tree:LinearModelTreeRegressor",
         compiled=True,
     ),
     *_of_hyperplanes(),
@@ -572,7 +591,7 @@ _REGRESSION = (
         "cart_regression",
         "CART regression",
         "Breiman et al. (1984); scikit-learn",
-        "oblique_cli.estimators.regression.cart:CARTRegressor",
+        ".regression.cart:CARTRegressor",
     ),
 )
 
@@ -585,7 +604,7 @@ _NUMBERS = (
         "oblique_forest_regression",
         "oblique regression forest",
         "Breiman (2001), on classes of Loh (2002) and leaves of Quinlan (1992)",
-        "oblique_cli.estimators.forest.regression:ObliqueForestRegressor",
+        ".forest.regression:ObliqueForestRegressor",
         compiled=True,
     ),
     ready(
@@ -593,7 +612,7 @@ _NUMBERS = (
         "tao_forest_regression",
         "TAO regression forest",
         "Zharmagambetov & Carreira-Perpinan (2020), on trees grown by classes of Loh (2002)",
-        "oblique_cli.estimators.forest.refined_numbers:TAOForestRegressor",
+        ".forest.refined_numbers:TAOForestRegressor",
         compiled=True,
     ),
     ready(
@@ -601,7 +620,7 @@ _NUMBERS = (
         "oblique_boosting_regression",
         "oblique boosting of numbers",
         "Friedman (2001), on classes of Loh (2002)",
-        "oblique_cli.estimators.forest.boosting_regression:ObliqueBoostingRegressor",
+        ".forest.boosting_regression:ObliqueBoostingRegressor",
         compiled=True,
     ),
 )
@@ -706,10 +725,24 @@ def algorithm(
     return keep
 
 
-def _table() -> Registry[Algorithm]:
-    table: Registry[Algorithm] = Registry("algorithm", "oblique list algorithms", _fault)
-    for name, proposer in PROPOSERS.items():
-        table.register(name)(TopDown.of(name, proposer))
+class AlgorithmTable(Registry[Algorithm]):
+    """Algorithms by name. Every registered heuristic is one, made on first use."""
+
+    def find(self, name: str) -> Algorithm | None:
+        with self._lock:
+            if name not in self._things and (proposer := PROPOSERS.find(name)):
+                self._things[name] = TopDown.of(name, proposer)
+        return super().find(name)
+
+    def _all(self) -> dict[str, Algorithm]:
+        if self._doors and not self._opening:
+            heuristics = {name: self[name] for name in PROPOSERS}
+            self._things = heuristics | self._things
+        return super()._all()
+
+
+def _table() -> AlgorithmTable:
+    table = AlgorithmTable("algorithm", "oblique list algorithms", _fault)
     models = (*_BOTTOM_UP, _TAO, *_LOGISTIC, *_FORESTS, _BOOSTED, *_REGRESSION, *_NUMBERS)
     for algorithm in (*models, *_MACHINES):
         table.register(algorithm.name)(algorithm)
@@ -736,10 +769,14 @@ def heuristic(name: str) -> Callable[[P], P]:
 
 
 def take_up_proposers() -> None:
-    """Give heuristics that were registered since the table was made their place in it."""
-    for name, proposer in PROPOSERS.items():
-        if name not in ALGORITHMS:
-            ALGORITHMS.register(name)(TopDown.of(name, proposer))
+    """Make algorithms of heuristics that were registered since the last call."""
+    for name in PROPOSERS:
+        ALGORITHMS.find(name)
+
+
+def is_outside(name: str) -> bool:
+    """Whether the name of an algorithm is a class of another library."""
+    return "." in name and name not in ALGORITHMS
 
 
 def task_of(name: str) -> str:

@@ -16,17 +16,13 @@ from scipy.sparse import csr_matrix, hstack
 from sklearn.utils.validation import check_is_fitted
 
 import oblique_cli
-from oblique_cli.drawing.diagram import drawn
-from oblique_cli.drawing.page import PageData, page
-from oblique_cli.drawing.scene import FIRST, WHOLE, scene_of
-from oblique_cli.drawing.svg import drawing, style_sheet
-from oblique_cli.drawing.view import TreeView, text_of, unbroken, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nodes import Indicator
-from oblique_cli.tree.describe import export_text
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # drawings and texts load on first use: a fit needs none
     from matplotlib.figure import Figure
+
+    from oblique_cli.drawing.view import TreeView
 
 Array = NDArray[np.float64]
 Names = Sequence[str] | NDArray[Any] | None
@@ -62,6 +58,8 @@ class TreeKind(ABC):
 
     def _text_of(self, tree: Any, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
         """Return the rules of a tree, by default one of hyperplanes."""
+        from oblique_cli.tree.describe import export_text
+
         return export_text(tree, features, classes, precision)
 
     def _view_of(
@@ -74,6 +72,8 @@ class TreeKind(ABC):
         rows: TrainingRows,
     ) -> TreeView:
         """Return what a drawing shows of a tree, by default one of hyperplanes. rows : as `SingleTree.view` has them"""
+        from oblique_cli.drawing.view import view_of
+
         return view_of(tree, features, classes, title=title, precision=precision, rows=rows)
 
     @property
@@ -131,6 +131,9 @@ class SingleTree(TreeKind):
 
         feature_names : (p,) names; class_names : (C,) names, of classes only; precision : significant digits
         """
+        from oblique_cli.drawing.page import PageData, page
+        from oblique_cli.drawing.view import text_of
+
         view = self.view(feature_names, class_names, precision, type(self).__name__)
         rules = self.export_text(feature_names, class_names, precision) if view.classes else text_of(view)
         levels = {j: [str(level) for level in known] for j, known in getattr(self, "levels_", {}).items()}
@@ -150,6 +153,9 @@ class SingleTree(TreeKind):
         """The box with the tree below it, of a large tree the first levels; the box alone before a fit."""
         if not hasattr(self, "tree_"):
             return box
+        from oblique_cli.drawing.scene import FIRST, WHOLE, scene_of
+        from oblique_cli.drawing.svg import drawing, style_sheet
+
         view = self.view().cut(None if self.n_leaves_ <= WHOLE else FIRST)
         scope = f"{NOTEBOOK} "
         styles = f"<style>{style_sheet(f'.{scope}')}.{scope}{{ max-height: 40em; overflow: auto; }}</style>"
@@ -186,6 +192,8 @@ class SingleTree(TreeKind):
 
         Parameters are those of `export_text`. ConfigError for more than 200 leaves, or without matplotlib.
         """
+        from oblique_cli.drawing.diagram import drawn
+
         return drawn(self.view(feature_names, class_names, precision, title))
 
     def view(
@@ -201,6 +209,8 @@ class SingleTree(TreeKind):
         rows : the training rows (n, p) and their class codes (n,), for counts and histograms that the tree lacks
         Other parameters are those of `plot`.
         """
+        from oblique_cli.drawing.view import unbroken
+
         check_is_fitted(self)
         features = [unbroken(name) for name in self._feature_names(feature_names)]
         return self._view_of(self.tree_, features, self._class_names(class_names), precision, title, rows)
@@ -260,6 +270,9 @@ class SeveralTrees(TreeKind):
 
         Other parameters are those of `export_text`. ConfigError for more than 200 leaves, or without matplotlib.
         """
+        from oblique_cli.drawing.diagram import drawn
+        from oblique_cli.drawing.view import unbroken
+
         check_is_fitted(self)
         features = [unbroken(name) for name in self._feature_names(feature_names)]
         classes = self._class_names(class_names)

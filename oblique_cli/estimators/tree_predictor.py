@@ -5,19 +5,20 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from oblique_cli.drawing.view import TreeView, view_of
 from oblique_cli.estimators.fitted import LogProbabilities, SingleTree, TrainingRows
 from oblique_cli.estimators.n_jobs import threads_of
-from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.importances import gini_decreases_by_feature, ranges_of
 from oblique_cli.tree.structure import Tree
+
+if TYPE_CHECKING:
+    from oblique_cli.drawing.view import TreeView
 
 Array = NDArray[np.float64]
 
@@ -77,6 +78,8 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
         return gini_decreases_by_feature(self.tree_, self._ranges)[None]
 
     def _text_of(self, tree: Tree, features: Sequence[str], classes: Sequence[str], precision: int) -> str:
+        from oblique_cli.tree.describe import export_text
+
         return export_text(tree, features, classes, precision, self._level_names())
 
     def _view_of(
@@ -88,6 +91,8 @@ class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
         title: str,
         rows: TrainingRows,
     ) -> TreeView:
+        from oblique_cli.drawing.view import view_of
+
         levels = self._level_names()
         rows = None if rows is None else (self.tree_rows(rows[0]), rows[1])
         return view_of(tree, features, classes, title=title, precision=precision, level_names=levels, rows=rows)

@@ -26,7 +26,6 @@ from typing import Any, Protocol
 
 from oblique_cli import schemes
 from oblique_cli.data import catalogue
-from oblique_cli.data.csv_text import csv_text
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
 from oblique_cli.evaluation import published
@@ -34,7 +33,6 @@ from oblique_cli.evaluation.metrics import METRICS, READ, SHOWN, NotMeasured, Un
 from oblique_cli.evaluation.metrics import chosen as checked
 from oblique_cli.evaluation.published import Published
 from oblique_cli.evaluation.tree_notes import edge_notes, pruning_notes
-from oblique_cli.ground.latex_text import escaped
 from oblique_cli.ground.nouns import NO_INFORMATION_ERROR, AlgorithmSpec, Experiment, Row
 from oblique_cli.ground.registry import Registry, fault_of_function
 
@@ -259,9 +257,10 @@ def _matrix_grid(line: Line, name: str) -> TextGrid:
 # -- from rows to lines ------------------------------------------------------------------------------------------------
 
 
-def method_titles() -> dict[str, str]:
-    """Return how tables call each algorithm: "hhgdt" -> "HHGDT"."""
-    return {name: ALGORITHMS[name].title for name in (*ALGORITHMS, *ALGORITHMS.former)}
+def method_titles(names: Iterable[str] | None = None) -> dict[str, str]:
+    """Return how tables call each algorithm: "hhgdt" -> "HHGDT". names : of those that count, None for all"""
+    names = (*ALGORITHMS, *ALGORITHMS.former) if names is None else names
+    return {name: ALGORITHMS[name].title for name in names if name in ALGORITHMS}
 
 
 def method_of(algorithm: AlgorithmSpec, titles: Mapping[str, str]) -> str:
@@ -282,7 +281,8 @@ def table_of(
     remarks : further notes below the table, see `Store.remarks`
     """
     notes, rows = {spec.name: catalogue.remark(spec) for spec in experiment.datasets}, list(rows)
-    table = summarize(rows, experiment, titles=method_titles(), dataset_notes=notes, metrics=metrics)
+    titles = method_titles(name for spec in experiment.algorithms for name in (spec.name, spec.id))
+    table = summarize(rows, experiment, titles=titles, dataset_notes=notes, metrics=metrics)
     return replace(table, notes=(*table.notes, *pruning_notes(experiment), *edge_notes(experiment, rows), *remarks))
 
 
@@ -798,6 +798,8 @@ def _grid(grid: TextGrid, style: str, escape: Callable[[str], str], best: str = 
 @FORMATS.register("csv")
 def _csv(sheet: Sheet) -> str:
     names = list(sheet.records[0])
+    from oblique_cli.data.csv_text import csv_text
+
     return csv_text([names, *([record.get(name, "") for name in names] for record in sheet.records)])
 
 
@@ -866,5 +868,7 @@ LATEX_MARKS = {
 
 
 def _latex_escape(text: str) -> str:
+    from oblique_cli.ground.latex_text import escaped
+
     text = re.sub(r"(?<!\w)-(?=\d)", "−", _one_line(text))  # a minus sign is not a hyphen
     return escaped(text, LATEX_MARKS)

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from oblique_cli import schemes
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.estimators.algorithms import ALGORITHMS, task_of
+from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, is_outside, task_of
 from oblique_cli.estimators.encoding import n_columns, prepared
-from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm, is_outside
 from oblique_cli.evaluation import metrics
 from oblique_cli.experiments import digests
 from oblique_cli.ground import seeds
@@ -65,6 +64,15 @@ def _measured(experiment: Experiment) -> dict[str, list[str]]:
     return {"metrics": list(names)} if names else {}
 
 
+def algorithm_of(spec: AlgorithmSpec) -> Algorithm:
+    """Return the algorithm of a configuration: one of the table, or a class of another library."""
+    if not is_outside(spec.name):
+        return ALGORITHMS[spec.name]
+    from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm
+
+    return OutsideAlgorithm.of(spec)
+
+
 def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, imports: bool = True) -> None:
     """Raise ConfigError or DataError for a setting that would fail every fold on `dataset`, read by `spec`.
 
@@ -96,7 +104,7 @@ def check(experiment: Experiment, spec: DatasetSpec, dataset: Dataset, imports: 
     n_features = n_columns(dataset, spec)
     for algorithm in experiment.algorithms:
         if is_outside(algorithm.name):
-            outside = OutsideAlgorithm.of(algorithm)
+            outside: Any = algorithm_of(algorithm)
             for params in algorithm.candidates():
                 prepared(outside.make(**params), dataset, spec)
                 if imports:

@@ -10,7 +10,7 @@ import numpy as np
 
 from oblique_cli import schemes
 from oblique_cli.errors import ConfigError, DataError, StoreError
-from oblique_cli.estimators.outside.algorithm import is_outside
+from oblique_cli.estimators.algorithms import is_outside
 from oblique_cli.experiments import jobs as jobs_of
 from oblique_cli.experiments.running import Case, fitted, load_datasets
 from oblique_cli.experiments.store import Run

@@ -97,25 +97,44 @@ class Registry(Mapping[str, T]):
         self._things: dict[str, T] = {}
         self.former: dict[str, str] = {}  # names that things had before -> those they have
         self._doors: tuple[str, ...] = ()
+        self._empty = ""
         self._opening = False
         self._lock = threading.RLock()
 
-    def wait_for(self, modules: Iterable[str]) -> None:
-        """Have modules imported, which register more, as soon as the registry is asked for anything."""
+    def wait_for(self, modules: Iterable[str], empty: str = "") -> None:
+        """Have modules imported, which register more: that of a name when the name is needed, all for a list.
+
+        empty : what is wrong with a module that registers nothing, as it follows its file; "" if it may
+        """
         self._doors += tuple(modules)
+        self._empty = empty
+
+    def _open(self, modules: Iterable[str]) -> None:
+        with self._lock:  # other threads wait until everything is there
+            if not self._opening:  # what is being imported asks as well, and gets what there is so far
+                self._opening = True
+                try:
+                    for module in modules:
+                        import_module(module)
+                finally:
+                    self._opening = False
+
+    def find(self, name: str) -> T | None:
+        """Return the thing of a name that is registered here, or in a waiting module that is called like it."""
+        if name not in self._things:
+            self._open(module for module in self._doors if module.rpartition(".")[2] == name)
+        return self._things.get(name)
 
     def _all(self) -> dict[str, T]:
-        """Everything there is, by name."""
-        if self._doors:
-            with self._lock:  # other threads wait until everything is there
-                if not self._opening:  # what is being imported asks as well, and gets what there is so far
-                    self._opening = True
-                    try:
-                        for module in self._doors:
-                            import_module(module)
-                        self._doors = ()
-                    finally:
-                        self._opening = False
+        """Everything there is, by name, in the order of the modules."""
+        if self._doors and not self._opening:
+            with self._lock:
+                self._open(self._doors)
+                order = {module: i for i, module in enumerate(self._doors)}
+                things = sorted(
+                    self._things.items(), key=lambda item: order.get(getattr(item[1], "__module__", ""), -1)
+                )
+                self._things, self._doors = dict(things), ()
         return self._things
 
     def register(self, name: str) -> Callable[[T], T]:
@@ -149,9 +168,14 @@ class Registry(Mapping[str, T]):
         except Exception as error:
             return f"is broken ({error_text(error)})"
 
+    def _lookup(self, name: str) -> T:
+        name = self.current(name)
+        thing = self.find(name)
+        return self._all()[name] if thing is None else thing
+
     def __getitem__(self, name: str) -> T:
         try:
-            return self._all()[self.current(name)]
+            return self._lookup(name)
         except KeyError:
             hint = close_matches(str(name), self._all()) or f" Known: {', '.join(sorted(self._all()))}."
             listed = f" ({self.listed_by})" if self.listed_by else ""
@@ -159,11 +183,14 @@ class Registry(Mapping[str, T]):
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the thing or `default`; Mapping.get expects KeyError, and __getitem__ raises UnknownName."""
-        return self._all().get(self.current(name), default)
+        try:
+            return self._lookup(name)
+        except KeyError:
+            return default
 
     def __contains__(self, name: object) -> bool:
         # Mapping.__contains__ expects KeyError, and __getitem__ raises UnknownName.
-        return name in self._all() or name in self.former
+        return (isinstance(name, str) and self.find(name) is not None) or name in self._all() or name in self.former
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())

@@ -1,4 +1,4 @@
-"""Split heuristics, one a file. Importing this package registers every module beside it without a leading underscore.
+"""Split heuristics, one a file. Every module beside this one without a leading underscore registers its own when used.
 
 To add one: a file here with a `Proposer` subclass under `@PROPOSERS.register("name")`. It is then an algorithm of the
 command line, a tunable estimator and a row in every contract test. `axis_parallel.py` is the shortest example.
@@ -6,8 +6,11 @@ Random numbers come from `node.rng()` only, never from a generator that lives lo
 """
 
 import pkgutil
-from importlib import import_module
 
-for _module in pkgutil.iter_modules(__path__):
-    if not _module.name.startswith("_"):
-        import_module(f"{__name__}.{_module.name}")
+from oblique_cli.tree.splitting import PROPOSERS
+
+PROPOSERS.wait_for(
+    (f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__) if module.name[0] != "_"),
+    empty="no heuristic is registered: put a subclass of Proposer under @PROPOSERS.register, or begin the name of the "
+    "file with an underscore",
+)

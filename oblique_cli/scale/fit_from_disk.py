@@ -176,7 +176,7 @@ def _with_least_leaf(plan: Plan, who: Asker, estimator: Any) -> Plan:
 
 def _estimator(algorithm: str, params: dict[str, Any], seed: int) -> Any:
     known = ALGORITHMS[algorithm]
-    if isinstance(known.made_by, type) and issubclass(known.made_by, BaggedForestClassifier):
+    if issubclass(known.estimator, BaggedForestClassifier):
         forest = make(algorithm, random_state=seed, **params)
         forest_from_disk.refuse(algorithm, forest)
         return forest

@@ -1,6 +1,6 @@
 """How rows are divided into training, pruning, tuning and test rows: one scheme a file.
 
-Importing this package registers every module beside it without a leading underscore. To add a scheme: a file here with
+Every module beside this one without a leading underscore registers its own when used. To add a scheme: a file here with
 a `Scheme` subclass under `@scheme("name")`, its `places` and its `draw`. It is then a value of `cv.scheme`, listed,
 checked by `oblique validate` and in the schema for editors. `monte_carlo.py` is the shortest example.
 
@@ -15,9 +15,7 @@ run; each tuning pair i has pruning rows from ("tuning pruning", ..., i).
 """
 
 import pkgutil
-from importlib import import_module
 
-from oblique_cli.errors import ConfigError
 from oblique_cli.schemes._folds import check, expected_places, folds, places, repetition
 from oblique_cli.schemes._scheme import NESTED, SCHEMES, SHARED, Scheme, is_stratified, named, scheme
 
@@ -36,11 +34,8 @@ __all__ = [
     "scheme",
 ]
 
-for _module in pkgutil.iter_modules(__path__):
-    if not _module.name.startswith("_"):
-        _loaded = import_module(f"{__name__}.{_module.name}")
-        if _loaded.__name__ not in {type(_registered).__module__ for _registered in SCHEMES.values()}:
-            raise ConfigError(
-                f"{_loaded.__file__}: no scheme is registered: put a subclass of Scheme under @scheme, or begin the "
-                "name of the file with an underscore."
-            )
+SCHEMES.wait_for(
+    (f"{__name__}.{module.name}" for module in pkgutil.iter_modules(__path__) if module.name[0] != "_"),
+    empty="no scheme is registered: put a subclass of Scheme under @scheme, or begin the name of the file with an "
+    "underscore",
+)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, ModelFamily
+from oblique_cli.estimators.algorithms import Algorithm, ModelFamily, is_outside
 from oblique_cli.estimators.outside.estimator import OutsideEstimator
 from oblique_cli.estimators.outside.known import CLASSES, nested_class, refused, task_of_class
 from oblique_cli.estimators.outside.process import START, own_process
@@ -65,11 +65,6 @@ def _check(path: str, params: str) -> None:
     own_process().ask("check", START, path=path, params=json.loads(params))
 
 
-def is_outside(name: str) -> bool:
-    """Whether the name of an algorithm is a class of another library."""
-    return "." in name and name not in ALGORITHMS
-
-
 def is_foreign(spec: AlgorithmSpec) -> bool:
     """Whether an algorithm is, or has in its parameters, what a configuration may name only where the user said so."""
     if not is_outside(spec.name):
@@ -88,8 +83,3 @@ def _needs_code(path: str, params: Mapping[str, Any], entries: Iterable[tuple[st
         if nested and _needs_code(nested, inner, inner.items()):
             return True
     return False
-
-
-def algorithm_of(spec: AlgorithmSpec, table: Mapping[str, Algorithm] = ALGORITHMS) -> Algorithm:
-    """Return the algorithm of a configuration: one of the table, or a class of another library."""
-    return OutsideAlgorithm.of(spec) if is_outside(spec.name) else table[spec.name]

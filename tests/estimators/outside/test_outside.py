@@ -20,8 +20,9 @@ from sklearn.utils import all_estimators
 from waiting import wait_until
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import is_outside
 from oblique_cli.estimators.outside import building, known
-from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm, is_outside
+from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm
 from oblique_cli.estimators.outside.estimator import OutsideEstimator
 from oblique_cli.estimators.outside.process import Crashed, OutOfMemory, OutOfTime, own_process, size
 from oblique_cli.ground.nouns import AlgorithmSpec
