@@ -40,7 +40,13 @@ MODES: dict[str, tuple[list[str], list[str], list[str]]] = {
     "thread": (
         ["-fsanitize=thread", "-DOBLIQUE_NO_CLONES"],
         ["libtsan.so", "libstdc++.so"],
-        ["tests/estimators/forest", "tests/tree/test_growing.py", "-k", "thread or jobs or workers"],
+        [
+            "tests/estimators/forest",
+            "tests/estimators/test_every_estimator.py",
+            "tests/tree/test_growing.py",
+            "-k",
+            "thread or jobs or workers",
+        ],
     ),
 }
 # What a sanitizer must find, or it finds nothing: a read beyond an array, and a race.

@@ -766,11 +766,6 @@ def test_the_greedy_tree_of_table_1_2_has_5_leaves_and_a_worse_first_split_leads
     assert sum(grow("axis_parallel", X[side], y[side], 2, **options).n_leaves for side in (low, ~low)) == 4
 
 
-def test_the_package_lists_the_criteria_of_the_thesis():
-    assert set(CRITERION_NAMES) == {"gini", "entropy", "twoing", "max_minority", "sum_minority"}
-    assert set(PROPOSERS) >= {"axis_parallel", "hhcart_a", "hhcart_d", "gdt", "hhgdt"}
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [

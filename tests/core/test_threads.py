@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contracts import assert_same_tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -100,16 +99,6 @@ def test_a_chain_of_nodes_is_no_chain_of_calls():
     one, two = (grow_top_down(X, y, 2, PROPOSERS["axis_parallel"](), n_threads=k) for k in (1, 2))
     assert one.depth == n - 2
     assert_same_bits(two, one)
-
-
-def test_n_jobs_of_an_estimator_changes_nothing_else():
-    X, y = table(3000, 4, 3, "numbers")
-    one = make("hhcart_d", random_state=0).fit(X, y)
-    for n_jobs in (2, -1, -2):
-        several = make("hhcart_d", random_state=0).set_params(n_jobs=n_jobs).fit(X, y)
-        assert_same_tree(several.tree_, one.tree_)
-        assert_same_bits(several.tree_, one.tree_)
-        np.testing.assert_array_equal(several.predict_proba(X), one.predict_proba(X))
 
 
 def test_n_jobs_must_not_be_0_and_is_no_parameter_of_an_experiment():

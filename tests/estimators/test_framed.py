@@ -7,17 +7,15 @@ import pickle
 from functools import cache
 from typing import Any
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from cli_support import oblique
 from sklearn.base import clone
-from sklearn.inspection import permutation_importance
 from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import oblique_cli
-from oblique_cli import BaggedForestClassifier, ConformalClassifier, ConformalRegressor, export, load, save
+from oblique_cli import BaggedForestClassifier, export, load, save
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators import framed
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
@@ -146,14 +144,6 @@ def test_importances_are_those_of_the_columns_of_the_frame(name):
     assert ours.feature_importances_.sum() == pytest.approx(1.0)
 
 
-def test_permutation_importances_shuffle_columns_of_the_frame():
-    X = frame()
-    forest = small("hhgdt_forest").fit(X, answers("hhgdt_forest", X))
-    found = forest.permutation_importances(X, answers("hhgdt_forest", X), n_repeats=2)
-    plain = permutation_importance(forest, X, answers("hhgdt_forest", X), n_repeats=2, random_state=0).importances_mean
-    assert found.tolist() == plain.tolist() and len(found) == 5 and found.max() > 0.0
-
-
 @pytest.mark.parametrize("name", ["hhgdt_forest", "oblique_forest_regression", "oblique_boosting", "logistic_forest"])
 def test_weights_count_in_medians_and_rows_of_weight_0_are_not_there(name):
     X, y = frame(), answers(name, frame())
@@ -223,13 +213,6 @@ def test_an_order_is_that_of_a_column_of_the_frame():
         BaggedForestClassifier(monotonic_cst=[0] * 9).fit(X, y)
 
 
-def test_an_order_that_the_rows_contradict_is_told_with_the_name_of_the_column():
-    X = frame().assign(width=np.linspace(0.0, 1.0, N))
-    forest = BaggedForestClassifier("axis_parallel", n_estimators=3, random_state=0, monotonic_cst={"width": -1})
-    with pytest.warns(UserWarning, match="never rises as 'width' grows"):
-        forest.fit(X[["color", "width"]], np.arange(N) > N // 2)
-
-
 # ---- which columns hold what -----------------------------------------------------------------------------------------
 
 
@@ -261,15 +244,6 @@ def test_a_column_without_a_cell_says_nothing():
     assert found.transform(pd.DataFrame({"x": [3.0], "none": [5.0], "never": [np.nan], "word": ["a"]})).tolist() == [
         [3.0, 5.0, 0.0, 0.0]
     ]
-
-
-def test_names_of_columns_that_are_no_texts_are_as_elsewhere():
-    assert small("hhgdt_forest").fit(pd.DataFrame({0: ["a", "b"] * 6, 1: range(12)}), [0, 1] * 6).encoding_.names == (
-        "x1",
-        "x2",
-    )
-    with pytest.raises(ConfigError, match="must be 5 names"):
-        small("hhgdt_forest").fit(frame(), answers("hhgdt_forest", frame())).encoding_.get_feature_names_out(["a"])
 
 
 # ---- what is refused -------------------------------------------------------------------------------------------------
@@ -319,13 +293,6 @@ def test_what_cannot_be_encoded_is_refused_in_a_sentence():
             fitted.predict(wrong)
 
 
-def test_an_array_of_the_same_columns_is_read_like_the_frame():
-    X, y = frame(), answers("hhgdt_forest", frame())
-    fitted = small("hhgdt_forest").fit(X, y)
-    with pytest.warns(UserWarning, match="does not have valid feature names"):
-        assert fitted.predict(X.to_numpy(dtype=object)).tolist() == fitted.predict(X).tolist()
-
-
 # ---- in the company of scikit-learn ----------------------------------------------------------------------------------
 
 
@@ -338,23 +305,6 @@ def test_searches_and_folds_take_frames(name):
     assert clone(own).get_params() == own.get_params() and not hasattr(clone(own), "forest_")
     assert clone(own).encoding_ is None
     assert_same(said(pickle.loads(pickle.dumps(own)), later()), said(own, later()))
-
-
-def test_a_forest_that_grows_on_workers_is_the_same():
-    X, y = frame(), answers("hhgdt_forest", frame())
-    with joblib.parallel_config("threading", n_jobs=2):
-        ours = small("hhgdt_forest").fit(X, y)
-    assert_same(said(ours, X), said(small("hhgdt_forest").fit(X, y), X))
-
-
-def test_conformal_wrappers_hand_frames_on():
-    X, y = frame(), answers("hhgdt_forest", frame())
-    sets = ConformalClassifier(small("hhgdt_forest"), 0.8, folds=3, random_state=0)
-    hand = clone(sets).fit(by_hand(X, X), y)
-    assert hand.predict_set(by_hand(X, X)).shape == sets.fit(X, y).predict_set(X).shape == (N, 2)
-    assert sets.estimator_.encoding_ is not None and sets.predict(X).tolist() == hand.predict(by_hand(X, X)).tolist()
-    intervals = ConformalRegressor(small("oblique_forest_regression"), 0.8, calibration="split", random_state=0)
-    assert intervals.fit(X, answers("oblique_forest_regression", X)).predict_interval(later()).shape == (40, 2)
 
 
 # ---- files, exports, and the command line ----------------------------------------------------------------------------
@@ -457,11 +407,3 @@ def test_a_column_that_is_called_like_a_target_is_saved(tmp_path):
     y = answers("hhgdt_forest", frame())
     save(small("hhgdt_forest").fit(X, y), tmp_path / "m.json", X)
     assert load(tmp_path / "m.json").columns.target == "class__"
-
-
-def test_classes_by_the_names_of_algorithms_are_saved_too(tmp_path):
-    X, y = frame(), answers("hhgdt_forest", frame())
-    made = oblique_cli.HHGDTForestClassifier(n_estimators=3, random_state=1).fit(X, y)
-    save(made, tmp_path / "m.json", X)
-    again = load(tmp_path / "m.json")
-    assert again.algorithm == "hhgdt_forest" and again.predict(X).tolist() == made.predict(X).tolist()

@@ -11,12 +11,9 @@ import pandas as pd
 import pytest
 from cli_support import call
 from contracts import ALGORITHM_NAMES, PRUNING_NAMES, QUICK, assert_same_tree, real_set
-from covering import few
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import gains
-from sklearn.utils import get_tags
-from sklearn.utils.estimator_checks import check_estimator
 from tree_support import tree_of
 
 import oblique_cli
@@ -26,7 +23,6 @@ from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.missing_values import medians
 from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
-from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import DatasetSpec
@@ -145,17 +141,6 @@ def test_missingness_that_tells_the_class_is_learned():
         assert make(name, missing="impute", max_depth=3, random_state=0).fit(X[:200], y[:200]).n_leaves_ > 2
 
 
-def test_missingness_counts_together_with_values():
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(600, 3))
-    lacks = rng.random(600) < 0.3
-    y = np.where(lacks, 1, X[:, 0] + X[:, 1] > 0).astype(int)  # missing: 1; else a slanted line
-    X[lacks, 0] = np.nan
-    model = make("hhcart_a", missing="learn", random_state=0).fit(X[:400], y[:400])
-    assert model.score(X[400:], y[400:]) > 0.95
-    assert (model.predict(X[400:])[lacks[400:]] == 1).all()
-
-
 def test_a_feature_that_a_hyperplane_does_not_use_may_be_missing():
     X = np.array([[0.0, 5.0], [1.0, 6.0], [2.0, 5.5], [3.0, 7.0], [4.0, np.nan], [-1.0, np.nan]])
     y = np.array([0, 0, 1, 1, 1, 0])
@@ -210,12 +195,6 @@ def test_weight_two_is_a_doubled_row_and_the_scale_of_weights_is_nothing(name):
     np.testing.assert_allclose(weighted.counts, doubled.counts, rtol=1e-12)
 
 
-def test_no_child_is_lighter_than_the_least_leaf():
-    X, y = with_gaps(200, seed=8)
-    tree = make("hhcart_a", missing="learn", min_leaf=9).fit(X, y).tree_
-    assert tree.n_leaves > 2 and tree.n_rows.min() >= 9
-
-
 # learn: rows through the tree
 
 
@@ -238,14 +217,6 @@ def test_the_compiled_walk_is_the_definition(name):
         assert total == sum(member.labels[leaf_of(member, x)] != c for x, c in zip(new, codes, strict=True))
 
 
-def test_training_counts_are_those_of_the_rows_that_arrive():
-    X, y = with_gaps(150, 4, 0.25, seed=11)
-    tree = make("hhcart_a", missing="learn").fit(X, y).tree_
-    leaves = tree.apply(X)
-    for leaf in np.flatnonzero(tree.is_leaf):
-        np.testing.assert_array_equal(tree.counts[leaf], np.bincount(y[leaves == leaf], minlength=2))
-
-
 @pytest.mark.parametrize("missing", ["learn", "impute"])
 @pytest.mark.parametrize("pruning", PRUNING_NAMES)
 def test_every_pruning_takes_rows_with_gaps(pruning, missing):
@@ -255,15 +226,6 @@ def test_every_pruning_takes_rows_with_gaps(pruning, missing):
     pruned = make("hhcart_d", pruning=pruning, ccp_alpha=0.01, **options).fit(X, y)
     assert pruned.n_leaves_ <= full.n_leaves_ and pruned.score(X, y) > 0.6
     assert (pruned.tree_.missing_left is None) == (missing == "impute")
-
-
-def test_a_path_over_epsilon_is_that_of_separate_fits():
-    X, y = with_gaps(150, seed=13)
-    values = [0.0, 0.1, 0.3]
-    path = make("hhgdt", epsilon=0.0, missing="learn", random_state=0).fit(X, y).predict_path(X, values)
-    for column, value in zip(path.T, values, strict=True):
-        one = make("hhgdt", epsilon=value, missing="learn", random_state=0).fit(X, y)
-        np.testing.assert_array_equal(one.predict(X), column)
 
 
 def test_words_and_numbers_may_both_be_missing():
@@ -441,17 +403,6 @@ def test_native_growth_of_missing_values_is_refused_and_elsewhere_taken():
     native = make("hhcart_a", missing="learn", engine="native").fit(np.nan_to_num(X), y)
     assert native.apply(X).tolist() == [leaf_of(native.tree_, x) for x in X]
     assert make("hhcart_a", missing="impute", engine="native").fit(X, y).n_leaves_ > 1
-
-
-@pytest.mark.sample(3)
-@few(1, name=["hhcart_a", "axis_parallel", "hhgdt", "quest"], missing=["auto", "error", "impute", "learn"])
-def test_the_estimator_checks_pass_and_the_tag_is_right(name, missing):
-    model = make(name, missing=missing)
-    assert get_tags(model).input_tags.allow_nan == (missing in ("impute", "learn"))
-    results = check_estimator(model, on_fail=None, on_skip=None)
-    assert not [(r["check_name"], str(r["exception"])) for r in results if r["status"] == "failed"]
-    assert not get_tags(BottomUpTreeClassifier()).input_tags.allow_nan
-    assert not get_tags(ObliqueTreeClassifier()).input_tags.allow_nan
 
 
 # from configurations and the command line

@@ -9,7 +9,6 @@ import pickle
 import numpy as np
 import pytest
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 import oblique_cli
 from oblique_cli import explain, load, make, save
@@ -88,18 +87,3 @@ def test_an_unknown_class_is_no_attribute():
     for module, name in ((oblique_cli, "NoSuchClassifier"), (named, "nothing")):
         with pytest.raises(AttributeError, match=name):
             getattr(module, name)
-
-
-def failed(estimator):
-    results = check_estimator(estimator, on_fail=None, on_skip=None)
-    return [one["check_name"] for one in results if one["status"] == "failed"]
-
-
-def test_it_passes_the_estimator_checks():
-    assert failed(class_of("tprti_b")()) == []
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["raf", "hhgdt_forest", "knn_weighted"])
-def test_it_passes_the_checks_that_its_estimator_passes(name):
-    assert failed(class_of(name)(**small(class_of(name)))) == failed(make(name, **small(class_of(name))))

@@ -21,7 +21,6 @@ from scipy.sparse import csr_matrix, issparse
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import check_estimator
 
 import oblique_cli
 from oblique_cli.errors import ConfigError, UnknownName
@@ -470,15 +469,3 @@ def test_what_is_no_number_gets_a_sentence(cls):
     if cls is not oblique_cli.CARTRegressor:  # which is scikit-learn's own
         with pytest.raises(TypeError, match=r"Sparse data was passed for X, but dense data is required"):
             clone(model).fit(csr_matrix(X), y)
-
-
-# ---- scikit-learn's own checks ---------------------------------------------------------------------------------------
-
-
-# Those of `make` are checked where their algorithms are.
-@pytest.mark.parametrize("cls", [ObliqueTreeClassifier, oblique_cli.HHBUTClassifier])
-def test_it_passes_the_estimator_checks(cls):
-    model = cls()
-    results = check_estimator(model, on_fail=None, on_skip=None)
-    expected = {"check_sample_weight_equivalence_on_dense_data"}
-    assert {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"}.keys() <= expected

@@ -91,14 +91,6 @@ def test_trees_that_warm_start_keeps_are_not_counted_again(capsys):
     assert re.findall(r"\d of \d trees", capsys.readouterr().out) == ["1 of 2 trees", "2 of 2 trees"]
 
 
-def test_boosting_that_stops_early_tells_the_rounds_it_made(capsys):
-    X, y = rows("oblique_boosting")
-    how = {"n_estimators": 200, "n_iter_no_change": 2, "tol": 0.5}
-    model = make("oblique_boosting", random_state=0, **how).set_params(verbose=2).fit(X, y)
-    rounds = len(model.training_loss_)
-    assert rounds < 200 and capsys.readouterr().out.count("\n") == rounds
-
-
 @with_callbacks
 def test_an_error_of_a_callback_reaches_the_caller_and_it_is_torn_down():
     X, y = rows("hhgdt_forest")

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contracts import CRITERION_NAMES, REAL_SETS, grow, real_set
-from node_support import DEGENERATE, cosine, node_of, proposals, proposed_plane, split_of
+from contracts import CRITERION_NAMES, REAL_SETS, real_set
+from node_support import cosine, node_of, proposals, proposed_plane, split_of
 from scipy.spatial.distance import cdist
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.multiclass import OneVsOneClassifier
 
-from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.proposers.cline import nearest_pair
-from oblique_cli.tree.stopping import Stopping
 
 RULES = ["mean", "nearest_pair", "best"]
 
@@ -101,48 +99,9 @@ def test_one_tree_a_pair_of_classes_is_the_way_of_the_papers():
     assert model.score(data.X[1::2], data.y[1::2]) > 0.8
 
 
-@pytest.mark.parametrize("label", DEGENERATE)
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("normal", ["discriminant", "pair"])
-def test_degenerate_nodes_give_finite_planes(label, rule, normal):
-    X, y = DEGENERATE[label]
-    found = proposals("cline", node_of(X, y), rule=rule, normal=normal)
-    assert found
-    for _, normals, offsets in found:
-        assert np.isfinite(normals).all() and np.isfinite(offsets).all()
-        assert np.linalg.norm(normals) == pytest.approx(1.0, abs=1e-12)
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_equal_rows_make_a_leaf(rule):
-    node = node_of(np.full((6, 2), 0.1), [0, 1] * 3)
-    assert proposals("cline", node, rule=rule) == []
-    assert split_of("cline", node, rule=rule) is None
-
-
 def test_equal_means_leave_the_pair_and_its_own_normal():
     X, y = [[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]], [0, 0, 1, 1]
     assert proposals("cline", node_of(X, y), rule="mean") == []
     w, t = proposed_plane("cline", node_of(X, y))  # rule "best": the only one left
     np.testing.assert_allclose(w, [0.0, -1.0], atol=1e-12)  # (0, 0) and (0, 1)
     assert t == pytest.approx(-0.5, abs=1e-7)
-
-
-def test_bad_parameters_are_named():
-    with pytest.raises(ConfigError, match=r"rule of cline must be one of 'mean', 'nearest_pair', 'best'\. Got 'mix'\."):
-        make("cline", rule="mix")
-    with pytest.raises(ConfigError, match=r"normal of cline must be one of 'discriminant', 'pair'\. Got None\."):
-        make("cline", normal=None)
-
-
-@pytest.mark.parametrize("data_name", ["balance_scale", "bupa", "wine"])
-@pytest.mark.parametrize("rule", RULES)
-def test_weight_two_is_a_doubled_row_and_the_scale_of_weights_nothing(data_name, rule):
-    data = real_set(data_name)
-    times = np.random.default_rng(3).integers(1, 3, data.n)
-    options = {"stopping": Stopping(max_depth=4), "proposer": {"rule": rule}}
-    doubled = grow("cline", np.repeat(data.X, times, axis=0), np.repeat(data.y, times), **options)
-    for scale in (1.0, 0.37):
-        weighted = grow("cline", data.X, data.y, weights=times * scale, **options)
-        np.testing.assert_allclose(weighted.counts, doubled.counts)
-        np.testing.assert_allclose(weighted.coef_, doubled.coef_, atol=1e-6)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contracts import CRITERION_NAMES, REAL_SETS, grow, real_set
-from node_support import DEGENERATE, cosine, node_of, proposals, split_of
+from contracts import CRITERION_NAMES, REAL_SETS, real_set
+from node_support import cosine, node_of, proposals, split_of
 from oracles import gains
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-
-from oblique_cli.tree.stopping import Stopping
 
 
 def direction(node):
@@ -53,35 +51,8 @@ def test_classes_that_differ_where_they_do_not_vary_are_told_apart_there():
     assert split.gain == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("label", DEGENERATE)
-def test_degenerate_nodes_give_finite_unit_directions(label):
-    X, y = DEGENERATE[label]
-    w = direction(node_of(X, y))
-    assert np.isfinite(w).all() and np.linalg.norm(w) == pytest.approx(1.0, abs=1e-12)
-    assert not w[X.max(axis=0) == X.min(axis=0)].any()
-
-
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
-def test_rows_or_means_that_are_the_same_make_a_leaf(criterion):
-    for X, y in ((np.full((6, 2), 0.1), [0, 1] * 3), ([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])):
-        assert proposals("fdt", node_of(X, y, criterion=criterion)) == []
-        assert split_of("fdt", node_of(X, y, weights=[2.0] * len(y), criterion=criterion)) is None
-
-
 def test_units_and_offsets_of_features_turn_the_direction_as_they_must():
     data = real_set("wine")
     units = 10.0 ** np.random.default_rng(1).integers(-6, 6, data.p)
     expected = direction(node_of(data.X, data.y)) / units
     assert cosine(direction(node_of(data.X * units - 7.0 * units, data.y)), expected) == pytest.approx(1.0, abs=1e-9)
-
-
-@pytest.mark.parametrize("data_name", ["balance_scale", "bupa", "wine"])
-def test_weight_two_is_a_doubled_row_and_the_scale_of_weights_nothing(data_name):
-    data = real_set(data_name)
-    times = np.random.default_rng(3).integers(1, 3, data.n)
-    stopping = Stopping(max_depth=4)
-    doubled = grow("fdt", np.repeat(data.X, times, axis=0), np.repeat(data.y, times), stopping=stopping)
-    for scale in (1.0, 0.37):
-        weighted = grow("fdt", data.X, data.y, weights=times * scale, stopping=stopping)
-        np.testing.assert_allclose(weighted.counts, doubled.counts)
-        np.testing.assert_allclose(weighted.coef_, doubled.coef_, atol=1e-6)

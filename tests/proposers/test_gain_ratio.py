@@ -6,10 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from contracts import REAL_SETS, real_set
-from node_support import DEGENERATE, node_of, proposals, split_of
-
-from oblique_cli import GainRatioClassifier, make
+from node_support import node_of, split_of
 
 
 def entropy(weights):
@@ -68,33 +65,3 @@ def test_a_small_pure_side_is_preferred_only_if_the_gain_is_above_average():
     perfect = y.astype(float)
     split = split_of("gain_ratio", node_of(np.column_stack([few, perfect, half, half]), y, criterion="entropy"))
     assert np.flatnonzero(split.coef).tolist() == [1]
-
-
-@pytest.mark.parametrize("name", list(REAL_SETS)[:2])
-def test_the_compiled_tree_is_that_of_the_other_engine(name):
-    dataset = real_set(name)
-    X, y = dataset.X, dataset.y
-    trees = [GainRatioClassifier(engine=engine).fit(X, y).tree_.to_dict() for engine in ("native", "reference")]
-    assert trees[0] == trees[1]
-
-
-@pytest.mark.parametrize("case", DEGENERATE)
-def test_degenerate_nodes(case):
-    X, y = DEGENERATE[case]
-    for group in proposals("gain_ratio", node_of(X, y, criterion="entropy")):
-        kind, normals, thresholds = group
-        assert kind == "directions" and len(thresholds) == 1
-        assert np.count_nonzero(normals) == 1
-    # Grown to the end, both trees tell apart what cuts of features can.
-    grown = {"min_parent": 2, "max_misrate": 0.0, "criterion": "entropy"}
-    ours, plain = (make(name, **grown).fit(X, y).score(X, y) for name in ("gain_ratio", "axis_parallel"))
-    assert ours == plain
-
-
-def test_rows_that_no_feature_tells_apart_are_a_leaf():
-    model = make("gain_ratio").fit(np.zeros((6, 2)), [0, 1] * 3)
-    assert model.n_leaves_ == 1
-
-
-def test_logistic_model_trees_grow_by_it():
-    assert make("lmt").base == "gain_ratio"

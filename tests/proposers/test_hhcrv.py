@@ -110,20 +110,6 @@ def test_a_boundary_along_the_main_axis_of_the_classes_takes_one_split():
     assert grow("hhcrv", X + np.outer(y, [-1.0, 2.0]), y).n_leaves == 2
 
 
-@pytest.mark.parametrize("engine", ["native", "reference"])
-def test_weight_two_is_a_doubled_row_and_scaled_weights_change_nothing(engine):
-    for data in map(real_set, REAL_SETS):
-        weights = 1.0 + (np.arange(data.n) % 3 == 0)
-        doubled = np.repeat(np.arange(data.n), weights.astype(int))
-        a = grow("hhcrv", data.X, data.y, weights=weights, engine=engine)
-        b = grow("hhcrv", data.X[doubled], data.y[doubled], engine=engine)
-        c = grow("hhcrv", data.X, data.y, weights=weights * 0.37, engine=engine)
-        np.testing.assert_array_equal(a.counts[0], b.counts[0])
-        np.testing.assert_allclose(a.coef_[0], b.coef_[0], atol=1e-9)
-        np.testing.assert_allclose(a.gains[0], b.gains[0], rtol=1e-12)
-        assert_same_tree(a, c, coef=1e-8, threshold=1e-7)
-
-
 @pytest.mark.parametrize("exponent", [-1000, -600, 600, 1000])
 def test_the_vectors_do_not_depend_on_units(exponent):
     data = real_set("glass")
@@ -133,12 +119,6 @@ def test_the_vectors_do_not_depend_on_units(exponent):
         np.testing.assert_array_equal(u, v)
     native = [grow("hhcrv", rows, data.y, criterion="gini").coef_[0] for rows in (data.X, X)]
     np.testing.assert_allclose(native[0], native[1], atol=1e-9)
-
-
-def test_it_searches_as_many_spaces_as_the_dominant_eigenvectors_do():
-    data = real_set("glass")
-    node = node_of(data.X, data.y)
-    assert len(proposals(node)) == len(list(PROPOSERS["hhcart_d"]().propose(node))) > 3
 
 
 def test_the_bundled_configuration_has_the_protocol_of_table_5_9():

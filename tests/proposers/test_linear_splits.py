@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from contracts import REAL_SETS, assert_same_tree, grow, real_set
-from node_support import DEGENERATE, cosine, node_of, proposals, split_of
+from node_support import cosine, node_of, proposals, split_of
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 import oblique_cli._core as _core
-from oblique_cli.tree.stopping import Stopping
 
 NAMES = ["svm_split", "logistic_split"]
 
@@ -53,35 +52,6 @@ def test_there_is_a_direction_a_class_and_it_is_that_of_another_program(name, co
         for code, w in zip(codes, found, strict=False):
             expected = solved(name, scaler.transform(data.X), np.where(data.y == code, 1.0, -1.0), cost)
             assert cosine(w * scaler.scale_, expected) == pytest.approx(1.0, abs=1e-5), (data.name, code)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_weight_two_is_a_doubled_row_and_the_scale_of_weights_nothing(name):
-    data = real_set("bupa")
-    times = np.random.default_rng(3).integers(1, 3, data.n)
-    stopping = Stopping(max_depth=3)
-    doubled = grow(name, np.repeat(data.X, times, axis=0), np.repeat(data.y, times), stopping=stopping)
-    for scale in (1.0, 0.37):
-        weighted = grow(name, data.X, data.y, weights=times * scale, stopping=stopping)
-        np.testing.assert_allclose(weighted.counts, doubled.counts)
-        np.testing.assert_allclose(weighted.coef_, doubled.coef_, atol=1e-5)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("label", DEGENERATE)
-def test_degenerate_nodes_give_finite_unit_directions(name, label):
-    X, y = DEGENERATE[label]
-    found = directions(name, node_of(X, y))
-    assert len(found) > 0 and np.isfinite(found).all()
-    np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-12)
-    assert not found[:, X.max(axis=0) == X.min(axis=0)].any()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_rows_or_means_that_are_the_same_make_a_leaf(name):
-    for X, y in ((np.full((6, 2), 0.1), [0, 1] * 3), ([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])):
-        assert split_of(name, node_of(X, y)) is None
-        assert grow(name, np.array(X, dtype=float), np.array(y)).n_leaves == 1
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,14 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from contracts import CRITERION_NAMES, GROWTH_OPTIONS, assert_same_tree, grow, real_set, rows_at_nodes
-from sklearn.utils.estimator_checks import check_estimator
 
 import oblique_cli._core as _core
-from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.proposers.oc1 import CARTLC, OC1
 from oblique_cli.tree.splitting import PROPOSERS, Node, best_split
-from oblique_cli.tree.stopping import Stopping
 
 CLIMBERS = ("oc1", "oc1_lc")
 FAMILY = (*CLIMBERS, "oc1_ap")
@@ -30,12 +27,6 @@ OPTIONS = [
     ("oc1_lc", {"standardization": "none"}),
     ("oc1_lc", {"standardization": "range", "rows_per_feature": 0.0}),
 ]
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("name", FAMILY)
-def test_the_estimators_pass_scikit_learns_checks(name):
-    check_estimator(make(name, random_state=0, **QUICK[name]), on_skip=None)
 
 
 @pytest.mark.parametrize("name", FAMILY)
@@ -87,39 +78,6 @@ def test_oc1_ap_is_the_axis_parallel_tree_under_its_own_defaults():
     assert_same_tree(a, b)
 
 
-def test_a_seed_gives_one_tree_and_another_seed_another():
-    data = real_set("bupa")
-    first, again, other = (make("oc1", random_state=s, restarts=3).fit(data.X, data.y).tree_ for s in (1, 1, 2))
-    assert_same_tree(first, again)
-    assert first.n_nodes != other.n_nodes or not np.array_equal(first.coef_, other.coef_)
-
-
-def test_oc1_lc_draws_nothing():
-    data = real_set("bupa")
-    a, b = (make("oc1_lc", random_state=s).fit(data.X, data.y).tree_ for s in (1, 2))
-    assert_same_tree(a, b)
-
-
-def test_a_branch_does_not_depend_on_how_its_sibling_grew():
-    data = real_set("bupa")
-    whole = grow("oc1", data.X, data.y, proposer=QUICK["oc1"])
-    shallow = grow("oc1", data.X, data.y, proposer=QUICK["oc1"], stopping=Stopping(max_depth=2))
-    deep = [node for node in range(whole.n_nodes) if whole.depths[node] == 1 and whole.left[node] >= 0]
-    cut = [node for node in range(shallow.n_nodes) if shallow.depths[node] == 1 and shallow.left[node] >= 0]
-    np.testing.assert_array_equal(whole.coef_[deep], shallow.coef_[cut])
-
-
-def test_weight_two_is_a_doubled_row_for_every_criterion_and_search():
-    for data in map(real_set, ("bupa", "iris")):
-        times = np.random.default_rng(3).integers(1, 3, data.n)
-        times[:2] = 1, 2
-        for name, options in OPTIONS:
-            weighted = grow(name, data.X, data.y, weights=times.astype(float), proposer=options)
-            doubled = grow(name, np.repeat(data.X, times, axis=0), np.repeat(data.y, times), proposer=options)
-            np.testing.assert_array_equal(weighted.counts, doubled.counts)
-            np.testing.assert_allclose(weighted.coef_, doubled.coef_, atol=1e-6)
-
-
 def test_the_direct_program_of_the_benchmark_grows_the_same_tree():
     data = real_set("glass")
     common = GROWTH_OPTIONS | {"criterion": "twoing", "min_parent": 1.0, "seed": 7}
@@ -133,25 +91,6 @@ def test_the_direct_program_of_the_benchmark_grows_the_same_tree():
         )
         np.testing.assert_array_equal(fast["left"], slow["left"])
         np.testing.assert_allclose(fast["weights"], slow["weights"], atol=1e-8)
-
-
-@pytest.mark.parametrize(
-    ("name", "parameter", "value"),
-    [
-        ("oc1", "restarts", -1),
-        ("oc1", "jumps", 2.5),
-        ("oc1", "order", "random"),
-        ("oc1", "stagnation", 1.5),
-        ("oc1", "search", "greedy"),
-        ("oc1_lc", "sweep_tol", -0.1),
-        ("oc1_lc", "backward_elimination", "yes"),
-        ("oc1_lc", "standardization", "median"),
-        ("oc1_lc", "rows_per_feature", -1),
-    ],
-)
-def test_a_bad_parameter_is_named(name, parameter, value):
-    with pytest.raises(ConfigError, match=f"{parameter} of {name} must be"):
-        make(name, **{parameter: value})
 
 
 def test_parameters_reach_the_core_under_its_names():

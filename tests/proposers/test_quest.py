@@ -6,17 +6,13 @@ import itertools
 
 import numpy as np
 import pytest
-from contracts import CRITERION_NAMES, REAL_SETS, grow, real_set
+from contracts import REAL_SETS, real_set
 from hypothesis import given
 from hypothesis import strategies as st
-from node_support import DEGENERATE, cosine, node_of, proposals, proposed_plane, split_of
+from node_support import cosine, node_of, proposals, proposed_plane, split_of
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 
-from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.algorithms import make
-from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
-from oblique_cli.proposers.quest import QUEST, discriminant_cut, two_means
-from oblique_cli.tree.stopping import Stopping
+from oblique_cli.proposers.quest import discriminant_cut, two_means
 
 # The split point
 
@@ -170,39 +166,3 @@ def test_components_of_small_eigenvalues_can_be_left_out():
 
 
 # Degenerate nodes, parameters, weights
-
-
-@pytest.mark.parametrize("label", DEGENERATE)
-def test_degenerate_nodes_give_finite_planes_with_rows_on_both_sides(label):
-    X, y = DEGENERATE[label]
-    w, t = proposed_plane("quest", node_of(X, y))
-    assert np.isfinite(w).all() and np.isfinite(t)
-    assert 0 < (X @ w <= t).sum() < len(X)
-
-
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
-def test_rows_or_means_that_are_the_same_make_a_leaf(criterion):
-    for X, y in ((np.full((6, 2), 0.1), [0, 1, 2] * 2), ([[0, 0], [1, 1], [0, 1], [1, 0]], [0, 0, 1, 1])):
-        assert proposals("quest", node_of(X, y, criterion=criterion)) == []
-        assert split_of("quest", node_of(X, y, criterion=criterion)) is None
-
-
-def test_bad_parameters_are_named():
-    X, y = real_set("bupa").X, real_set("bupa").y
-    with pytest.raises(ConfigError, match=r"split_point of QUEST must be one of 'qda', 'search'\. Got 'lda'\."):
-        ObliqueTreeClassifier(QUEST(split_point="lda")).fit(X, y)
-    with pytest.raises(ConfigError, match=r"eigenvalue_tolerance of quest must be a number in \[0, 1\)\. Got 1\."):
-        make("quest", eigenvalue_tolerance=1)
-
-
-@pytest.mark.parametrize("data_name", ["bupa", "iris", "wine"])
-@pytest.mark.parametrize("split_point", ["qda", "search"])
-def test_weight_two_is_a_doubled_row_and_the_scale_of_weights_nothing(data_name, split_point):
-    data = real_set(data_name)
-    times = np.random.default_rng(3).integers(1, 3, data.n)
-    options = {"stopping": Stopping(max_depth=4), "proposer": {"split_point": split_point}}
-    doubled = grow("quest", np.repeat(data.X, times, axis=0), np.repeat(data.y, times), **options)
-    for scale in (1.0, 0.37):
-        weighted = grow("quest", data.X, data.y, weights=times * scale, **options)
-        np.testing.assert_allclose(weighted.counts, doubled.counts)
-        np.testing.assert_allclose(weighted.coef_, doubled.coef_, atol=1e-6)

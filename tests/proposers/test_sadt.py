@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from contracts import CRITERION_NAMES, REAL_SETS, assert_same_tree, forbidden, grow, real_set
-from node_support import DEGENERATE, node_of, proposals, proposed_plane, split_of
+from contracts import CRITERION_NAMES, REAL_SETS, real_set
+from node_support import node_of, proposed_plane, split_of
 from oracles import gains
-
-from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.algorithms import make
-from oblique_cli.proposers.sadt import SADT
-from oblique_cli.tree.stopping import Stopping
 
 
 def gain_of(node, left):
@@ -68,84 +63,3 @@ def test_heat_and_cooling_change_the_walk():
     options = ({}, {"temperature": 1.0}, {"cooling": 0.5}, {"cooling": 1.0})
     planes = [proposed_plane("sadt", node, **o)[0] for o in options]
     assert len({plane.tobytes() for plane in planes}) == 4
-
-
-def test_a_seed_decides_the_tree():
-    data = real_set("glass")
-    a, b, c = (make("sadt", random_state=s, patience=100).fit(data.X, data.y).tree_.to_dict() for s in (3, 3, 4))
-    assert a == b != c
-
-
-def test_nodes_have_random_numbers_of_their_own():
-    data = real_set("bupa")
-    planes = [
-        proposed_plane("sadt", node_of(data.X, data.y, seed=seed, path=path), patience=5)[0]
-        for seed, path in ((0, 1), (0, 2), (0, 3), (1, 1), (0, 1))
-    ]
-    assert len({plane.tobytes() for plane in planes}) == 4
-
-
-def test_a_tree_that_stops_earlier_is_the_top_of_the_larger_one():
-    data = real_set("bupa")
-    model = make("sadt", random_state=0, patience=100).fit(data.X, data.y)
-    values = [0.0, 0.1, 0.3]
-    for column, value in enumerate(values):
-        own = make("sadt", random_state=0, patience=100, max_misrate=value).fit(data.X, data.y)
-        np.testing.assert_array_equal(model.predict_path(data.X, values)[:, column], own.predict(data.X))
-    shallow = grow("sadt", data.X, data.y, stopping=Stopping(max_depth=2), proposer={"patience": 100})
-    deep = grow("sadt", data.X, data.y, proposer={"patience": 100})
-    assert shallow.to_dict() == deep.collapse(deep.depths >= 2).to_dict()
-
-
-def test_the_order_of_rows_does_not_matter():
-    data = real_set("wine")
-    order = np.random.default_rng(6).permutation(data.n)
-    a, b = (grow("sadt", data.X[rows], data.y[rows], proposer={"patience": 200}) for rows in (np.arange(data.n), order))
-    assert_same_tree(a, b, coef=1e-9, threshold=1e-6)
-
-
-@pytest.mark.parametrize("data_name", ["bupa", "wine"])
-def test_weight_two_is_a_doubled_row_and_the_scale_of_weights_nothing(data_name):
-    data = real_set(data_name)
-    times = np.random.default_rng(3).integers(1, 3, data.n)
-    options = {"stopping": Stopping(max_depth=3), "proposer": {"patience": 100}}
-    doubled = grow("sadt", np.repeat(data.X, times, axis=0), np.repeat(data.y, times), **options)
-    for scale in (1.0, 0.37):
-        weighted = grow("sadt", data.X, data.y, weights=times * scale, **options)
-        np.testing.assert_allclose(weighted.counts, doubled.counts)
-        np.testing.assert_allclose(weighted.coef_, doubled.coef_, atol=1e-6)
-
-
-def test_rows_of_weight_zero_are_as_good_as_removed():
-    data = real_set("bupa")
-    weights = np.random.default_rng(3).integers(0, 3, data.n).astype(float)
-    kept = weights > 0
-    a = make("sadt", random_state=0, patience=100).fit(data.X, data.y, weights)
-    b = make("sadt", random_state=0, patience=100).fit(data.X[kept], data.y[kept], weights[kept])
-    assert a.tree_.to_dict() == b.tree_.to_dict()
-
-
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
-@pytest.mark.parametrize("label", DEGENERATE)
-def test_degenerate_nodes_give_finite_unit_normals(label, criterion):
-    X, y = DEGENERATE[label]
-    for w in (None, np.linspace(1.0, 3.0, len(y))):
-        normal, offset = proposed_plane("sadt", node_of(X, y, w, criterion), patience=30)
-        assert np.isfinite(normal).all() and np.isfinite(offset)
-        assert np.linalg.norm(normal) == pytest.approx(1.0, abs=1e-12)
-        assert not normal[X.max(axis=0) == X.min(axis=0)].any()
-
-
-@pytest.mark.parametrize("criterion", CRITERION_NAMES)
-def test_equal_rows_make_a_leaf(criterion):
-    node = node_of(np.full((6, 2), 0.1), [0, 1] * 3, criterion=criterion)
-    assert proposals("sadt", node) == []
-    assert split_of("sadt", node) is None
-
-
-def test_bad_parameters_are_named():
-    for parameter, constraint in SADT.constraints.items():
-        for value in forbidden(constraint):
-            with pytest.raises(ConfigError, match=f"^{parameter} of sadt must be "):
-                make("sadt", **{parameter: value})
-    assert make("sadt", cooling=1.0).proposer.cooling == 1.0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from contracts import NATIVE_NAMES, REAL_SETS, STOCHASTIC, assert_same_tree, grow, real_set
+from contracts import NATIVE_NAMES, REAL_SETS, STOCHASTIC, grow, real_set
 from robustness_support import (
     DISCRETE,
     NAMES,
@@ -239,38 +239,6 @@ def test_the_order_of_features_decides_nothing_but_ties(seed):
     # In small nodes features tie, and the first one wins.
     a, b = (grow("axis_parallel", rows_, y, stopping=Stopping(max_depth=2)) for rows_ in (X, X[:, order]))
     np.testing.assert_array_equal(a.apply(X), b.apply(X[:, order]))
-
-
-# A generator draws for every row, so a doubled row is not a weight of 2; weights of scikit-learn's tree round. Copies
-# of a row fall in different folds of "tao"; tests/tree/test_refining.py has what holds at one penalty, and
-# tests/estimators/regression/test_weights.py what holds of trees of numbers.
-BY_DRAWN_ROWS = {name for name in WEIGHTED if ALGORITHMS[name].family.growth in DRAWING} | {
-    *("lmt", "tao", "logistic_tree"),
-    *REGRESSION,
-}
-
-
-@pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("name", [name for name in WEIGHTED if name not in BY_DRAWN_ROWS])
-def test_a_row_of_weight_two_is_a_row_twice(name, seed):
-    X, y = rows(name, seed=seed)
-    times = np.random.default_rng(seed).integers(1, 4, len(X))
-    times[0] = 1  # the unit of weights is the lightest row
-    twice = np.repeat(np.arange(len(X)), times)
-    a, b = grow(name, X, y, weights=times.astype(float)), grow(name, X[twice], y[twice])
-    np.testing.assert_allclose(a.counts, b.counts, rtol=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(many(3, 100)))
-@pytest.mark.parametrize("name", NATIVE_NAMES)
-def test_native_growth_is_the_reference(name, seed):
-    rng = np.random.default_rng(seed)
-    n, p, n_classes = int(rng.integers(2, 60)), int(rng.integers(1, 7)), int(rng.integers(1, 5))
-    X, y = rng.normal(size=(n, p)), rng.integers(n_classes, size=n)
-    X[:, 0] = np.round(X[:, 0])  # ties
-    weights = rng.integers(1, 4, n).astype(float) if seed % 2 else None
-    native, reference = (grow(name, X, y, n_classes, weights=weights, engine=e) for e in ("native", "reference"))
-    assert_same_tree(native, reference, coef=1e-6, threshold=1e-6)
 
 
 def test_every_algorithm_is_attacked():

@@ -1,4 +1,4 @@
-"""A random search: any algorithm on any shape of table, from a CSV file to predictions, and results of damaged pages.
+"""A random search: any algorithm on any shape of table, from a CSV file to predictions.
 
 A case has a number, which is its seed. It must end with an answer or with one sentence: a death, work without end,
 a traceback, "a bug in oblique" or a model that cannot be read is a finding. `findings` tries a single number again.
@@ -7,8 +7,6 @@ a traceback, "a bug in oblique" or a model that cannot be read is a finding. `fi
 from __future__ import annotations
 
 import csv
-import random
-import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from cli_support import Ended, Forking, forking
-from page_support import KINDS, PAGE
 from robustness_support import DISCRETE, NAMES, REGRESSION, many, small_parameters
 
 __all__ = ["forking"]
@@ -24,7 +21,7 @@ __all__ = ["forking"]
 MOST_CPU_SECONDS = 60
 MOST_BYTES = 4 << 30
 BLOCK = 8  # cases of one test
-FITS, PAGES = 24, 16
+FITS = 24
 
 # Processor time: other work on the machine must not decide.
 LIMITS = (
@@ -213,67 +210,6 @@ def test_some_models_are_made_and_every_change_is_tried():
     cases = [case(number) for number in range(4000)]
     assert {one.algorithm for one in cases} == set(NAMES)
     assert all(any(change.__name__ in one.what for one in cases) for change in CHANGES)
-
-
-# ---- results with damaged pages --------------------------------------------------------------------------------------
-
-
-CONFIG = """\
-version: 1
-name: small
-datasets: [iris, bupa]
-algorithms: [axis_parallel, hhgdt]
-cv: {scheme: stratified, folds: 3, repeats: 2}
-"""
-COMMANDS = [
-    ("table", "small", "--format", "csv"),
-    ("status",),
-    ("folds", "small"),
-    ("predictions", "small"),
-    ("repair", "--check"),
-    ("repair", "--drop"),
-    ("run", "small.yaml", "-j", "1", "--format", "csv", "--quiet"),
-]
-
-
-@pytest.fixture(scope="module")
-def whole(forking, tmp_path_factory) -> tuple[Path, str]:
-    """A folder with results, and the table of them."""
-    folder = tmp_path_factory.mktemp("whole") / "w"
-    folder.mkdir()
-    (folder / "small.yaml").write_text(CONFIG)
-    ended = forking.oblique(folder, *COMMANDS[-1])
-    assert ended.code == 0, ended
-    return folder, ended.out
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("first", range(0, many(PAGES, 1000), BLOCK))
-def test_damaged_pages_are_told_of_and_the_run_ends_with_its_table(forking, whole, tmp_path, first):
-    (source, table), found = whole, []
-    for number in range(first, first + BLOCK):
-        folder = tmp_path / str(number)
-        shutil.copytree(source, folder)
-        path, rng = folder / "results" / "oblique.sqlite", random.Random(f"page {number}")
-        kind = sorted(KINDS)[number % len(KINDS)]
-        content = bytearray(path.read_bytes())
-        for _ in range(rng.choice((1, 1, 2, 4))):
-            if len(content) > 2 * PAGE:
-                KINDS[kind](content, rng)
-        path.write_bytes(content)
-        readable = True
-        for command in COMMANDS:
-            ended = forking.oblique(folder, *command, first=LIMITS)
-            if wrong := fault(ended):
-                found.append(f"page {number} ({kind}), {command[0]}: {wrong}")
-            readable = readable and not (command[:2] == ("repair", "--drop") and ended.code == 5)
-            complete = command[0] in ("table", "run") and ended.code == 0 and "not stored" not in ended.err
-            if complete and ended.out != table:
-                found.append(f"page {number} ({kind}), {command[0]}: another table")
-        if readable and ended.code != 0:
-            found.append(f"page {number} ({kind}): repaired, and still exit code {ended.code}: {ended.err}")
-        shutil.rmtree(folder)
-    assert not found, "\n".join(found)
 
 
 # ---- the detectors can fire ------------------------------------------------------------------------------------------

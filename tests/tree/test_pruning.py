@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from fractions import Fraction
 
@@ -72,26 +71,6 @@ def test_the_sequence_of_trees_full_of_ties_equals_exact_arithmetic():
         tree = grow("axis_parallel", X, y, 2, stopping=Stopping(min_parent=1))
         path = assert_sequence_is_the_naive_one(tree)
         assert len(path.alphas) <= tree.n_leaves
-
-
-@pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "hhgdt"])
-def test_the_sequence_of_real_trees_equals_exact_arithmetic(name):
-    for data in map(real_set, REAL_SETS):
-        assert_sequence_is_the_naive_one(grow(name, data.X, data.y))
-
-
-def test_alphas_rise_subtrees_are_nested_and_leaves_fall():
-    for seed in range(100):
-        rng = np.random.default_rng([2, seed])
-        tree = random_tree(rng, int(rng.integers(1, 40)))
-        path = pruning.cost_complexity_path(tree)
-        assert (np.diff(path.alphas) > 0).all() and (path.alphas[1:] >= -1e-15).all()
-        assert (np.diff(path.n_leaves) < 0).all()
-        inside = members(tree, path)
-        assert all(b < a for a, b in itertools.pairwise(inside))
-        assert inside[-1] == frozenset()
-        sizes = [path.member(tree, k).n_leaves for k in range(len(path.alphas))]
-        assert sizes == path.n_leaves.tolist()
 
 
 def test_each_member_is_the_smallest_tree_of_least_cost_at_its_alpha():

@@ -49,12 +49,6 @@ def test_a_simplified_tree_is_as_right_as_was_asked_and_its_counts_are_true(tole
         np.testing.assert_array_equal(np.bincount(dataset.y[leaves == leaf], minlength=2), found.counts[leaf])
 
 
-def test_more_tolerance_never_leaves_more_terms():
-    dataset, tree = fitted()
-    terms = [simplified(tree, dataset.X, dataset.y, t).terms_after for t in (0.0, 0.01, 0.03, 0.1)]
-    assert terms == sorted(terms, reverse=True) and terms[-1] < terms[0]
-
-
 def test_rows_with_missing_values_keep_their_side():
     dataset = data.load("bupa")
     X = dataset.X.copy()

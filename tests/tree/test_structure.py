@@ -175,14 +175,6 @@ def test_a_tree_through_json_is_the_same_to_the_bit(tree):
     np.testing.assert_array_equal(tree.apply(real_set("glass").X), again.apply(real_set("glass").X))
 
 
-def test_a_single_leaf_goes_through_json():
-    builder = TreeBuilder(4, 2)
-    builder.add(np.array([3.0, 1.0]), 4)
-    again = through_json(builder.finish())
-    assert again.n_leaves == 1 and again.n_features == 4
-    assert again.apply(np.zeros((2, 4))).tolist() == [0, 0]
-
-
 def test_a_tree_can_be_pickled_and_copied(tree):
     X = real_set("glass").X
     leaves = tree.apply(X)  # also after the compiled traversal exists

@@ -10,7 +10,6 @@ import pytest
 from contracts import real_set
 from forest_oracle import Stream, bootstrap
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
@@ -68,15 +67,6 @@ def test_a_tree_on_a_bootstrap_sample_is_the_one_of_rows_weighted_by_their_draws
         np.testing.assert_array_equal(tree.counts[tree.apply(X)], single.counts[single.apply(X)])
 
 
-def test_probabilities_are_the_mean_of_the_leaves_and_labels_their_largest():
-    data = real_set("glass")
-    model = make("hhgdt_forest", n_estimators=6, min_samples_leaf=6, random_state=1).fit(data.X, data.y)
-    leaves = [model.tree(t).counts[model.apply(data.X)[:, t]] for t in range(6)]
-    expected = np.mean([held / held.sum(axis=1, keepdims=True) for held in leaves], axis=0)
-    np.testing.assert_allclose(model.predict_proba(data.X), expected)
-    np.testing.assert_array_equal(model.predict(data.X), model.classes_[model.predict_proba(data.X).argmax(axis=1)])
-
-
 # ---- mixtures, draws -------------------------------------------------------------------------------------------------
 
 
@@ -128,13 +118,6 @@ def test_as_many_rows_are_drawn_as_were_asked_for(replace: bool):
             assert model.oob_votes_.sum() == pytest.approx(20 * (len(X) - rows))
 
 
-def test_every_leaf_has_as_many_rows_as_asked_for():
-    data = real_set("glass")
-    for least in (1, 4, 15):
-        model = make("bagged_forest", proposer="hhcart_d", n_estimators=5, min_samples_leaf=least).fit(data.X, data.y)
-        assert min(model.tree(t).counts[model.tree(t).left < 0].sum(axis=1).min() for t in range(5)) >= least
-
-
 def test_a_double_random_forest_divides_all_rows_by_splits_chosen_on_samples():
     data = real_set("wine")
     params: dict[str, Any] = {"proposer": "hhgdt", "n_estimators": 10, "max_features": None, "random_state": 0}
@@ -149,46 +132,7 @@ def test_a_double_random_forest_divides_all_rows_by_splits_chosen_on_samples():
     assert len({float(same.tree(t).thresholds[0]) for t in range(10)}) == 1
 
 
-def test_it_is_an_estimator_of_scikit_learn():
-    # Rows are drawn alike and count by their weight (docs/ensembles.md).
-    results = check_estimator(BaggedForestClassifier(n_estimators=5), on_fail=None, on_skip=None)
-    failed = {result["check_name"] for result in results if result["status"] == "failed"}
-    assert failed <= {"check_sample_weight_equivalence_on_dense_data"}
-
-
 # ---- bad input -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("params", "sentence"),
-    [
-        ({"proposer": "hhgd"}, r"^proposer of BaggedForestClassifier must be a heuristic with native growth.*'hhgd'"),
-        ({"proposer": "sadt"}, r"^proposer of BaggedForestClassifier must be a heuristic with native growth"),
-        ({"proposer": []}, r"^proposer of BaggedForestClassifier must be"),
-        (
-            {"max_samples": 91},
-            r"^max_samples of BaggedForestClassifier must be at most the number of rows, 90\. Got 91",
-        ),
-        ({"max_samples": 0.0}, r"^max_samples of BaggedForestClassifier must be .*share in \(0, 1\].*Got 0"),
-        ({"max_features_per_tree": 5}, r"^max_features_per_tree of .* at most the number of features, 4\. Got 5"),
-        ({"oob_score": True, "bootstrap": False}, r"^oob_score of BaggedForestClassifier needs"),
-        ({"n_jobs": 0}, r"^n_jobs of BaggedForestClassifier must not be 0"),
-    ],
-)
-def test_a_bad_parameter_is_one_sentence(params: dict[str, Any], sentence: str):
-    X, y = data_of(0)
-    with pytest.raises(ConfigError, match=sentence):
-        BaggedForestClassifier(**params).fit(X, y)
-
-
-def test_weights_that_cannot_be_compared_are_refused_and_others_are_relative():
-    X, y = data_of(1)
-    weights = np.random.default_rng(0).uniform(1, 3, len(X))
-    a, b = (
-        make("hhgdt_forest", n_estimators=3, random_state=0).fit(X, y, sample_weight=unit * weights)
-        for unit in (1.0, 8.0)
-    )
-    np.testing.assert_array_equal(a.apply(X), b.apply(X))
 
 
 @pytest.mark.parametrize("make_it", [BaggedForestClassifier, ObliqueBoostingClassifier, TAOForestClassifier])

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from contracts import real_set
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
 
 from oblique_cli import export, shap_values, verify
 from oblique_cli.errors import ConfigError
@@ -70,15 +69,6 @@ def test_scores_are_those_of_a_plain_program(n_classes: int):
     assert model.training_loss_[-1] == pytest.approx(loss)
 
 
-def test_the_gini_gain_on_gradients_is_that_of_a_regression_tree_on_them():
-    """W (q^2 + r^2) = W / 2 + G^2 / (2 W) for shares q and r of a side of weight W and gradient sum G."""
-    rng = np.random.default_rng(0)
-    sizes, sign = rng.uniform(size=50), rng.choice([-1, 1], 50)
-    W, G = sizes.sum(), (sizes * sign).sum()
-    q = sizes[sign > 0].sum() / W
-    assert W * (q**2 + (1 - q) ** 2) == pytest.approx(W / 2 + G**2 / (2 * W))
-
-
 # ---- invariants ------------------------------------------------------------------------------------------------------
 
 
@@ -90,19 +80,6 @@ def test_the_training_loss_falls_in_every_round_and_by_more_with_longer_steps(na
     longer = clone(model).set_params(learning_rate=0.3).fit(data.X, data.y)
     assert longer.training_loss_[-1] < model.training_loss_[-1]
     assert longer.score(data.X, data.y) > 0.9
-
-
-def test_threads_change_no_prediction_and_a_seed_fixes_the_forest():
-    data = real_set("vowel")
-    model = make("oblique_boosting", n_estimators=8, random_state=3).fit(data.X, data.y)
-    other = make("oblique_boosting", n_estimators=8, random_state=3).set_params(n_jobs=3).fit(data.X, data.y)
-    assert pickle.dumps(model.forest_.state()) == pickle.dumps(other.forest_.state())
-    np.testing.assert_array_equal(model.predict_proba(data.X), other.predict_proba(data.X))
-    np.testing.assert_array_equal(model.leaf_values_, other.leaf_values_)
-    assert (
-        make("oblique_boosting", n_estimators=8, random_state=4).fit(data.X, data.y).apply(data.X)
-        != model.apply(data.X)
-    ).any()
 
 
 def test_more_rounds_begin_with_the_trees_of_fewer():
@@ -178,20 +155,6 @@ def test_a_saved_model_predicts_the_same_bits_and_is_exported_and_explained(tmp_
 # ---- edges and bad input ---------------------------------------------------------------------------------------------
 
 
-def test_it_is_an_estimator_of_scikit_learn():
-    check_estimator(ObliqueBoostingClassifier(n_estimators=5, max_samples=None), on_skip=None)
-
-
-@pytest.mark.parametrize(
-    "X", [np.zeros((6, 3)), np.ones((1, 2)), np.eye(6), np.arange(12.0).reshape(6, 2) // 4, np.full((6, 1), 1e300)]
-)
-def test_degenerate_rows_give_finite_shares(X: np.ndarray):
-    y = np.arange(len(X)) % 2
-    for params in ({}, {"l2_regularization": 0.0, "learning_rate": 1.0, "min_child_weight": 0.0, "n_estimators": 300}):
-        model = ObliqueBoostingClassifier(random_state=0, **params).fit(X, y)
-        assert np.isfinite(model.predict_proba(X)).all() and set(model.predict(X)) <= set(y)
-
-
 def test_separable_rows_do_not_diverge():
     X = np.linspace(-1, 1, 40)[:, None] * [[1.0, 2.0]]
     y = (X[:, 0] > 0).astype(int)
@@ -200,26 +163,6 @@ def test_separable_rows_do_not_diverge():
     ).fit(X, y)
     assert model.score(X, y) == 1.0 and np.isfinite(model.leaf_values_).all()
     assert np.isfinite(model.training_loss_).all()
-
-
-@pytest.mark.parametrize(
-    ("params", "sentence"),
-    [
-        ({"learning_rate": 0.0}, r"^learning_rate of ObliqueBoostingClassifier must be a number in \(0, 1\]\. Got 0"),
-        ({"proposer": "sadt"}, r"^proposer of ObliqueBoostingClassifier must be a heuristic with native growth"),
-        ({"max_features": 9}, r"^max_features of ObliqueBoostingClassifier must be at most the number of features, 3"),
-        ({"max_samples": 900}, r"^max_samples of ObliqueBoostingClassifier must be at most the number of rows, 80"),
-        (
-            {"n_iter_no_change": 2, "validation_fraction": 0.001},
-            r"^validation_fraction of ObliqueBoostingClassifier must leave rows on both sides\. Got 0\.001 of 80 rows",
-        ),
-        ({"n_jobs": 0}, r"^n_jobs of ObliqueBoostingClassifier must not be 0"),
-    ],
-)
-def test_a_bad_parameter_is_one_sentence(params: dict[str, Any], sentence: str):
-    X, y = data_of(0)
-    with pytest.raises(ConfigError, match=sentence):
-        ObliqueBoostingClassifier(**params).fit(X, y)
 
 
 def test_a_further_fit_forgets_the_validation_loss():

@@ -12,7 +12,6 @@ from contracts import real_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 
@@ -236,24 +235,3 @@ def test_children_weigh_as_much_as_they_must():
     leaves = model.apply(data.X)[:, 0]
     assert len(np.unique(leaves)) > 2
     assert min(gradients[leaves == leaf].sum() for leaf in np.unique(leaves)) >= 30.0 * (1 - 1e-9)
-
-
-def test_on_few_rows_and_on_many_bins_are_about_as_accurate_as_the_exact_search():
-    for name in ("wine", "pima"):
-        data = real_set(name)
-        train = np.arange(len(data.y)) % 3 > 0
-        scores = [
-            ObliqueBoostingClassifier(n_estimators=30, max_bins=most, random_state=0)
-            .fit(data.X[train], data.y[train])
-            .score(data.X[~train], data.y[~train])
-            for most in (256, None)
-        ]
-        assert scores[0] >= scores[1] - 0.05
-
-
-@pytest.mark.parametrize("value", [1, 257, 0.5])
-def test_a_bad_number_of_bins_is_one_sentence(value: Any):
-    with pytest.raises(
-        ConfigError, match=r"^max_bins of ObliqueBoostingClassifier must be a whole number from 2 to 256"
-    ):
-        ObliqueBoostingClassifier(max_bins=value).fit(np.eye(4), [0, 1, 0, 1])

@@ -9,23 +9,19 @@ from typing import Any
 
 import numpy as np
 import pytest
-from contracts import forbidden, real_set
+from contracts import real_set
 from forest_oracle import Oracle, Stream, bootstrap, groups, rotation
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.datasets import make_classification
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.utils.estimator_checks import check_estimator
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
-from oblique_cli.estimators.forest.bagged import BaggedForestClassifier
 from oblique_cli.estimators.forest.base import ForestClassifier, moderate
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
 from oblique_cli.estimators.forest.mpsvm import BASES, REGULARIZATIONS, SCALINGS, MPSVMForestClassifier
-from oblique_cli.estimators.forest.refined import TAOForestClassifier
 
 KINDS = [(base, rule) for base in BASES for rule in REGULARIZATIONS]
 # Forests that the core grows; logistic_forest, whose trees are fitted one by one, has tests of its own.
@@ -171,19 +167,6 @@ def test_units_of_features_change_no_rotated_tree(scaling: str, rule: str):
     np.testing.assert_allclose(plain.feature_importances_, scaled.feature_importances_, rtol=1e-9)
 
 
-def test_without_scaling_the_largest_unit_decides_the_components():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(300, 3)) @ np.array([[1, 0.5, 0.5], [0, 1, 0.5], [0, 0, 1]]) * [1, 1000, 1e6]
-    y = np.arange(300) % 2
-    scale = np.ptp(X, axis=0)
-    turned = {}
-    for scaling in ("none", "range"):
-        model = MPSVMForestClassifier("rof", "none", n_estimators=1, scaling=scaling, random_state=0).fit(X, y)
-        R = rotation_of(model.forest_.state()[0], 3) * (scale if scaling == "range" else 1.0)
-        turned[scaling] = np.abs(R).max(axis=1).min()  # 1: every component is an axis
-    assert turned["none"] > 0.999 and turned["range"] < 0.9
-
-
 def test_a_constant_feature_is_in_no_component_whatever_its_value():
     X, y = small_set(6, p=4)
     X[:, 2] = 1e300
@@ -209,18 +192,6 @@ def test_groups_completed_from_others_make_every_matrix_singular_so_that_mprof_p
         assert np.array_equal(rof.apply(X), mprof.apply(X)) == same
 
 
-def test_searching_sorted_rows_finds_what_searching_ranks_finds():
-    # Weights that are no counts are searched by ranks; all alike, they change no cut.
-    for seed, whole in [(0, False), (1, True)]:
-        X, y = small_set(seed, n=150, whole=whole)
-        model = MPSVMForestClassifier("raf", "none", n_estimators=4, max_features=5, random_state=seed)
-        plain, weighted = clone(model).fit(X, y), clone(model).fit(X, y, sample_weight=np.full(len(X), 0.5))
-        np.testing.assert_array_equal(plain.apply(X), weighted.apply(X))
-        assert [t["threshold"].tolist() for t in plain.forest_.state()] == [
-            t["threshold"].tolist() for t in weighted.forest_.state()
-        ]
-
-
 def test_out_of_bag_rows_are_those_not_drawn():
     X, y = small_set(8)
     model = MPSVMForestClassifier(n_estimators=9, oob_score=True, random_state=3).fit(X, y)
@@ -237,15 +208,6 @@ def test_out_of_bag_rows_are_those_not_drawn():
 
 
 # ---- invariants ------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_any_number_of_threads_grows_and_predicts_the_same_bits(name: str):
-    data = real_set("glass")
-    one = make(name, random_state=4, n_trees=7).fit(data.X, data.y)
-    three = make(name, random_state=4, n_trees=7).set_params(n_jobs=3).fit(data.X, data.y)
-    assert pickle.dumps(one.forest_.state()) == pickle.dumps(three.forest_.state())
-    np.testing.assert_array_equal(one.predict_proba(data.X), three.predict_proba(data.X))
 
 
 @pytest.mark.parametrize("name", ["mpraf_t", "mpraf_p", "raf", "mprrof_t"])
@@ -306,17 +268,6 @@ def test_warm_start_adds_the_trees_that_a_larger_forest_has():
         warm.set_params(n_estimators=9).fit(data.X[:59], data.y[:59])
 
 
-def test_rows_of_weight_zero_are_as_if_they_were_not_there():
-    data = real_set("wine")
-    weights = np.tile([1.0, 0.0, 1.0], 60)[: len(data.y)]
-    kept = weights > 0
-    a = MPSVMForestClassifier(random_state=0, n_estimators=5).fit(data.X, data.y, sample_weight=weights)
-    b = MPSVMForestClassifier(random_state=0, n_estimators=5).fit(
-        data.X[kept], data.y[kept], sample_weight=weights[kept]
-    )
-    assert pickle.dumps(a.forest_.state()) == pickle.dumps(b.forest_.state())
-
-
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**20), kind=st.sampled_from(KINDS), shift=st.sampled_from([0.0, 1e6]))
 def test_random_sets_with_repeats_and_constants_grow_well_defined_trees(seed: int, kind: tuple[str, str], shift: float):
@@ -345,17 +296,6 @@ def test_units_and_offsets_of_features_change_no_axis_parallel_forest():
 # ---- importances -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_importances_name_the_features_that_matter(name: str):
-    X, y = make_classification(400, 6, n_informative=2, n_redundant=0, shuffle=False, class_sep=2, random_state=0)
-    model = make(name, random_state=0).fit(X, y)
-    impurity, permutation = model.feature_importances_, model.permutation_importances(X, y, n_repeats=2)
-    assert impurity.sum() == pytest.approx(1.0) and (impurity >= 0).all()
-    assert set(np.argsort(-permutation)[:2]) == {0, 1}
-    if not name.startswith(("rof", "rrof", "mprof", "mprrof")):  # a rotation mixes informative features with others
-        assert set(np.argsort(-impurity)[:2]) == {0, 1}
-
-
 def test_impurity_importances_are_those_of_a_tree_whose_splits_are_known():
     """Feature 0 halves the rows, feature 1 divides one half: gains of 1/4 and, on half of the rows, 1/2."""
     X = np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]).repeat(5, axis=0)
@@ -368,21 +308,17 @@ def test_impurity_importances_are_those_of_a_tree_whose_splits_are_known():
 # ---- edges and bad input ---------------------------------------------------------------------------------------------
 
 
-# Refinement refuses numbers near the ends of the number line (test_refined.py).
-OF_ANY_SIZE = [name for name in NAMES if name != "tao_forest"]
-
-
-@pytest.mark.parametrize("name", OF_ANY_SIZE)
-@pytest.mark.parametrize(
-    "X",
-    [np.zeros((6, 3)), np.ones((1, 2)), np.eye(6), np.arange(12.0).reshape(6, 2) // 4, np.full((6, 1), 1e300)],
-    ids=["constant", "one row", "more features than rows of a class", "repeats", "huge"],
-)
-def test_degenerate_rows_give_a_forest_that_predicts(name: str, X: np.ndarray):
-    y = np.arange(len(X)) % 2
-    model = make(name, random_state=0, n_trees=3).fit(X, y)
-    assert set(model.predict(X)) <= set(y)
-    assert np.isfinite(model.predict_proba(X)).all() and np.isfinite(model.feature_importances_).all()
+# A forest of every kind of split. Refinement refuses numbers near the ends of the number line (test_refined.py).
+OF_ANY_SIZE = [
+    "raf",
+    "mpraf_t",
+    "mpdrf_p",
+    "mprof_p",
+    "mprrof_n",
+    "hhcart_forest",
+    "hhgdt_forest",
+    "heterogeneous_forest",
+]
 
 
 HUGE = {
@@ -424,23 +360,13 @@ WEIGHTS = {
 
 
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
-@pytest.mark.parametrize(("name", "params"), [(name, {}) for name in NAMES] + ROTATED)
+@pytest.mark.parametrize(("name", "params"), [(name, {}) for name in [*OF_ANY_SIZE, "tao_forest"]] + ROTATED)
 def test_weights_at_the_ends_of_the_number_line_give_a_forest(name: str, params: dict[str, Any], weights: np.ndarray):
     X = np.random.default_rng(0).normal(size=(60, 4))
     y = np.arange(60) % 3
     model = make(name, random_state=0, n_trees=5, **params).fit(X, y, sample_weight=weights)
     assert np.isfinite(model.predict_proba(X)).all() and np.isfinite(model.feature_importances_).all()
     assert model.predict(X[[7]]) == y[7] or weights[7] < 1
-
-
-@pytest.mark.parametrize("weight", [5e-324, 1e-310, 1e308])
-@pytest.mark.parametrize(("name", "params"), [(name, {}) for name in NAMES] + ROTATED)
-def test_weights_that_are_all_alike_count_as_one(name: str, params: dict[str, Any], weight: float):
-    X, y = small_set(3)
-    plain = make(name, random_state=0, n_trees=5, **params).fit(X, y, sample_weight=np.full(len(X), 1.0))
-    other = make(name, random_state=0, n_trees=5, **params).fit(X, y, sample_weight=np.full(len(X), weight))
-    np.testing.assert_array_equal(plain.predict(X), other.predict(X))
-    assert other.n_nodes_ == pytest.approx(plain.n_nodes_, rel=0.1)  # 1e308 is no power of 2
 
 
 @given(st.lists(st.floats(2.0**-300, 2.0**300), min_size=1))
@@ -471,45 +397,6 @@ def test_a_deviation_that_only_the_weights_make_vanish_is_cut_off_by_the_core():
         assert 0 < coef.max() <= 1.001e10
 
 
-def test_one_class_is_a_leaf_and_its_only_vote():
-    X = np.random.default_rng(0).normal(size=(10, 3))
-    model = MPSVMForestClassifier(n_estimators=4).fit(X, np.full(10, "only"))
-    assert list(model.predict(X[:2])) == ["only", "only"] and model.n_nodes_ == 4
-    assert (model.feature_importances_ == 0).all()
-
-
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        (
-            {"max_features": 9},
-            r"^max_features of MPSVMForestClassifier must be at most the number of features, 4\. Got",
-        ),
-        (
-            {"n_estimators": 0},
-            r"^n_estimators of MPSVMForestClassifier must be a whole number from 1 to 1000000\. Got 0\.$",
-        ),
-        (
-            {"n_estimators": 10**15},
-            r"^n_estimators of MPSVMForestClassifier must be a whole number from 1 to 10+\.",
-        ),
-        ({"max_depth": 2**40}, r"^max_depth of MPSVMForestClassifier must be a whole number from 1 to 2147483647,"),
-        ({"n_jobs": 2**40}, r"^n_jobs of MPSVMForestClassifier must be"),
-        (
-            {"base": "rof", "max_features": 2},
-            r"must be None with base 'rof', which searches all features\. Got 2; base",
-        ),
-        ({"base": "rof", "oob_score": True}, r"^oob_score of MPSVMForestClassifier needs bootstrap samples\."),
-        ({"n_jobs": 0}, r"^n_jobs of MPSVMForestClassifier must not be 0\."),
-        ({"delta": 0.0}, r"^delta of MPSVMForestClassifier must be a number in \(0, inf\)\. Got 0\.0\.$"),
-    ],
-)
-def test_bad_parameters_are_refused_in_one_sentence(params: dict[str, Any], message: str):
-    data = real_set("iris")
-    with pytest.raises(ConfigError, match=message):
-        MPSVMForestClassifier(**params).fit(data.X, data.y)
-
-
 def test_a_group_larger_than_the_features_is_all_of_them():
     data = real_set("iris")
     a = MPSVMForestClassifier("rof", "none", group_size=99, n_estimators=2, random_state=0).fit(data.X, data.y)
@@ -531,15 +418,6 @@ def _stream_of(random_state: int) -> Stream:
     return Stream(Stream(forest_seed, 0, 0).next(), 0, 1)
 
 
-@pytest.mark.parametrize("estimator", [MPSVMForestClassifier(), HHCARTForestClassifier()], ids=["mpsvm", "hhcart"])
-def test_every_constraint_is_enforced(estimator: Any):
-    data = real_set("iris")
-    for name, constraint in estimator.constraints.items():
-        for value in forbidden(constraint):
-            with pytest.raises(ConfigError, match=rf"^{name} of {type(estimator).__name__} must be "):
-                clone(estimator).set_params(**{name: value}).fit(data.X, data.y)
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -559,51 +437,6 @@ def test_arrays_that_form_no_forest_are_refused(change: dict[str, Any]):
 
 
 # ---- as an estimator and as an algorithm -----------------------------------------------------------------------------
-
-# Weights are not repeats of a row here: whatever is drawn at random depends on the number of rows. scikit-learn's own
-# RandomForestClassifier fails this check for the same reason.
-EXPECTED = {"check_sample_weight_equivalence_on_dense_data": "the bootstrap sample depends on the number of rows"}
-
-
-@pytest.mark.filterwarnings("ignore:Skipping check check_array_api_input")
-@pytest.mark.parametrize("rule", REGULARIZATIONS)
-def test_mpsvm_forest_passes_scikit_learns_checks(rule: str):
-    base = BASES[REGULARIZATIONS.index(rule) % 3]
-    check_estimator(MPSVMForestClassifier(base, rule, n_estimators=10, random_state=0), expected_failed_checks=EXPECTED)
-
-
-@pytest.mark.filterwarnings("ignore:Skipping check check_array_api_input")
-def test_hhcart_forest_passes_scikit_learns_checks():
-    check_estimator(HHCARTForestClassifier(n_estimators=10, random_state=0), expected_failed_checks=EXPECTED)
-
-
-def test_the_twelve_ensembles_and_the_hhcart_forest_have_the_papers_names():
-    beyond = (
-        "drf",
-        "mpdrf_t",
-        "mpdrf_p",
-        "mpdrf_n",
-        "hhgdt_forest",
-        "bagged_forest",
-        "heterogeneous_forest",
-        "tao_forest",
-    )
-    titles = [ALGORITHMS[name].title for name in NAMES if name not in beyond]
-    assert titles[:8] == ["RaF", "MPRaF-T", "MPRaF-P", "MPRaF-N", "RoF", "MPRoF-T", "MPRoF-P", "MPRoF-N"]
-    assert titles[8:] == ["RRoF", "MPRRoF-T", "MPRRoF-P", "MPRRoF-N", "HHCART forest"]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_defaults_of_an_ensemble_are_the_papers_and_complete(name: str):
-    algorithm = ALGORITHMS[name]
-    assert list(algorithm.defaults) == list(algorithm.parameters)
-    assert all(algorithm.parameters[key].holds(value) for key, value in algorithm.defaults.items())
-    plain, spelled_out = make(name, random_state=0), make(name, random_state=0, **algorithm.defaults)
-    assert repr(plain) == repr(spelled_out)
-    voting = "mean" if isinstance(plain, BaggedForestClassifier | TAOForestClassifier) else "majority"
-    assert (plain.n_estimators, plain.min_samples_leaf, plain.voting) == (50, 1, voting)
-    if isinstance(plain, MPSVMForestClassifier):
-        assert (plain.delta, plain.group_size) == (0.01, 3)
 
 
 @pytest.mark.parametrize("eigenvectors", ["dominant", "all"])

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 from contracts import real_set
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
-from sklearn.utils.estimator_checks import check_estimator
 
-from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.forest.heterogeneous import MODELS, HeterogeneousForestClassifier
 
@@ -103,31 +101,6 @@ def test_a_weight_of_two_is_a_row_twice():
         a = HeterogeneousForestClassifier(model, **ROOT).fit(X, y, sample_weight=weights.astype(float)).tree(0)
         b = HeterogeneousForestClassifier(model, **ROOT).fit(X[rows], y[rows]).tree(0)
         np.testing.assert_allclose(a.counts, b.counts)
-
-
-def test_it_is_an_estimator_of_scikit_learn():
-    # Rows are drawn alike and count by their weight (docs/ensembles.md).
-    results = check_estimator(HeterogeneousForestClassifier(n_estimators=5), on_fail=None, on_skip=None)
-    failed = {result["check_name"] for result in results if result["status"] == "failed"}
-    assert failed <= {"check_sample_weight_equivalence_on_dense_data"}
-
-
-@pytest.mark.parametrize(
-    ("params", "sentence"),
-    [
-        ({"models": "lda, qda"}, r"^models of HeterogeneousForestClassifier must be one or more of .*'lda, qda'"),
-        ({"models": "lda, lda"}, r"^models of HeterogeneousForestClassifier must be one or more of"),
-        ({"models": []}, r"^models of HeterogeneousForestClassifier must be one or more of"),
-        (
-            {"n_partitions": 0},
-            r"^n_partitions of HeterogeneousForestClassifier must be a whole number, at least 1|from 1",
-        ),
-    ],
-)
-def test_a_bad_parameter_is_one_sentence(params: dict[str, Any], sentence: str):
-    X, y = two_classes()
-    with pytest.raises(ConfigError, match=sentence):
-        HeterogeneousForestClassifier(**params).fit(X, y)
 
 
 # ---- double random forests -------------------------------------------------------------------------------------------

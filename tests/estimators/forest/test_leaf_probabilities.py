@@ -13,10 +13,9 @@ from forest_oracle import Stream, bootstrap
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.metrics import log_loss
-from sklearn.utils.estimator_checks import check_estimator
 
 from oblique_cli import load, save
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.forest.base import ForestClassifier
 from oblique_cli.models.file_format import digest
@@ -144,33 +143,6 @@ def test_threads_and_a_warm_start_change_nothing_and_another_rule_leaves_no_trac
     np.testing.assert_array_equal(model.leaf_probabilities_, warm.leaf_probabilities_)
     warm.set_params(probabilities="counts").fit(data.X, data.y)
     assert not hasattr(warm, "leaf_probabilities_") and warm.tree(0).probabilities is None
-
-
-@pytest.mark.parametrize(("rule", "strength"), [("laplace", 1.0), ("shrinkage", "oob")])
-def test_it_is_an_estimator_of_scikit_learn(rule: str, strength: Any):
-    # Rows are drawn alike and count by their weight (docs/ensembles.md).
-    model = make("hhgdt_forest", n_estimators=5, probabilities=rule, probability_strength=strength)
-    results = check_estimator(model, on_fail=None, on_skip=None)
-    failed = {result["check_name"] for result in results if result["status"] == "failed"}
-    assert failed <= {"check_sample_weight_equivalence_on_dense_data"}
-
-
-@pytest.mark.parametrize(
-    ("params", "sentence"),
-    [
-        ({"probabilities": "smooth"}, "probabilities of .* must be one of 'counts', 'laplace'.* Got 'smooth'"),
-        ({"probability_strength": -1}, "probability_strength of .* must be .*'oob'.* Got -1"),
-        ({"probability_strength": "cv"}, "probability_strength of .* must be .*'oob'.* Got 'cv'"),
-        (
-            {"probabilities": "laplace", "probability_strength": "oob", "bootstrap": False},
-            "needs rows that trees do not see. Give a number, or set bootstrap to True",
-        ),
-    ],
-)
-def test_a_bad_parameter_is_one_sentence(params: dict[str, Any], sentence: str):
-    data = real_set("iris")
-    with pytest.raises(ConfigError, match=sentence):
-        make("hhgdt_forest", n_estimators=2, **params).fit(data.X, data.y)
 
 
 def test_a_refit_without_an_out_of_bag_score_has_none():

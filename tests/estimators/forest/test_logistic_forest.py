@@ -8,8 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
-from oblique_cli import load, make, save
-from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.forest.logistic_forest import LogisticForestClassifier
 from oblique_cli.ground import seeds
 from oblique_cli.tree.logistic_forests import (
@@ -133,13 +131,6 @@ def test_what_is_given_is_not_chosen():
     assert alone.n_leaves_ == 3 and alone.depth_ == 0
 
 
-def test_any_number_of_threads_gives_the_same_forest():
-    one, two = (
-        LogisticForestClassifier(n_estimators=5, random_state=1, n_jobs=n).fit(X[EVEN], Y[EVEN]) for n in (1, 3)
-    )
-    np.testing.assert_array_equal(one.predict_proba(X[ODD]), two.predict_proba(X[ODD]))
-
-
 def test_a_longer_forest_begins_with_the_same_draws():
     rows = noisy(30, 2, 2)
     short, long = (members(rows, n)[0] for n in (2, 4))
@@ -148,15 +139,6 @@ def test_a_longer_forest_begins_with_the_same_draws():
         np.testing.assert_array_equal(one.tree.coef_, other.tree.coef_)
     times = np.bincount(seeds.generator(7, "rows", 0).integers(30, size=30), minlength=30)
     np.testing.assert_array_equal(short[0].drawn, np.flatnonzero(times))
-
-
-def test_rows_of_weight_0_are_as_if_they_were_not_there():
-    weights = np.ones(150)
-    weights[::5] = 0.0
-    model = LogisticForestClassifier(n_estimators=3, random_state=0)
-    with_zeros = model.fit(X, Y, weights).predict_proba(X)
-    without = model.fit(X[weights > 0], Y[weights > 0], weights[weights > 0]).predict_proba(X)
-    np.testing.assert_array_equal(with_zeros, without)
 
 
 @settings(max_examples=12, deadline=None)
@@ -172,34 +154,7 @@ def test_small_and_singular_tables_give_finite_probabilities(data):
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize(
-    ("params", "message"),
-    [
-        ({"leaf_penalty": 0.0}, r"^leaf_penalty of LogisticForestClassifier must be .*Got 0\.0"),
-        ({"complexity": "cv"}, r"^complexity of LogisticForestClassifier must be .*'oob'.*Got 'cv'"),
-        ({"base": "hhgd"}, r"^base of LogisticForestClassifier must be .*Got 'hhgd'"),
-        ({"n_estimators": 0}, r"^n_estimators of LogisticForestClassifier must be .*Got 0"),
-        ({"n_jobs": 0}, r"^n_jobs of LogisticForestClassifier must not be 0"),
-    ],
-)
-def test_what_cannot_be_is_one_sentence(params, message):
-    with pytest.raises(ConfigError, match=message):
-        LogisticForestClassifier(**params).fit(X, Y)
-
-
-def test_a_model_file_predicts_with_the_same_bits(forest, tmp_path):
-    path = tmp_path / "forest.oblique"
-    save(forest, path)
-    again = load(path)
-    np.testing.assert_array_equal(again.predict_proba(X[ODD]), forest.predict_proba(X[ODD]))
-    np.testing.assert_array_equal(again.predict(X[ODD]), forest.predict(X[ODD]))
-
-
 def test_terms_are_counted_in_all_trees(forest):
     from oblique_cli.evaluation.metrics import n_terms
 
     assert n_terms(forest) == sum(tree.n_terms for tree in forest.trees()) > forest.n_leaves_
-
-
-def test_it_is_an_algorithm_by_name():
-    assert isinstance(make("logistic_forest"), LogisticForestClassifier)

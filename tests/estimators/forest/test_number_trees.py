@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.estimator_checks import check_estimator
 
 import oblique_cli
 from oblique_cli import ObliqueBoostingRegressor, ObliqueForestRegressor, _core
@@ -217,26 +216,6 @@ def test_linear_leaves_are_cut_off_at_the_numbers_of_their_rows_and_choose_their
 # ---- what holds of both ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(2)
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("i", range(2))
-def test_estimator_checks_pass(name: str, i: int):
-    params = {} if i == 0 else {"leaves": "linear"} if name in BAGS else {"loss": "quantile"}
-    results = check_estimator(
-        make(name, random_state=0, n_estimators=4 if name in BAGS else 40, **params), on_fail=None, on_skip=None
-    )
-    failed = {r["check_name"] for r in results if r["status"] == "failed"}
-    assert failed <= {"check_sample_weight_equivalence_on_dense_data"}  # what is drawn depends on the number of rows
-
-
-@pytest.mark.parametrize("params", [{"leaves": "constant"}, {"leaves": "linear"}])
-@pytest.mark.parametrize("name", BAGS)
-def test_a_forest_is_the_same_for_any_number_of_threads(name: str, params: dict[str, Any]):
-    X, y = rows_of(7)
-    one, three = (small(name, **params).set_params(n_jobs=jobs).fit(X, y).predict(X) for jobs in (1, 3))
-    assert np.array_equal(one, three)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_a_weight_of_two_is_a_row_twice_where_nothing_is_drawn(name: str):
     X, y = rows_of(8, n=60)
@@ -254,13 +233,6 @@ def test_units_of_the_numbers_do_not_matter(name: str):
     X, y = rows_of(9, n=80)
     usual, shifted = (small(name).fit(X, z).predict(X) for z in (y, 1024.0 * y))
     np.testing.assert_allclose(shifted, 1024.0 * usual, rtol=1e-9)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("X", "y"), [([[1.0]], [2.0]), ([[1.0], [1.0], [2.0]], [5.0, 5.0, 5.0])])
-def test_a_row_or_a_number_alone_is_predicted(name: str, X: Any, y: Any):
-    model = small(name).fit(X, y)
-    np.testing.assert_allclose(model.predict(X), y)
 
 
 def test_early_stopping_keeps_the_trees_up_to_the_least_loss():

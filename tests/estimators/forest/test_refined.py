@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from contracts import real_set
-from sklearn.utils.estimator_checks import check_estimator
 
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.forest.refined import TAOForestClassifier
 
@@ -40,34 +39,6 @@ def test_a_dear_penalty_makes_smaller_trees():
         for penalty in (0.0, 0.02, 0.2)
     ]
     assert sizes == sorted(sizes, reverse=True) and sizes[0] > sizes[-1]
-
-
-def test_a_bad_parameter_is_one_sentence():
-    with pytest.raises(ConfigError, match=r"^penalty of TAOForestClassifier must be a number in .*Got -1"):
-        TAOForestClassifier(penalty=-1).fit([[0.0], [1.0]], [0, 1])
-
-
-@pytest.mark.parametrize(
-    ("parameters", "expected"),
-    [
-        ({}, {"check_sample_weight_equivalence_on_dense_data": "rows are drawn alike, whatever they weigh"}),
-        ({"bootstrap": False, "penalty": 0.05}, {}),  # nothing is drawn, and nothing counts rows
-    ],
-    ids=["of drawn rows", "of all rows"],
-)
-def test_it_is_an_estimator_of_scikit_learn(parameters, expected):
-    forest = TAOForestClassifier(n_estimators=5, random_state=0, **parameters)
-    results = check_estimator(forest, on_fail=None, on_skip=None, expected_failed_checks=expected)
-    assert {each["check_name"] for each in results if each["status"] in ("failed", "xfail")} == set(expected)
-
-
-@pytest.mark.parametrize(
-    "X", [np.zeros((6, 3)), np.ones((1, 2)), np.eye(6), np.arange(12.0).reshape(6, 2) // 4], ids=str
-)
-def test_degenerate_rows_give_a_forest_that_predicts(X: np.ndarray):
-    y = np.arange(len(X)) % 2
-    model = make("tao_forest", random_state=0, n_estimators=3).fit(X, y)
-    assert set(model.predict(X)) <= set(y) and np.isfinite(model.predict_proba(X)).all()
 
 
 def test_features_near_the_ends_of_the_number_line_are_refused_by_column():

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 import re
 
 import numpy as np
 import pytest
 from cli_support import call
-from contracts import forbidden, real_set
-from covering import few
+from contracts import real_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.base import clone
 from sklearn.svm import LinearSVC
-from sklearn.utils.estimator_checks import check_estimator
 from threadpoolctl import threadpool_limits
 
 from oblique_cli import config
@@ -28,7 +24,6 @@ from oblique_cli.estimators.oblique.mixtures import SingularCovariance, fit_mixt
 from oblique_cli.evaluation.published import lookup
 from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
-from oblique_cli.ground.constraints import check
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.splitting import Node, best_split
 
@@ -55,43 +50,6 @@ def clustering(**changes):
 
 
 # scikit-learn's contract
-
-FEW = {"max_components": 2, "component_folds": 2}
-
-
-@pytest.mark.sample(1)
-@few(
-    1,
-    splitter=SPLITTERS,
-    options=[{}, {"components": "cv", **FEW}, {"components": "mccv", **FEW}, {"merging": "overlap"}, {"hybrid": True}],
-)
-def test_it_passes_the_estimator_checks(splitter, options):
-    results = check_estimator(BottomUpTreeClassifier(splitter, **options), on_fail=None, on_skip=None)
-    assert len(results) > 40
-    assert {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"} == {}
-    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= {"check_array_api_input"}
-
-
-@pytest.mark.parametrize("splitter", SPLITTERS)
-def test_a_copy_predicts_the_same(splitter):
-    data = real_set("wine")
-    model = BottomUpTreeClassifier(splitter, random_state=3).fit(data.X, data.y)
-    for other in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model), clone(model).fit(data.X, data.y)):
-        assert other.tree_.to_dict() == model.tree_.to_dict()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"), [(n, v) for n, c in BottomUpTreeClassifier.constraints.items() for v in forbidden(c)]
-)
-def test_a_parameter_out_of_range_is_refused_in_one_sentence(name, value):
-    with pytest.raises(ConfigError, match=rf"^{name} of BottomUpTreeClassifier must be .*\. Got "):
-        BottomUpTreeClassifier(**{name: value}).fit([[0.0], [1.0]], [0, 1])
-
-
-def test_an_inverted_range_of_k_is_refused():
-    with pytest.raises(ConfigError) as error:
-        BottomUpTreeClassifier(min_components=4, max_components=3).fit([[0.0], [1.0]], [0, 1])
-    assert str(error.value) == ("min_components of BottomUpTreeClassifier must not exceed max_components, 3. Got 4.")
 
 
 def test_an_inverted_range_of_k_is_refused_before_anything_runs():
@@ -340,18 +298,6 @@ def test_degenerate_nodes_give_a_leaf_for_each_cluster(X, y, accuracy, splitter,
     assert model.score(X, y) >= accuracy - 1e-12
 
 
-def test_a_single_class_is_one_leaf_however_many_clouds_it_has():
-    X, _ = blobs(*XOR)
-    model = BottomUpTreeClassifier().fit(X, ["a"] * len(X))
-    assert (model.n_leaves_, model.n_clusters_) == (1, {"a": 1})
-
-
-def test_a_class_of_one_row_is_one_cluster():
-    X, y = blobs((0, 0, 0), (0, 6, 6))
-    model = BottomUpTreeClassifier(random_state=0).fit(np.vstack([X, [[3.0, 3.0]]]), [*y, 1])
-    assert model.n_clusters_ == {0: 2, 1: 1}
-
-
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 10**6))
 def test_on_small_lattices_leaves_are_clusters_and_every_row_has_a_class(seed):
@@ -468,17 +414,6 @@ def test_a_class_that_a_training_set_lacks_has_no_clusters(tmp_path):
 
 
 # the table of algorithms
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_table_has_complete_defaults_that_are_allowed(name):
-    algorithm = ALGORITHMS[name]
-    assert list(algorithm.defaults) == list(algorithm.parameters)
-    check(algorithm.defaults, algorithm.parameters, name)
-    assert repr(make(name)) == repr(make(name, **algorithm.defaults))
-    assert not algorithm.compiled
-    with pytest.raises(ConfigError, match=rf"^{name} has no parameter 'splitter'\."):
-        make(name, splitter="svm")
 
 
 def test_costs_by_size_are_those_of_weighed_rows_and_move_the_plane_towards_the_larger_group():

@@ -12,9 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import cross_val_score
 from tree_support import tree_of
 
-import oblique_cli
 from oblique_cli import HHGDTClassifier, LogisticModelTreeClassifier, RefinedTreeClassifier, config, make
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.models import Model, load, save
 
@@ -101,17 +100,6 @@ def test_probabilities_add_up_and_the_largest_is_predicted(bent):
     assert (model.classes_[shares.argmax(axis=1)] == model.predict(X)).all()
 
 
-@pytest.mark.parametrize("models", ["ridge", "logit_boost"])
-def test_any_number_of_threads_gives_the_same_tree(bent, models):
-    X, y = bent
-    refine = "tao" if models == "ridge" else "none"
-    found = [
-        LogisticModelTreeClassifier(models=models, refine=refine, n_jobs=n, **SHORT).fit(X, y).tree_.to_dict()
-        for n in (1, 3)
-    ]
-    assert found[0] == found[1]
-
-
 def test_a_weight_of_two_is_a_row_twice_in_the_models(bent):
     X, y = bent
     X, y = X[:80], y[:80]
@@ -121,31 +109,6 @@ def test_a_weight_of_two_is_a_row_twice_in_the_models(bent):
     weighted = LogisticModelTreeClassifier(**settings, random_state=0).fit(X, y, sample_weight=weights)
     copied = LogisticModelTreeClassifier(**settings, random_state=0).fit(X[twice], y[twice])
     np.testing.assert_allclose(weighted.predict_proba(X), copied.predict_proba(X), atol=1e-9)
-
-
-@pytest.mark.parametrize("name", ["lmt", "logistic_tree"])
-@pytest.mark.parametrize("case", ["one class", "one row", "constant", "wide", "separable", "rare class"])
-def test_degenerate_rows(name, case):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
-    if case == "one class":
-        y = np.zeros(40, dtype=int)
-    if case == "one row":
-        X, y = X[:1], y[:1]
-    if case == "constant":
-        X = np.ones((40, 3))
-    if case == "wide":
-        X = rng.normal(size=(40, 120))
-    if case == "separable":
-        X[:, 0] = 3.0 * y + 0.1 * X[:, 0]
-    if case == "rare class":
-        y[0] = 2
-    settings = {"folds": 2} if name == "lmt" else {"folds": 2, "n_penalties": 2}
-    model = make(name, random_state=0, **settings).fit(X, y)
-    shares = model.predict_proba(X)
-    assert np.isfinite(shares).all()
-    if case == "separable":
-        assert model.score(X, y) == 1.0
 
 
 def test_levels_and_missing_values(bent):
@@ -158,32 +121,6 @@ def test_levels_and_missing_values(bent):
         assert model.score(frame, y) > 0.7
         assert not model.tree_.leaf_models.coef[:, :, 4].any()
         assert model.tree_.leaf_models.level_coef[:, :, 1].any()
-
-
-def test_a_saved_model_predicts_the_same(bent, tmp_path):
-    X, y = bent
-    model = LogisticModelTreeClassifier(**SHORT).fit(X, y)
-    path = tmp_path / "model.json"
-    oblique_cli.save(model, path)
-    loaded = oblique_cli.load(path)
-    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
-    space: dict[str, object] = {}
-    exec(oblique_cli.export(loaded, "python"), space)
-    assert [str(space["predict"](row)) for row in X[:40].tolist()] == [str(one) for one in loaded.predict(X[:40])]
-
-
-def test_bad_parameters_get_one_sentence(bent):
-    X, y = bent
-    for settings, sentence in (
-        ({"models": "logit_boost", "refine": "tao"}, "refine of LogisticModelTreeClassifier needs models 'ridge'"),
-        ({"base": "hhgtd"}, "base of LogisticModelTreeClassifier must be one of its starts. Got 'hhgtd'"),
-        ({"base": []}, "must name at least one start"),
-        ({"leaf_penalty": 0.0}, "leaf_penalty of LogisticModelTreeClassifier must be"),
-        ({"n_jobs": 0}, "n_jobs of LogisticModelTreeClassifier must not be 0"),
-        ({"base": RefinedTreeClassifier()}, "must be a name, an ObliqueTreeClassifier or a list"),
-    ):
-        with pytest.raises(ConfigError, match=sentence):
-            LogisticModelTreeClassifier(**settings).fit(X, y)
 
 
 def test_an_estimator_may_be_the_base(bent):
@@ -295,15 +232,6 @@ def test_a_number_of_terms_holds_whatever_it_costs():
     iris = load_iris(return_X_y=True)
     model = LogisticModelTreeClassifier(max_depth=0, max_terms=3, random_state=0).fit(*iris)
     assert model.tree_.n_terms == 1 + 3 * 3
-
-
-def test_a_number_of_terms_needs_ridge_models():
-    X, y = many_columns()
-    with pytest.raises(
-        ConfigError, match=r"^max_terms of LogisticModelTreeClassifier needs models 'ridge'\. Got 'logit"
-    ):
-        LogisticModelTreeClassifier(max_terms=3, models="logit_boost").fit(X, y)
-    LogisticModelTreeClassifier(max_terms="auto", models="logit_boost", steps=2, **ONE_LEAF).fit(X, y)
 
 
 def test_the_models_of_few_terms_are_at_the_minimum_of_their_ridge():

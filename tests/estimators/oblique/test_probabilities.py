@@ -7,10 +7,9 @@ import pytest
 from contracts import real_set
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
-from sklearn.utils.estimator_checks import check_estimator
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.oblique.top_down import INNER_FOLDS, ObliqueTreeClassifier
 from oblique_cli.tree.probabilities import RULES, STRENGTHS, with_probabilities
 
@@ -85,45 +84,6 @@ def test_the_unit_is_the_lightest_row():
     drawn = make("hhgdt", **options).fit(BUPA.X[repeated], BUPA.y[repeated])
     np.testing.assert_allclose(scaled.predict_proba(BUPA.X), once.predict_proba(BUPA.X), rtol=1e-12)
     np.testing.assert_allclose(drawn.predict_proba(BUPA.X), once.predict_proba(BUPA.X), rtol=1e-9)
-
-
-@pytest.mark.parametrize("rule", SMOOTHING)
-def test_one_row_and_one_class_have_probabilities(rule):
-    for X, y in (([[1.0]], [3]), ([[1.0], [2.0]], [3, 3]), ([[1.0], [2.0]], [3, 4])):
-        model = make("hhcart_a", probabilities=rule, probability_strength="cv").fit(X, y)
-        found = model.predict_proba(X)
-        assert np.isfinite(found).all() and np.allclose(found.sum(axis=1), 1.0)
-        assert model.predict(X).tolist() == make("hhcart_a").fit(X, y).predict(X).tolist()
-
-
-@pytest.mark.parametrize("strength", [2.0, "cv"])
-def test_estimator_checks_pass(strength):
-    # The checks take the class of greatest probability for the one predicted, which Laplace alone keeps.
-    model = ObliqueTreeClassifier(
-        "hhgdt", probabilities="laplace", probability_strength=strength, max_depth=3, random_state=0
-    )
-    found = check_estimator(model, on_fail=None, on_skip=None)
-    failed = {check["check_name"] for check in found if check["status"] == "failed"}
-    # Other rows are drawn into folds once a row is repeated instead of weighted.
-    assert failed <= ({"check_sample_weight_equivalence_on_dense_data"} if strength == "cv" else set())
-
-
-def test_bad_values_are_one_sentence():
-    with pytest.raises(ConfigError, match=r"probabilities of hhgdt must be one of 'counts', 'laplace', .* Got 'm'\."):
-        make("hhgdt", probabilities="m")
-    for bad in (-1.0, "auto", None, float("nan")):
-        with pytest.raises(
-            ConfigError, match=r"probability_strength of hhgdt must be a number in \[0, inf\), or 'cv'\. Got "
-        ):
-            make("hhgdt", probability_strength=bad)
-    with pytest.raises(ConfigError, match="probability_strength of ObliqueTreeClassifier must be a number in"):
-        ObliqueTreeClassifier(probability_strength="yes").fit(BUPA.X, BUPA.y)
-
-
-def test_every_top_down_algorithm_has_both_parameters():
-    for algorithm in ALGORITHMS.values():
-        if algorithm.family.growth == "top-down trees":
-            assert {"probabilities", "probability_strength"} <= algorithm.parameters.keys()
 
 
 @pytest.mark.parametrize("strength", [4.0, "cv"])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from contracts import NATIVE_NAMES, PROPOSER_NAMES, STOCHASTIC, assert_same_tree, real_set
 from joblib import parallel_backend
-from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.model_selection import cross_val_predict
 
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.oblique import bottom_up, top_down
@@ -140,14 +140,6 @@ def test_pruning_folds_are_the_same_for_every_heuristic(monkeypatch):
         model = ObliqueTreeClassifier(proposer, pruning="cv", pruning_folds=2, max_depth=2, random_state=4)
         model.fit(data.X, data.y)
     assert len(drawn) == 4 and len(set(drawn)) == 1
-
-
-@pytest.mark.parametrize(("n", "folds"), [(10, 3), (7, 7), (345, 10)])
-def test_pruning_folds_are_those_of_scikit_learn(n, folds):
-    ours = top_down.shuffled_folds(n, folds, 11)
-    theirs = KFold(folds, shuffle=True, random_state=11).split(np.zeros(n))
-    for (a, b), (c, d) in zip(ours, theirs, strict=True):
-        assert np.array_equal(a, c) and np.array_equal(b, d)
 
 
 @pytest.mark.sample(3)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_iris
 
-import oblique_cli
-from oblique_cli import HHCARTClassifier, HHGDTClassifier, RefinedTreeClassifier, Refinement, make
+from oblique_cli import HHCARTClassifier, HHGDTClassifier, RefinedTreeClassifier, Refinement
 from oblique_cli.errors import ConfigError
 from oblique_cli.tree.refining import Refined
 
@@ -48,23 +44,6 @@ def test_refine_of_a_heuristic_starts_from_its_own_tree(rows):
     assert refined.tree_.to_dict() != plain.tree_.to_dict()
     with pytest.raises(ConfigError, match="needs refine 'none'"):
         refined.predict_path(X, [0.1])
-
-
-@pytest.mark.parametrize("name", ["axis_parallel", "hhcart_a", "hhcart_d", "hhcrv", "gdt", "fdt", "quest", "cline"])
-def test_every_heuristic_can_be_refined(rows, name):
-    X, y = rows
-    model = make(name, refine="tao", random_state=0).fit(X, y)
-    assert model.score(X, y) > 0.7
-    assert (model.tree_.n_rows > 0).all()
-
-
-def test_starts_compete(rows):
-    X, y = rows
-    model = RefinedTreeClassifier(["axis_parallel", "random_4", HHGDTClassifier()], **SHORT).fit(X, y)
-    chosen = model.refinement_.chosen
-    assert chosen.error.shape == chosen.coefficients.shape == (3, 4)
-    assert chosen.error[chosen.start, chosen.penalty] == chosen.error.min()
-    assert len(model.refinement_.path.trees) == chosen.penalty + 1
 
 
 def test_a_standard_error_asks_for_fewer_coefficients(rows):
@@ -111,52 +90,6 @@ def test_class_weights_move_the_errors(rows):
     assert weighted.tree_.to_dict() == heavy.tree_.to_dict()
 
 
-def test_threads_and_repetition_give_the_same_tree(rows):
-    X, y = rows
-    trees = [RefinedTreeClassifier(n_jobs=n, **SHORT).fit(X, y).tree_.to_dict() for n in (None, 2, None)]
-    assert trees[0] == trees[1] == trees[2]
-
-
-def test_a_model_file_keeps_the_tree(rows, tmp_path):
-    X, y = rows
-    model = RefinedTreeClassifier(["fdt", "hhgdt"], penalty=0.01, random_state=0).fit(X, y)
-    oblique_cli.save(model, tmp_path / "tao.json")
-    again = oblique_cli.load(tmp_path / "tao.json")
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    json.loads((tmp_path / "tao.json").read_text())
-    assert "x1" in model.export_text()
-    assert model.feature_importances_.sum() == pytest.approx(1.0)
-
-
-def test_what_cannot_be_refined_is_named(rows):
-    X, y = rows
-    for base, words in (
-        ("hhgtd", "Got 'hhgtd'"),
-        (3, "Got 3"),
-        ([], "empty list"),
-        (HHGDTClassifier(pruning="reduced_error"), "set it to 'cv'"),
-    ):
-        with pytest.raises(ConfigError, match=words):
-            RefinedTreeClassifier(base).fit(X, y)
-    with pytest.raises(ConfigError, match="n_jobs"):
-        RefinedTreeClassifier(n_jobs=0).fit(X, y)
-    with pytest.raises(ConfigError, match="no path"):
-        RefinedTreeClassifier(**SHORT).fit(X, y).predict_path(X, [0.1])
-
-
-def test_one_class_and_two_rows():
-    assert RefinedTreeClassifier().fit([[0.0], [1.0]], ["a", "a"]).n_leaves_ == 1
-    assert RefinedTreeClassifier(**SHORT).fit([[0.0], [1.0]], ["a", "b"]).predict([[0.0]]).shape == (1,)
-    assert RefinedTreeClassifier().fit([[0.0]], ["a"]).predict([[5.0]]).tolist() == ["a"]
-
-
-def test_iris_needs_a_few_planes():
-    X, y = load_iris(return_X_y=True)
-    model = RefinedTreeClassifier(random_state=0).fit(X, y)
-    assert model.n_leaves_ <= 5
-    assert model.score(X, y) >= 0.96
-
-
 @pytest.mark.parametrize("rule", ["laplace", "m_estimate", "shrinkage"])
 def test_probabilities_of_a_refined_tree_do_not_depend_on_the_unit_of_weights(rows, rule):
     X, y = rows
@@ -176,18 +109,6 @@ def test_a_base_that_cannot_use_qualitative_columns_is_refused(rows):
     table = pd.DataFrame(X, columns=list("abcd")).assign(level=np.where(X[:, 0] > 0, "low", "high"))
     with pytest.raises(ConfigError, match=r"^polish of HHGDTClassifier takes quantitative features only"):
         RefinedTreeClassifier(HHGDTClassifier(polish=True)).fit(table, y)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [{"probabilities": "laplace"}, {"leaf_models": "logistic"}, {"class_weight": "balanced"}, {"leaf_penalty": 2.0}],
-)
-def test_what_a_base_cannot_pass_on_is_refused(rows, given):
-    name = next(iter(given))
-    with pytest.raises(
-        ConfigError, match=rf"^{name}=.* of the base of RefinedTreeClassifier has no effect.*set {name}"
-    ):
-        RefinedTreeClassifier(HHGDTClassifier(**given)).fit(*rows)
 
 
 def test_refine_uses_the_threads_it_is_given(rows, monkeypatch):

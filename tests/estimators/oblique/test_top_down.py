@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
-
 import numpy as np
-import pandas as pd
 import pytest
 from contracts import (
     ALGORITHM_NAMES,
@@ -16,15 +12,12 @@ from contracts import (
     PRUNING_NAMES,
     QUICK,
     STOCHASTIC,
-    forbidden,
     grow,
     real_set,
 )
-from covering import few
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
-from sklearn.utils.estimator_checks import check_estimator
+from sklearn.model_selection import KFold
 
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
@@ -50,25 +43,6 @@ def quick(name, **options):
 
 # scikit-learn's contract
 
-# Rows drawn at random for pruning are other rows once a row is repeated instead of weighted.
-DOCUMENTED = {"check_sample_weight_equivalence_on_dense_data"}
-
-
-@pytest.mark.sample(2)
-@few(1, name=ALGORITHM_NAMES, pruning_name=PRUNING_NAMES)
-def test_every_algorithm_passes_the_estimator_checks(name, pruning_name):
-    options = {} if pruning_name == "none" else {"pruning": pruning_name, "random_state": 0}
-    results = check_estimator(make(name, **QUICK.get(name, {}), **options), on_fail=None, on_skip=None)
-    assert len(results) > 50
-    failed = {result["check_name"]: str(result["exception"]) for result in results if result["status"] == "failed"}
-    assert set(failed) <= (DOCUMENTED if pruning_name in DRAWING_PRUNINGS else set()), failed
-    assert {r["check_name"] for r in results if r["status"] == "skipped"} <= {"check_array_api_input"}
-
-
-def test_the_reference_engine_passes_the_estimator_checks():
-    results = check_estimator(ObliqueTreeClassifier("hhgdt", engine="reference"), on_fail=None, on_skip=None)
-    assert not [result["check_name"] for result in results if result["status"] == "failed"]
-
 
 class OwnProposer(Proposer):
     """A heuristic of a user, without native growth: one random direction."""
@@ -85,20 +59,6 @@ def test_a_users_proposer_grows_node_by_node_and_draws_from_the_seed():
     assert a.score(X, y) > 0.9
     with pytest.raises(ConfigError, match=r"OwnProposer has no native growth; set engine to 'auto' or 'reference'\."):
         ObliqueTreeClassifier(OwnProposer(), engine="native").fit(X, y)
-
-
-def test_it_is_tuned_cloned_and_scored_like_any_estimator():
-    X, y = labeled("iris")
-    search = GridSearchCV(ObliqueTreeClassifier(HHCART()), {"proposer__tau": [0.0, 0.5], "max_depth": [1, 3]}, cv=3)
-    search.fit(X, y)
-    assert search.best_params_["max_depth"] == 3
-    assert cross_val_score(make("hhgdt"), X, y, cv=5).mean() > 0.9
-    original = make("hhcart_d", tau=0.2, pruning="cv", random_state=3)
-    copied = clone(original)
-    assert copied.get_params()["tau"] == 0.2
-    assert {k: v for k, v in copied.get_params().items() if k != "proposer"} == {
-        k: v for k, v in original.get_params().items() if k != "proposer"
-    }
 
 
 # Fitting
@@ -130,56 +90,6 @@ def test_the_tree_is_that_of_grow_top_down():
         assert model.tree_.to_dict() == tree.to_dict()
 
 
-def test_labels_may_be_words_or_any_numbers():
-    data = real_set("iris")
-    codes = make("hhcart_a").fit(data.X, data.y)
-    for names in (np.array(["c", "d", "e"]), np.array([-5, 10, 1000]), np.array([False, True])):
-        rows = data.y < len(names)
-        model = make("hhcart_a").fit(data.X[rows], names[data.y[rows]])
-        expected = codes if len(names) == 3 else make("hhcart_a").fit(data.X[rows], data.y[rows])
-        np.testing.assert_array_equal(model.predict(data.X), names[expected.predict(data.X)])
-
-
-def test_lists_data_frames_and_single_precision_are_taken():
-    data = real_set("iris")
-    expected = make("hhcart_d").fit(data.X, data.y)
-    frame = pd.DataFrame(data.X, columns=["a", "b", "c", "d"])
-    model = make("hhcart_d").fit(frame, data.y.tolist())
-    assert model.feature_names_in_.tolist() == ["a", "b", "c", "d"]
-    assert model.tree_.to_dict() == expected.tree_.to_dict()
-    assert make("hhcart_d").fit(data.X.tolist(), data.y).tree_.to_dict() == expected.tree_.to_dict()
-    assert make("hhcart_d").fit(np.asfortranarray(data.X), data.y).tree_.to_dict() == expected.tree_.to_dict()
-    single = make("hhcart_d").fit(data.X.astype(np.float32), data.y)
-    assert single.tree_.coef_.dtype == np.float64
-
-
-@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
-@pytest.mark.parametrize("name", ALGORITHM_NAMES)
-def test_missing_and_infinite_values_are_refused(name, bad):
-    X = np.random.default_rng(1).normal(size=(10, 2))
-    y = np.arange(10) % 2
-    model = make(name, random_state=0).fit(X, y)
-    X[3, 1] = bad
-    for call in (lambda: make(name, random_state=0).fit(X, y), lambda: model.predict(X)):
-        with pytest.raises(ValueError, match="NaN" if np.isnan(bad) else "infinity"):
-            call()
-
-
-def test_what_is_no_classification_is_refused():
-    X = np.random.default_rng(1).normal(size=(6, 2))
-    with pytest.raises(ValueError, match="Unknown label type"):
-        make("hhcart_a").fit(X, np.linspace(0.1, 0.9, 6))
-    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
-        make("hhcart_a").fit(X, [0, 1])
-    with pytest.raises(ValueError, match="0 sample"):
-        make("hhcart_a").fit(X[:0], [])
-    with pytest.raises(ValueError, match="X has 3 features"):
-        make("hhcart_a").fit(X, np.arange(6) % 2).predict(np.zeros((1, 3)))
-    for call in ("predict", "predict_proba", "apply"):
-        with pytest.raises(NotFittedError):
-            getattr(make("hhcart_a"), call)(X)
-
-
 @pytest.mark.sample(76)
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
 @pytest.mark.parametrize("pruning_name", PRUNING_NAMES)
@@ -198,16 +108,6 @@ def test_one_class_one_row_and_one_column_are_fitted(name, pruning_name):
 
 
 # Weights
-
-
-@pytest.mark.parametrize("name", ALGORITHM_NAMES)
-def test_rows_of_weight_zero_are_as_good_as_removed(name):
-    data = real_set("bupa")
-    weights = np.random.default_rng(3).integers(0, 3, data.n).astype(float)
-    kept = weights > 0
-    a = quick(name).fit(data.X, data.y, weights)
-    b = quick(name).fit(data.X[kept], data.y[kept], weights[kept])
-    assert a.tree_.to_dict() == b.tree_.to_dict()
 
 
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
@@ -232,16 +132,6 @@ def test_weights_that_cannot_be_used_are_refused():
 
 
 # Parameters
-
-
-@pytest.mark.parametrize("parameter", sorted(ObliqueTreeClassifier.constraints))
-def test_a_forbidden_parameter_is_named_in_one_sentence(parameter):
-    constraint = ObliqueTreeClassifier.constraints[parameter]
-    for value in forbidden(constraint):
-        with pytest.raises(ConfigError) as caught:
-            ObliqueTreeClassifier(**{parameter: value}).fit(np.eye(4), [0, 0, 1, 1])
-        message = f"{parameter} of ObliqueTreeClassifier must be {constraint.describe()}. Got {value!r}."
-        assert str(caught.value) == message
 
 
 def test_every_parameter_but_the_proposer_the_seed_and_the_groups_has_a_constraint():
@@ -432,16 +322,6 @@ def test_an_empty_list_of_pruning_rows_prunes_nothing():
     assert model.n_leaves_ == make("hhcart_a").fit(X, y).n_leaves_
 
 
-def test_pruning_by_cross_validation_makes_noise_one_leaf_and_keeps_structure():
-    rng = np.random.default_rng(8)
-    X = rng.normal(size=(200, 2))
-    noise = make("axis_parallel", pruning="cv", standard_errors=1.0, random_state=0).fit(X, rng.integers(0, 2, 200))
-    assert noise.n_leaves_ == 1
-    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
-    clear = make("axis_parallel", pruning="cv", random_state=0).fit(X, y)
-    assert clear.n_leaves_ >= 4 and clear.score(X, y) > 0.97
-
-
 @pytest.mark.parametrize("data_name", ["bupa", "wine", "glass", "iris"])
 def test_pruning_by_cross_validation_is_that_of_breiman_by_hand(data_name):
     # Breiman et al. (1984), section 3.4.2, on the folds that the seed draws. The sequence starts at T(0).
@@ -515,38 +395,7 @@ def test_pruning_by_cross_validation_of_a_split_that_saves_no_error_is_quiet():
     assert make("axis_parallel", pruning="cv", random_state=0).fit(X, y).n_leaves_ == 1
 
 
-def test_more_standard_errors_never_make_a_larger_tree():
-    for pruning_name in ("cost_complexity", "cv"):
-        leaves = [grown_and_pruned("hhcart_d", pruning_name, standard_errors=c).n_leaves_ for c in (0.0, 0.5, 1.0, 2.0)]
-        assert leaves == sorted(leaves, reverse=True)
-
-
-def test_a_larger_ccp_alpha_never_makes_a_larger_tree_and_zero_costs_no_training_row():
-    X, y = labeled("bupa")
-    leaves = [grown_and_pruned("hhcart_a", "ccp_alpha", ccp_alpha=a).n_leaves_ for a in (0.0, 0.002, 0.01, 0.1, 1.0)]
-    assert leaves == sorted(leaves, reverse=True) and leaves[-1] == 1
-    assert grown_and_pruned("hhcart_a", "ccp_alpha").score(X, y) == make("hhcart_a").fit(X, y).score(X, y)
-
-
 # Copies
-
-
-@pytest.mark.parametrize("name", ALGORITHM_NAMES)
-def test_a_fitted_model_survives_pickling_and_copying(name):
-    X, y = labeled("wine")
-    model = make(name, random_state=0).fit(X, y)
-    expected = model.predict_proba(X)
-    for again in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
-        np.testing.assert_array_equal(again.predict_proba(X), expected)
-        assert again.n_leaves_ == model.n_leaves_
-
-
-def test_fitting_again_forgets_the_first_fit():
-    model = make("hhcart_a")
-    model.fit(*labeled("wine"))
-    X, y = labeled("iris")
-    assert model.fit(X, y).tree_.to_dict() == make("hhcart_a").fit(X, y).tree_.to_dict()
-    assert model.n_features_in_ == 4
 
 
 @pytest.mark.parametrize(("n", "folds"), [(2, 2), (10, 3), (11, 11), (150, 10)])

@@ -24,7 +24,7 @@ from oblique_cli.estimators.algorithms import is_outside
 from oblique_cli.estimators.outside import building, known
 from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm
 from oblique_cli.estimators.outside.estimator import OutsideEstimator
-from oblique_cli.estimators.outside.process import Crashed, OutOfMemory, OutOfTime, own_process, size
+from oblique_cli.estimators.outside.process import Crashed, OutOfMemory, OutOfTime, own_process
 from oblique_cli.ground.nouns import AlgorithmSpec
 
 X, Y = load_iris(return_X_y=True)
@@ -300,10 +300,6 @@ def test_the_nearest_class_is_of_the_same_library_first():
     assert known.near("xgboost.Zzz").startswith(" Known of xgboost: xgboost.XGBClassifier,")
 
 
-def test_a_name_with_a_dot_is_a_class_unless_it_is_registered():
-    assert is_outside("sklearn.svm.SVC") and not is_outside("hhcart_a")
-
-
 # ---- every library that is installed ---------------------------------------------------------------------------------
 
 FAST = {
@@ -375,7 +371,3 @@ def test_the_sizes_of_an_ensemble_are_sums_and_the_deepest(path):
     trees = 2 * model.n_leaves_ - model.n_nodes_  # every tree has a leaf more than it has splits
     assert trees == (12 if "GradientBoosting" in path else 4)
     assert 1 <= model.depth_ < model.n_leaves_
-
-
-def test_amounts_of_memory_are_shown_in_the_unit_that_leaves_few_digits():
-    assert [size(n) for n in (4 << 30, 300 << 20, 1 << 10, 12)] == ["4 GB", "300 MB", "1 kB", "12 bytes"]

@@ -106,14 +106,6 @@ def test_a_model_file_says_the_same_and_is_as_before_without_residuals(name, tmp
         bare.predict_quantiles(X)
 
 
-def test_a_fit_without_residuals_forgets_those_of_an_earlier_fit():
-    X, y = rows(4)
-    model = make("pilot", leaf_residuals=True).fit(X, y)
-    model.set_params(leaf_residuals=False).fit(X, y)
-    with pytest.raises(ConfigError, match="kept no residuals"):
-        model.predict_quantiles(X)
-
-
 @pytest.mark.parametrize("q", [[], [-0.1], [0.5, 0.5], [0.9, 0.1], [1.1], ["a"], [[0.1, 0.2]], [np.nan], None])
 def test_other_shares_are_refused_in_a_sentence(q):
     with pytest.raises(ConfigError, match=r"^quantiles must be rising shares from 0 to 1, such as .* Got "):
@@ -134,20 +126,6 @@ def test_other_models_say_no_quantiles_and_a_damaged_file_is_refused(tmp_path):
         (tmp_path / "m.json").write_text(json.dumps({**document, "digest": digest(document)}))
         with pytest.raises(DataError, match="starts of leaf_residuals_ must rise from 0"):
             load(tmp_path / "m.json")
-
-
-@pytest.mark.parametrize("name", ["retis", "hhcart_model_tree"])
-def test_files_from_before_bounds_and_residuals_are_read(name, tmp_path):
-    X, y = rows(6)
-    model = make(name, **NAMES[name]).fit(X, y)
-    save(Model.of(model, algorithm=name), tmp_path / "m.json")
-    document = json.loads((tmp_path / "m.json").read_text())
-    for parameter in ("truncate", "leaf_residuals"):
-        del document["parameters"][parameter]
-    (tmp_path / "m.json").write_text(json.dumps({**document, "digest": digest(document)}))
-    again = load(tmp_path / "m.json")
-    np.testing.assert_array_equal(again.predict(X), model.predict(X))
-    np.testing.assert_array_equal(again.estimator.predict(X), model.predict(X))
 
 
 def test_bounds_in_the_wrong_order_are_refused(tmp_path):

@@ -9,13 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
-from sklearn.utils.estimator_checks import check_estimator
-from tree_support import tree_of
 
 import oblique_cli._core as _core
-from oblique_cli import ObliqueTreeRegressor
-from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.errors import DataError
+from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.regression.cart import CARTRegressor
 from oblique_cli.estimators.regression.linear_leaves import M5StyleRegressor, RETISRegressor, TPRTIRegressor
 from oblique_cli.tree import look_ahead
@@ -25,10 +22,6 @@ from oblique_cli.tree.look_ahead import AllTurns, EveryValue, FarthestTurn, Sett
 from oblique_cli.tree.monotone_models import Held
 from oblique_cli.tree.turning_points import TurningPoints, turning_points
 
-# Ensembles have tests of their own.
-NAMES = [
-    name for name, one in ALGORITHMS.items() if one.family.task == "regression" and "forest" not in str(one.made_by)
-]
 MODELS = {
     "tprti_a": TPRTIRegressor("A"),
     "tprti_b": TPRTIRegressor("B"),
@@ -354,45 +347,7 @@ def test_an_even_cut_of_pure_noise_improves_the_size_weighted_sum_but_not_the_pl
     assert (by_size.n_leaves_, by_sum.n_leaves_) == (2, 1)
 
 
-def test_leave_one_out_scores_stop_where_residual_sums_go_on():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 8)), rng.normal(size=60)
-    eager = RETISRegressor(weighting="sum", min_improvement_percent=1, min_node_percent=0).fit(X, y)
-    careful = RETISRegressor(weighting="sum", min_improvement_percent=1, min_node_percent=0, selection="leave_one_out")
-    assert careful.fit(X, y).n_leaves_ < eager.n_leaves_
-    assert careful.predict(X).shape == (60,)
-
-
 # ---- estimators ------------------------------------------------------------------------------------------------------
-
-
-# The class of the others is checked, with either kind of leaf, where it is tested and where its refinement is.
-OWN = [name for name in NAMES if not isinstance(make(name), ObliqueTreeRegressor)]
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.long] * (i % 4 > 0)) for i, n in enumerate(OWN)])
-def test_it_passes_the_estimator_checks(name):
-    results = check_estimator(make(name, random_state=0), on_fail=None, on_skip=None)
-    # Copies of a row, as weights make them, are in one fold; repeated rows are in several.
-    repeats = {"check_sample_weight_equivalence_on_dense_data"} if name == "linear_tree" else set()
-    assert {r["check_name"] for r in results if r["status"] == "failed"} <= repeats
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_defaults_are_complete_and_reach_the_estimator(name):
-    algorithm = ALGORITHMS[name]
-    assert list(algorithm.defaults) == list(algorithm.parameters)
-    assert all(algorithm.parameters[key].holds(value) for key, value in algorithm.defaults.items())
-    assert repr(make(name, random_state=0)) == repr(make(name, random_state=0, **algorithm.defaults))
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_the_order_of_rows_changes_no_bit(name):
-    X, y = bent(150, noise=3.0)
-    order = np.random.default_rng(1).permutation(150)
-    a, b = clone(MODELS[name]).fit(X, y), clone(MODELS[name]).fit(X[order], y[order])
-    assert a.tree_.to_dict() == b.tree_.to_dict()
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -442,22 +397,6 @@ def test_discrete_features_are_named_or_found():
     assert TPRTIRegressor(discrete=[0])._discrete(X).tolist() == [True, False]
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"variant": "C"}, "variant of TPRTIRegressor must be"),
-        ({"subset_size": 0}, "subset_size of TPRTIRegressor must be"),
-        ({"subset_size": 3, "step": 4}, r"^step of TPRTIRegressor must not exceed subset_size, 3\. Got 4\.$"),
-        ({"discrete": [5]}, "discrete of TPRTIRegressor must be one of auto, all, none or a list of columns from 0 to"),
-        ({"discrete": "some"}, "discrete of TPRTIRegressor must be"),
-        ({"min_node_percent": 101}, "min_node_percent of TPRTIRegressor must be"),
-    ],
-)
-def test_a_bad_parameter_is_refused_in_one_sentence(parameters, message):
-    with pytest.raises(ConfigError, match=message):
-        TPRTIRegressor(**parameters).fit(*bent(50))
-
-
 def test_tprti_with_every_feature_discrete_is_retis_where_values_are_distinct():
     X, y = bent(120, noise=2.0)
     X[:, 1] = np.random.default_rng(4).normal(size=120)
@@ -477,11 +416,6 @@ def test_a_repeated_value_goes_to_one_child_of_tprti_with_the_mean_of_its_rows()
     assert tprti.n_leaves_ < retis.n_leaves_
 
 
-def test_cart_says_how_large_it_is():
-    model = CARTRegressor(max_leaf_nodes=4, random_state=0).fit(*bent(100))
-    assert (model.n_leaves_, model.n_nodes_) == (4, 7) and model.depth_ in (2, 3)
-
-
 # ---- trees as text and data ------------------------------------------------------------------------------------------
 
 
@@ -495,28 +429,6 @@ def test_leaf_equations_are_shown():
     assert lines[1].startswith("    weight = 1 + 2 height  (10 rows, RMSE ")
     assert lines[3].startswith("    weight = 40 - 1 height  (10 rows, RMSE ")
     assert export_text(model.tree_, ["a\nb"], ["y"]).startswith("if a b <= 9:")
-
-
-def test_a_tree_survives_its_plain_data_and_damage_is_told():
-    model = RETISRegressor(min_improvement_percent=1).fit(*bent(100, noise=2.0))
-    data = model.tree_.to_dict()
-    X = np.random.default_rng(0).uniform(0, 250, (30, 2))
-    np.testing.assert_array_equal(tree_of(data).predicted(X), model.predict(X))
-    for key, value, message in (
-        ("left", [0] * len(data["left"]), "two children or none"),
-        ("thresholds", [float("nan")] * len(data["left"]), "not finite"),
-    ):
-        with pytest.raises(DataError, match=message):
-            tree_of({**data, key: value})
-    with pytest.raises(DataError, match="must have size 0"):
-        tree_of({**data, "equations": {**data["equations"], "coef": []}})
-
-
-def test_cart_refuses_negative_weights():
-    X, y = np.arange(6.0)[:, None], np.arange(6.0)
-    with pytest.raises(ConfigError, match=r"sample_weight must not be negative. Got -2; remove such rows."):
-        CARTRegressor().fit(X, y, sample_weight=[1.0, 1.0, -2.0, 1.0, 1.0, 1.0])
-    CARTRegressor().fit(X, y, sample_weight=[1.0, 1.0, 0.0, 1.0, 1.0, 1.0])
 
 
 def test_cart_answers_rows_beyond_single_precision_as_those_at_its_ends():

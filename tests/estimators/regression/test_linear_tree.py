@@ -7,7 +7,6 @@ import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
 
-from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.regression.linear_tree import LinearModelTreeRegressor
 from oblique_cli.models import Model, load, save
@@ -90,10 +89,3 @@ def test_the_model_goes_to_a_file_and_to_a_procedure_and_says_the_same(tmp_path)
     assert procedure_of(again) is not None
     assert again.estimator.choice_ is None
     assert "leaves cut by" in found.choice_.summary() and "in cross-validation of" in found.choice_.summary()
-
-
-def test_numbers_that_are_not_allowed_are_refused_by_name():
-    X, y = hinge(30)
-    for name, value in (("base", "jumps"), ("leaf_penalty", 0.0), ("folds", 1), ("doubling_price", -1.0)):
-        with pytest.raises(ConfigError, match=name):
-            LinearModelTreeRegressor(**{name: value}).fit(X, y)

@@ -57,15 +57,6 @@ def test_without_the_order_the_same_rows_break_it(name: str) -> None:
     assert min(falls) > 0.0
 
 
-@pytest.mark.parametrize("name", ALL)
-def test_signs_that_are_all_0_change_no_bit(name: str) -> None:
-    X, y = table(np.random.default_rng(2), 80, 3)
-    plain, zeros = (make(name, random_state=1, **more).fit(X, y).tree_ for more in ({}, {"monotonic_cst": (0, 0, 0)}))
-    assert np.array_equal(plain.coef_, zeros.coef_)
-    assert np.array_equal(plain.equations.coef, zeros.equations.coef)
-    assert np.array_equal(plain.equations.intercept, zeros.equations.intercept)
-
-
 def test_a_tree_of_constants_along_one_feature_is_that_of_scikit_learn() -> None:
     rng = np.random.default_rng(3)
     x = rng.permutation(60)[:, None].astype(float)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.utils.estimator_checks import check_estimator
 
 from oblique_cli import ObliqueTreeRegressor
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import DataError
 from oblique_cli.estimators.regression.cart import CARTRegressor
 from oblique_cli.tree.splitting import PROPOSERS
 
@@ -17,23 +16,6 @@ def rows():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(150, 3))
     return X, np.abs(X[:, 0] + X[:, 1]) * 3 + 0.1 * rng.normal(size=150)
-
-
-@pytest.mark.parametrize("leaves", ["linear", pytest.param("constant", marks=pytest.mark.long)])
-def test_scikit_learns_checks(leaves):
-    model = ObliqueTreeRegressor(leaves=leaves, **({"pruning_folds": 3} if leaves == "linear" else {}))
-    found = check_estimator(model, on_fail=None, on_skip=None)
-    # Copies of a row, as weights make them, are in one fold; repeated rows are in several.
-    repeats = {"check_sample_weight_equivalence_on_dense_data"}
-    assert {one["check_name"] for one in found if one["status"] == "failed"} <= repeats
-
-
-def test_the_order_of_rows_and_the_number_of_fits_change_nothing(rows):
-    X, y = rows
-    first = ObliqueTreeRegressor(random_state=3).fit(X, y)
-    order = np.random.default_rng(1).permutation(len(y))
-    again = ObliqueTreeRegressor(random_state=3).fit(X[order], y[order])
-    assert first.predict(X).tobytes() == again.predict(X).tobytes()
 
 
 def test_a_planted_bend_is_found_and_said(rows):
@@ -46,20 +28,6 @@ def test_a_planted_bend_is_found_and_said(rows):
     view = tree.view(["a", "b", "c"], "price", rows=(X, y))
     assert [node.is_leaf for node in view.nodes] == [False, True, True] and "price = " in view.nodes[1].text
     assert not view.classes and all(not node.counts for node in view.nodes)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"proposer": "hhcart"}, "proposer of ObliqueTreeRegressor must be one of .*'hhcart_a'"),
-        ({"leaves": "mean"}, "leaves of ObliqueTreeRegressor must be one of 'constant', 'linear'"),
-        ({"pruning_folds": 1}, "pruning_folds of ObliqueTreeRegressor must be a whole number, at least 2"),
-        ({"min_samples_leaf": 0}, "min_samples_leaf of ObliqueTreeRegressor must be"),
-    ],
-)
-def test_bad_parameters_are_one_sentence(rows, parameters, message):
-    with pytest.raises(ConfigError, match=message):
-        ObliqueTreeRegressor(**parameters).fit(*rows)
 
 
 def test_targets_whose_squares_overflow_are_refused(rows):

@@ -249,13 +249,6 @@ def test_bounds_hold_predictions_within_one_and_a_half_ranges(name, which, tmp_p
     assert "bounds" in (tmp_path / "m.json").read_text() and ", within " in model.export_text()
 
 
-def test_bounds_of_leaves_lie_within_those_of_all_and_are_none_without():
-    X, y = steps(6)
-    each, whole = (make("retis", truncate=which).fit(X, y).tree_.equations.bounds for which in ("leaf", "all"))
-    assert (each[:, 0] >= whole[:, 0]).all() and (each[:, 1] <= whole[:, 1]).all()
-    assert make("retis").fit(X, y).tree_.equations.bounds is None
-
-
 def test_an_order_of_predictions_and_bounds_of_single_leaves_are_refused_together():
     X, y = steps(7)
     with pytest.raises(ConfigError, match=r"monotonic_cst .* is not kept with truncate 'leaf'"):
@@ -292,13 +285,3 @@ def test_verify_refuses_bounds_of_single_leaves_and_proves_an_order_under_common
         verify(make("retis", truncate="leaf").fit(X, y), monotone={"x1": 1}, reference=X)
     rising = make("m5_style", truncate="all", monotonic_cst=[1, 0, 0, 0]).fit(X, y)
     assert verify(rising, monotone={"x1": 1}, reference=X).holds
-
-
-def test_a_drawing_keeps_the_bounds_of_its_leaves():
-    X, y = steps(10)
-    model = PILOTRegressor().fit(X, y)
-    leaves = [node for node in model.view().nodes if node.is_leaf]
-    for node in leaves:
-        *_, low, high = node.rule["v"]
-        assert (low, high) == tuple(model.tree_.equations.bounds[node.number])
-        assert "within" in node.text

@@ -16,7 +16,6 @@ from oracles import errors_of_axis_cuts
 from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 from sklearn.tree import DecisionTreeRegressor
-from sklearn.utils.estimator_checks import check_estimator
 
 import oblique_cli
 from oblique_cli.errors import ConfigError, DataError
@@ -173,24 +172,6 @@ def test_a_column_is_one_output_without_a_warning_as_in_trees_of_scikit_learn(na
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", OBLIQUE)
-def test_the_order_of_rows_does_not_matter(name: str):
-    X, y = rows_of(4)
-    order = np.random.default_rng(0).permutation(len(X))
-    one = make(name, random_state=0).fit(X, y)
-    assert np.array_equal(one.predict(X), make(name, random_state=0).fit(X[order], y[order]).predict(X))
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", OBLIQUE)
-def test_a_larger_unit_of_all_outputs_changes_no_cut(name: str):
-    X, y = rows_of(6)
-    one, larger = (make(name, random_state=0).fit(X, factor * y) for factor in (1.0, 1024.0))
-    assert np.array_equal(one.tree_.coef_, larger.tree_.coef_)
-    np.testing.assert_allclose(larger.predict(X), 1024.0 * one.predict(X), rtol=1e-12)
-
-
-@pytest.mark.long
 def test_pruning_counts_the_errors_of_all_outputs():
     """The noise of a second output leaves nothing of the tree, and is no reason for leaves of its own."""
     X, y = rows_of(7, n=200)
@@ -201,16 +182,6 @@ def test_pruning_counts_the_errors_of_all_outputs():
 
 
 # ---- estimators, files, text -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("name", OBLIQUE)
-def test_it_passes_the_estimator_checks_those_of_several_outputs_among_them(name: str):
-    model = make(name, random_state=0, pruning="none")
-    assert model.__sklearn_tags__().target_tags.multi_output
-    found = {one["check_name"]: one["status"] for one in check_estimator(model, on_fail=None, on_skip=None)}
-    assert found["check_regressor_multioutput"] == "passed"
-    assert [check for check, status in found.items() if status == "failed"] == []
 
 
 @pytest.mark.sample(1)
@@ -391,17 +362,3 @@ def test_drawings_are_exported_and_other_formats_say_who_takes_several_outputs(n
             ConfigError, match="regression trees of several outputs; these do: dot, json, latex, python"
         ):
             oblique_cli.export(model, form)
-
-
-def test_what_a_name_decides_is_not_to_be_set():
-    X, y = rows_of(12)
-    with pytest.raises(ConfigError, match=r"^refine of TAORegressor is .*, and y has 2 columns; fit a tree to each"):
-        oblique_cli.TAORegressor().fit(X, y)
-
-
-def test_a_sparse_y_is_refused():
-    from scipy.sparse import csr_matrix
-
-    X, y = rows_of(14)
-    with pytest.raises(ConfigError, match="toarray"):
-        make("hhcart_regression").fit(X, csr_matrix(y))

@@ -1,0 +1,209 @@
+"""What holds for every estimator: scikit-learn's checks, what is refused, defaults, seeds and threads, weights of 0."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import jsonschema
+import numpy as np
+import pytest
+from contracts import PRUNING_NAMES, forbidden, real_set
+from robustness_support import NAMES, REGRESSION, WEIGHTED, estimator, rows, small_parameters
+from sklearn.base import is_regressor
+from sklearn.utils.estimator_checks import check_estimator
+
+from oblique_cli import HHGDTClassifier, ObliqueTreeClassifier, RefinedTreeClassifier
+from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.algorithms import ALGORITHMS, make
+from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
+from oblique_cli.estimators.regression.cart import CARTRegressor
+
+# Estimators of the papers have tests of their own.
+OWN = [name for name in NAMES if ALGORITHMS[name].estimator.__module__.startswith("oblique_cli.estimators.")]
+CLASSES = sorted({ALGORITHMS[name].estimator for name in OWN} - {CARTRegressor}, key=lambda cls: cls.__name__)
+CLASSES += [ObliqueTreeClassifier, BottomUpTreeClassifier]  # the parameters of CART are checked by scikit-learn
+TREES = [cls for cls in CLASSES if issubclass(cls, ObliqueTreeClassifier) and cls is not ObliqueTreeClassifier]
+SLOW = {"tao_regression", "tao_model_tree", "linear_tree", "logistic_forest", "logistic_tree"}
+THREADED = [name for name in OWN if "n_jobs" in make(name).get_params()]
+
+# Options that take another way through a fit than the defaults.
+VARIANTS: list[tuple[str, dict[str, Any]]] = [
+    *(("hhgdt", {"pruning": pruning}) for pruning in PRUNING_NAMES if pruning != "none"),
+    *(("hhcart_a", {"missing": missing}) for missing in ("error", "impute", "learn")),
+    ("hhgdt", {"engine": "reference"}),
+    ("hhgdt", {"leaf_models": "logistic", "leaf_penalty": 1.0, "max_depth": 2}),
+    ("hhgdt", {"probabilities": "laplace", "probability_strength": "cv", "max_depth": 3}),
+    ("quest", {"missing": "learn"}),
+    *(("hhbut", {"components": rule, "component_folds": 2}) for rule in ("cv", "mccv")),
+    ("hhbut", {"merging": "overlap"}),
+    ("butif_svm", {"hybrid": True}),
+    ("gepsvm", {"kernel": "gaussian"}),
+    ("hhgdt_forest", {"probabilities": "shrinkage", "probability_strength": "oob"}),
+    ("tao_forest", {"bootstrap": False, "penalty": 0.05}),
+    ("oblique_forest_regression", {"leaves": "linear"}),
+    ("oblique_boosting_regression", {"loss": "quantile"}),
+    ("hhcart_regression", {"pruning": "none"}),
+    ("hhcart_model_tree", {"pruning": "none"}),
+]
+QUICKLY = ("hhcart_a", "svm_split", "raf", "hhgdt_forest", "hhbut", "tprti_b", "cart_regression", "oblique_boosting")
+QUICK_VARIANTS = ({"pruning": "cv"}, {"missing": "learn"}, {"merging": "overlap"}, {"leaves": "linear"})
+CHECKED = [
+    *(pytest.param(name, {}, marks=[] if name in QUICKLY else pytest.mark.long) for name in OWN),
+    *(pytest.param(*one, marks=[] if one[1] in QUICK_VARIANTS else pytest.mark.long) for one in VARIANTS),
+]
+# Weights of 1000 and 0.0001 do not decide the leaf models of so few rows.
+MODELS_OF_LEAVES = ("lmt", "logistic_forest", "logistic_tree")
+# Rows that are drawn at random, or divided into folds, are others once a row is repeated instead of weighted.
+REPEATS = "check_sample_weight_equivalence_on_dense_data"
+
+
+@pytest.mark.parametrize(("name", "params"), CHECKED)
+def test_scikit_learns_checks_pass(name, params):
+    model = make(name, **{**small_parameters(name), **params})
+    results = check_estimator(model, on_fail=None, on_skip=None)
+    assert len(results) > 40
+    failed = {one["check_name"]: str(one["exception"]) for one in results if one["status"] == "failed"}
+    allowed = {REPEATS} | ({"check_class_weight_classifiers"} if name in MODELS_OF_LEAVES else set())
+    assert failed.keys() <= allowed, failed
+    passed = {one["check_name"] for one in results if one["status"] == "passed"}
+    assert {one["check_name"] for one in results if one["status"] == "skipped"} <= {"check_array_api_input"}
+    assert ("check_regressor_multioutput" in passed) == model.__sklearn_tags__().target_tags.multi_output
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_a_value_that_a_constraint_forbids_is_refused_by_its_name(cls):
+    X, y = real_set("iris").X[::5], real_set("iris").y[::5].astype(float if is_regressor(cls()) else int)
+    # A heuristic's class adds few to those of all trees.
+    common = ObliqueTreeClassifier.constraints if cls in TREES else {}
+    for name in cls.constraints.keys() - common.keys():
+        for value in forbidden(cls.constraints[name]):
+            with pytest.raises(ConfigError) as caught:
+                cls(**{name: value}).fit(X, y)
+            expected = f"{name} of {cls.__name__} must be {cls.constraints[name].describe()}. Got "
+            assert str(caught.value).startswith(expected) and "\n" not in str(caught.value)
+
+
+ORDER = {"monotonic_cst": [1, 0, 0, 0]}
+SQUARES = {"n_iter_no_change": 2, "validation_fraction": 0.001}
+
+# What no constraint of one parameter says: algorithm, parameters, the parameter that the message opens with, and a word
+# of the remedy or reason.
+REFUSED: list[tuple[str, dict[str, Any], str, str]] = [
+    ("raf", {"max_features": 9}, "max_features", "at most the number of features, 4"),
+    ("rof", {"max_features": 2}, "max_features", "must be None"),
+    ("rof", {"oob_score": True}, "oob_score", "bootstrap"),
+    ("raf", {"n_jobs": 0}, "n_jobs", "must not be 0"),
+    ("bagged_forest", {"proposer": "hhgd"}, "proposer", "native growth"),
+    ("bagged_forest", {"proposer": "sadt"}, "proposer", "native growth"),
+    ("bagged_forest", {"proposer": []}, "proposer", "native growth"),
+    ("bagged_forest", {"max_samples": 91}, "max_samples", "at most the number of rows, 40"),
+    ("bagged_forest", {"max_features_per_tree": 5}, "max_features_per_tree", "at most the number of features, 4"),
+    ("bagged_forest", {"oob_score": True, "bootstrap": False}, "oob_score", "bootstrap"),
+    ("bagged_forest", {"probabilities": "laplace", **ORDER}, "monotonic_cst", "'counts'"),
+    (
+        "hhgdt_forest",
+        {"probabilities": "laplace", "probability_strength": "oob", "bootstrap": False},
+        "probability_strength",
+        "bootstrap",
+    ),
+    ("heterogeneous_forest", {"models": "lda, qda"}, "models", "one or more of"),
+    ("heterogeneous_forest", {"models": "lda, lda"}, "models", "one or more of"),
+    ("heterogeneous_forest", {"models": []}, "models", "one or more of"),
+    ("oblique_boosting", {"proposer": "sadt"}, "proposer", "native growth"),
+    ("oblique_boosting", {"max_samples": 900}, "max_samples", "at most the number of rows, 40"),
+    ("oblique_boosting", SQUARES, "validation_fraction", "both sides"),
+    ("oblique_boosting_regression", {"leaves": "linear", "loss": "quantile"}, "leaves", "squared_error"),
+    ("oblique_forest_regression", {"leaves": "linear", "bootstrap": False}, "l2_regularization", "rows that trees"),
+    ("logistic_forest", {"base": "hhgd"}, "base", "'hhgd'"),
+    ("logistic_tree", {"models": "logit_boost", "refine": "tao"}, "refine", "'ridge'"),
+    ("logistic_tree", {"models": "logit_boost", "max_terms": 3}, "max_terms", "'ridge'"),
+    ("logistic_tree", {"base": "hhgtd"}, "base", "'hhgtd'"),
+    ("logistic_tree", {"base": []}, "base", "at least one start"),
+    ("logistic_tree", {"base": RefinedTreeClassifier()}, "base", "ObliqueTreeClassifier"),
+    ("tao", {"base": "hhgtd"}, "base", "'hhgtd'"),
+    ("tao", {"base": 3}, "base", "Got 3"),
+    ("tao", {"base": []}, "base", "empty list"),
+    ("tao", {"base": HHGDTClassifier(pruning="reduced_error")}, "base", "'cv'"),
+    *(
+        ("tao", {"base": HHGDTClassifier(**{name: value})}, f"{name}=", f"set {name}")
+        for name, value in (
+            ("probabilities", "laplace"),
+            ("leaf_models", "logistic"),
+            ("class_weight", "balanced"),
+            ("leaf_penalty", 2.0),
+        )
+    ),
+    ("hhbut", {"min_components": 4, "max_components": 3}, "min_components", "max_components, 3"),
+    ("tprti_a", {"subset_size": 3, "step": 4}, "step", "subset_size, 3"),
+    ("tprti_a", {"discrete": [5]}, "discrete", "columns from 0 to"),
+    ("linear_tree", {"base": "jumps"}, "base", "jumps"),
+    ("hhcart_regression", {"proposer": "hhcart"}, "proposer", "'hhcart_a'"),
+    ("retis", {"truncate": "leaf", **ORDER}, "monotonic_cst", "truncate"),
+]
+
+
+@pytest.mark.parametrize(("name", "params", "parameter", "words"), REFUSED)
+def test_parameters_that_do_not_go_together_are_refused_in_a_sentence(name, params, parameter, words):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 4)), np.arange(40) % 2
+    with pytest.raises(ConfigError) as caught:
+        ALGORITHMS[name].estimator(**{**getattr(ALGORITHMS[name], "fixed", {}), **params}).fit(
+            X, y.astype(float) if name in REGRESSION else y
+        )
+    message = str(caught.value)
+    assert message.startswith(parameter) and words in message and "\n" not in message, message
+
+
+# ---- the table of algorithms -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_defaults_are_complete_allowed_and_those_of_the_estimator(name):
+    algorithm = ALGORITHMS[name]
+    assert algorithm.name == name and re.fullmatch(r"[a-z][a-z0-9_]*", name)
+    assert re.search(r"\((19|20)\d\d\)", algorithm.source)
+    assert [one.title for one in ALGORITHMS.values()].count(algorithm.title) == 1
+    assert list(algorithm.defaults) == list(algorithm.parameters)
+    for parameter, constraint in algorithm.parameters.items():
+        value = algorithm.defaults[parameter]
+        assert constraint.holds(value), parameter
+        assert jsonschema.Draft202012Validator(constraint.schema()).is_valid(json.loads(json.dumps(value))), parameter
+    plain, spelled_out = make(name, random_state=0), make(name, random_state=0, **algorithm.defaults)
+    assert repr(plain) == repr(spelled_out)
+    assert plain.get_params().keys() == spelled_out.get_params().keys()
+
+
+# ---- fits ------------------------------------------------------------------------------------------------------------
+
+
+def answers(model: Any, X: Any) -> list[Any]:
+    """Labels or numbers, probabilities and leaves of rows."""
+    return [getattr(model, one)(X) for one in ("predict", "predict_proba", "apply") if hasattr(model, one)]
+
+
+@pytest.mark.sample(20)
+@pytest.mark.parametrize("name", [name for name in OWN if name not in SLOW] + sorted(SLOW))
+def test_a_seed_decides_whatever_the_number_of_threads(name):
+    X, y = rows(name, 60, 4)
+    models = []
+    for threads in (1, 3):
+        model = estimator(name)
+        if "random_state" in model.get_params():
+            model.set_params(random_state=np.random.RandomState(4))
+        models.append(model.set_params(**({"n_jobs": threads} if name in THREADED else {})).fit(X, y))
+    for a, b in zip(*(answers(model, X) for model in models), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.sample(18)
+@pytest.mark.parametrize("name", sorted(SLOW) + [name for name in OWN if name in WEIGHTED and name not in SLOW])
+def test_rows_of_weight_0_are_as_good_as_removed(name):
+    X, y = rows(name, 60, 3)
+    weights = np.random.default_rng(0).integers(0, 3, 60).astype(float)
+    there = weights > 0
+    zeros = estimator(name).fit(X, y, sample_weight=weights)
+    removed = estimator(name).fit(X[there], y[there], sample_weight=weights[there])
+    for a, b in zip(answers(zeros, X), answers(removed, X), strict=True):
+        np.testing.assert_array_equal(a, b)
