@@ -142,14 +142,6 @@ def test_rows_of_one_side_end_with_no_feature(loss):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_a_duplicate_weighs_as_two_rows(loss):
-    X, side = rows(40, 3)
-    twice = _core.linear_fit(np.vstack([X, X[:10]]), np.append(side, side[:10]), loss=loss, l1=0.5)
-    weights = np.where(np.arange(40) < 10, 2.0, 1.0)
-    assert _core.linear_fit(X, side, weights, loss=loss, l1=0.5)[2] == pytest.approx(twice[2], rel=1e-9)
-
-
-@pytest.mark.parametrize("loss", LOSSES)
 def test_two_equal_columns_do_as_well_as_one(loss):
     X, side = rows(60, 2)
     both = _core.linear_fit(np.ascontiguousarray(X[:, [0, 0, 1]]), side, loss=loss, l1=0.5)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import pytest
 from contracts import ALGORITHM_NAMES, PROPOSER_NAMES, real_set
 
-import oblique_cli
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
-from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.evaluation import published
 from oblique_cli.tree.splitting import PROPOSERS
 
@@ -80,14 +78,3 @@ def test_every_algorithm_learns_wine(name):
     data = real_set("wine")
     model = make(name, random_state=0).fit(data.X[::2], data.y[::2])
     assert model.score(data.X[1::2], data.y[1::2]) > 0.8
-
-
-def test_the_package_offers_its_public_names():
-    assert oblique_cli.make is make
-    assert oblique_cli.ALGORITHMS is ALGORITHMS
-    assert oblique_cli.ObliqueTreeClassifier is ObliqueTreeClassifier
-    assert oblique_cli.Tree.__name__ == "Tree"
-    for name in oblique_cli.__all__:
-        assert getattr(oblique_cli, name) is not None
-    with pytest.raises(AttributeError, match="has no attribute 'Forest'"):
-        _ = oblique_cli.Forest

@@ -16,35 +16,6 @@ from oblique_cli.estimators.encoding import ColumnEncoder, encoded_names, fold_e
 from oblique_cli.ground.nouns import DatasetSpec
 
 
-def test_missing_values_are_filled_from_the_training_rows():
-    X = np.array([[1.0, 0.0], [3.0, 1.0], [np.nan, 1.0], [100.0, np.nan]])
-    dataset = replace(toy(4), X=X, qualitative=(1,), levels={1: ("no", "yes")})
-    encoder = fold_encoder(dataset, DatasetSpec("toy", missing="impute", encoding="ordinal"), X[:3])
-    assert encoder.transform(X[:3]).tolist() == [[1, 0], [3, 1], [2, 1]]
-    assert encoder.transform(X[3:]).tolist() == [[100, 1]]
-
-
-def test_levels_become_indicators_of_the_levels_in_the_training_rows():
-    X = np.array([[0.0, 7.0], [2.0, 8.0], [1.0, 9.0]])
-    dataset = replace(toy(4), X=X, qualitative=(0,), levels={0: ("x", "y", "z")})
-    encoder = fold_encoder(dataset, DatasetSpec("toy", encoding="onehot"), X[:2])
-    assert encoder.transform(X[:2]).tolist() == [[7, 1, 0], [8, 0, 1]]
-    assert encoder.transform(X[2:]).tolist() == [[9, 0, 0]]  # a level never seen is no level
-
-
-def test_filling_and_indicators_work_together():
-    X = np.array([[0.0, 7.0], [2.0, np.nan], [2.0, 9.0], [np.nan, 9.0]])
-    dataset = replace(toy(4), X=X, qualitative=(0,), levels={0: ("x", "y", "z")})
-    encoder = fold_encoder(dataset, DatasetSpec("toy", missing="impute", encoding="onehot"), X)
-    assert encoder.transform(X).tolist() == [[7, 1, 0], [9, 0, 1], [9, 0, 1], [9, 0, 1]]
-
-
-def test_a_column_without_a_value_in_the_training_rows_is_zero():
-    X = np.array([[np.nan, 7.0], [np.nan, 8.0], [5.0, 9.0]])
-    encoder = fold_encoder(replace(toy(4), X=X), DatasetSpec("toy", missing="impute"), X[:2])
-    assert encoder.transform(X[:2]).tolist() == [[0, 7], [0, 8]]
-
-
 def test_columns_that_can_be_used_as_they_are_cost_nothing():
     codes = replace(toy(), qualitative=(0,), levels={0: tuple(map(str, range(30)))})
     assert fold_encoder(toy(), DatasetSpec("toy", missing="impute", encoding="onehot"), toy().X) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 from functools import cache
 from typing import Any
 
@@ -12,7 +11,6 @@ import pandas as pd
 import pytest
 from cli_support import oblique
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import oblique_cli
 from oblique_cli import BaggedForestClassifier, export, load, save
@@ -293,20 +291,6 @@ def test_what_cannot_be_encoded_is_refused_in_a_sentence():
             fitted.predict(wrong)
 
 
-# ---- in the company of scikit-learn ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["hhgdt_forest", "logistic_forest", "oblique_boosting", "oblique_forest_regression"])
-def test_searches_and_folds_take_frames(name):
-    X, y = frame(), answers(name, frame())
-    assert np.isfinite(cross_val_score(small(name), X, y, cv=3)).all()
-    search = GridSearchCV(small(name), {"n_estimators": [1, 3]}, cv=3, error_score="raise").fit(X, y)
-    own = search.best_estimator_
-    assert clone(own).get_params() == own.get_params() and not hasattr(clone(own), "forest_")
-    assert clone(own).encoding_ is None
-    assert_same(said(pickle.loads(pickle.dumps(own)), later()), said(own, later()))
-
-
 # ---- files, exports, and the command line ----------------------------------------------------------------------------
 
 
@@ -325,20 +309,6 @@ def test_a_forest_of_a_frame_predicts_the_same_from_its_file(name, tmp_path):
     assert again.may_be_empty == set(range(5))
     document = json.loads((tmp_path / "m.json").read_text())
     assert document["encoder"]["n_columns"] == 5 and document["columns"]["format"] == "frame"
-
-
-@pytest.mark.long
-@pytest.mark.parametrize("y", [np.arange(N) % 3 + 4, np.arange(N) % 2 == 0, np.array(["a", "b"])[np.arange(N) % 2]])
-def test_labels_keep_their_type_in_files_and_are_texts_in_tables(y, tmp_path):
-    X = frame()
-    forest = small("hhgdt_forest").fit(X, y)
-    save(forest, tmp_path / "m.json", X)
-    assert load(tmp_path / "m.json").predict(X).dtype.kind == y.dtype.kind
-    X.assign(sold=X["sold"].astype(int), **{"class": y}).to_csv(tmp_path / "t.csv", index=False)
-    told = oblique(tmp_path, "predict", "m.json", "t.csv")
-    assert [line.split(",")[1] for line in told.out.splitlines()[1:]] == [str(one) for one in forest.predict(X)]
-    scored = oblique(tmp_path, "score", "m.json", "t.csv")
-    assert scored.code == 0 and f"{forest.score(X, y):.2%}".replace("%", "") in scored.out
 
 
 @pytest.mark.parametrize("name", ["hhgdt_forest", "rof", "logistic_forest", "oblique_forest_regression"])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import re
 
 import numpy as np
@@ -14,12 +13,11 @@ from contracts import ALGORITHM_NAMES, PRUNING_NAMES, QUICK, assert_same_tree, r
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import gains
-from tree_support import tree_of
 
 import oblique_cli
 from oblique_cli import config
 from oblique_cli.data import catalogue
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.missing_values import medians
 from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
@@ -247,20 +245,6 @@ def test_words_and_numbers_may_both_be_missing():
 
 
 # the arrays of a tree
-
-
-def test_json_pickle_and_collapse_keep_the_side_of_missing_values():
-    X, y = with_gaps(100, seed=15)
-    tree = make("hhcart_a", missing="learn").fit(X, y).tree_
-    plain = json.loads(json.dumps(tree.to_dict()))
-    assert all(isinstance(side, bool) for side in plain["missing_left"])
-    for copy in (tree_of(plain), pickle.loads(pickle.dumps(tree)), tree.collapse(np.zeros(tree.n_nodes, bool))):
-        np.testing.assert_array_equal(copy.apply(X), tree.apply(X))
-        np.testing.assert_array_equal(copy.missing_left, tree.missing_left)
-    assert "missing_left" not in make("hhcart_a").fit(np.nan_to_num(X), y).tree_.to_dict()
-    for bad in (plain["missing_left"][:-1], [1] * tree.n_nodes, 3):
-        with pytest.raises(DataError, match="not a tree"):
-            tree_of({**plain, "missing_left": bad})
 
 
 def test_the_rules_say_where_missing_values_go():

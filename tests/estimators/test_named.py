@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 import oblique_cli
-from oblique_cli import explain, load, make, save
+from oblique_cli import load, make, save
 from oblique_cli.estimators import named
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.named import class_of
@@ -73,17 +73,3 @@ def test_what_a_name_decides_is_no_parameter():
     assert inspect.signature(oblique_cli.TPRTIBRegressor).parameters.keys() == (
         inspect.signature(oblique_cli.TPRTIRegressor).parameters.keys() - {"variant"}
     )
-
-
-def test_what_takes_an_estimator_takes_one_of_these():
-    X, y = rows("tao_regression")
-    fitted = oblique_cli.TAORegressor(random_state=0).fit(X, y)
-    other = make("tao_regression", random_state=0).fit(X, y)
-    assert str(explain(fitted, X[0], reference=X)) == str(explain(other, X[0], reference=X))
-    assert str(fitted.explain(X[0], reference=X)) == str(explain(other, X[0], reference=X))
-
-
-def test_an_unknown_class_is_no_attribute():
-    for module, name in ((oblique_cli, "NoSuchClassifier"), (named, "nothing")):
-        with pytest.raises(AttributeError, match=name):
-            getattr(module, name)

@@ -171,14 +171,8 @@ TWICE = r"has a parameter '{0}', which the tree has as well; rename it"
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        (
-            {"__name__": "HHGDT"},
-            r"has a classifier called HHGDTClassifier, as that of \S+hhgdt\.py is; rename the class",
-        ),
-        (
-            {"classifier": "C45Classifier"},
-            r"called C45Classifier, as the one in oblique_cli\.papers\.discrete\.c45",
-        ),
+        ({"__name__": "HHGDT"}, r"has a classifier called HHGDTClassifier, as that of \S+hhgdt\.py is; rename the"),
+        ({"classifier": "C45Classifier"}, r"called C45Classifier, as the one in oblique_cli\.papers\.discrete\.c45"),
         *(
             (with_parameter(name), TWICE.format(name))
             for name in ("ties", "random_state", "min_leaf", "proposer", "fit")
@@ -187,14 +181,8 @@ TWICE = r"has a parameter '{0}', which the tree has as well; rename it"
         ({"limit_name": "epsilon"} | with_parameter("epsilon"), "has limit_name 'epsilon', which is another parameter"),
         ({"limit_name": "criterion"}, "has limit_name 'criterion', which is another parameter"),
         ({"limit_name": "an epsilon"}, "has limit_name 'an epsilon', which is no name of a parameter"),
-        (
-            {"tree_defaults": {"critrion": "gini"}},
-            "has 'critrion' in tree_defaults, which is no parameter of the tree; perhaps 'criterion' is meant",
-        ),
-        (
-            {"tree_defaults": {"min_parent": -1}},
-            r"a default that the tree does not take: min_parent of tree_defaults must be a number in .*\. Got -1",
-        ),
+        ({"tree_defaults": {"critrion": "gini"}}, "has 'critrion' in tree_defaults, which is no parameter of the"),
+        ({"tree_defaults": {"min_parent": -1}}, r"a default that the tree does not take: min_parent of tree_defaults"),
     ],
 )
 def test_a_heuristic_that_clashes_is_refused_in_one_sentence_with_its_file(registered, changes, message):

@@ -78,17 +78,3 @@ def test_a_broken_heuristic_is_refused_with_its_file(checkout):
     ended = checkout.oblique("list", "algorithms")
     assert ended.code == 2 and "random_directions.py" in ended.err and "propose(node)" in ended.err
     assert "Traceback" not in ended.err and ended.err.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("was", "now", "message"),
-    [
-        ("n_directions", "min_parent", "has a parameter 'min_parent', which the tree has as well"),
-        ("RandomDirections", "HHGDT", "has a classifier called HHGDTClassifier, as that of "),
-    ],
-)
-def test_a_heuristic_that_clashes_with_the_tree_is_refused_with_its_file(checkout, was, now, message):
-    checkout.write("oblique_cli/proposers/random_directions.py", PROPOSER.replace(was, now))
-    ended = checkout.oblique("list", "algorithms")
-    assert ended.code == 2 and f"random_directions.py: proposer 'random_directions' {message}" in ended.err
-    assert "Traceback" not in ended.err and ended.err.count("\n") == 1

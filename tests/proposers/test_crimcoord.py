@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import pickle
 from dataclasses import replace
 from functools import cache
 
@@ -27,7 +26,7 @@ import oblique_cli._core as _core
 from oblique_cli import config
 from oblique_cli.cli.tree import tree as tree_command
 from oblique_cli.data import catalogue
-from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.encoding import encoded_levels, encoded_names, fold_encoder, prepared
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
@@ -327,18 +326,6 @@ def test_the_order_of_rows_does_not_change_a_bit(name):
     np.testing.assert_array_equal(a.level_scores, b.level_scores)
 
 
-def test_a_tree_keeps_its_scores_through_json_pickle_and_pruning():
-    data, levels = mixed_set("car")
-    tree = grow("hhcart_d", data.X, data.y, levels=levels)
-    whole = np.zeros(tree.n_nodes, dtype=bool)
-    by_json = tree_of(json.loads(json.dumps(tree.to_dict())))
-    for copy in (by_json, pickle.loads(pickle.dumps(tree)), tree.collapse(whole)):
-        assert copy.levels == tree.levels
-        np.testing.assert_array_equal(copy.level_scores, tree.level_scores)
-        np.testing.assert_array_equal(copy.apply(data.X), tree.apply(data.X))
-        assert not copy.level_scores.flags.writeable
-
-
 def test_a_tree_without_qualitative_features_holds_no_scores():
     data = catalogue.load(DatasetSpec("iris"), offline=True)
     plain, zeros = grow("hhcart_a", data.X, data.y), grow("hhcart_a", data.X, data.y, levels=[0] * 4)
@@ -346,28 +333,6 @@ def test_a_tree_without_qualitative_features_holds_no_scores():
     assert plain.levels == zeros.levels == (0, 0, 0, 0) and plain.level_columns == {}
     assert plain.level_scores.shape == (plain.n_nodes, 0)
     assert "levels" not in plain.to_dict() and "level_scores" not in plain.to_dict()
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"levels": [4, 4, 4, 3, 3]},
-        {"levels": [4, 4, 4, 3, 3, -1]},
-        {"levels": [4, 4, 4, 3, 3, 4]},
-        {"level_scores": [[0.0]]},
-        {"level_scores": "x"},
-        {"level_scores": None},
-        {"levels": None},
-    ],
-)
-def test_damaged_scores_are_refused_as_no_tree(change):
-    data, levels = mixed_set("car")
-    good = grow("axis_parallel", data.X, data.y, levels=levels).to_dict()
-    with pytest.raises(DataError, match="not a tree"):
-        tree_of(good | change)
-    good["level_scores"][0][0] = float("nan")
-    with pytest.raises(DataError, match="level_scores holds values that are not finite"):
-        tree_of(good)
 
 
 @pytest.mark.parametrize("levels", [[2], [2, 0, 0], [-1, 0]])

@@ -8,7 +8,7 @@ from contracts import CRITERION_NAMES, GROWTH_OPTIONS, assert_same_tree, grow, r
 
 import oblique_cli._core as _core
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
-from oblique_cli.proposers.oc1 import CARTLC, OC1
+from oblique_cli.proposers.oc1 import OC1
 from oblique_cli.tree.splitting import PROPOSERS, Node, best_split
 
 CLIMBERS = ("oc1", "oc1_lc")
@@ -91,21 +91,3 @@ def test_the_direct_program_of_the_benchmark_grows_the_same_tree():
         )
         np.testing.assert_array_equal(fast["left"], slow["left"])
         np.testing.assert_allclose(fast["weights"], slow["weights"], atol=1e-8)
-
-
-def test_parameters_reach_the_core_under_its_names():
-    assert OC1(search="exact", order="r50").native_options() == {
-        "restarts": 20,
-        "jumps": 5,
-        "order": "r50",
-        "stagnation": 1.0,
-        "standardization": "range",
-        "exact": True,
-        "direct": False,
-    }
-    assert CARTLC(sweep_tol=0.5, standardization="range", rows_per_feature=0).native_options() == {
-        "sweep_tol": 0.5,
-        "backward_elimination": False,
-        "standardization": "range",
-        "rows_per_feature": 0.0,
-    }

@@ -34,18 +34,6 @@ def kinds(groups):
 
 
 @pytest.mark.parametrize("name", PROPOSER_NAMES)
-def test_a_proposer_says_what_it_is(name):
-    proposer = PROPOSERS[name]()
-    assert proposer.title and proposer.source and proposer.__doc__
-    assert set(proposer.constraints) == set(proposer.get_params())
-    assert "(" in proposer.source  # a year
-    for limit in (proposer.limit_name, proposer.native):
-        assert limit is None or limit.isidentifier()
-    for key, value in proposer.tree_defaults.items():
-        assert ObliqueTreeClassifier.constraints[key].holds(value)
-
-
-@pytest.mark.parametrize("name", PROPOSER_NAMES)
 def test_a_forbidden_parameter_of_a_proposer_is_named_in_one_sentence(name):
     cls = PROPOSERS[name]
     for parameter, constraint in cls.constraints.items():

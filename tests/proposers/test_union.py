@@ -143,37 +143,29 @@ def test_a_union_is_cloned_saved_and_loaded_with_its_members(tmp_path):
         assert repr(list(loaded.estimator.proposers)) == repr(list(members))
 
 
-SAYS = "a list of heuristics, names or mappings such as {name: hhgdt, tau: 0.1}"
-
-
 @pytest.mark.parametrize(
     ("members", "fault"),
     [
-        ("fdt", ""),
-        (None, ""),
-        ([], ": it names none"),
-        (["clin"], ": 'clin' is no heuristic; perhaps 'cline' is meant"),
-        (["knn"], ": 'knn' is no heuristic"),
-        ([3], ": 3 is no name"),
-        ([{"tau": 0.1}], ": {'tau': 0.1} has no name of a heuristic"),
-        (["fdt", "fdt"], ": fdt is there twice; give one of them other parameters or leave it out"),
-        (
-            [{"name": "hhgdt", "tau": 0.0}, "hhgdt"],
-            ": hhgdt is there twice; give one of them other parameters or leave it out",
-        ),
-        (["fdt", "union"], ": a union has no unions as members; name their members instead"),
-        ([{"name": "hhgdt", "tua": 0.1}], ": hhgdt has no parameter 'tua'; perhaps 'tau' is meant"),
-        ([{"name": "hhgdt", "tau": 7}], ": tau of hhgdt must be a number in [0, 2], and is 7"),
-        (
-            [{"name": "hhgdt", "epsilon": 0.1}],
-            ": hhgdt has no 'epsilon' of its own here; set max_misrate of the union",
-        ),
+        ("fdt", "Got 'fdt'"),
+        (None, "Got None"),
+        ([], "names none"),
+        (["clin"], "'cline' is meant"),
+        (["knn"], "'knn' is no heuristic"),
+        ([3], "3 is no name"),
+        ([{"tau": 0.1}], "no name"),
+        (["fdt", "fdt"], "fdt is there twice"),
+        ([{"name": "hhgdt", "tau": 0.0}, "hhgdt"], "hhgdt is there twice"),
+        (["fdt", "union"], "no unions as members"),
+        ([{"name": "hhgdt", "tua": 0.1}], "'tau' is meant"),
+        ([{"name": "hhgdt", "tau": 7}], "tau of hhgdt must be a number in [0, 2]"),
+        ([{"name": "hhgdt", "epsilon": 0.1}], "max_misrate of the union"),
     ],
 )
 def test_a_list_that_makes_no_union_is_one_sentence(members, fault):
     with pytest.raises(ConfigError) as caught:
         ALGORITHMS["union"].make(proposers=members)
-    assert str(caught.value) == f"proposers of union must be {SAYS}. Got {members!r}{fault}."
+    message = str(caught.value)
+    assert message.startswith("proposers of union must be ") and fault in message and "\n" not in message
 
 
 def test_an_instance_of_a_union_is_no_member_either():

@@ -338,13 +338,6 @@ def test_rows_of_large_nodes_may_come_in_any_order():
         assert not same(*trees), name
 
 
-def test_a_heuristic_that_climbs_is_refused(tmp_path):
-    X, y = table(1)
-    store = stored(tmp_path / "rows", X, y)
-    with pytest.raises(ConfigError, match="needs all rows of a node at once"):
-        grow(Here(store), store, Plan(PROPOSERS["oc1"]()))
-
-
 def test_too_little_memory_is_said(tmp_path):
     X, y = table(1)
     store = stored(tmp_path / "rows", X, y)

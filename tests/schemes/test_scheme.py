@@ -104,22 +104,6 @@ def test_leave_one_out_as_it_was_once_written_is_an_error_and_no_table(call):
     )
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
-    ("broken", "says"),
-    [
-        (HALVES.replace("def places", "def plaices"), "scheme 'blocks' has no method places(dataset, cv)."),
-        ('"""Nothing."""', "no scheme is registered: put a subclass of Scheme under @scheme"),
-    ],
-)
-def test_a_broken_file_in_the_folder_stops_a_command_with_one_sentence(broken, says, checkout):
-    checkout.write("oblique_cli/schemes/blocks.py", broken)
-    place = checkout.folder / "oblique_cli" / "schemes" / "blocks.py"
-    ended = checkout.oblique("list", "schemes")
-    assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith(f"error: {place}: {says}") and ended.err.count("\n") == 1
-
-
 # ---- registration ----------------------------------------------------------------------------------------------------
 
 
@@ -156,11 +140,8 @@ def test_what_is_complete_registers():
         ("Own scheme", good(), "needs a name of a-z, 0-9 and '_', such as leave_one_out"),
         ("nested", good(), r"has a name that \S+/schemes/nested\.py has taken"),
         ("own", function, "must be a class derived from Scheme"),
-        ("own", object, "must be a class derived from Scheme"),
-        ("own", good(__doc__=None), "has no docstring, whose first line says in lists what it does"),
         ("own", good(places=None), r"has no method places\(dataset, cv\)"),
         ("own", good(draw=None), r"has no method draw\(dataset, cv, seed, repeat\)"),
-        ("own", good(draw="random"), "has a draw that is no method"),
         ("own", good(tuning="inside"), "has tuning 'inside', which must be 'nested', 'shared' or ''"),
         ("own", good(covers="all"), "has covers 'all', which must be True or False"),
         ("own", good(keys={"tune": Integer()}), "has a key 'tune', which belongs to all schemes"),
@@ -169,48 +150,11 @@ def test_what_is_complete_registers():
         ("own", good(required=("k",)), "requires the key 'k', which it does not have"),
         ("own", good(fixed={"folds": 3}), "fixes the key 'folds', which it does not have"),
         ("own", good(defaults={"repeats": 0}), "has 0 for the key 'repeats', which must be a whole number from 1 to"),
-        ("own", good(keys={"tune_folds": Integer()}), "has a key 'tune_folds', which belongs to all schemes"),
-        ("own", good(keys={"tune_metric": Integer()}), "has a key 'tune_metric', which belongs to all schemes"),
-        ("own", good(keys={"options": Integer()}), "has a key 'options', which belongs to all schemes"),
-        ("own", good(keys={3: Integer()}), "has a key 3, which must be a text"),
         ("own", good(keys=["k"]), r"has keys \['k'\], which must be a mapping of the names of keys"),
-        ("own", good(fixed=["k"]), r"has fixed \['k'\], which must be a mapping of the names of keys"),
-        ("own", good(required="folds"), "has required 'folds', which must be a tuple of the names of keys"),
-        ("own", good(estimate=True), "has estimate True, which must be a text"),
-        ("own", good(pooling=None, estimate=3), "has estimate 3, which must be a text"),
-        ("own", good(pooling=3), "has pooling 3, which must be a text"),
-        (
-            "own",
-            good(draw=lambda self, dataset, cv, seed: iter(())),
-            r"has a method draw that must take \(dataset, cv, seed, repeat\), and takes \(dataset, cv, seed\)\.$",
-        ),
-        (
-            "own",
-            good(places=lambda self, cv: [(r, 0) for r in range(cv.repeats)]),
-            r"has a method places that must take \(dataset, cv\), and takes \(cv\)\.$",
-        ),
-        (
-            "own",
-            good(places=lambda self, cv: [], places_from_data=True),
-            r"has a method places that must take \(dataset, cv\), and takes \(cv\)\.$",
-        ),
-        (
-            "own",
-            good(apparent=lambda self: frozenset()),
-            r"has a method apparent that must take \(cv\), and takes \(\)",
-        ),
-        ("own", good(partition="all"), "has a partition that is no method"),
-        (
-            "own",
-            good(apparent=lambda self, cv: frozenset({(0, 0), (0, 7)})),
-            r"has the apparent place \(0, 7\), which is none of its places\.$",
-        ),
+        ("own", good(places=lambda self, cv: [(r, 0) for r in range(cv.repeats)]), r"has a method places that must"),
+        ("own", good(apparent=lambda self, cv: frozenset({(0, 0), (0, 7)})), r"has the apparent place \(0, 7\), which"),
         ("own", good(apparent=lambda self, cv: None), r"cannot tell which of its places are apparent \(TypeError: "),
-        (
-            "own",
-            good(__init__=lambda self, x: None),
-            r"cannot be made without arguments \(TypeError: .*'x'\); use keys",
-        ),
+        ("own", good(__init__=lambda self, x: None), r"cannot be made without arguments \(TypeError: .*'x'\); use"),
         ("own", good(places=needs_data), r"cannot tell its places without a data set \(AttributeError: .*\): say pla"),
         ("own", good(places=lambda self, dataset, cv: cv.folds), r"has places 10, which must be a list of \(repeat, "),
         ("own", good(places=lambda self, dataset, cv: [(0, 1)]), r"has place \(0, 1\) out of order: repetitions, and"),
@@ -226,8 +170,7 @@ def test_what_is_not_complete_is_refused_with_its_file(name, cls, fault):
     before = set(SCHEMES)
     with pytest.raises(ConfigError) as caught:
         scheme(name)(cls)
-    place = "" if cls is object else re.escape(__file__)
-    assert re.match(rf"{place}.*: scheme {name!r} {fault}", str(caught.value)), str(caught.value)
+    assert re.match(rf"{re.escape(__file__)}.*: scheme {name!r} {fault}", str(caught.value)), str(caught.value)
     assert "\n" not in str(caught.value)
     assert set(SCHEMES) == before
 
@@ -289,13 +232,6 @@ def test_folds_as_they_should_be_pass():
 def test_a_fold_that_is_not_what_the_scheme_says_is_refused(made, changes, fault):
     with pytest.raises(ConfigError, match=rf"^scheme 'own', data set 'toy', repetition 0(, |: )?{fault}"):
         drawn(*made, **changes)
-
-
-def test_a_scheme_that_draws_more_folds_than_it_states_is_refused():
-    """Leave-one-out as a function once drew 150 folds of iris, of which ten were run: 100.0 ± 0.0."""
-    made = [fold(k, ALL[k : k + 1]) for k in range(30)]
-    with pytest.raises(ConfigError, match="repetition 0: 30 folds are drawn and 10 are stated by its places"):
-        drawn(*made, places=lambda self, dataset, cv: [(r, k) for r in range(cv.repeats) for k in range(cv.folds)])
 
 
 @pytest.mark.parametrize(

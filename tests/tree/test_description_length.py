@@ -13,7 +13,7 @@ from oracles import leaves_below, pruned_subtrees, random_tree, reached
 
 from oblique_cli.tree.description_length import class_bits, log2_divisions, split_bits
 from oblique_cli.tree.pruning import shortest_description
-from oblique_cli.tree.structure import Tree, TreeBuilder
+from oblique_cli.tree.structure import TreeBuilder
 
 
 def one_after_the_other(counts):
@@ -138,17 +138,3 @@ def test_a_larger_weight_of_the_tree_gives_a_top_of_the_smaller_ones_tree(data_n
         assert kept is None or splits <= kept
         kept = splits
     assert kept == set()
-
-
-def test_names_of_classes_and_the_order_of_children_change_nothing():
-    tree = random_tree(np.random.default_rng(5), 8)
-    turned = Tree(tree.right, tree.left, -tree.coef_, tree.thresholds, tree.counts[:, ::-1], tree.gains, tree.n_rows)
-    assert shortest_description(tree).n_leaves == shortest_description(turned).n_leaves
-
-
-def test_noise_is_one_leaf_and_a_plane_is_kept():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(200, 3))
-    assert shortest_description(grow("hhcart_a", X, rng.integers(0, 2, 200).astype(np.int32))).n_leaves == 1
-    y = (X @ [1.0, 2.0, -1.0] > 0).astype(np.int32)
-    assert 2 <= shortest_description(grow("hhgdt", X, y)).n_leaves <= 4

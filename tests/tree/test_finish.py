@@ -130,23 +130,8 @@ def test_degenerate_nodes_are_finished_too(label):
             assert split is None or (np.isfinite(split.coef).all() and np.isfinite(split.threshold))
 
 
-def test_nothing_is_finished_by_default_and_no_bit_changes():
-    data = real_set("glass")
-    for name in ("hhgdt", "hhcart_a", "oc1"):
-        assert_same_tree(grow(name, data.X, data.y), grow(name, data.X, data.y, finish=Finish(False, 0.0)))
-    assert not Finish()
-
-
 def test_polishing_refuses_qualitative_columns_by_name():
     X = np.array([["a", 0.0], ["b", 1.0], ["a", 2.0], ["b", 5.0]], dtype=object)
     model = oblique_cli.FDTClassifier(polish=True, qualitative=[0])
     with pytest.raises(ConfigError, match=r"^polish of FDTClassifier takes quantitative features only\. Column 0 is"):
         model.fit(X, [0, 1, 0, 1])
-
-
-def test_missing_values_are_learned_beside_a_finished_split():
-    data = real_set("bupa")
-    X = np.where(np.random.default_rng(0).uniform(size=data.X.shape) < 0.05, np.nan, data.X)
-    for parameters in ({"polish": True}, {"split_cost": 0.2}):
-        model = oblique_cli.HHGDTClassifier(epsilon=0, missing="learn", max_depth=3, random_state=0, **parameters)
-        assert model.fit(X, data.y).score(X, data.y) > 0.6

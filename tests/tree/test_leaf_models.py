@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 
 import numpy as np
 import pytest
@@ -125,21 +124,6 @@ def test_the_penalty_is_the_one_of_least_log_loss_on_rows_left_out():
         losses.append(-np.log(shares[np.arange(100), codes[out]]).sum())
     found = best_penalty([(tree, (X[on], codes[on], None), (X[out], codes[out], None))])
     assert found == PENALTIES[int(np.argmin(losses))]
-
-
-def test_trees_and_models_keep_them(tmp_path):
-    model = make("hhgdt", max_depth=2, leaf_models="logistic", leaf_penalty=1.0).fit(GLASS.X, GLASS.y)
-    tree = model.tree_
-    for again in (tree_of(json.loads(json.dumps(tree.to_dict()))), pickle.loads(pickle.dumps(tree))):
-        assert again.predicted_shares(GLASS.X).tobytes() == tree.predicted_shares(GLASS.X).tobytes()
-    assert tree.collapse(tree.depths >= 1).leaf_models is None
-    damaged = tree.to_dict()
-    damaged["leaf_models"]["scale"][0] = 0.0
-    with pytest.raises(DataError, match=r"leaf_models is damaged: scale of leaf_models must be positive"):
-        tree_of(damaged)
-    damaged["leaf_models"]["coef"] = [[0.0]]
-    with pytest.raises(DataError, match=r"not a tree.leaf_models.coef must have 3 dimensions"):
-        tree_of(damaged)
 
 
 def test_terms_are_values_squares_and_levels_of_which_a_score_is_the_sum(tmp_path):

@@ -13,8 +13,6 @@ from contracts import grow, real_set
 from oracles import random_tree
 from tree_support import tree_of
 
-from oblique_cli.errors import DataError
-from oblique_cli.tree import probabilities
 from oblique_cli.tree.probabilities import RULES, STRENGTHS, best_strength, with_probabilities
 from oblique_cli.tree.structure import Tree, TreeBuilder
 
@@ -137,20 +135,3 @@ def test_trees_keep_their_probabilities():
     assert all(kept[tuple(row)] == tuple(p) for row, p in zip(top.counts, top.shares, strict=True))
     with pytest.raises(ValueError, match="read-only"):
         smooth.probabilities[0, 0] = 1.0
-
-
-@pytest.mark.parametrize(
-    ("damaged", "message"),
-    [
-        ([[0.5, 0.5]], "must have shape"),
-        ([[0.7, 0.7]] * 5, "add up to 1"),
-        ([[1.5, -0.5]] * 5, "must hold numbers of at least 0"),
-    ],
-)
-def test_damaged_probabilities_are_refused(damaged, message):
-    with pytest.raises(DataError, match=f"not a tree.*probabilities.*{message}|probabilities must have size"):
-        tree_of(small().to_dict() | {"probabilities": damaged})
-
-
-def test_the_table_of_rules_has_counts_first():
-    assert next(iter(RULES)) == probabilities.COUNTS == "counts"

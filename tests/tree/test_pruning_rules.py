@@ -132,33 +132,6 @@ def refused(rule):
     return message
 
 
-def test_a_rule_that_does_not_say_which_rows_it_needs_is_refused():
-    class Silent(PruningRule):
-        def prune(self, tree, rows):
-            return tree
-
-    assert "does not say which rows it needs; set its attribute rows to 'none', 'kept' or 'training'" in refused(Silent)
-
-
-def test_a_rule_that_cannot_prune_is_refused():
-    class Idle(PruningRule):
-        rows = KEPT_ROWS
-
-    assert "has no method prune(tree, rows), so it would prune nothing" in refused(Idle)
-
-
-def test_a_rule_without_defaults_or_constraints_is_refused():
-    class Demanding(DepthLimit):
-        def __init__(self, depth_limit):
-            self.depth_limit = depth_limit
-
-    class Unchecked(DepthLimit):
-        constraints: ClassVar = {}
-
-    assert "cannot be made without arguments; give every parameter a default" in refused(Demanding)
-    assert "has a parameter 'depth_limit' that is missing in its constraints" in refused(Unchecked)
-
-
 def rule(name="limit", default=1, **changes):
     """A rule with one parameter, with `changes`."""
     made = {"name": name, "default": default}
@@ -177,17 +150,12 @@ def keeps_nothing(self, limit=1):
     [
         (rule("max_depth"), "has a parameter 'max_depth', which is one of the tree; give it another name"),
         (rule("min_leaf"), "has a parameter 'min_leaf', which is one of the tree; give it another name"),
-        (rule(prune=lambda self, tree: tree), "has a method prune that must take (tree, rows), and takes (tree)"),
         (rule(constraints={"limit": 5}), "has a parameter 'limit' without a Constraint that says what its value may"),
         (rule(constraints=["limit"]), "has constraints ['limit'], which must be a mapping of the names of its param"),
-        (rule(__doc__=None), "has no docstring, whose first line says in lists what it does"),
         (rule(default=-1), "has the default -1 for 'limit', which must be a whole number, at least 0"),
         (rule(as_grown="yes"), "has as_grown 'yes', which must be True or False"),
         (rule(__init__=keeps_nothing), "and keep it as an attribute (AttributeError: 'Own' object has no attribute"),
-        (
-            rule("standard_errors", constraints={"standard_errors": Real(1)}),
-            "has a parameter 'standard_errors' that may be something else than that of pruning 'cost_complexity'",
-        ),
+        (rule("standard_errors", constraints={"standard_errors": Real(1)}), "has a parameter 'standard_errors' that"),
     ],
 )
 def test_a_broken_rule_is_refused_where_it_is_registered(broken, fault):
@@ -221,13 +189,6 @@ def test_a_parameter_that_the_heuristic_has_too_is_refused_where_they_meet():
             make("gdt", pruning="own")
     finally:
         del PRUNINGS._things["own"]
-
-
-def test_a_function_is_no_rule():
-    def cut(tree):
-        return tree
-
-    assert "is no subclass of PruningRule" in refused(cut)
 
 
 @pytest.mark.long

@@ -66,15 +66,6 @@ def test_the_objective_never_rises_and_is_what_the_tree_says(settings):
     assert sizes[0] > sizes[-2] >= 1
 
 
-def test_a_path_without_penalty_only_lowers_the_training_error():
-    X, y, _ = planted(1, noise=0.1)
-    start = grown(X, y, 3)
-    shallow = start.collapse(start.depths >= 3)
-    tree = along_path(shallow, PlaneSpace(X, y, 3), [0.0], Settings()).trees[0]
-    before, after = (np.mean(t.labels[t.apply(X)] != y) for t in (shallow, tree))
-    assert after < before
-
-
 def test_rows_that_one_plane_separates_are_separated():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(200, 5))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 
 import numpy as np
@@ -10,10 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import errors_of_axis_cuts
-from tree_support import tree_of
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
-from oblique_cli.errors import DataError
 from oblique_cli.tree.least_squares import fit_linear
 from oblique_cli.tree.residual_signs import Settings, best_cut, grow
 from oblique_cli.tree.splitting import PROPOSERS, Node
@@ -95,19 +92,6 @@ def test_degenerate_rows(name, linear):
         assert np.isfinite(tree.predicted(X)).all() and tree.n_rows[0] == len(y)
         if np.ptp(y) == 0:
             assert tree.n_leaves == 1 and tree.predicted(X)[0] == y[0]
-
-
-def test_a_tree_comes_back_from_plain_data():
-    X, y = data(5, n=80)
-    tree = grow(X, y, PROPOSERS["hhcart_d"](), Settings(8, linear=True))
-    plain = json.loads(json.dumps(tree.to_dict()))
-    again = tree_of(plain)
-    assert again.predicted(X).tobytes() == tree.predicted(X).tobytes()
-    for change in ({"coef": [[1.0]]}, {"rss": ["a"]}, {"intercept": None}):
-        with pytest.raises(DataError):
-            tree_of({**plain, "equations": {**plain["equations"], **change}})
-    with pytest.raises(DataError, match="no side for missing values"):
-        tree_of({**plain, "missing_left": [False] * tree.n_nodes})
 
 
 def test_limits_hold():

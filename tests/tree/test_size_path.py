@@ -12,7 +12,6 @@ from sklearn.base import clone
 
 from oblique_cli import FDTClassifier, HHGDTClassifier, ObliqueTreeClassifier
 from oblique_cli.errors import ConfigError
-from oblique_cli.models import Model, load, save
 from oblique_cli.tree.pruning import LabeledRows, cost_complexity_path
 from oblique_cli.tree.size_path import SizePath
 
@@ -149,13 +148,3 @@ def test_what_has_no_path_says_so(fitted):
         FDTClassifier().fit(data.X, data.y).at(0)
     model = ObliqueTreeClassifier(path=True, random_state=0).fit(data.X, data.y)
     assert not hasattr(model.set_params(path=False).fit(data.X, data.y), "path_")
-
-
-def test_model_files_keep_the_tree_and_leave_the_path(fitted, tmp_path):
-    data, model = fitted
-    names, classes = [f"x{j}" for j in range(data.p)], ["a", "b"]
-    kept = Model.of(model.at(2), algorithm="fdt", classes=classes, feature_names=names)
-    save(kept, tmp_path / "model.json", data.X)
-    found = load(tmp_path / "model.json").estimator
-    assert_same_tree(found.tree_, model.path_.tree(2))
-    assert getattr(found, "path_", None) is None

@@ -10,12 +10,9 @@ import pytest
 from contracts import real_set
 from sklearn.base import clone
 
-from oblique_cli import export, shap_values, verify
-from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.forest.boosting import ObliqueBoostingClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
-from oblique_cli.models import load, save
 
 EVERYTHING: dict[str, Any] = {"max_features": None, "max_samples": None, "random_state": 0}
 
@@ -126,30 +123,6 @@ def test_scores_shares_and_labels_go_together():
             model.leaf_values_[first[t] + ~tree["left"][leaves[:, t]]] for t, tree in enumerate(model.forest_.state())
         )
         np.testing.assert_allclose((sums + model.baseline_).squeeze(), scores)
-
-
-def test_a_saved_model_predicts_the_same_bits_and_is_exported_and_explained(tmp_path):
-    data = real_set("glass")
-    model = make("oblique_boosting", n_estimators=6, n_iter_no_change=3, random_state=0).fit(data.X, data.y)
-    save(model, tmp_path / "model.json")
-    again = load(tmp_path / "model.json")
-    np.testing.assert_array_equal(again.predict_proba(data.X), model.predict_proba(data.X))
-    names: dict[str, Any] = {}
-    exec(export(again, "python"), names)
-    assert [names["CLASSES"].index(names["predict"](row)) for row in data.X.tolist()] == np.searchsorted(
-        model.classes_, model.predict(data.X)
-    ).tolist()
-    found = shap_values(again, data.X[:3], data.X[:20])
-    scores = model.decision_function(data.X[:3])
-    np.testing.assert_allclose(
-        found.values.sum(axis=1) + found.base_values, scores - scores.mean(axis=1, keepdims=True), atol=1e-12
-    )
-    with pytest.raises(ConfigError, match=r"^oblique_boosting makes its probabilities of scores"):
-        shap_values(again, data.X[:3], data.X[:20], output="probability")
-    with pytest.raises(ConfigError, match=r"^oblique_boosting adds up what its trees say"):
-        verify(again, robust=0.1, rows=data.X[:2])
-    (verdict,) = verify(again, never_uses=["x1"]).verdicts
-    assert verdict.outcome == "refuted" and verdict.counterexample is not None
 
 
 # ---- edges and bad input ---------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from contracts import real_set
 from forest_oracle import Oracle, Stream, bootstrap, groups, rotation
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
@@ -21,9 +21,8 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.forest.base import ForestClassifier, moderate
 from oblique_cli.estimators.forest.hhcart import HHCARTForestClassifier
-from oblique_cli.estimators.forest.mpsvm import BASES, REGULARIZATIONS, SCALINGS, MPSVMForestClassifier
+from oblique_cli.estimators.forest.mpsvm import REGULARIZATIONS, SCALINGS, MPSVMForestClassifier
 
-KINDS = [(base, rule) for base in BASES for rule in REGULARIZATIONS]
 # Forests that the core grows; logistic_forest, whose trees are fitted one by one, has tests of its own.
 NAMES = [algorithm.name for algorithm in ALGORITHMS.values() if issubclass(algorithm.estimator, ForestClassifier)]
 
@@ -266,31 +265,6 @@ def test_warm_start_adds_the_trees_that_a_larger_forest_has():
         warm.set_params(n_estimators=4).fit(data.X, data.y)
     with pytest.raises(ConfigError, match="warm_start needs the classes of the first fit"):
         warm.set_params(n_estimators=9).fit(data.X[:59], data.y[:59])
-
-
-@settings(max_examples=40, deadline=None)
-@given(seed=st.integers(0, 2**20), kind=st.sampled_from(KINDS), shift=st.sampled_from([0.0, 1e6]))
-def test_random_sets_with_repeats_and_constants_grow_well_defined_trees(seed: int, kind: tuple[str, str], shift: float):
-    rng = np.random.default_rng(seed)
-    n, p, n_classes = rng.integers(2, 40), rng.integers(1, 7), rng.integers(1, 5)
-    X = rng.integers(0, 3, size=(n, p)).astype(float) + shift
-    X[:, rng.random(p) < 0.3] = 7.0
-    y = rng.integers(n_classes, size=n)
-    model = MPSVMForestClassifier(*kind, n_estimators=3, random_state=seed).fit(X, y)
-    proba = model.predict_proba(X)
-    assert np.isfinite(proba).all()
-    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
-    for t in range(3):
-        tree = model.tree(t)
-        assert np.isfinite(tree.coef_).all() and np.isfinite(tree.thresholds).all()
-        assert (tree.gains >= -1e-12).all()
-
-
-def test_units_and_offsets_of_features_change_no_axis_parallel_forest():
-    data = real_set("glass")
-    a = MPSVMForestClassifier("raf", "none", random_state=0).fit(data.X, data.y)
-    b = MPSVMForestClassifier("raf", "none", random_state=0).fit(8 * data.X + 1024, data.y)
-    np.testing.assert_array_equal(a.forest_.n_nodes(), b.forest_.n_nodes())
 
 
 # ---- importances -----------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import pickle
 from typing import Any
 
@@ -12,13 +11,9 @@ from contracts import real_set
 from forest_oracle import Stream, bootstrap
 from sklearn.base import clone
 from sklearn.datasets import load_wine
-from sklearn.metrics import log_loss
 
-from oblique_cli import load, save
-from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.estimators.forest.base import ForestClassifier
-from oblique_cli.models.file_format import digest
 from oblique_cli.tree.probabilities import LEAST, RULES, STRENGTHS, with_probabilities
 
 SMOOTHING = [name for name, rule in RULES.items() if rule is not None]
@@ -122,17 +117,6 @@ def test_a_strength_is_in_units_of_the_least_weight(name: str, rule: str):
     np.testing.assert_array_equal(first.predict_proba(data.X), second.predict_proba(data.X))
 
 
-def test_rules_take_the_infinity_out_of_the_log_loss_of_few_trees():
-    data = real_set("glass")
-    odd, even = np.arange(data.n) % 2 == 1, np.arange(data.n) % 2 == 0
-    losses = {}
-    for rule in RULES:
-        model = make("hhgdt_forest", n_estimators=3, random_state=0, probabilities=rule).fit(data.X[odd], data.y[odd])
-        assert (model.predict_proba(data.X) > 0).all() == (rule != "counts")
-        losses[rule] = log_loss(data.y[even], model.predict_proba(data.X[even]))
-    assert all(losses[rule] < losses["counts"] / 2 for rule in SMOOTHING)
-
-
 def test_threads_and_a_warm_start_change_nothing_and_another_rule_leaves_no_trace():
     data = real_set("glass")
     model = fitted("bagged_forest", "shrinkage")
@@ -156,26 +140,3 @@ def test_a_refit_without_an_out_of_bag_score_has_none():
 def test_without_any_row_out_of_bag_the_strength_is_1():
     params = {"n_estimators": 1, "probabilities": "laplace", "probability_strength": "oob", "random_state": 0}
     assert make("hhgdt_forest", **params).fit([[1.0]], [0]).probability_strength_ == 1.0
-
-
-def test_a_damaged_table_in_a_model_file_is_a_sentence(tmp_path):
-    save(fitted("hhgdt_forest", "laplace"), tmp_path / "model.json")
-    document = json.loads((tmp_path / "model.json").read_text())
-
-    def damaged(change: Any) -> Any:
-        found = json.loads(json.dumps(document))
-        change(found["state"])
-        (tmp_path / "damaged.json").write_text(json.dumps({**found, "digest": digest(found)}))
-        return load(tmp_path / "damaged.json")
-
-    assert damaged(lambda state: None).predict(np.full((1, 9), 1.5)).shape == (1,)
-    with pytest.raises(DataError, match="must both be there, or neither"):
-        damaged(lambda state: state.pop("probability_strength_"))
-    with pytest.raises(DataError, match=r"probabilities must have shape \(\d+, 6\)"):
-        damaged(lambda state: state["leaf_probabilities_"].pop())
-    with pytest.raises(DataError, match="must not be negative and must add up to 1"):
-        damaged(
-            lambda state: (
-                state["leaf_probabilities_"][3].reverse() or state["leaf_probabilities_"][3].__setitem__(0, 2.0)
-            )
-        )

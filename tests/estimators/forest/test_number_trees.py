@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import pickle
 from typing import Any
 
 import numpy as np
@@ -247,26 +245,6 @@ def test_a_quantile_has_its_share_of_the_rows_below():
     for share in (0.1, 0.9):
         model = ObliqueBoostingRegressor(loss="quantile", quantile=share, random_state=0).fit(X, y)
         assert (y <= model.predict(X)).mean() == pytest.approx(share, abs=0.06)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_models_are_saved_pickled_exported_and_explained(name: str, tmp_path: Any):
-    X, y = rows_of(12)
-    model = small(name, max_depth=3).fit(X, y)
-    expected = model.predict(X)
-    oblique_cli.save(model, tmp_path / "m.json")
-    assert np.array_equal(oblique_cli.load(tmp_path / "m.json").predict(X), expected)
-    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict(X), expected)
-    names: dict[str, Any] = {}
-    exec(oblique_cli.export(model, "python"), names)
-    assert [names["predict"](row) for row in X.tolist()] == expected.tolist()
-    plain = json.loads(str(oblique_cli.export(model, "json")))
-    assert (plain["task"], len(plain["trees"])) == ("regression", 6)
-    assert plain["voting"] == ("mean" if name in BAGS else "sum")
-    found = oblique_cli.shap_values(model, X[:3], X[:20])
-    np.testing.assert_allclose(found.values.sum(axis=1) + found.base_values, expected[:3])
-    np.testing.assert_allclose(found.base_values, expected[:20].mean())
-    assert "tree 0" in model.export_text()
 
 
 def test_what_does_not_go_together_is_refused_in_a_sentence():

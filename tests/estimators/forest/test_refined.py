@@ -32,15 +32,6 @@ def test_its_rows_are_those_that_other_forests_draw():
     assert refined.oob_score_ > 0.7
 
 
-def test_a_dear_penalty_makes_smaller_trees():
-    data = real_set("vowel")
-    sizes = [
-        TAOForestClassifier(n_estimators=2, penalty=penalty, max_depth=6, random_state=0).fit(data.X, data.y).n_leaves_
-        for penalty in (0.0, 0.02, 0.2)
-    ]
-    assert sizes == sorted(sizes, reverse=True) and sizes[0] > sizes[-1]
-
-
 def test_features_near_the_ends_of_the_number_line_are_refused_by_column():
     X = np.random.default_rng(0).normal(size=(20, 2)) * [1.0, 1e160]
     with pytest.raises(DataError, match=r"^column 1 of X holds numbers up to .*TAOForestClassifier takes columns"):

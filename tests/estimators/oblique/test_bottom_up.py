@@ -7,10 +7,7 @@ import re
 
 import numpy as np
 import pytest
-from cli_support import call
 from contracts import real_set
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
@@ -26,8 +23,6 @@ from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.splitting import Node, best_split
-
-__all__ = ["call"]
 
 SPLITTERS = ("hhcart", "svm")
 NAMES = ("hhbut", "butif_svm")
@@ -298,19 +293,6 @@ def test_degenerate_nodes_give_a_leaf_for_each_cluster(X, y, accuracy, splitter,
     assert model.score(X, y) >= accuracy - 1e-12
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 10**6))
-def test_on_small_lattices_leaves_are_clusters_and_every_row_has_a_class(seed):
-    rng = np.random.default_rng(seed)
-    n, p, n_classes = rng.integers(2, 40), rng.integers(1, 4), rng.integers(2, 5)
-    X, y = rng.integers(0, 3, size=(n, p)).astype(float), rng.integers(0, n_classes, n)
-    splitter = SPLITTERS[seed % 2]
-    model = BottomUpTreeClassifier(splitter, components=CRITERIA[seed % 3], component_folds=3, random_state=0)
-    model.fit(X, y)
-    assert model.n_leaves_ == (sum(model.n_clusters_.values()) if len(model.classes_) > 1 else 1)
-    assert set(model.predict(X)) <= set(y)
-
-
 # mixtures that fail
 
 
@@ -353,12 +335,6 @@ def test_a_fold_whose_mixture_does_not_converge_is_marked_and_the_run_ends_with_
     assert summary.exit_code == EXIT_FAILED_FOLDS == 3
     assert [row.status for row in rows] == ["failed"] * 3
     assert re.fullmatch(r"NotConverged: class 1, K=2: the mixture did not converge in 1 steps; .*", rows[0].message)
-
-
-def test_oblique_tree_names_the_label_of_the_class_whose_mixture_does_not_converge(call):
-    ended = call("tree", "bupa", "--algorithm", "hhbut", "--set", "max_steps=1", "--set", "min_components=2")
-    assert (ended.code, ended.err.count("\n")) == (2, 1)
-    assert "class 1, K=2: the mixture did not converge in 1 steps; raise" in ended.err
 
 
 def test_rows_carry_the_clusters_of_every_class_and_the_path_answers_the_grid(tmp_path):

@@ -20,7 +20,6 @@ from sklearn.utils import all_estimators
 from waiting import wait_until
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.algorithms import is_outside
 from oblique_cli.estimators.outside import building, known
 from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm
 from oblique_cli.estimators.outside.estimator import OutsideEstimator
@@ -241,35 +240,14 @@ def test_an_interrupted_request_does_not_leave_its_answer_for_the_next():
 @pytest.mark.parametrize(
     ("path", "params", "message"),
     [
-        (
-            "sklearn.ensemble.RandomForestClassifer",
-            {},
-            "class sklearn.ensemble.RandomForestClassifer: sklearn.ensemble has no RandomForestClassifer. Did you mean "
-            "sklearn.ensemble.RandomForestClassifier",
-        ),
-        ("sklearn.nsemble.X", {}, "class sklearn.nsemble.X: there is no module 'sklearn.nsemble'."),
-        (
-            "no_such_library.Model",
-            {},
-            "class no_such_library.Model: no_such_library is not installed; pip install no_such_library",
-        ),
-        (
-            "outside_support.NoEstimator",
-            {},
-            "class outside_support.NoEstimator is no estimator: it is no class with the methods fit and predict.",
-        ),
-        ("outside_support.function", {}, "class outside_support.function is no estimator"),
-        (
-            "sklearn.tree.DecisionTreeClassifier",
-            {"max_dept": 3},
-            "sklearn.tree.DecisionTreeClassifier has no parameter 'max_dept'. Did you mean 'max_depth'",
-        ),
-        (
-            "sklearn.naive_bayes.GaussianNB",
-            {"colour": 3},
-            "sklearn.naive_bayes.GaussianNB has no parameter 'colour'. It has: priors, var_smoothing.",
-        ),
-        ("outside_support.Needs", {}, "outside_support.Needs needs the parameter 'width'; set it under params."),
+        ("sklearn.ensemble.RandomForestClassifer", {}, "Did you mean sklearn.ensemble.RandomForestClassifier"),
+        ("sklearn.nsemble.X", {}, "there is no module 'sklearn.nsemble'."),
+        ("no_such_library.Model", {}, "no_such_library is not installed; pip install no_such_library"),
+        ("outside_support.NoEstimator", {}, "is no class with the methods fit and predict."),
+        ("outside_support.function", {}, "is no estimator"),
+        ("sklearn.tree.DecisionTreeClassifier", {"max_dept": 3}, "no parameter 'max_dept'. Did you mean 'max_depth'"),
+        ("sklearn.naive_bayes.GaussianNB", {"colour": 3}, "has no parameter 'colour'. It has: priors, var_smoothing."),
+        ("outside_support.Needs", {}, "needs the parameter 'width'; set it under params."),
         (
             "sklearn.ensemble.BaggingClassifier",
             {"estimator": {"class": "sklearn.tree.DecisionTreeClassifier", "params": {"depth": 3}}},
@@ -280,8 +258,7 @@ def test_an_interrupted_request_does_not_leave_its_answer_for_the_next():
 def test_what_cannot_be_used_is_one_sentence(path, params, message):
     with pytest.raises(ConfigError) as caught:
         OutsideAlgorithm.of(AlgorithmSpec(path, "x", params)).check(params)
-    assert str(caught.value).startswith(message), caught.value
-    assert "\n" not in str(caught.value)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.long

@@ -12,7 +12,6 @@ from sklearn.base import clone
 
 import oblique_cli._core as _core
 from oblique_cli.errors import DataError
-from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.regression.cart import CARTRegressor
 from oblique_cli.estimators.regression.linear_leaves import M5StyleRegressor, RETISRegressor, TPRTIRegressor
 from oblique_cli.tree import look_ahead
@@ -290,17 +289,6 @@ def test_children_inherit_the_turning_points_on_their_side():
     left, right = AllTurns(points).divide(look_ahead.Cut(0, 2.0, 0.0, 0.0, 3))
     np.testing.assert_array_equal(left.points.centers[:, 0], [0, 1, 2])
     np.testing.assert_array_equal(right.points.centers[:, 0], [3, 4, 5])
-
-
-@pytest.mark.parametrize("name", ["tprti_a", "tprti_b", "retis"])
-def test_two_exact_lines_are_found_exactly(name):
-    X, y = bent()
-    model = make(name, **({"subset_size": 3} if name != "retis" else {})).fit(X, y)
-    assert model.n_leaves_ == 2 or name != "retis"
-    if name == "retis":  # section 2.2.1: the optimal split is at 50, where M5 takes the mean, 125
-        below = X[X[:, 0] < 50, 0].max()
-        assert model.tree_.thresholds[0] == below
-        np.testing.assert_allclose(model.predict(X), y, atol=1e-9)
 
 
 def test_m5_splits_at_the_mean_as_the_illustration_says():

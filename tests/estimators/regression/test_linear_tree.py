@@ -9,8 +9,6 @@ from sklearn.linear_model import Ridge
 
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.regression.linear_tree import LinearModelTreeRegressor
-from oblique_cli.models import Model, load, save
-from oblique_cli.models.procedure import procedure_of
 
 
 def hinge(n=300, seed=0):
@@ -78,14 +76,3 @@ def test_degenerate_tables():
     least = make("linear_tree", leaf_penalty=1e-300, random_state=0).fit(both, 3.0 * both[:, 0])
     np.testing.assert_allclose(least.predict(both), 3.0 * both[:, 0], atol=1e-6)
     assert np.isfinite(make("linear_tree", random_state=0).fit(both, np.abs(both[:, 0])).predict(both)).all()
-
-
-def test_the_model_goes_to_a_file_and_to_a_procedure_and_says_the_same(tmp_path):
-    X, y = hinge()
-    found = LinearModelTreeRegressor(random_state=0).fit(X, y)
-    save(Model.of(found, algorithm="linear_tree"), tmp_path / "m.json")
-    again = load(tmp_path / "m.json")
-    np.testing.assert_array_equal(again.predict(X), found.predict(X))
-    assert procedure_of(again) is not None
-    assert again.estimator.choice_ is None
-    assert "leaves cut by" in found.choice_.summary() and "in cross-validation of" in found.choice_.summary()

@@ -66,13 +66,6 @@ def test_the_order_of_weighted_rows_does_not_matter(name):
     assert np.array_equal(grown(name, X, y, weights), grown(name, X[order], y[order], weights[order]))
 
 
-def test_heavy_rows_pull_the_tree():
-    X, y, _ = table()
-    far = X[:, 0] > 0.3
-    heavy = grown("m5_style", X, y, np.where(far, 20, 1))
-    assert np.abs(heavy - y)[far].mean() < np.abs(grown("m5_style", X, y, np.where(far, 1, 20)) - y)[far].mean()
-
-
 def test_copies_are_whole_in_the_largest_common_unit_or_near_the_weights():
     assert copies_of(np.array([0.0, 2, 4, 6])).tolist() == [0, 1, 2, 3]
     assert copies_of(np.array([0.5, 0.75])).tolist() == [2, 3]
