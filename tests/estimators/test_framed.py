@@ -269,9 +269,7 @@ def test_what_cannot_be_encoded_is_refused_in_a_sentence():
     with pytest.raises(ValueError, match="infinity"):
         forest.fit(X.assign(z=np.inf), y)
     many = pd.DataFrame({"name": [f"n{i}" for i in range(1001)]})
-    with pytest.raises(
-        ConfigError, match=r"column 'name' has 1001 levels, and .* takes 1000 at most; join rare levels"
-    ):
+    with pytest.raises(ConfigError, match=r"column 'name' has 1001 levels, and .* takes 1000 at most; join rare"):
         forest.fit(many, np.arange(1001) % 2)
     fitted, plain = small("hhgdt_forest").fit(X, y), small("hhgdt_forest").fit(numbers, y)
     for message, one, wrong in (

@@ -388,15 +388,9 @@ def test_columns_are_declared_by_name_or_position_or_not_at_all():
     for none in ("auto", None, []):
         assert make("hhcart_d").set_params(qualitative=none).fit(numbers, y).levels_ == {}
     assert make("hhcart_d").fit(numbers.to_numpy(), y).levels_ == {}
-    with pytest.raises(
-        ValueError,
-        match=r"^column 'color' holds words such as 'blue', and HHCARTDClassifier takes numbers; name the column",
-    ):
+    with pytest.raises(ValueError, match=r"^column 'color' holds words such as 'blue', and HHCARTDClassifier takes"):
         make("hhcart_d").set_params(qualitative=None).fit(X, y)
-    with pytest.raises(
-        ValueError,
-        match=r"^column 1 of X holds words such as 'blue', and HHCARTDClassifier takes numbers; name the column",
-    ):
+    with pytest.raises(ValueError, match=r"^column 1 of X holds words such as 'blue', and HHCARTDClassifier takes"):
         make("hhcart_d").fit(X.to_numpy(dtype=object), y)
     only = make("hhcart_d").fit(X[["color", "old"]], y)
     assert only.tree_.levels == (3, 2) and only.predict(X[["color", "old"]]).shape == (len(X),)

@@ -93,9 +93,7 @@ def test_a_python_member_takes_the_whole_union_to_the_python_way():
     assert UnionProposer(["fdt", "cline"]).native_family() == "union"
     assert UnionProposer(["fdt", "sadt"]).native_family() is None
     model = oblique_cli.UnionClassifier(proposers=["fdt", "sadt"], engine="native")
-    with pytest.raises(
-        ConfigError, match=r"^UnionProposer has no native growth; set engine to 'auto' or 'reference'\.$"
-    ):
+    with pytest.raises(ConfigError, match=r"^UnionProposer has no native growth; set engine to 'auto' or"):
         model.fit(np.eye(4), [0, 0, 1, 1])
     assert "has no native growth" in ALGORITHMS["union"].clash({"proposers": ["sadt"], "engine": "native"})
     assert ALGORITHMS["union"].clash({"engine": "native"}) is None

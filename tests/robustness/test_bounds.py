@@ -239,9 +239,7 @@ def plain(text: str) -> Any:
 def test_values_have_a_bound_that_can_be_raised(monkeypatch):
     monkeypatch.setenv("OBLIQUE_MAX_CONFIG_VALUES", "10")
     assert len(plain("[1, 2, 3, 4, 5, 6, 7, 8, 9]")) == 9
-    with pytest.raises(
-        ConfigError, match="more than 10 values, the most that are read; set OBLIQUE_MAX_CONFIG_VALUES to"
-    ):
+    with pytest.raises(ConfigError, match="more than 10 values, the most that are read; set OBLIQUE_MAX_CONFIG_VALUES"):
         plain("[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]")
 
 

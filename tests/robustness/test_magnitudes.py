@@ -78,9 +78,7 @@ def test_columns_whose_ratio_is_beyond_the_number_line_are_refused_by_name_unles
     units = np.array([1.0, 1e-150, 1e150])
     model = ObliqueTreeClassifier(name, engine=engine)
     if PROPOSERS[name].combines:
-        with pytest.raises(
-            ValueError, match=r"column 1 of X holds numbers up to .*e-150 .* column 2 of X up to .*e\+150; "
-        ):
+        with pytest.raises(ValueError, match=r"column 1 of X holds numbers up to .*e-150 .* column 2 of X up"):
             model.fit(X * units, y)
     else:
         assert model.fit(X * units, y).tree_.counts[0].sum() == 30

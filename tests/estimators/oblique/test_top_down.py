@@ -222,11 +222,7 @@ def test_a_path_needs_a_fit_at_its_smallest_value_without_pruning():
     X, y = labeled("iris")
     with pytest.raises(NotFittedError):
         make("gdt").predict_path(X, [0.1])
-    with pytest.raises(
-        ConfigError,
-        match=r"the tree was grown with max_misrate 0\.1 and knows no smaller value\. "
-        r"Got 0\.05; fit with the smallest value of the path\.",
-    ):
+    with pytest.raises(ConfigError, match=r"the tree was grown with max_misrate 0\.1 and knows no smaller value\. Got"):
         make("gdt", epsilon=0.1).fit(X, y).n_leaves_path([0.2, 0.05])
     with pytest.raises(ConfigError, match=r"a path over max_misrate needs pruning 'none'\. Got 'pessimistic'\."):
         make("gdt", pruning="pessimistic").fit(X, y).predict_path(X, [0.2])

@@ -315,9 +315,7 @@ def test_what_explains_a_model_refuses_several_outputs(name: str):
         lambda: oblique_cli.verify(model, monotone={"x1": 1}),
     )
     for each in asked:
-        with pytest.raises(
-            ConfigError, match="of 2 outputs cannot be explained or verified; fit a model to each column"
-        ):
+        with pytest.raises(ConfigError, match="of 2 outputs cannot be explained or verified; fit a model to each"):
             each()
     with pytest.raises(ConfigError, match=r"one output|of this package alone"):
         Model.of(model).predict_quantiles(X, (0.5,))
@@ -358,7 +356,5 @@ def test_drawings_are_exported_and_other_formats_say_who_takes_several_outputs(n
     for form in ("dot", "latex"):
         assert "target2" in str(oblique_cli.export(model, form))
     for form in ("c", "javascript", "onnx", "pmml", "rules", "sql"):
-        with pytest.raises(
-            ConfigError, match="regression trees of several outputs; these do: dot, json, latex, python"
-        ):
+        with pytest.raises(ConfigError, match="regression trees of several outputs; these do: dot, json, latex,"):
             oblique_cli.export(model, form)
