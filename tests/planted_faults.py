@@ -217,8 +217,8 @@ FAULTS = [
     Fault("np.flatnonzero(ids < n_train)", "np.flatnonzero(ids <= n_train)", "a test row is learned from", "data"),
     # models and exporting
     Fault(
-        "left = not total > THRESHOLD[at] if MISSING_LEFT[at]",
-        "left = total > THRESHOLD[at] if MISSING_LEFT[at]",
+        "goes_left = not total > threshold if missing_left",
+        "goes_left = total > threshold if missing_left",
         "gaps in exported Python",
         "exporting",
     ),

@@ -67,7 +67,7 @@ def test_the_module_and_the_statement_say_what_predict_says(algorithm, call, fit
         f"rows = list(csv.DictReader(open({str(table)!r}, encoding='utf-8-sig'), delimiter=';'))\n"
         "def cell(name, text):\n"
         "    text = '' if text.strip().lower() in ('na', '-', '?') else text.strip()\n"
-        "    number = model.LEVELS[model.COLUMNS.index(name)] is None\n"
+        "    number = not model.LEVELS[model.COLUMNS.index(name)]\n"
         "    return text.replace('.', '').replace(',', '.') if number else text\n"
         "for row in rows:\n"
         "    print(model.predict({name: cell(name, row[name]) for name in model.COLUMNS}))\n"

@@ -22,7 +22,8 @@ MOST = (CLASSIFICATION, LOGISTIC, CODED, REGRESSION, FOREST, CODED_FOREST)
 LOGISTIC_FOREST, BOOSTED = "forests of logistic leaves", "boosting of classes"
 NUMBERS = "forests of numbers"
 SEVERAL, SEVERAL_FOREST = "regression trees of several outputs", "forests of several outputs"
-KINDS = (*MOST, LOGISTIC_FOREST, BOOSTED, NUMBERS, SEVERAL, SEVERAL_FOREST)
+WITHOUT_SEVERAL = (*MOST, LOGISTIC_FOREST, BOOSTED, NUMBERS)
+KINDS = (*WITHOUT_SEVERAL, SEVERAL, SEVERAL_FOREST)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,41 +33,6 @@ class Limits:
         assert source.model.guarantee is not None
         (members,) = source.model.guarantee.sets(np.array([shares]), np.array([leaf]))
         return [label for label, inside in zip(source.procedure.classes, members, strict=True) if inside]
-
-
-@dataclass(frozen=True)
-class LimitsText:
-    """Templates of a model's sets and intervals in a language with tables.
-
-    table        the limits by leaf; has {rows}
-    row, only    the limits of the row's leaf, where leaves have their own and where all share one
-    sets         the function of a set of classes; has {promise}, {limits}, {test}
-    running_sum  the function that sums of shares need
-    reached, not_exceeded   the two tests of a class
-    interval     the function of an interval; has {promise}, {limits}
-    """
-
-    table: str
-    row: str
-    only: str
-    sets: str
-    running_sum: str
-    reached: str
-    not_exceeded: str
-    interval: str
-
-    def of(self, source: Source, written: Callable[[dict[int | None, tuple[float, ...]]], str]) -> str:
-        """Return the functions of a model, nothing for one without a guarantee. written : a dictionary's literal"""
-        bounds = limits_of(source)
-        if bounds is None:
-            return ""
-        limits = self.row if bounds.leaves else self.only
-        head = self.table.format(rows=written(dict(zip((*bounds.leaves, None), bounds.rows, strict=True))))
-        if source.procedure.is_regression:
-            return head + self.interval.format(promise=bounds.promise, limits=limits)
-        test = self.not_exceeded if bounds.by_sums else self.reached
-        running_sum = self.running_sum if bounds.by_sums else ""
-        return head + running_sum + self.sets.format(promise=bounds.promise, limits=limits, test=test)
 
 
 def limits_of(source: Source) -> Limits | None:

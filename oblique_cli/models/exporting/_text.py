@@ -9,23 +9,10 @@ from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from oblique_cli import __version__
 from oblique_cli.models.procedure import NUMBER, Lane, Procedure, Term
 
-# A tree is written as nested conditions up to this size, and as tables above it: beyond, nobody reads it, compilers
-# take long over it, and SQLite's parser gives up at 15 to 20 nested conditions.
-MOST_LEAVES = 64
-MOST_NESTED = 10
 WIDTH = 110
 
 # (sign, text) of a summand; groups of levels of one cell are one summand, of which at most one is not 0.
 Summand = tuple[str, str]
-
-
-def readable(procedure: Procedure) -> bool:
-    """Return whether a model is written as nested conditions, rather than as tables."""
-    return (
-        not procedure.is_forest
-        and len(procedure.tree.leaf_nodes) <= MOST_LEAVES
-        and procedure.tree.depth <= MOST_NESTED
-    )
 
 
 def quoted(name: str) -> str:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 
 from oblique_cli.errors import ConfigError, cut
-from oblique_cli.models.exporting._conditions import Conditions
 from oblique_cli.models.exporting._exporter import BOOSTED, MOST, NUMBERS, Source, exporter
 from oblique_cli.models.exporting._limits import Limits, limits_of
-from oblique_cli.models.exporting._tables import voice_of
-from oblique_cli.models.exporting._text import folded, heading, quoted, readable
+from oblique_cli.models.exporting._program import MOST_LEAVES, outputs_of
+from oblique_cli.models.exporting._text import added, folded, heading, quoted, summands
+from oblique_cli.models.exporting._words import conclusion
 from oblique_cli.models.procedure import (
     CLIPPED,
     HALF_ROOT,
@@ -24,6 +24,7 @@ from oblique_cli.models.procedure import (
     Scaled,
     Split,
     Steps,
+    Term,
     square_of,
 )
 from oblique_cli.models.procedure import SUM as ADDED
@@ -78,15 +79,14 @@ def write(source: Source) -> str:
             expression = f"{refusal}  {_subquery(value, inner)}" + ("\n  END" if refusal else "")
             body.append(f"  {expression} AS {identifier(name)}" + ("," if name != [*chosen][-1] else ""))
         return "\n".join([*body, f"FROM {identifier(table)};"]) + "\n"
-    body = [*lines, "WITH"]
-    if readable(procedure):
-        body += [f"marked AS (SELECT *,\n{_nested(procedure)}\n  AS {identifier(leaf)}\nFROM {identifier(table)})"]
-    else:
-        body += _flat(procedure, identifier(leaf), identifier(table))
+    marked = _subquery(f"{_prefix(procedure)}leaf0", _placed(procedure, 1))
+    if procedure.needed:
+        marked = f"CASE {_refusal(procedure)} ELSE\n  {marked}\n  END"
+    body = [*lines, f"WITH marked AS (SELECT *,\n  {marked} AS {identifier(leaf)}\nFROM {identifier(table)})"]
     at = f"CASE {identifier(leaf)}"
     tree = procedure.tree
     if procedure.is_regression:
-        words = _Conditions(procedure)
+        words = _Words(procedure)
         values = [(node, words.number_of(tree.leaf(node))) for node in tree.leaf_nodes]
         columns = [f"{_by_leaf(at, values)} AS {identifier(prediction)}"]
         for name, side, sign in ((low, 0, -1.0), (high, 1, 1.0)):
@@ -334,30 +334,8 @@ def _first(values: Sequence[str], conditions: Sequence[str], leaf: str = "") -> 
 def _voted(procedure: Procedure, depth: int) -> str:
     """The shares p0, p1, ... of a row in a forest, or the number p0."""
     n, o = len(procedure.scored) if procedure.has_scores else len(procedure.classes) or 1, _prefix(procedure)
-    inner, decisions, leaves = "", [], []
     deep = depth + 3 * procedure.has_scores
-    codes = {j: f"{o}c{j}" for j in range(len(procedure.cells), len(procedure.columns))}
-    rotated = [(_cell(procedure, j), name) for j, name in codes.items()]
-    for t, tree in enumerate(procedure.trees):
-        names = codes | {len(procedure.columns) + q: f"{o}r{t}_{q}" for q in range(len(tree.rotated))}
-        rotated += [
-            (folded(_Conditions(procedure).sum_of([lane]), "      ").lstrip(), name)
-            for lane, name in zip(tree.rotated, [*names.values()][len(codes) :], strict=True)
-        ]
-        words = _Conditions(procedure, names)
-        for node in tree.inner:
-            decision = words.goes_left(tree.split(node), "  " * (deep + 5))
-            decisions.append((decision, f"{o}l{t}_{node}"))
-        cases = [
-            f"WHEN {' AND '.join(path) or '1 = 1'} THEN {node}"
-            for node, path in _paths(tree, {node: f"{o}l{t}_{node}" for node in tree.inner}).items()
-        ]
-        leaves.append((f"CASE {' '.join(cases)} END", f"{o}leaf{t}"))
-    if rotated:
-        inner = _layer(rotated, inner, "rotated", deep + 5)
-    if decisions:
-        inner = _layer(decisions, inner, "decided", deep + 4)
-    inner = _layer(leaves, inner, "placed", deep + 3)
+    inner = _placed(procedure, deep + 3)
     if procedure.has_bounds:
         inner = _modeled(procedure, inner, deep + 2)
     votes = []
@@ -393,9 +371,41 @@ def _voted(procedure: Procedure, depth: int) -> str:
     return _layer(shares, inner, "said", depth)
 
 
+def _placed(procedure: Procedure, depth: int) -> str:
+    """The leaves leaf0, leaf1, ... of a row: splits are columns of 0 and 1, and each leaf is a path of them.
+
+    Parsers of SQL limit nesting, but take long lists of cases.
+    """
+    o, single = _prefix(procedure), not procedure.is_forest
+    inner, decisions, leaves = "", [], []
+    codes = {j: f"{o}c{j}" for j in range(len(procedure.cells), len(procedure.columns))}
+    rotated = [(_cell(procedure, j), name) for j, name in codes.items()]
+    between = "\n" + "  " * (depth + 2) if single else " "
+    for t, tree in enumerate(procedure.trees):
+        names = codes | {len(procedure.columns) + q: f"{o}r{t}_{q}" for q in range(len(tree.rotated))}
+        rotated += [
+            (folded(_Words(procedure).sum_of([lane]), "      ").lstrip(), name)
+            for lane, name in zip(tree.rotated, [*names.values()][len(codes) :], strict=True)
+        ]
+        words, sides = _Words(procedure, names), {node: f"{o}l{t}_{node}" for node in tree.inner}
+        decisions += [(words.goes_left(tree.split(node), "  " * (depth + 2)), side) for node, side in sides.items()]
+        remarked = single and len(tree.leaf_nodes) <= MOST_LEAVES
+        cases = [
+            f"WHEN {' AND '.join(path) or '1 = 1'} THEN {tree.number(node) if single else node}"
+            + (f" -- {conclusion(procedure, node, 6)}" if remarked else "")
+            for node, path in _paths(tree, sides).items()
+        ]
+        leaves.append((f"CASE{between}{between.join(cases)}{between}END", f"{o}leaf{t}"))
+    if rotated:
+        inner = _layer(rotated, inner, "rotated", depth + 2)
+    if decisions:
+        inner = _layer(decisions, inner, "decided", depth + 1)
+    return _layer(leaves, inner, "placed", depth)
+
+
 def _modeled(procedure: Procedure, inner: str, depth: int) -> str:
     """The leaves of a row, of the table `inner`, and the values of their linear models without bounds: m0, m1, ..."""
-    words, o = _Conditions(procedure), _prefix(procedure)
+    words, o = _Words(procedure), _prefix(procedure)
     places = [f"{o}leaf{t}" for t in range(len(procedure.trees))]
     models = []
     for t, tree in enumerate(procedure.trees):
@@ -409,7 +419,7 @@ def _voice(procedure: Procedure, leaf: Leaf, k: int, linear_value: str) -> str:
     """The summand of a leaf, "" for none. linear_value : of its linear model, if it has one"""
     if leaf.bounds is not None:
         return _within(linear_value, leaf.bounds)
-    value = voice_of(procedure, leaf)[k]
+    value = outputs_of(procedure, leaf)[k]
     return number(value) if value else ""
 
 
@@ -477,48 +487,30 @@ def _has_level(procedure: Procedure, j: int, level: int) -> str:
     return f"{name} IS NULL" if level == MISSING else f"{name} = {text(cell.levels[level])}"
 
 
-class _Conditions(Conditions):
-    """The words of SQL. names : columns that stand for rotated features and codes"""
-
-    indent = "  "
-    case, cases = "WHEN {test} THEN {value} ", "CASE {cases}ELSE {zero} END"
-    otherwise, end = "ELSE", "END"
-    remark = " -- {}"
+class _Words:
+    """Sums and conditions of SQL. names : columns that stand for rotated features and codes"""
 
     def __init__(self, procedure: Procedure, names: Mapping[int, str] | None = None) -> None:
-        super().__init__(procedure)
+        self.procedure = procedure
         self.names = names or {}
 
-    def value(self, cell: int) -> str:
-        return self.names.get(cell) or _cell(self.procedure, cell)
+    def sum_of(self, lanes: Sequence[Lane]) -> list[str]:
+        """A sum, as pieces to be joined by blanks."""
+        return added([summands(lane, self._number, self._levels) for lane in lanes]) or ["0.0"]
 
-    def has_level(self, cell: int, level: int) -> str:
-        return _has_level(self.procedure, cell, level)
+    def _number(self, term: Term) -> tuple[str, str]:
+        size, value = abs(term.coef), self.names.get(term.cell) or _cell(self.procedure, term.cell)
+        return "-" if term.coef < 0 else "+", value if size == 1.0 else f"{number(size)} * {value}"
 
-    def literal(self, value: float) -> str:
-        return number(value)
-
-    def leaf(self, node: int) -> str:
-        return str(self.procedure.tree.number(node))
-
-    def opened(self, split: Split, indent: str) -> list[str]:
-        condition = self.condition(split, indent + self.indent)
-        return [f"{indent}CASE WHEN {f'NOT ({condition})' if split.missing_left else condition} THEN"]
-
-    def sides(self, node: int) -> tuple[int, int]:
-        left, right = super().sides(node)
-        return (right, left) if self.procedure.tree.split(node).missing_left else (left, right)  # NULL comes to ELSE
-
-    def condition(self, split: Split, indent: str) -> str:
-        """The condition of rows that go left. NULL, where a number is missing, counts as not fulfilled."""
-        return folded([*self.sum_of(split.lanes), f"<= {number(split.threshold)}"], indent + "  ").lstrip()
+    def _levels(self, cell: int, terms: Sequence[Term]) -> str:
+        cases = (f"WHEN {_has_level(self.procedure, cell, term.level)} THEN {number(term.coef)}" for term in terms)
+        return f"CASE {' '.join(cases)} ELSE 0.0 END"
 
     def goes_left(self, split: Split, indent: str) -> str:
-        """1 for a row that goes left, 0 for any other."""
-        condition = self.condition(split, indent)
-        if split.missing_left:
-            return f"CASE WHEN NOT ({condition}) THEN 0 ELSE 1 END"
-        return f"CASE WHEN {condition} THEN 1 ELSE 0 END"
+        """1 for a row that goes left, 0 for any other. NULL, where a number is missing, counts as not fulfilled."""
+        pieces = [*self.sum_of(split.lanes), f"{'>' if split.missing_left else '<='} {number(split.threshold)}"]
+        condition = folded(pieces, indent + "  ").lstrip()
+        return f"CASE WHEN {condition} THEN {'0 ELSE 1' if split.missing_left else '1 ELSE 0'} END"
 
     def number_of(self, leaf: Leaf) -> str:
         """The number of a leaf: its linear model, within its bounds."""
@@ -537,36 +529,5 @@ class _Conditions(Conditions):
 
 def _refusal(procedure: Procedure) -> str:
     """The beginning of a CASE that gives NULL to rows without a prediction."""
-    if not procedure.needed:
-        return ""
     tests = " OR ".join(f"{identifier(procedure.cells[j].name)} IS NULL" for j in procedure.needed)
     return f"WHEN {tests} THEN NULL"
-
-
-def _nested(procedure: Procedure) -> str:
-    refusal, lines = _refusal(procedure), _Conditions(procedure).lines()
-    return "\n".join([f"  CASE {refusal} ELSE", *lines, "  END"] if refusal else lines)
-
-
-def _flat(procedure: Procedure, leaf: str, table: str) -> list[str]:
-    """The decisions of all splits as columns of 0 and 1, and a path of decisions for every leaf.
-
-    Parsers of SQL limit nesting, but take long lists of cases.
-    """
-    tree = procedure.tree
-    inner = tree.inner
-    taken = [cell.name for cell in procedure.cells]
-    columns = {node: identifier(_new(f"went_left_{node}", taken)) for node in inner}
-    words = _Conditions(procedure)
-    decisions = [f"  {words.goes_left(tree.split(node), '    ')} AS {columns[node]}" for node in inner]
-    cases = [_refusal(procedure)] if procedure.needed else []
-    cases += [
-        f"WHEN {' AND '.join(path) or '1 = 1'} THEN {tree.number(node)}{words.remark_on(node)}"
-        for node, path in _paths(tree, columns).items()
-    ]
-    return [
-        "decided AS (SELECT *,\n" + ",\n".join(decisions) + f"\nFROM {table}),",
-        "marked AS (SELECT *,\n  CASE\n"
-        + "\n".join(f"    {case}" for case in cases)
-        + f"\n  END AS {leaf}\nFROM decided)",
-    ]

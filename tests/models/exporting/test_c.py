@@ -60,7 +60,7 @@ def test_every_compiler_gives_the_same_bits(name, flags, tmp_path):
 
 @pytest.mark.skipif(shutil.which("objdump") is None, reason="needs objdump of binutils")
 def test_no_fused_multiply_add_is_in_the_program(tmp_path):
-    source = str(export(support.iris().model, "c"))
+    source = str(export(support.leaf_models(1).model, "c"))
     command = ["gcc", "-std=gnu11", "-O3", "-mfma", "-mavx2", "-c", "model.c", "-o", "model.o"]
 
     def fused(text: str) -> int:

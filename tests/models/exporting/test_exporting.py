@@ -25,7 +25,7 @@ from oblique_cli.models.exporting._exporter import (
     LOGISTIC,
     LOGISTIC_FOREST,
 )
-from oblique_cli.models.exporting.rules import condition
+from oblique_cli.models.exporting._words import condition
 from oblique_cli.models.procedure import MISSING, Cell, Procedure, Split, Term, procedure_of
 
 CASES = {

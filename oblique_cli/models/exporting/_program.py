@@ -1,0 +1,283 @@
+"""A model as a program of tables and functions, which languages with arrays and loops write in the same way.
+
+A language has a text for each function and a form for tables. Trees of all sizes are rows of one
+table of inner nodes: compilers limit the depth of nested conditions, and rows of small trees have remarks in words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from string import Template
+from typing import Any
+
+from oblique_cli.models.exporting._exporter import Source
+from oblique_cli.models.exporting._limits import Limits, limits_of
+from oblique_cli.models.exporting._text import folded
+from oblique_cli.models.exporting._words import conclusion, condition
+from oblique_cli.models.procedure import ANYTHING, CLIPPED, HALF_ROOT, MAJORITY, SUM, TIE, Lane, Leaf, Procedure
+from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
+
+MOST_LEAVES = 64  # of a tree whose rows have remarks
+SHORT = 90  # letters of a table on one line
+
+# What the functions add up over the trees of a forest, or have of the only tree.
+VOTES, OUTPUTS, MODELS, SCORES, SHARES = "votes", "outputs", "models", "scores", "shares"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows within a row of another table, any number of them. kind : as `Table.kind`"""
+
+    kind: str
+    items: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of the program.
+
+    kind     of a row, or of each number of it: "int", "double", "text" or the name of a record (`RECORDS` of C)
+    about    a remark above the table, "" for none
+    remarks  one behind each row, () for none
+    """
+
+    name: str
+    kind: str
+    about: str
+    rows: Sequence[Any]
+    remarks: Sequence[str] = ()
+
+
+# Pieces that stand within functions.
+PARTS = ("codes", "rotated", "model", "added", "based", "mean", "at")
+
+
+def functions_of(source: Source, texts: Mapping[str, str], **words: object) -> str:
+    """Return the functions of a model.
+
+    texts : by name, or by name and variant, in which $words are replaced; words : those that a language adds
+    """
+    procedure, limits = source.procedure, limits_of(source)
+    words |= words_of(procedure, limits)
+    functions = []
+    for name, variant in variants_of(procedure, limits).items():
+        text = "" if variant is None else Template(texts[f"{name} {variant}".rstrip()]).substitute(words)
+        words[name] = text.rstrip("\n")
+        if name not in PARTS:
+            functions.append(text)
+    return "".join(functions)
+
+
+def added_of(procedure: Procedure) -> str:
+    """Return which of VOTES, OUTPUTS, MODELS, SCORES and SHARES a leaf adds."""
+    if procedure.is_regression:
+        leaves = (output for tree in procedure.trees for node in tree.leaf_nodes for output in tree.leaf(node).each)
+        return MODELS if any(leaf.terms or leaf.bounds for leaf in leaves) else OUTPUTS
+    if procedure.has_scores:
+        return SCORES if not procedure.is_forest else OUTPUTS if procedure.voting == SUM else SHARES
+    return VOTES if procedure.voting == MAJORITY else OUTPUTS
+
+
+def variants_of(procedure: Procedure, limits: Limits | None) -> dict[str, str | None]:
+    """Return the functions of a program in their order, and the variant of each; None for those that it lacks."""
+    added, single = added_of(procedure), not procedure.is_forest
+    forms: dict[str, str | None] = {
+        "codes": "" if procedure.coded else None,
+        "read": "",
+        "sum": "",
+        "walk": "",
+        "leaf": "" if single else None,
+        "rotated": "" if any(tree.rotated for tree in procedure.trees) else "none",
+        "model": "bounded" if procedure.has_bounds else "",
+        "scores": "" if added in (SCORES, SHARES) else None,
+        "softmax": "" if procedure.has_scores else None,
+        "added": added,
+        "based": "" if procedure.base else None,
+        "totals": "",
+        "mean": "" if procedure.voting != SUM else "none",
+    }
+    if procedure.is_regression:
+        forms["value"] = "" if procedure.n_outputs == 1 else "several"
+    else:
+        shares = "softmax" if procedure.has_scores and added != SHARES else "mean"
+        decided = "totals"
+        if procedure.threshold:
+            decided = "threshold"
+        elif procedure.voting == CLIPPED:
+            shares, decided = "clipped", "clipped"
+        elif procedure.has_scores:
+            decided = "scores" if single else "shares"
+        elif single:
+            decided = "labels"
+        forms |= {"proba": shares, "predict": decided}
+    if limits:
+        forms["at"] = "leaf" if limits.leaves else "all"
+        by = "interval" if procedure.is_regression else "sums" if limits.by_sums else "shares"
+        forms["limited"] = by
+    return forms
+
+
+def words_of(procedure: Procedure, limits: Limits | None) -> dict[str, object]:
+    """Return the words of a program that all languages have."""
+    code, share = procedure.threshold or (0, 0.0)
+    return {
+        "farthest": repr(FARTHEST),
+        "near": repr(FARTHEST_SQUARED),
+        "half_root": repr(HALF_ROOT),
+        "tie": repr(TIE),
+        "outputs": n_totals(procedure),
+        "code": code,
+        "other": 1 - code,
+        "share": repr(share),
+        "promise": limits.promise if limits else "",
+    }
+
+
+def n_totals(procedure: Procedure) -> int:
+    """Return how many numbers are added up."""
+    if procedure.is_regression:
+        return procedure.n_outputs
+    return len(procedure.scored if procedure.has_scores and procedure.voting in (None, SUM) else procedure.classes)
+
+
+def outputs_of(procedure: Procedure, leaf: Leaf) -> tuple[float, ...]:
+    """Return what a leaf adds to the sums of a forest: numbers, a vote, shares of the classes, or scores of some."""
+    if procedure.is_regression:
+        return tuple(output.intercept for output in leaf.each)
+    if leaf.scores is not None:
+        return leaf.scores.intercept
+    if procedure.voting == MAJORITY:
+        return tuple(float(k == leaf.label) for k in range(len(procedure.classes)))
+    return leaf.shares
+
+
+def _models_of(procedure: Procedure, leaf: Leaf) -> tuple[Any, ...]:
+    bounded = procedure.has_bounds
+    return tuple(
+        (terms_of(output.terms), output.intercept, *((output.bounds or ANYTHING) if bounded else ()))
+        for output in leaf.each
+    )
+
+
+def _scores_of(procedure: Procedure, leaf: Leaf) -> tuple[Any, ...]:
+    scores = leaf.scores
+    assert scores is not None
+    parts = [
+        (part.column.cell, part.column.level, part.column.center, part.column.scale, squared, values)
+        for part in scores.parts
+        for squared, values in enumerate((part.coef, part.curve))
+        if any(values)
+    ]
+    return scores.intercept, Rows("part", tuple(parts))
+
+
+_IN_MODELS = "intercept, and least and largest number where some leaf has bounds"
+_IN_PARTS = "column, level (-1 the number, -2 missing), center, scale, whether of the square, coefficients"
+# By what a leaf adds: the name of the table, the kind of its rows, a remark, and the row of a leaf.
+_LEAVES: dict[str, tuple[str, str, str, Callable[[Procedure, Leaf], tuple[Any, ...]]]] = {
+    OUTPUTS: ("OUTPUTS", "double", "Numbers, shares or scores of each leaf.", outputs_of),
+    MODELS: ("MODELS", "model", f"Linear models of each leaf: terms, {_IN_MODELS}.", _models_of),
+    SCORES: ("SCORES", "scores", f"Scores of each leaf: intercepts, and parts:\n{_IN_PARTS}.", _scores_of),
+}
+_LEAVES[SHARES] = _LEAVES[SCORES]
+
+
+def terms_of(lane: Lane) -> Rows:
+    """Return the terms of a sum."""
+    return Rows("term", tuple((term.coef, term.cell, term.level) for term in lane))
+
+
+def tables_of(source: Source) -> list[Table]:
+    """Return the tables of a program. All splits of a model have one number of lanes, four or one."""
+    procedure, limits = source.procedure, limits_of(source)
+    cells, trees, added = procedure.cells, procedure.trees, added_of(procedure)
+    small = not procedure.is_forest and len(procedure.tree.leaf_nodes) <= MOST_LEAVES
+    fills = [math.nan if cell.fill is None else cell.fill for cell in cells]
+    levels = [Rows("text", cell.levels) for cell in cells]
+    tables = [
+        Table("COLUMNS", "text", "", [cell.name for cell in cells]),
+        Table("LEVELS", "range", "Levels of each column, none of a number.", levels),
+        Table("FILLS", "double", "What stands for a missing cell.", fills),
+        Table("NEEDED", "int", "Columns without which there is no prediction.", procedure.needed),
+    ]
+    if procedure.classes:
+        tables.insert(1, Table("CLASSES", "text", "", procedure.classes))
+    if procedure.coded:
+        about = (
+            "Columns of codes behind the others: column, level (-1 the number, -2 missing), numbers by code, others."
+        )
+        rows = [(c.term.cell, c.term.level, Rows("value", c.values), c.usual) for c in procedure.coded]
+        tables.append(Table("CODED", "coded", about, rows))
+    nodes: list[Any] = []
+    leaves: list[Leaf] = []
+    roots, on_nodes, on_leaves = [], [], []
+    for tree in trees:
+        number = {node: len(nodes) + i for i, node in enumerate(tree.inner)}
+        number |= {node: -1 - len(leaves) - i for i, node in enumerate(tree.leaf_nodes)}
+        roots.append(number[0])
+        for node in tree.inner:
+            split, children = tree.split(node), (number[tree.left[node]], number[tree.right[node]])
+            lanes = tuple(map(terms_of, split.lanes))
+            nodes.append((*children, split.threshold, int(split.missing_left is True), lanes))
+            if small:
+                on_nodes.append(f"{number[node]}: {condition(split, procedure, 6, left=True)}")
+        for node in tree.leaf_nodes:
+            leaves.append(tree.leaf(node))
+            if small:
+                on_leaves.append(f"{number[node]}: {conclusion(procedure, node, 6)}")
+    about = "Inner nodes: left child, right child, threshold, whether a missing number goes left, terms of the sums."
+    tables += [
+        Table("NODES", "node", f"{about}\nOf the children, those below 0 are leaves: -1 the first.", nodes, on_nodes),
+        Table("ROOTS", "int", "The root of each tree.", roots),
+    ]
+    if any(tree.rotated for tree in trees):
+        rotated = [Rows("lane", tuple(map(terms_of, tree.rotated))) for tree in trees]
+        tables.append(Table("ROTATED", "range", "Features of each tree that are sums of columns.", rotated))
+    if not procedure.is_forest:
+        numbers = [procedure.tree.number(node) for node in procedure.tree.leaf_nodes]
+        tables.append(Table("NUMBERS", "int", "The number of each leaf in the tree.", numbers))
+    if not procedure.has_scores and not procedure.is_regression and procedure.voting in (None, MAJORITY):
+        tables.append(Table("LABELS", "int", "The class of each leaf.", [leaf.label for leaf in leaves]))
+    if procedure.has_scores:
+        tables.append(Table("SCORED", "int", "Codes of the classes that have a score.", procedure.scored))
+    if added != VOTES:
+        name, kind, about, row = _LEAVES[added]
+        tables.append(Table(name, kind, about, [row(procedure, leaf) for leaf in leaves], on_leaves))
+    if procedure.base:
+        tables.append(Table("BASE", "double", "What is added to the sums of the trees.", procedure.base))
+    if procedure.even:
+        tables.append(Table("EVEN", "double", "Shares where no sum is positive.", procedure.even))
+    if limits:
+        about = "Limits of the leaves with these numbers, and last those of any other leaf."
+        if limits.leaves:
+            tables.append(Table("LIMITED", "int", "Numbers of the leaves with limits of their own.", limits.leaves))
+        tables.append(Table("LIMITS", "double", about, limits.rows))
+    return tables
+
+
+def rows_of(
+    table: Table, literal: Callable[[Any], str], indent: str, remark: Callable[[str], str], brackets: str
+) -> str:
+    """Return all rows of a table as a literal. literal : of a row; remark : form of a remark behind a row"""
+    pieces = [f"{literal(row)}," for row in table.rows]
+    text = brackets[0] + " ".join(pieces).removesuffix("," if len(pieces) > 1 or brackets != "()" else "") + brackets[1]
+    if not table.remarks and len(text) <= SHORT:
+        return text
+    if not table.remarks and not any(isinstance(row, tuple | Rows) for row in table.rows):
+        lines = folded(pieces, indent) + "\n"
+        return f"{brackets[0]}\n{indent}{lines}{brackets[1]}"
+    remarks = [*map(remark, table.remarks)] or [""] * len(pieces)
+    lines = "".join(f"{indent}{piece}{text}\n" for piece, text in zip(pieces, remarks, strict=True))
+    return f"{brackets[0]}\n{lines}{brackets[1]}"
+
+
+def nested(value: Any, scalar: Callable[[Any], str], brackets: str) -> str:
+    """Return a row as a literal in brackets. scalar : of a number or text; brackets : the two of them"""
+    if isinstance(value, Rows):
+        value = value.items
+    if not isinstance(value, tuple):
+        return scalar(value)
+    items = [nested(item, scalar, brackets) for item in value]
+    return brackets[0] + ", ".join(items) + ("," if len(items) == 1 and brackets == "()" else "") + brackets[1]
