@@ -98,8 +98,7 @@ class Algorithm(ABC):
             message = violation(name, value, table[name], self.name)
             if message:
                 raise ConfigError(message)
-        clash = self.clash(params)
-        if clash:
+        if clash := self._clash(params, None):
             raise ConfigError(clash)
         return self._estimator(random_state, params)
 
@@ -202,6 +201,12 @@ class TopDown(Algorithm):
         return {name: values[name] for name in self.parameters}
 
     @property
+    def aliases(self) -> Aliases:
+        """Those of the class: no parameter of a tree is fixed."""
+        aliases: Aliases = self.estimator.aliases
+        return aliases
+
+    @property
     def hints(self) -> Mapping[str, str]:
         """Those of the family, and what the misclassification limit is called here."""
         limit = self.path_parameter
@@ -213,11 +218,12 @@ class TopDown(Algorithm):
         """Native growth of what has none, a parameter of a pruning rule that is not the one chosen, or one twice."""
         if params.get("engine") == "native" and self._proposer(params).native_family() is None:
             return no_native(self.name)
-        rule = (self.defaults | dict(params))["pruning"]
-        proposers_own = self.estimator.constraints.keys() - ObliqueTreeClassifier.constraints.keys()
-        if taken := sorted(proposers_own & PRUNINGS[rule].constraints.keys()):
+        of_tree = self.estimator
+        rule = params.get("pruning", of_tree.pruning)
+        of_rule = PRUNINGS[rule].constraints.keys()
+        if taken := sorted((of_tree.constraints.keys() - ObliqueTreeClassifier.constraints.keys()) & of_rule):
             return f"pruning {rule!r} has a parameter {taken[0]!r}, as {self.name} itself has; give it another name."
-        strays = sorted(self._of_rules(params).keys() - PRUNINGS[rule].constraints.keys())
+        strays = sorted(params.keys() - of_tree.constraints.keys() - of_rule)
         return f"{strays[0]} of {self.name} goes with another pruning rule. Got pruning {rule!r}." if strays else None
 
     def _proposer(self, params: Mapping[str, Any]) -> Proposer:
@@ -225,15 +231,11 @@ class TopDown(Algorithm):
         heuristic: type[Proposer] = self.estimator.heuristic
         return heuristic(**{name: value for name, value in params.items() if name in heuristic.constraints})
 
-    def _of_rules(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of `params` that belong to a pruning rule and that the tree has no name for."""
-        of_tree = self.estimator.constraints
-        return {name: value for name, value in params.items() if name not in of_tree}
-
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
-        of_rule = self._of_rules(params)
-        of_tree = {name: value for name, value in params.items() if name not in of_rule}
-        estimator = self.estimator(random_state=random_state, **of_tree)
+        made_by = self.estimator
+        of_rule = {name: params[name] for name in params.keys() - made_by.constraints.keys()}
+        of_tree = params if not of_rule else {name: params[name] for name in params.keys() - of_rule.keys()}
+        estimator = made_by(random_state=random_state, **of_tree)
         if of_rule:
             rule, tree = PRUNINGS[estimator.pruning], estimator.get_params(deep=False)
             shared = {name: tree[name] for name in rule.constraints if name in tree}

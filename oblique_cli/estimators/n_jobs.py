@@ -10,6 +10,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
+from operator import attrgetter
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
@@ -44,7 +45,7 @@ def _enclosing_jobs() -> int:
 
 
 def _is_dask(backend: Any) -> bool:
-    return any(kind.__name__ == "DaskDistributedBackend" for kind in type(backend).__mro__)
+    return "DaskDistributedBackend" in map(attrgetter("__name__"), type(backend).__mro__)
 
 
 def workers() -> int:

@@ -35,6 +35,7 @@ from oblique_cli.evaluation.published import Published
 from oblique_cli.evaluation.tree_notes import edge_notes, pruning_notes
 from oblique_cli.ground.nouns import NO_INFORMATION_ERROR, AlgorithmSpec, Experiment, Row
 from oblique_cli.ground.registry import Registry, fault_of_function
+from oblique_cli.ground.strict_yaml import printable
 
 MISSING = "—"
 FAILED = "†"
@@ -734,28 +735,28 @@ def narrow(table: HasSheet, width: int) -> str:
     A grid that is wider becomes a block a row: its names, then a line for each other cell. Words are not cut.
     """
     sheet = table.sheet()
-    blocks = [textwrap.fill(_one_line(sheet.title), width)]
+    blocks = [textwrap.fill(printable(sheet.title), width)]
     for grid in sheet.grids:
         if grid.caption:
-            blocks.append(textwrap.fill(_one_line(grid.caption), width))
-        text = _grid(grid, "simple", _one_line)
+            blocks.append(textwrap.fill(printable(grid.caption), width))
+        text = _grid(grid, "simple", printable)
         if max(map(len, text.splitlines())) <= width:
             blocks.append(text)
             continue
         for row in grid.cells(lambda cell, mark: f"{mark} {cell}" if mark else cell):
-            lines = [textwrap.fill(", ".join(_one_line(cell) for cell in row[: grid.left]), width)]
+            lines = [textwrap.fill(", ".join(printable(cell) for cell in row[: grid.left]), width)]
             for name, cell in zip(grid.header[grid.left :], row[grid.left :], strict=True):
-                line = _one_line(f"{name}: {cell}")
+                line = printable(f"{name}: {cell}")
                 lines.append(textwrap.fill(line, width, initial_indent="  ", subsequent_indent="    "))
             blocks.append("\n".join(lines))
     if sheet.notes:
-        blocks.append("\n".join(textwrap.fill(_one_line(note), width) for note in sheet.notes))
+        blocks.append("\n".join(textwrap.fill(printable(note), width) for note in sheet.notes))
     return "\n\n".join(blocks) + "\n"
 
 
 @FORMATS.register("text")
 def _text(sheet: Sheet) -> str:
-    return _tabulated(sheet, "simple", _one_line, title="{}", caption="{}", note="{}", best="{}")
+    return _tabulated(sheet, "simple", printable, title="{}", caption="{}", note="{}", best="{}")
 
 
 @FORMATS.register("md")
@@ -846,14 +847,9 @@ def _json(sheet: Sheet) -> str:
     return text.replace("</", r"<\/") + "\n"
 
 
-def _one_line(text: str) -> str:
-    """Line ends, tabs and terminal control characters become blanks, so that a name cannot break a table."""
-    return "".join(char if char.isprintable() else " " for char in text)
-
-
 def _markdown_escape(text: str) -> str:
     # An underscore inside a word is no emphasis in GitHub's Markdown, and escaping it would spoil every second name.
-    return re.sub(r"[\\`*|~$\[\]]|(?<!\w)_|_(?!\w)", r"\\\g<0>", html.escape(_one_line(text), quote=False))
+    return re.sub(r"[\\`*|~$\[\]]|(?<!\w)_|_(?!\w)", r"\\\g<0>", html.escape(printable(text), quote=False))
 
 
 LATEX_MARKS = {
@@ -870,5 +866,5 @@ LATEX_MARKS = {
 def _latex_escape(text: str) -> str:
     from oblique_cli.ground.latex_text import escaped
 
-    text = re.sub(r"(?<!\w)-(?=\d)", "−", _one_line(text))  # a minus sign is not a hyphen
+    text = re.sub(r"(?<!\w)-(?=\d)", "−", printable(text))  # a minus sign is not a hyphen
     return escaped(text, LATEX_MARKS)

@@ -7,7 +7,7 @@ included, is stored beside the row (`environment`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from oblique_cli import schemes
@@ -64,10 +64,10 @@ def _measured(experiment: Experiment) -> dict[str, list[str]]:
     return {"metrics": list(names)} if names else {}
 
 
-def algorithm_of(spec: AlgorithmSpec) -> Algorithm:
+def algorithm_of(spec: AlgorithmSpec, table: Mapping[str, Algorithm] = ALGORITHMS) -> Algorithm:
     """Return the algorithm of a configuration: one of the table, or a class of another library."""
     if not is_outside(spec.name):
-        return ALGORITHMS[spec.name]
+        return table[spec.name]
     from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm
 
     return OutsideAlgorithm.of(spec)

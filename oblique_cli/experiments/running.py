@@ -33,7 +33,7 @@ from oblique_cli.errors import (
     PluginError,
     StoreError,
 )
-from oblique_cli.estimators.algorithms import Algorithm, is_outside, task_of
+from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, is_outside, task_of
 from oblique_cli.estimators.encoding import ColumnEncoder, fold_encoder, own_labels, prepared
 from oblique_cli.estimators.outside import known
 from oblique_cli.evaluation import metrics as metrics_of
@@ -91,7 +91,7 @@ class Case:
         """Return the case of an algorithm and a data set of `experiment`."""
         metrics = tuple(METRICS[name] for name in metrics_of.to_measure(experiment.metrics))
         tune_metric = METRICS[experiment.cv.tune_metric] if experiment.cv.tune_metric else None
-        return cls(dataset, policy, spec, jobs_of.algorithm_of(spec), metrics, tune_metric, experiment.keep)
+        return cls(dataset, policy, spec, jobs_of.algorithm_of(spec, ALGORITHMS), metrics, tune_metric, experiment.keep)
 
     @property
     def lets_go(self) -> bool:
@@ -652,7 +652,7 @@ class Shard:
 
 def _used(experiment: Experiment) -> list[Any]:
     """What a run calls that may come from a file outside the package."""
-    algorithms = [jobs_of.algorithm_of(spec) for spec in experiment.algorithms]
+    algorithms = [jobs_of.algorithm_of(spec, ALGORITHMS) for spec in experiment.algorithms]
     names = [*experiment.metrics, *([experiment.cv.tune_metric] if experiment.cv.tune_metric else [])]
     return [
         *(type(algorithm) for algorithm in algorithms),

@@ -266,7 +266,5 @@ def violation(name: str, value: Any, constraint: Constraint, owner: str) -> str 
 def check(params: Mapping[str, Any], table: Mapping[str, Constraint], owner: str) -> None:
     """Raise ConfigError (a ValueError) at the first parameter that breaks its constraint."""
     for name, constraint in table.items():
-        if name in params:
-            message = violation(name, params[name], constraint, owner)
-            if message:
-                raise ConfigError(message)
+        if name in params and not constraint.holds(params[name]):
+            raise ConfigError(violation(name, params[name], constraint, owner))

@@ -168,29 +168,29 @@ class Registry(Mapping[str, T]):
         except Exception as error:
             return f"is broken ({error_text(error)})"
 
-    def _lookup(self, name: str) -> T:
-        name = self.current(name)
-        thing = self.find(name)
-        return self._all()[name] if thing is None else thing
-
     def __getitem__(self, name: str) -> T:
-        try:
-            return self._lookup(name)
-        except KeyError:
+        if (thing := self.get(name)) is None:
             hint = close_matches(str(name), self._all()) or f" Known: {', '.join(sorted(self._all()))}."
             listed = f" ({self.listed_by})" if self.listed_by else ""
-            raise UnknownName(f"unknown {self.kind} {name!r}.{hint}{listed}") from None
+            raise UnknownName(f"unknown {self.kind} {name!r}.{hint}{listed}")
+        return thing  # type: ignore[no-any-return]
 
     def get(self, name: str, default: Any = None) -> Any:
         """Return the thing or `default`; Mapping.get expects KeyError, and __getitem__ raises UnknownName."""
-        try:
-            return self._lookup(name)
-        except KeyError:
-            return default
+        if name in self._things:
+            return self._things[name]
+        name = self.current(name)
+        thing = self.find(name)
+        return self._all().get(name, default) if thing is None else thing
 
     def __contains__(self, name: object) -> bool:
         # Mapping.__contains__ expects KeyError, and __getitem__ raises UnknownName.
-        return (isinstance(name, str) and self.find(name) is not None) or name in self._all() or name in self.former
+        return (
+            name in self._things
+            or (isinstance(name, str) and self.find(name) is not None)
+            or name in self._all()
+            or name in self.former
+        )
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._all())

@@ -7,6 +7,7 @@ process, on every machine, whatever ran before.
 from __future__ import annotations
 
 import hashlib
+import struct
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,10 +25,9 @@ def seed_sequence(root: int, *names: str | int) -> np.random.SeedSequence:
     """
     import numpy as np
 
-    text = "\x1f".join(f"{type(name).__name__}:{name}" for name in names)
+    text = "\x1f".join(map("{0.__class__.__name__}:{0}".format, names))
     digest = hashlib.sha256(text.encode()).digest()
-    words = [int.from_bytes(digest[i : i + 4], "little") for i in range(0, 16, 4)]
-    return np.random.SeedSequence([root, *words])
+    return np.random.SeedSequence([root, *struct.unpack("<4I", digest[:16])])
 
 
 def generator(root: int, *names: str | int) -> np.random.Generator:

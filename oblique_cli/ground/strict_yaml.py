@@ -111,7 +111,7 @@ class YamlValue:
 
 def printable(text: str) -> str:
     """Return `text` with a space for every character that could disturb a terminal."""
-    return "".join(c if c.isprintable() else " " for c in text)
+    return text if text.isprintable() else "".join(c if c.isprintable() else " " for c in text)
 
 
 def shown(value: Any) -> str:

@@ -320,7 +320,7 @@ def _fault_of_counting(places: Any, repeats: int) -> str:
     counts = [0] * repeats
     last = 0
     for place in places:
-        if not (isinstance(place, tuple) and len(place) == 2 and all(type(number) is int for number in place)):
+        if not (isinstance(place, tuple) and len(place) == 2 and set(map(type, place)) == {int}):
             return wrong
         repeat, index = place
         if not (last <= repeat < repeats and index == counts[repeat]):

@@ -549,7 +549,12 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
 
     def _checked_proposer(self) -> Proposer:
         owner = type(self).__name__
-        params = self.get_params(deep=False)
+        # A default holds what is declared of it.
+        params = {
+            name: value
+            for name, value in self.get_params(deep=False).items()
+            if value is not getattr(type(self), name, None) or value is None
+        }
         if isinstance(self.pruning, PruningRule):
             del params["pruning"]
             check(self.pruning.get_params(deep=False), self.pruning.constraints, type(self.pruning).__name__)

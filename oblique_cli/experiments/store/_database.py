@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +77,7 @@ class Database:
         # isolation_level None: a statement is its own transaction, and BEGIN is written where there are several.
         self._db = sqlite3.connect(name, timeout=wait_seconds, isolation_level=None, uri=uri)
         # A flipped bit can leave bytes that are no text. They come back as something that has another digest.
-        self._db.text_factory = lambda content: content.decode("utf-8", "surrogateescape")
+        self._db.text_factory = partial(str, encoding="utf-8", errors="surrogateescape")
 
     def _open(self, wait_seconds: float) -> None:
         # One transaction reads all: between two queries, another process that starts on the same new file could make
