@@ -511,14 +511,6 @@ def test_both_signs_are_never_worse_at_the_root_than_either(name):
 # Experiments
 
 
-def test_crimcoord_is_an_encoding_of_configurations():
-    dataset = {"name": "credit_approval", "missing": "impute", "encoding": "crimcoord"}
-    experiment = config.from_mapping({"version": 1, "dataset": dataset, "algorithm": "hhcart_d"})
-    assert experiment.datasets[0].encoding == "crimcoord"
-    by_name = config.schema()["properties"]["dataset"]["anyOf"][1]
-    assert "crimcoord" in by_name["properties"]["encoding"]["enum"]
-
-
 @pytest.mark.parametrize(("name", "missing"), [("australian_credit", "error"), ("credit_approval", "impute")])
 def test_a_fold_under_crimcoord_is_the_estimator_told_of_its_qualitative_columns(name, missing):
     plain = {

@@ -302,30 +302,3 @@ def test_a_prior_that_outweighs_all_rows_leaves_the_root_where_one_class_is_the_
     tree = grow("hhgdt", real_set(data_name).X, real_set(data_name).y)
     assert (tree.counts[0] == tree.counts[0].max()).sum() == 1
     assert pruning.minimum_error(tree, 1e9).n_leaves == 1
-
-
-def test_pruned_trees_are_tops_of_the_grown_one():
-    data = real_set("bupa")
-    tree = grow("hhcart_a", data.X[::2], data.y[::2])
-    rest, labels = data.X[1::2], data.y[1::2]
-    for pruned in (
-        pruning.cost_complexity(tree, rest, labels),
-        pruning.reduced_error(tree, rest, labels),
-        pruning.pessimistic(tree),
-        pruning.fixed_alpha(tree, 0.01),
-        pruning.minimum_error(tree, 4.0),
-        pruning.shortest_description(tree, 0.2),
-    ):
-        assert 1 <= pruned.n_leaves < tree.n_leaves
-        assert_top_of(pruned, tree)
-
-
-def assert_top_of(pruned, tree):
-    stack = [(0, 0)]
-    while stack:
-        a, b = stack.pop()
-        np.testing.assert_array_equal(pruned.counts[a], tree.counts[b])
-        if pruned.left[a] >= 0:
-            np.testing.assert_array_equal(pruned.coef_[a], tree.coef_[b])
-            assert pruned.thresholds[a] == tree.thresholds[b]
-            stack += [(pruned.left[a], tree.left[b]), (pruned.right[a], tree.right[b])]

@@ -201,21 +201,12 @@ def put(at, value):
 @pytest.mark.parametrize(
     "data",
     [
-        damaged(left=put(0, 0)),  # a cycle
-        damaged(left=put(2, 1)),  # a child of two parents
-        damaged(right=put(2, 9)),  # out of range
-        damaged(right=put(2, 2)),  # its own child
-        damaged(left=put(2, -1)),  # one child only
-        damaged(right=put(2, -1)),
         damaged(left=put(0, -7)),
         damaged(left=[-1], right=[-1]),  # shorter than the others
         damaged(left=[], right=[], coef_=[], thresholds=[], counts=[], gains=[], n_rows=[]),
         damaged(thresholds=[1.0]),
-        damaged(right=[2, -1, 4]),
         damaged(counts=[[1.0, 2.0]]),
         damaged(counts=[[1.0], [2.0, 3.0], [1.0], [1.0], [1.0]]),
-        damaged(gains=[0.1]),
-        damaged(n_rows=[1, 2]),
         damaged(coef_=put(0, ["a", 1.0])),
         damaged(coef_=put(0, [1.0])),
         damaged(coef_=put(0, [float("nan"), 0.0])),

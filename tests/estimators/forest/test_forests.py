@@ -282,19 +282,12 @@ def test_impurity_importances_are_those_of_a_tree_whose_splits_are_known():
 # ---- edges and bad input ---------------------------------------------------------------------------------------------
 
 
-# A forest of every kind of split. Refinement refuses numbers near the ends of the number line (test_refined.py).
-OF_ANY_SIZE = [
-    "raf",
-    "mpraf_t",
-    "mpdrf_p",
-    "mprof_p",
-    "mprrof_n",
-    "hhcart_forest",
-    "hhgdt_forest",
-    "heterogeneous_forest",
+# A forest of every kind of split, and of every scaling; robustness/test_magnitudes.py has all forests in fewer units.
+KINDS = [
+    *((name, {}) for name in ("raf", "mpraf_t", "hhcart_forest")),
+    *(("rof", {"scaling": scaling}) for scaling in SCALINGS),
+    ("mprrof_n", {"scaling": "deviation"}),
 ]
-
-
 HUGE = {
     "near the largest number": np.full(5, 1.79e308),
     "one feature near the largest number": np.array([1.79e308, 1, 1, 1, 1]),
@@ -303,11 +296,10 @@ HUGE = {
     "below the least normal number": np.full(5, 1e-310),
     "all of it": np.array([1.79e308, 1e-310, 1, 1e-160, 1e160]),
 }
-ROTATED = [(name, {"scaling": scaling}) for name in ("rof", "mprof_t", "mprrof_n") for scaling in SCALINGS]
 
 
 @pytest.mark.parametrize("units", HUGE.values(), ids=HUGE)
-@pytest.mark.parametrize(("name", "params"), [(name, {}) for name in OF_ANY_SIZE] + ROTATED)
+@pytest.mark.parametrize(("name", "params"), KINDS)
 def test_units_at_the_ends_of_the_number_line_give_a_forest_that_knows_its_rows(
     name: str, params: dict[str, Any], units: np.ndarray
 ):
@@ -334,7 +326,7 @@ WEIGHTS = {
 
 
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS)
-@pytest.mark.parametrize(("name", "params"), [(name, {}) for name in [*OF_ANY_SIZE, "tao_forest"]] + ROTATED)
+@pytest.mark.parametrize(("name", "params"), [*KINDS, ("tao_forest", {})])
 def test_weights_at_the_ends_of_the_number_line_give_a_forest(name: str, params: dict[str, Any], weights: np.ndarray):
     X = np.random.default_rng(0).normal(size=(60, 4))
     y = np.arange(60) % 3

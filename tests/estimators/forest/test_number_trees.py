@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
 
 import oblique_cli
-from oblique_cli import ObliqueBoostingRegressor, ObliqueForestRegressor, _core
+from oblique_cli import ObliqueBoostingRegressor, ObliqueForestRegressor
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.forest.leaf_equations import equations_of
@@ -134,14 +134,6 @@ def test_features_drawn_for_a_tree_are_all_that_it_uses():
     assert np.sum(model.forest_.n_oblique()) > 0
 
 
-def test_a_tree_of_axes_is_that_of_scikit_learn():
-    X, y = rows_of(2)
-    ours = ObliqueForestRegressor(leaves="constant", n_estimators=1, bootstrap=False, min_samples_leaf=4, **PLAIN)
-    theirs = DecisionTreeRegressor(min_samples_leaf=4, random_state=0).fit(X, y)
-    np.testing.assert_allclose(ours.fit(X, y).predict(X), theirs.predict(X), rtol=1e-9)
-    assert ours.n_leaves_ == theirs.get_n_leaves()
-
-
 def test_planes_are_taken_where_they_lower_the_squares_more_than_any_axis():
     X, y = rows_of(3, n=200)
     kept = {"leaves": "constant", "n_estimators": 5, "bootstrap": False, "max_features": None, "random_state": 0}
@@ -154,33 +146,6 @@ def test_planes_are_taken_where_they_lower_the_squares_more_than_any_axis():
         assert np.count_nonzero(tree.coef_[0]) > 1
         decrease = np.asarray(model.forest_.importances())[number]
         assert decrease.sum() == pytest.approx(ours)  # importances are falls of the sum of squares
-
-
-def test_means_and_out_of_bag_predictions_are_those_of_the_rows_that_were_drawn():
-    X, y = rows_of(4, n=60)
-    model = ObliqueForestRegressor(leaves="constant", n_estimators=4, oob_score=True, random_state=3).fit(X, y)
-    draws = np.asarray(_core.Forest(3, 1, model.forest_.seed).draws(60, 4, True, 60))
-    leaves = model.apply(X)
-    said = np.empty((60, 4))
-    for t in range(4):
-        for leaf in np.unique(leaves[:, t]):
-            own = leaves[:, t] == leaf
-            said[own, t] = np.average(y[own], weights=draws[t, own])
-    np.testing.assert_allclose(model.predict(X), said.mean(axis=1))
-    outside = [said[i, draws[:, i] == 0].mean() if (draws[:, i] == 0).any() else np.nan for i in range(60)]
-    np.testing.assert_allclose(model.oob_prediction_, outside)
-
-
-def test_a_tree_sees_no_row_that_it_does_not_draw():
-    """Directions too: numbers of rows out of bag may be anything."""
-    X, y = rows_of(5, n=80)
-    one = {"n_estimators": 1, "random_state": 1, "leaves": "constant"}
-    model = ObliqueForestRegressor(**one).fit(X, y)
-    drawn = np.asarray(_core.Forest(3, 1, model.forest_.seed).draws(80, 1, True, 80))[0] > 0
-    other = np.where(drawn, y, 1e3)
-    # The mean that numbers are measured from is another one, so that thresholds of small trees may be by rounding.
-    again = ObliqueForestRegressor(**one).fit(X, other)
-    np.testing.assert_allclose(again.predict(X), model.predict(X))
 
 
 def test_equations_are_ridge_regressions_within_the_range_of_their_rows():
@@ -247,14 +212,6 @@ def test_a_quantile_has_its_share_of_the_rows_below():
 
 def test_what_does_not_go_together_is_refused_in_a_sentence():
     X, y = rows_of(13, n=30)
-    with pytest.raises(ConfigError, match=r"^l2_regularization 'oob' of ObliqueForestRegressor needs rows that trees"):
-        ObliqueForestRegressor(leaves="linear", bootstrap=False).fit(X, y)
-    with pytest.raises(ConfigError, match=r"^oob_score of ObliqueForestRegressor needs bootstrap samples"):
-        ObliqueForestRegressor(bootstrap=False, oob_score=True).fit(X, y)
-    with pytest.raises(ConfigError, match=r"^max_features of ObliqueBoostingRegressor must be at most .*, 3\. Got 4"):
-        ObliqueBoostingRegressor(max_features=4).fit(X, y)
-    with pytest.raises(ConfigError, match=r"^quantile of ObliqueBoostingRegressor must be"):
-        ObliqueBoostingRegressor(quantile=1.0).fit(X, y)
     with pytest.raises(DataError, match=r"divide y by a unit"):
         ObliqueForestRegressor().fit(X, y * 1e200)
     linear = ObliqueForestRegressor(leaves="linear", n_estimators=2, random_state=0).fit(X, y)

@@ -1,4 +1,4 @@
-"""Forests that predict several numbers at once: plain programs beside them, one output, files and degenerate rows."""
+"""Forests that predict one number or several: plain programs beside them, one output, files and degenerate rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def rows_of(seed: int, n: int = 150, p: int = 3, k: int = 2) -> tuple[Any, Any]:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, p))
     parts = [np.where(X[:, 0] + X[:, 1] > 0.2, 3.0, 0.0), X[:, -1] ** 2, X[:, 0] - X[:, -1]]
-    return X, np.column_stack(parts[:k]) + 0.3 * rng.normal(size=(n, k))
+    y = np.column_stack(parts[:k]) + 0.3 * rng.normal(size=(n, k))
+    return X, y[:, 0] if k == 1 else y
 
 
 def fall(y: Any, left: Any) -> float:
@@ -40,7 +41,7 @@ def fall(y: Any, left: Any) -> float:
 # ---- plain programs --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("k", [1, 2, 3])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_tree_of_axes_is_that_of_scikit_learn(k: int, seed: int):
     X, y = rows_of(seed, k=k)
@@ -64,12 +65,13 @@ def test_a_cut_is_the_best_of_all_planes_and_axes_over_all_outputs():
     assert max(np.count_nonzero(model.tree(number).coef_[0]) for number in range(5)) > 1
 
 
-def test_means_and_out_of_bag_predictions_are_those_of_the_rows_that_were_drawn():
-    X, y = rows_of(4, n=60)
+@pytest.mark.parametrize("k", [1, 2])
+def test_means_and_out_of_bag_predictions_are_those_of_the_rows_that_were_drawn(k: int):
+    X, y = rows_of(4, n=60, k=k)
     model = ObliqueForestRegressor(n_estimators=4, oob_score=True, random_state=3).fit(X, y)
     draws = np.asarray(_core.Forest(3, 1, model.forest_.seed).draws(60, 4, True, 60))
     leaves = model.apply(X)
-    said = np.empty((60, 4, 2))
+    said = np.empty((60, 4, *y.shape[1:]))
     for t in range(4):
         for leaf in np.unique(leaves[:, t]):
             own = leaves[:, t] == leaf
@@ -82,14 +84,15 @@ def test_means_and_out_of_bag_predictions_are_those_of_the_rows_that_were_drawn(
     assert model.oob_score_ == pytest.approx(r2_score(y[seen], outside))
 
 
-def test_a_tree_sees_no_row_that_it_does_not_draw():
+@pytest.mark.parametrize("k", [1, 2])
+def test_a_tree_sees_no_row_that_it_does_not_draw(k: int):
     """Components and planes too: numbers of rows out of bag may be anything."""
-    X, y = rows_of(5, n=80)
+    X, y = rows_of(5, n=80, k=k)
     one = {"n_estimators": 1, "random_state": 1}
     model = ObliqueForestRegressor(**one).fit(X, y)
     drawn = np.asarray(_core.Forest(3, 1, model.forest_.seed).draws(80, 1, True, 80))[0] > 0
     # Not far from the others: the mean that numbers are measured from is another one, whose rounding may decide ties.
-    again = ObliqueForestRegressor(**one).fit(X, np.where(drawn[:, None], y, -3.0 * y))
+    again = ObliqueForestRegressor(**one).fit(X, np.where(drawn if k == 1 else drawn[:, None], y, -3.0 * y))
     np.testing.assert_allclose(again.predict(X), model.predict(X))
 
 
