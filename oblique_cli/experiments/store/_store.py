@@ -555,10 +555,10 @@ class Store:
     def _bereft(self, run: str) -> Iterator[Damage]:
         """Yield the folds of which nothing but their predictions is left: no row has their key, or their digest."""
         query = (
-            "SELECT key FROM predictions WHERE run = ?1 AND key NOT IN (SELECT key FROM rows WHERE run = ?1) "
-            "AND digest NOT IN (SELECT predictions FROM rows WHERE run = ?1) ORDER BY key"
+            "SELECT key FROM predictions WHERE run = ? AND key NOT IN (SELECT key FROM rows WHERE run = ?) "
+            "AND digest NOT IN (SELECT predictions FROM rows WHERE run = ?) ORDER BY key"
         )
-        for (key,) in self._db.execute(query, (run,)):
+        for (key,) in self._db.execute(query, (run, run, run)):
             yield Damage(run, ROWS.table, key, "a fold of which nothing but its predictions is left")
 
     def _is_intact(self, run: str) -> bool:
