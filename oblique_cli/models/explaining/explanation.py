@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from oblique_cli.models.explaining.nearest import MARGINS, Candidate, candidates
 from oblique_cli.models.explaining.scored import PROVEN, changed_rows, regions
 from oblique_cli.models.explaining.spread import Spread
 from oblique_cli.models.model import Model, algorithm_of
-from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Scores, Split, procedure_of, square_of
+from oblique_cli.models.procedure import MISSING, NUMBER, Procedure, Scores, Split, Term, procedure_of, square_of
 from oblique_cli.tree.reading import turned
 from oblique_cli.tree.structure import of_classes
 
@@ -175,27 +176,15 @@ def explain(
     if not isinstance(model, Model):
         model = Model.of(model, algorithm=algorithm_of(model))
     procedure = procedure_of(model)
-    if procedure.is_forest:
-        raise ConfigError(
-            f"{procedure.title} is a vote of {len(procedure.trees)} trees, and only a single tree can be explained; "
-            "fit one, as by --algorithm hhcart_a."
-        )
-    raw_row = _checked_row(procedure, row)
     names = [cell.name for cell in procedure.cells]
-    for name in fix:
-        if name not in names:
-            raise ConfigError(f"the model has no column {quoted(name)} to hold fixed.{close_matches(cut(name), names)}")
-    if to is not None and to not in procedure.classes:
-        raise ConfigError(
-            f"the model has no class {quoted(to)}.{close_matches(cut(to), procedure.classes) or _known(procedure)}"
-        )
+    raw_row = _checked_row(procedure, row)
+    _check_names(procedure, fix, to)
     levels = {j: cell.levels for j, cell in enumerate(procedure.cells) if cell.levels}
     spread = Spread.of_model(model) if reference is None else Spread.of(np.asarray(reference, np.float64), levels)
     if len(spread.means) != len(names):
         raise ConfigError(f"reference must have {len(names)} columns. Got {len(spread.means)}.")
-    fills = [math.nan if cell.fill is None else cell.fill for cell in procedure.cells]
-    filled = np.where(np.isnan(raw_row), fills, raw_row)
-    lacking = next((j for j in procedure.needed if math.isnan(filled[j])), None)
+    query = _Query(model, procedure, raw_row, spread, frozenset(fix), to)
+    lacking = next((j for j in procedure.needed if math.isnan(query.filled[j])), None)
     if lacking is not None:
         return Explanation(None, -1, 0, {}, (), (), 0.0, None, (), names[lacking])
     if procedure.coded:
@@ -203,96 +192,41 @@ def explain(
             f"{procedure.title} cannot be explained where it takes the numbers of a column for levels, only exported "
             "and drawn: a level has no distance from another one."
         )
-    steps, node = _path(procedure, filled, raw_row, spread)
-    tree = model.fitted.state.get("tree_")
-    if of_classes(tree):
-        sides = turned(tree)
-        steps = tuple(replace(step, exchanged=bool(sides[step.node])) for step in steps)
+    steps, node = query.path()
     leaf = procedure.tree.leaf(node)
     if procedure.is_regression:
-        parts = tuple(
-            Contribution(names[t.cell], shown(procedure, t.cell, raw_row), t.coef * float(filled[t.cell]))
-            if t.level == NUMBER
-            else Contribution(names[t.cell], shown(procedure, t.cell, raw_row), t.coef * t.holds(float(filled[t.cell])))
-            for t in leaf.terms
-        )
-        value = float(_prediction(model, procedure, raw_row))
-        explanation = Explanation(value, node, leaf.n_rows, {}, steps, parts, leaf.intercept, None, ())
+        equation = tuple(query.contribution(t.cell, query.amount(t)) for t in leaf.terms)
+        value = float(query.prediction(raw_row))
+        explanation = Explanation(value, node, leaf.n_rows, {}, steps, equation, leaf.intercept, None, ())
         return replace(explanation, bounds=leaf.bounds)
-    free = np.array(
-        [
-            not cell.levels and name not in fix and not math.isnan(raw_row[j]) and spread.deviations[j] > 0.0
-            for j, (cell, name) in enumerate(zip(procedure.cells, names, strict=True))
-        ]
-    )
-    held = tuple(name for j, name in enumerate(names) if not free[j] and j in procedure.used)
-    predicted = str(_prediction(model, procedure, raw_row))
-    deviations = np.array(spread.deviations)
     counts = dict(zip(procedure.classes, leaf.counts, strict=False))
-    explanation = Explanation(predicted, procedure.tree.number(node), leaf.n_rows, counts, steps, (), 0.0, None, held)
+    predicted, number = str(query.prediction(raw_row)), procedure.tree.number(node)
+    explanation = Explanation(predicted, number, leaf.n_rows, counts, steps, (), 0.0, None, query.held)
     if leaf.scores is None:
-        tree = procedure.tree
-        wanted = None if to is None else procedure.classes.index(to)
-        leaves = [n for n in tree.leaf_nodes if (k := tree.leaf(n).label) != leaf.label and wanted in (None, k)]
-        rows = sorted(
-            candidates(procedure, filled, deviations, free, leaves),
-            key=lambda candidate: (candidate.distance, candidate.node),
-        )
-        changes = (_checked(model, procedure, raw_row, candidate, spread, free) for candidate in rows)
-        return replace(explanation, change=next((change for change in changes if change is not None), None))
-    shares = model.predict_proba(_row_for_predict(procedure, raw_row)[None])[0]
+        return replace(explanation, change=query.nearest_leaf(leaf.label))
+    shares = model.predict_proba(query.for_predict(raw_row)[None])[0]
     code = procedure.classes.index(predicted)
     explanation = replace(
-        _of_scores(explanation, procedure, leaf.scores, code, raw_row, filled),
+        query.of_scores(explanation, leaf.scores, code),
         shares=dict(zip(procedure.classes, shares.tolist(), strict=True)),
     )
-    codes = [k for k in leaf.scores.classes if k != code and to in (None, procedure.classes[k])]
-    shapes = polyhedra(procedure, filled, deviations, free, procedure.tree.leaf_nodes)
-    best, at_least = None, math.inf
-    for region in regions(shapes, procedure, filled, deviations, free, codes):
-        if best is not None and region.above >= best.distance:
-            break  # those behind it are no nearer either
-        at_least = min(at_least, region.at_least)
-        for candidate in (
-            changed_rows(region, filled, deviations) if best is None or region.at_least < best.distance else ()
-        ):
-            change = _checked(model, procedure, raw_row, candidate, spread, free)
-            if change is not None:
-                best = change if best is None or change.distance < best.distance else best
-                break
-    return replace(explanation, change=best, at_least=at_least)
+    change, at_least = query.nearest_scores(leaf.scores, code)
+    return replace(explanation, change=change, at_least=at_least)
 
 
-def _of_scores(
-    explanation: Explanation, procedure: Procedure, scores: Scores, code: int, raw_row: Array, filled: Array
-) -> Explanation:
-    """The log odds of the predicted class against the likeliest other one, column by column."""
-    reached = scores.of(filled.tolist())
-    predicted = scores.classes.index(code)
-    rivals = [k for k in range(len(reached)) if k != predicted]
-    if not rivals:
-        return explanation
-    rival = max(rivals, key=lambda k: reached[k])
-    amounts: dict[int, float] = {}
-    for part in scores.parts:
-        cell = part.column.cell
-        z = part.column.of(float(filled[cell]))
-        amount = (part.coef[predicted] - part.coef[rival]) * z
-        if part.curve:
-            amount += (part.curve[predicted] - part.curve[rival]) * square_of(z)
-        amounts[cell] = amounts.get(cell, 0.0) + amount
-    parts = tuple(
-        Contribution(procedure.cells[j].name, shown(procedure, j, raw_row), amounts[j])
-        for j in sorted(amounts, key=lambda j: (-abs(amounts[j]), j))
-    )
-    against = procedure.classes[scores.classes[rival]]
-    return replace(
-        explanation, equation=parts, intercept=scores.intercept[predicted] - scores.intercept[rival], against=against
-    )
-
-
-def _known(procedure: Procedure) -> str:
-    return f" Its classes: {', '.join(map(cut, procedure.classes[:20]))}."
+def _check_names(procedure: Procedure, fix: Sequence[str], to: str | None) -> None:
+    if procedure.is_forest:
+        raise ConfigError(
+            f"{procedure.title} is a vote of {len(procedure.trees)} trees, and only a single tree can be explained; "
+            "fit one, as by --algorithm hhcart_a."
+        )
+    names = [cell.name for cell in procedure.cells]
+    for name in fix:
+        if name not in names:
+            raise ConfigError(f"the model has no column {quoted(name)} to hold fixed.{close_matches(cut(name), names)}")
+    if to is not None and to not in procedure.classes:
+        known = f" Its classes: {', '.join(map(cut, procedure.classes[:20]))}."
+        raise ConfigError(f"the model has no class {quoted(to)}.{close_matches(cut(to), procedure.classes) or known}")
 
 
 def _checked_row(procedure: Procedure, row: Sequence[float] | Array) -> Array:
@@ -302,24 +236,6 @@ def _checked_row(procedure: Procedure, row: Sequence[float] | Array) -> Array:
     if np.isinf(values).any():
         j = int(np.flatnonzero(np.isinf(values))[0])
         raise ConfigError(f"column {quoted(procedure.cells[j].name)} of the row is infinite, which no model takes.")
-    return values
-
-
-def _prediction(model: Model, procedure: Procedure, row: Array) -> Any:
-    """The prediction of `predict` for a row."""
-    (prediction,) = model.predict(_row_for_predict(procedure, row)[None])
-    if procedure.is_regression or model.has_codes:
-        return prediction
-    known = model.fitted.state["classes_"].tolist()
-    return procedure.classes[known.index(prediction)]
-
-
-def _row_for_predict(procedure: Procedure, row: Array) -> Array:
-    """The row as `predict` takes it: missing numbers of unused columns become 0."""
-    values = row.copy()
-    for j, cell in enumerate(procedure.cells):
-        if j not in procedure.used and not cell.levels:
-            values[j] = np.nan_to_num(values[j])
     return values
 
 
@@ -333,83 +249,181 @@ def shown(procedure: Procedure, j: int, row: Array) -> float | str | None:
     return cell.levels[int(value)] if 0 <= value < len(cell.levels) and value == int(value) else "a level never seen"
 
 
-def _path(procedure: Procedure, filled: Array, raw_row: Array, spread: Spread) -> tuple[tuple[Step, ...], int]:
-    tree = procedure.tree
-    steps, node = [], 0
-    while tree.left[node] >= 0:
-        split = tree.split(node)
-        total, lacking = total_of(split.lanes, filled)
-        left = bool(split.missing_left) if lacking else total <= split.threshold
-        steps.append(
-            _step(procedure, tree.number(node), split, None if lacking else total, left, filled, raw_row, spread)
+@dataclass(frozen=True, eq=False)
+class _Query:
+    """What `explain` explains. raw_row : (p,) as `predict` takes it; fix, to : as in `explain`"""
+
+    model: Model
+    procedure: Procedure
+    raw_row: Array
+    spread: Spread
+    fix: frozenset[str]
+    to: str | None
+
+    @cached_property
+    def filled(self) -> Array:
+        """The row with missing cells filled, (p,)."""
+        fills = [math.nan if cell.fill is None else cell.fill for cell in self.procedure.cells]
+        return np.where(np.isnan(self.raw_row), fills, self.raw_row)
+
+    @cached_property
+    def free(self) -> NDArray[np.bool_]:
+        """Whether a change may move a column, (p,)."""
+        return np.array(
+            [
+                not cell.levels and cell.name not in self.fix and not math.isnan(value) and deviation > 0.0
+                for cell, value, deviation in zip(
+                    self.procedure.cells, self.raw_row, self.spread.deviations, strict=True
+                )
+            ]
         )
-        node = tree.left[node] if left else tree.right[node]
-    return tuple(steps), node
 
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Columns of the tree that a change leaves as they are."""
+        cells = enumerate(self.procedure.cells)
+        return tuple(cell.name for j, cell in cells if not self.free[j] and j in self.procedure.used)
 
-def _step(
-    procedure: Procedure,
-    node: int,
-    split: Split,
-    total: float | None,
-    left: bool,
-    filled: Array,
-    raw_row: Array,
-    spread: Spread,
-) -> Step:
-    scaled = [t.coef * spread.deviations[t.cell] for t in split.terms if t.level == NUMBER]
-    length = math.hypot(*scaled)
-    unit = length or 1.0  # levels alone: no number to measure a distance by
-    amounts: dict[int, float] = {}
-    usual = 0.0
-    for term in split.terms:
-        if term.level == NUMBER:
-            mean, value = term.coef * spread.means[term.cell], term.coef * float(filled[term.cell])
-        else:
-            share = spread.shares.get(term.cell, {}).get(term.level, 0.0)
-            mean, value = term.coef * share, term.coef * term.holds(float(filled[term.cell]))
-        usual += mean
-        amounts[term.cell] = amounts.get(term.cell, 0.0) + (value - mean) / unit
-    order = sorted(amounts, key=lambda j: (not math.isnan(amounts[j]), -abs(amounts[j]), j))
-    parts = tuple(
-        Contribution(
-            procedure.cells[j].name,
-            shown(procedure, j, raw_row),
-            None if math.isnan(amounts[j]) else amounts[j],
+    def for_predict(self, row: Array) -> Array:
+        """Return a row as `predict` takes it: missing numbers of unused columns become 0."""
+        values = row.copy()
+        for j, cell in enumerate(self.procedure.cells):
+            if j not in self.procedure.used and not cell.levels:
+                values[j] = np.nan_to_num(values[j])
+        return values
+
+    def prediction(self, row: Array) -> Any:
+        """Return the prediction of `predict` for a row."""
+        (prediction,) = self.model.predict(self.for_predict(row)[None])
+        if self.procedure.is_regression or self.model.has_codes:
+            return prediction
+        return self.procedure.classes[self.model.fitted.state["classes_"].tolist().index(prediction)]
+
+    def contribution(self, j: int, amount: float) -> Contribution:
+        """Return the contribution of a column; NaN where its number is missing."""
+        value = shown(self.procedure, j, self.raw_row)
+        return Contribution(self.procedure.cells[j].name, value, None if math.isnan(amount) else amount)
+
+    def amount(self, term: Term) -> float:
+        """Return the value of a term."""
+        value = float(self.filled[term.cell])
+        return term.coef * (value if term.level == NUMBER else term.holds(value))
+
+    def path(self) -> tuple[tuple[Step, ...], int]:
+        """Return the splits on the way of the row, and its leaf."""
+        tree, shown_tree = self.procedure.tree, self.model.fitted.state.get("tree_")
+        sides = turned(shown_tree) if of_classes(shown_tree) else None
+        steps, node = [], 0
+        while tree.left[node] >= 0:
+            split = tree.split(node)
+            total, lacking = total_of(split.lanes, self.filled)
+            left = bool(split.missing_left) if lacking else total <= split.threshold
+            step = self._step(tree.number(node), split, None if lacking else total, left)
+            steps.append(step if sides is None else replace(step, exchanged=bool(sides[step.node])))
+            node = tree.left[node] if left else tree.right[node]
+        return tuple(steps), node
+
+    def _step(self, node: int, split: Split, total: float | None, left: bool) -> Step:
+        spread = self.spread
+        scaled = [t.coef * spread.deviations[t.cell] for t in split.terms if t.level == NUMBER]
+        length = math.hypot(*scaled)
+        unit = length or 1.0  # levels alone: no number to measure a distance by
+        amounts: dict[int, float] = {}
+        usual = 0.0
+        for term in split.terms:
+            if term.level == NUMBER:
+                mean = term.coef * spread.means[term.cell]
+            else:
+                mean = term.coef * spread.shares.get(term.cell, {}).get(term.level, 0.0)
+            usual += mean
+            amounts[term.cell] = amounts.get(term.cell, 0.0) + (self.amount(term) - mean) / unit
+        order = sorted(amounts, key=lambda j: (not math.isnan(amounts[j]), -abs(amounts[j]), j))
+        parts = tuple(self.contribution(j, amounts[j]) for j in order)
+        distance = None if total is None or not length else (total - split.threshold) / length
+        mean_distance = None if distance is None else (usual - split.threshold) / length
+        says = ""
+        if (level := split.by_level) is not None:
+            cell = self.procedure.cells[level.cell]
+            named = Indicator(cell.name, "" if level.level == MISSING else cell.levels[level.level])
+            says = named.holds(split.level_goes_left == left).replace(BLANK, " ")
+        return Step(
+            node, "left" if left else "right", total, split.threshold, distance, mean_distance, parts, says=says
         )
-        for j in order
-    )
-    distance = None if total is None or not length else (total - split.threshold) / length
-    mean_distance = None if distance is None else (usual - split.threshold) / length
-    says = ""
-    if (level := split.by_level) is not None:
-        cell = procedure.cells[level.cell]
-        named = Indicator(cell.name, "" if level.level == MISSING else cell.levels[level.level])
-        says = named.holds(split.level_goes_left == left).replace(BLANK, " ")
-    return Step(node, "left" if left else "right", total, split.threshold, distance, mean_distance, parts, says=says)
 
-
-def _checked(
-    model: Model, procedure: Procedure, raw_row: Array, candidate: Candidate, spread: Spread, free: NDArray[np.bool_]
-) -> Change | None:
-    """The change of a row, or None if `predict` does not give the changed row its class: rounding decides in a leaf as
-    thin as a few bits."""
-    changed = np.where(free, candidate.row, raw_row)
-    predicted = str(_prediction(model, procedure, changed))
-    if (
-        predicted
-        != procedure.classes[candidate.code if candidate.code >= 0 else procedure.tree.leaf(candidate.node).label]
-    ):
-        return None
-    columns = [
-        ColumnChange(
-            procedure.cells[j].name,
-            float(raw_row[j]),
-            float(changed[j]),
-            float((changed[j] - raw_row[j]) / spread.deviations[j]),
-            spread.whole[j] and changed[j] != round(changed[j]),
+    def of_scores(self, explanation: Explanation, scores: Scores, code: int) -> Explanation:
+        """Return the explanation with the log odds of the predicted class against the likeliest other one."""
+        reached = scores.of(self.filled.tolist())
+        predicted = scores.classes.index(code)
+        rivals = [k for k in range(len(reached)) if k != predicted]
+        if not rivals:
+            return explanation
+        rival = max(rivals, key=lambda k: reached[k])
+        amounts: dict[int, float] = {}
+        for part in scores.parts:
+            cell = part.column.cell
+            z = part.column.of(float(self.filled[cell]))
+            amount = (part.coef[predicted] - part.coef[rival]) * z
+            if part.curve:
+                amount += (part.curve[predicted] - part.curve[rival]) * square_of(z)
+            amounts[cell] = amounts.get(cell, 0.0) + amount
+        return replace(
+            explanation,
+            equation=tuple(
+                self.contribution(j, amounts[j]) for j in sorted(amounts, key=lambda j: (-abs(amounts[j]), j))
+            ),
+            intercept=scores.intercept[predicted] - scores.intercept[rival],
+            against=self.procedure.classes[scores.classes[rival]],
         )
-        for j in np.flatnonzero(free & (changed != raw_row)).tolist()
-    ]
-    columns.sort(key=lambda change: -abs(change.deviations))
-    return Change(candidate.distance, predicted, procedure.tree.number(candidate.node), tuple(columns), changed)
+
+    def nearest_leaf(self, label: int) -> Change | None:
+        """Return the nearest change to a leaf of another class than `label`, or of the class `to`."""
+        tree, deviations = self.procedure.tree, np.array(self.spread.deviations)
+        wanted = None if self.to is None else self.procedure.classes.index(self.to)
+        leaves = [n for n in tree.leaf_nodes if (k := tree.leaf(n).label) != label and wanted in (None, k)]
+        rows = sorted(
+            candidates(self.procedure, self.filled, deviations, self.free, leaves),
+            key=lambda candidate: (candidate.distance, candidate.node),
+        )
+        changes = map(self._checked, rows)
+        return next((change for change in changes if change is not None), None)
+
+    def nearest_scores(self, scores: Scores, code: int) -> tuple[Change | None, float]:
+        """Return the nearest change of models of classes, and a distance that no change falls below."""
+        procedure, filled, deviations = self.procedure, self.filled, np.array(self.spread.deviations)
+        codes = [k for k in scores.classes if k != code and self.to in (None, procedure.classes[k])]
+        shapes = polyhedra(procedure, filled, deviations, self.free, procedure.tree.leaf_nodes)
+        best, at_least = None, math.inf
+        for region in regions(shapes, procedure, filled, deviations, self.free, codes):
+            if best is not None and region.above >= best.distance:
+                break  # those behind it are no nearer either
+            at_least = min(at_least, region.at_least)
+            if best is not None and region.at_least >= best.distance:
+                continue
+            for candidate in changed_rows(region, filled, deviations):
+                change = self._checked(candidate)
+                if change is not None:
+                    best = change if best is None or change.distance < best.distance else best
+                    break
+        return best, at_least
+
+    def _checked(self, candidate: Candidate) -> Change | None:
+        """The change of the row, or None if `predict` does not give the changed row its class: rounding decides in a
+        leaf as thin as a few bits."""
+        tree, spread = self.procedure.tree, self.spread
+        changed = np.where(self.free, candidate.row, self.raw_row)
+        predicted = str(self.prediction(changed))
+        code = candidate.code if candidate.code >= 0 else tree.leaf(candidate.node).label
+        if predicted != self.procedure.classes[code]:
+            return None
+        columns = [
+            ColumnChange(
+                self.procedure.cells[j].name,
+                float(self.raw_row[j]),
+                float(changed[j]),
+                float((changed[j] - self.raw_row[j]) / spread.deviations[j]),
+                spread.whole[j] and changed[j] != round(changed[j]),
+            )
+            for j in np.flatnonzero(self.free & (changed != self.raw_row)).tolist()
+        ]
+        columns.sort(key=lambda change: -abs(change.deviations))
+        return Change(candidate.distance, predicted, tree.number(candidate.node), tuple(columns), changed)
