@@ -12,7 +12,6 @@ import math
 import re
 import shutil
 import sqlite3
-import struct
 import subprocess
 import sys
 from collections.abc import Callable
@@ -50,6 +49,7 @@ LABELS = ("yes", "n\"o'\\", "per%haps_\n*/")
 PLANES = ("threshold", "thresholds", "coef", "rotation_coef")  # keys of a model file
 
 Answers = list[Any]  # label or number of each row, None without a prediction
+Say = Callable[[Any, "Case", np.ndarray, Path], tuple[Answers, "np.ndarray | None"]]
 
 
 @dataclass(frozen=True)
@@ -335,27 +335,65 @@ def as_cells(procedure: Procedure, X: np.ndarray, missing: Any = None) -> list[l
 
 RUN_PYTHON = """
 import json, sys
-source, rows, names = json.load(sys.stdin)
+source, functions, rows, names = json.load(sys.stdin)
 module = {}
 exec(compile(source, "model.py", "exec"), module)
 assert not {"numpy", "oblique_cli", "sklearn"} & set(sys.modules)
-answers = [module["predict"](row) for row in rows]
-assert answers[:50] == [module["predict"](dict(zip(names, row))) for row in rows[:50]]
-shares = [module["predict_proba"](row) for row in rows] if "predict_proba" in module else []
-json.dump([answers, shares], sys.stdout)
+named = [dict(zip(names, row)) for row in rows[:50]]
+answers = [[module[name](row) for row in rows] for name in functions]
+assert [own[:50] for own in answers] == [[module[name](row) for row in named] for name in functions]
+json.dump(answers, sys.stdout)
+"""
+RUN_JAVASCRIPT = """
+import { readFileSync } from "node:fs";
+import * as model from "./model.mjs";
+const [functions, rows, names] = JSON.parse(readFileSync(0, "utf-8"));
+const named = rows.slice(0, 50).map((row) => {
+  const cells = Object.create(null);
+  names.forEach((name, j) => { cells[name] = row[j]; });
+  return cells;
+});
+const answers = functions.map((name) => rows.map(model[name]));
+functions.forEach((name, k) => named.forEach((row, i) => {
+  if (JSON.stringify(model[name](row)) !== JSON.stringify(answers[k][i])) throw new Error(`row ${i} by names`);
+}));
+process.stdout.write(JSON.stringify(answers));
 """
 
 
-def say_python(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
-    """What the module says in a process without any package."""
-    names = [cell.name for cell in case.procedure.cells]
-    given = json.dumps([source, as_cells(case.procedure, X), names])
+def run_python(source: str, procedure: Procedure, X: np.ndarray, folder: Path, *functions: str) -> list[list[Any]]:
+    """What functions of the module answer in a process without any package."""
+    return _run([sys.executable, "-I", "-S", "-c", RUN_PYTHON], procedure, X, folder, source, functions)
+
+
+def run_javascript(source: str, procedure: Procedure, X: np.ndarray, folder: Path, *functions: str) -> list[list[Any]]:
+    """What functions of the module, named as in Python, answer in Node."""
+    if shutil.which("node") is None:
+        pytest.skip("needs Node 18 or newer to run JavaScript: install nodejs")
+    (folder / "model.mjs").write_text(source, encoding="utf-8")
+    (folder / "main.mjs").write_text(RUN_JAVASCRIPT, encoding="utf-8")
+    in_humps = [re.sub("_(.)", lambda match: match[1].upper(), name) for name in functions]
+    return _run(["node", "main.mjs"], procedure, X, folder, in_humps)
+
+
+def _run(command: list[str], procedure: Procedure, X: np.ndarray, folder: Path, *further: Any) -> list[list[Any]]:
+    request = json.dumps([*further, as_cells(procedure, X), [cell.name for cell in procedure.cells]])
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", RUN_PYTHON], input=given, capture_output=True, text=True, check=False
+        command, cwd=folder, input=request, capture_output=True, text=True, check=False, encoding="utf-8"
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    answers, shares = json.loads(done.stdout)
-    return answers, _shares(shares, case)
+    answers: list[list[Any]] = json.loads(done.stdout)
+    return answers
+
+
+def _of_functions(run: Callable[..., list[list[Any]]]) -> Say:
+    def say(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
+        """What the functions of the module answer."""
+        functions = ("predict",) if case.procedure.is_regression else ("predict", "predict_proba")
+        answers, *shares = run(source, case.procedure, X, folder, *functions)
+        return answers, _shares(shares[0], case) if shares else None
+
+    return say
 
 
 def _shares(shares: list[Any], case: Case) -> np.ndarray | None:
@@ -365,37 +403,8 @@ def _shares(shares: list[Any], case: Case) -> np.ndarray | None:
     return np.array([nothing if share is None else share for share in shares], dtype=np.float64)
 
 
-RUN_JAVASCRIPT = """
-import { readFileSync } from "node:fs";
-import * as model from "./model.mjs";
-const [rows, names] = JSON.parse(readFileSync(0, "utf-8"));
-const answers = rows.map(model.predict);
-rows.slice(0, 50).forEach((row, i) => {
-  const named = Object.create(null);
-  names.forEach((name, j) => { named[name] = row[j]; });
-  if (model.predict(named) !== answers[i]) throw new Error(`row ${i} by names`);
-});
-const shares = model.predictProba ? rows.map(model.predictProba) : [];
-process.stdout.write(JSON.stringify([answers, shares]));
-"""
-
-
-def say_javascript(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
-    """What Node says."""
-    if shutil.which("node") is None:
-        pytest.skip("needs Node 18 or newer to run JavaScript: install nodejs")
-    (folder / "model.mjs").write_text(source, encoding="utf-8")
-    (folder / "main.mjs").write_text(RUN_JAVASCRIPT, encoding="utf-8")
-    given = json.dumps([as_cells(case.procedure, X), [cell.name for cell in case.procedure.cells]])
-    done = subprocess.run(
-        ["node", "main.mjs"], cwd=folder, input=given, capture_output=True, text=True, check=False, encoding="utf-8"
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    answers, shares = json.loads(done.stdout)
-    return answers, _shares(shares, case)
-
-
-STRICT = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-Wmissing-prototypes", "-Wstrict-prototypes")
+STRICT = ("-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-pedantic", "-Wmissing-prototypes")
+STRICT += ("-Wstrict-prototypes",)
 
 MAIN = """
 #include <stdio.h>
@@ -406,6 +415,7 @@ int main(void)
     double row[OBLIQUE_COLUMNS];
     while (fread(row, sizeof(double), OBLIQUE_COLUMNS, stdin) == OBLIQUE_COLUMNS) {
         %s
+        fwrite(out, sizeof(double), sizeof out / sizeof *out, stdout);
     }
     return 0;
 }
@@ -414,57 +424,62 @@ CLASSES_MAIN = """double out[1 + OBLIQUE_CLASSES];
         int k;
         for (k = 0; k < OBLIQUE_CLASSES; k++) out[1 + k] = NAN;
         out[0] = oblique_predict_proba(row, out + 1);
-        if (out[0] != oblique_predict(row)) return 1;
-        fwrite(out, sizeof(double), 1 + OBLIQUE_CLASSES, stdout);"""
-VALUE_MAIN = """double out = oblique_predict(row);
-        fwrite(&out, sizeof(double), 1, stdout);"""
+        if (out[0] != oblique_predict(row)) return 1;"""
+VALUE_MAIN = "double out[1] = {oblique_predict(row)};"
+SET_MAIN = """double out[OBLIQUE_CLASSES];
+        unsigned char inside[OBLIQUE_CLASSES];
+        int k, count = oblique_predict_set(row, inside);
+        for (k = 0; k < OBLIQUE_CLASSES; k++) count -= inside[k], out[k] = inside[k];
+        if (count) return 1;"""
+INTERVAL_MAIN = """double out[2];
+        if (oblique_predict_interval(row, out) < 0) return 1;"""
 
 
-def compiled(source: str, folder: Path, regression: bool, *command: str) -> Path:
-    """A program that reads rows of doubles and writes answers and shares as doubles."""
+def run_c(
+    source: str, X: np.ndarray, folder: Path, main: str, command: tuple[str, ...] = ("cc", *STRICT)
+) -> np.ndarray:
+    """What the compiled program answers, (n, k). main : statements that fill out[k] by a row"""
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"needs the C compiler {command[0]}")
     (folder / "model.c").write_text(source, encoding="utf-8")
-    (folder / "main.c").write_text(MAIN % (VALUE_MAIN if regression else CLASSES_MAIN))
-    program = folder / "program"
-    done = subprocess.run([*command, "main.c", "-o", str(program), "-lm"], cwd=folder, capture_output=True, text=True)
+    (folder / "main.c").write_text(MAIN % main)
+    program = str(folder / "program")
+    done = subprocess.run([*command, "main.c", "-o", program, "-lm"], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]
-    return program
+    ended = subprocess.run([program], input=X.astype("<f8").tobytes(), capture_output=True, check=True)
+    return np.frombuffer(ended.stdout, "<f8").reshape(len(X), -1)
 
 
 def say_c(
     source: str, case: Case, X: np.ndarray, folder: Path, command: tuple[str, ...] = ("cc", *STRICT)
 ) -> tuple[Answers, np.ndarray | None]:
     """What the compiled program says."""
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"needs the C compiler {command[0]}")
-    regression = case.procedure.is_regression
-    program = compiled(source, folder, regression, *command)
-    done = subprocess.run([str(program)], input=X.astype("<f8").tobytes(), capture_output=True, check=False)
-    assert done.returncode == 0
-    numbers = np.array(struct.unpack(f"<{len(done.stdout) // 8}d", done.stdout))
+    regression, classes = case.procedure.is_regression, case.procedure.classes
+    table = run_c(source, X, folder, VALUE_MAIN if regression else CLASSES_MAIN, command)
     if regression:
-        return [None if value != value else value for value in numbers.tolist()], None
-    table = numbers.reshape(len(X), -1)
-    classes = case.procedure.classes
+        return [None if value != value else value for value in table[:, 0].tolist()], None
     return [None if code < 0 else classes[int(code)] for code in table[:, 0]], table[:, 1:]
+
+
+def run_sql(source: str, procedure: Procedure, X: np.ndarray, columns: str) -> list[tuple[Any, ...]]:
+    """What SQLite answers in some columns of the statement."""
+    names = ['"' + (cell.name.replace('"', '""')) + '"' for cell in procedure.cells]
+    with closing(sqlite3.connect(":memory:")) as base:
+        types = ", ".join(f"{n} {'TEXT' if c.levels else 'REAL'}" for n, c in zip(names, procedure.cells, strict=True))
+        base.execute(f'CREATE TABLE "data" (number INTEGER, {types})')
+        marks = ", ".join("?" * (1 + len(names)))
+        rows = [[i, *row] for i, row in enumerate(as_cells(procedure, X))]
+        base.executemany(f'INSERT INTO "data" VALUES ({marks})', rows)
+        statement = source.rstrip().removesuffix(";")
+        return base.execute(f"SELECT {columns} FROM ({statement}) ORDER BY number").fetchall()
 
 
 def say_sql(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
     """What SQLite says: predictions, and the share of each, (n,)."""
-    names = ['"' + (cell.name.replace('"', '""')) + '"' for cell in case.procedure.cells]
-    with closing(sqlite3.connect(":memory:")) as base:
-        columns = ", ".join(
-            f"{n} {'TEXT' if c.levels else 'REAL'}" for n, c in zip(names, case.procedure.cells, strict=True)
-        )
-        base.execute(f'CREATE TABLE "data" (number INTEGER, {columns})')
-        marks = ", ".join("?" * (1 + len(names)))
-        given = [[i, *row] for i, row in enumerate(as_cells(case.procedure, X))]
-        base.executemany(f'INSERT INTO "data" VALUES ({marks})', given)
-        wanted = "prediction" if case.procedure.is_regression else "prediction, share"
-        found = base.execute(f"SELECT {wanted} FROM ({source.rstrip().removesuffix(';')}) ORDER BY number").fetchall()
-    answers = [row[0] for row in found]
     if case.procedure.is_regression:
-        return answers, None
-    return answers, np.array([math.nan if row[1] is None else row[1] for row in found])
+        return [value for (value,) in run_sql(source, case.procedure, X, "prediction")], None
+    answers, shares = zip(*run_sql(source, case.procedure, X, "prediction, share"), strict=True)
+    return list(answers), np.array([math.nan if share is None else share for share in shares])
 
 
 def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
@@ -587,20 +602,25 @@ def _total(terms: list[dict[str, Any]], cells: list[float], rotated: list[float]
     return total
 
 
-def say_onnx(source: bytes, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
-    """What onnxruntime says."""
+def run_onnx(source: bytes, procedure: Procedure, X: np.ndarray, *outputs: str) -> list[np.ndarray]:
+    """What onnxruntime answers in some outputs."""
     onnxruntime = pytest.importorskip("onnxruntime", reason="needs onnxruntime: pip install onnxruntime")
     session = onnxruntime.InferenceSession(source, providers=["CPUExecutionProvider"])
-    cells = as_cells(case.procedure, X, missing="")
-    given = {}
-    for j, (wanted, cell) in enumerate(zip(session.get_inputs(), case.procedure.cells, strict=True)):
+    cells = as_cells(procedure, X, missing="")
+    feeds = {}
+    for j, (wanted, cell) in enumerate(zip(session.get_inputs(), procedure.cells, strict=True)):
         assert wanted.name == (cell.name or f"x{j + 1}")
-        column = np.array([[row[j]] for row in cells], dtype=object) if cell.levels else X[:, [j]]
-        given[wanted.name] = column
+        feeds[wanted.name] = np.array([[row[j]] for row in cells], dtype=object) if cell.levels else X[:, [j]]
+    results: list[np.ndarray] = session.run(list(outputs), feeds)
+    return results
+
+
+def say_onnx(source: bytes, case: Case, X: np.ndarray, folder: Path) -> tuple[Answers, np.ndarray | None]:
+    """What onnxruntime says."""
     if case.procedure.is_regression:
-        (values,) = session.run(["value"], given)
+        (values,) = run_onnx(source, case.procedure, X, "value")
         return [None if value != value else value for value in values.tolist()], None
-    labels, shares = session.run(["label", "probabilities"], given)
+    labels, shares = run_onnx(source, case.procedure, X, "label", "probabilities")
     return [label or None for label in labels.tolist()], shares
 
 
@@ -643,125 +663,72 @@ def say_pmml(documents: list[tuple[str, Case, np.ndarray]], folder: Path) -> lis
     return [(answers, np.array(shares, dtype=np.float64)) for answers, shares in said]
 
 
-TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|([-+]?\d[\w.+-]*|\w+)|(<=|[-+*<>=,\[\]()])|\s+')
+QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
+NUMERAL = r"\d[\d.]*(?:e[-+]?\d+)?"
+SUMMAND = re.compile(rf" ?([-+]?) ?(?:(?:({NUMERAL}) \* )?@(\d+)(?:\[([^]]*), else 0\])?|({NUMERAL}))")
 
 
 class RuleReader:
-    """Reads a rule as docs/models.md describes it, and says for which rows it holds."""
+    """Reads a rule as docs/models.md describes it. Names and levels in quotes become @0, @1, ..."""
 
     def __init__(self, text: str, case: Case, X: np.ndarray) -> None:
-        self.tokens = [token for token in self._tokens(text)]
-        self.at = 0
+        self.names = [json.loads(match) for match in QUOTED.findall(text)]
+        places = iter(range(len(self.names)))
+        self.conditions, _, self.conclusion = QUOTED.sub(lambda _: f"@{next(places)}", text).partition(" then ")
         self.procedure = case.procedure
         self.X = X
         self.close = np.zeros(len(X), dtype=bool)  # rows within rounding of a hyperplane of the rule
 
-    @staticmethod
-    def _tokens(text: str) -> list[tuple[str, str]]:
-        found, at = [], 0
-        while at < len(text):
-            match = TOKEN.match(text, at)
-            assert match, text[at : at + 40]
-            name, word, sign = match.groups()
-            if name is not None:
-                found.append(("name", json.loads(f'"{name}"')))
-            elif word or sign:
-                found.append(("word", word or sign))
-            at = match.end()
-        return found
-
-    def next(self, wanted: str | None = None) -> tuple[str, str]:
-        """Return the next token."""
-        token = self.tokens[self.at]
-        self.at += 1
-        assert wanted is None or token == ("word", wanted), (token, wanted)
-        return token
-
-    def peek(self) -> str:
-        """Return the next token without taking it; "" for a name."""
-        kind, text = self.tokens[self.at] if self.at < len(self.tokens) else ("word", "")
-        return text if kind == "word" else ""
-
     def holds(self) -> np.ndarray:
         """Return for which rows the conditions hold."""
-        self.next("if")
-        found = np.ones(len(self.X), dtype=bool)
-        if self.peek() == "true":
-            self.next()
-        else:
-            found &= self.condition()
-            while self.peek() == "and":
-                self.next()
-                found &= self.condition()
-        self.next("then")
-        return found
+        result = np.ones(len(self.X), dtype=bool)
+        for condition in self.conditions.removeprefix("if ").split(" and "):
+            result &= condition == "true" or self.condition(condition)
+        return result
 
-    def condition(self) -> np.ndarray:
+    def condition(self, text: str) -> np.ndarray:
         """Return where one inequality holds, or where a column is a level, or is not."""
-        if self.tokens[self.at + 1] == ("word", "is"):
-            name = self.next()[1]
-            self.next("is")
-            denied = self.peek() == "not"
-            if denied:
-                self.next()
-            kind, level = self.next()
-            (j,) = (j for j, cell in enumerate(self.procedure.columns) if cell.name == name)
-            cell, values = self.procedure.columns[j], self.X[:, j]
-            if cell.fill is not None:
-                values = np.where(np.isnan(values), cell.fill, values)
-            there = np.isnan(values) if kind == "word" else values == cell.levels.index(level)
-            return np.asarray(there != denied)
-        total, size = self.sum()
-        _, sign = self.next()
-        threshold = float(self.next()[1])
+        if match := re.fullmatch(r"@(\d+) is (not )?(\S+)", text):
+            return self.is_level(*self.column(match[1]), match[3]) != bool(match[2])
+        match = re.fullmatch(r"(.*) (<=|>) (\S+)( \(or missing\))?", text)
+        assert match, text
+        total, size = self.sum(match[1])
+        threshold = float(match[3])
         near = np.abs(total - threshold) <= 1e-12 * (size + abs(threshold))
         self.close |= near & ~np.isnan(total)
-        holds = total <= threshold if sign == "<=" else total > threshold
-        if self.peek() == "(":
-            for word in ("(", "or", "missing", ")"):
-                self.next(word)
-            holds |= np.isnan(total)
-        return holds
+        holds = total <= threshold if match[2] == "<=" else total > threshold
+        return holds | np.isnan(total) if match[4] else holds
 
-    def sum(self) -> tuple[np.ndarray, np.ndarray]:
+    def sum(self, text: str) -> tuple[np.ndarray, np.ndarray]:
         """Return a sum, and the sum of the sizes of its summands."""
-        total, size = np.zeros(len(self.X)), np.zeros(len(self.X))
-        sign = 1.0
-        while True:
-            kind, text = self.next()
-            if kind == "word" and text in "+-":
-                sign = -1.0 if text == "-" else 1.0
-                continue
-            value = self.reference(text) if kind == "name" else np.full(len(self.X), float(text))
-            if kind == "word" and self.peek() == "*":
-                self.next()
-                value = value * self.reference(self.next()[1])
-            total, size = total + sign * value, size + np.abs(value)
-            if self.peek() not in ("+", "-") and self.peek()[:1] not in "+-":
-                return total, size
-            if len(self.peek()) == 1:
-                sign = -1.0 if self.next()[1] == "-" else 1.0
-            if not self.peek() and self.at >= len(self.tokens):
-                return total, size
+        total, size, at = np.zeros(len(self.X)), np.zeros(len(self.X)), 0
+        while at < len(text):
+            match = SUMMAND.match(text, at)
+            assert match, text[at : at + 40]
+            sign, factor, place, levels, number = match.groups()
+            value = float(factor or number or 1.0) * (1.0 if place is None else self.reference(place, levels))
+            total, size, at = total + (-value if sign == "-" else value), size + np.abs(value), match.end()
+        return total, size
 
-    def reference(self, name: str) -> np.ndarray:
-        """Return a column, or what its levels count."""
+    def column(self, place: str) -> tuple[Any, np.ndarray]:
+        """Return a column of the model by the place of its name, and its cells."""
+        name = self.names[int(place)]
         (j,) = (j for j, cell in enumerate(self.procedure.columns) if cell.name == name)
-        cell, values = self.procedure.columns[j], self.X[:, j]
-        if cell.fill is not None:
-            values = np.where(np.isnan(values), cell.fill, values)
-        if self.peek() != "[":
+        return self.procedure.columns[j], self.X[:, j]
+
+    def is_level(self, cell: Any, values: np.ndarray, level: str) -> np.ndarray:
+        """Return where cells have a level."""
+        return np.isnan(values) if level == "missing" else values == cell.levels.index(self.names[int(level[1:])])
+
+    def reference(self, place: str, levels: str | None) -> np.ndarray:
+        """Return a column, or what its levels count."""
+        cell, values = self.column(place)
+        if levels is None:
             return values
-        self.next()
         total = np.zeros(len(values))
-        while self.peek() != "else":
-            amount = float(self.next()[1])
-            self.next("if")
-            kind, level = self.next()
-            total += amount * (np.isnan(values) if kind == "word" else values == cell.levels.index(level))
-            self.next(",")
-        for word in ("else", "0", "]"):
-            self.next(word)
+        for case in levels.split(", "):
+            amount, _, level = case.partition(" if ")
+            total += float(amount) * self.is_level(cell, values, level)
         return total
 
 
@@ -826,28 +793,26 @@ def say_rules(source: str, case: Case, X: np.ndarray) -> tuple[Answers, np.ndarr
         times += holds
         close |= reader.close
         if procedure.is_regression:
-            assert reader.next() == ("name", procedure.target)
-            reader.next("=")
-            value = reader.sum()[0]
+            target, _, equation = reader.conclusion.partition(" = ")
+            assert reader.names[int(target[1:])] == procedure.target
+            value = reader.sum(equation.partition(", within")[0])[0]
             if bounds := re.search(r", within (\S+) to (\S+)$", line.rpartition("  [")[0]):
                 value = np.clip(value, *map(float, bounds.groups()))
             found[holds] = value[holds]
         elif procedure.has_scores:
             found[holds] = _by_said_scores(lines[i + 1 :], text, deviations, procedure)[holds]
         else:
-            reader.next("class")
-            found[holds] = reader.next()[1]
+            found[holds] = reader.names[int(reader.conclusion.removeprefix("class @"))]
     lacking = np.isnan(X[:, list(procedure.needed)]).any(axis=1) if procedure.needed else np.zeros(len(X), bool)
     found[lacking] = None
     assert (times[~lacking & ~close] == 1).all()
     return found.tolist(), close
 
 
-Say = Callable[[Any, Case, np.ndarray, Path], tuple[Answers, "np.ndarray | None"]]
 SAY: dict[str, Say] = {
-    "python": say_python,
+    "python": _of_functions(run_python),
     "c": say_c,
-    "javascript": say_javascript,
+    "javascript": _of_functions(run_javascript),
     "sql": say_sql,
     "json": say_json,
     "onnx": say_onnx,

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ctypes
 import json
-import shutil
-import sqlite3
-import subprocess
-from contextlib import closing
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import export_support as support
 import numpy as np
 import pytest
 
@@ -20,6 +16,7 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators import conformal_limits as conformal
 from oblique_cli.estimators.conformal_limits import Held, guarantee_of
 from oblique_cli.models.exporting import export
+from oblique_cli.models.procedure import procedure_of
 
 RNG = np.random.default_rng(5)
 X = np.round(RNG.normal(size=(400, 3)), 3)
@@ -65,74 +62,26 @@ def expected(model: Model, rows: np.ndarray) -> list[list]:
     return [[NAMES[k] for k in np.flatnonzero(own)] for own in model.sets(rows)]
 
 
-def in_python(model: Model, rows: np.ndarray, folder: Path) -> list[list]:
-    names: dict = {}
-    exec(export(model, "python"), names)
-    ask = names["predict_interval" if model.task == "regression" else "predict_set"]
-    return [list(ask(row)) for row in rows.tolist()]
-
-
-def in_javascript(model: Model, rows: np.ndarray, folder: Path) -> list[list]:
-    (folder / "model.mjs").write_text(export(model, "javascript"))
-    ask = "predictInterval" if model.task == "regression" else "predictSet"
-    script = (
-        f"import {{{ask}}} from './model.mjs'; console.log(JSON.stringify({json.dumps(rows.tolist())}.map({ask})));"
-    )
-    (folder / "ask.mjs").write_text(script)
-    ended = subprocess.run(["node", "ask.mjs"], cwd=folder, capture_output=True, text=True, check=True)
-    return json.loads(ended.stdout)
-
-
-def in_c(model: Model, rows: np.ndarray, folder: Path) -> list[list]:
-    (folder / "model.c").write_text(export(model, "c"))
-    strict = ["cc", "-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Werror", "-O1", "-fPIC", "-shared"]
-    subprocess.run([*strict, "-o", "model.so", "model.c", "-lm"], cwd=folder, check=True)
-    library = ctypes.CDLL(str(folder / "model.so"))
-    found = []
-    for row in rows:
-        given = (ctypes.c_double * len(row))(*row)
-        if model.task == "regression":
-            ends = (ctypes.c_double * 2)()
-            assert library.oblique_predict_interval(given, ends) == 0
-            found.append(list(ends))
-            continue
-        inside = (ctypes.c_ubyte * len(NAMES))()
-        assert library.oblique_predict_set(given, inside) == sum(inside)
-        found.append([name for name, own in zip(NAMES, inside, strict=True) if own])
-    return found
-
-
-def in_sql(model: Model, rows: np.ndarray, folder: Path) -> list[list]:
-    with closing(sqlite3.connect(":memory:")) as base:
-        base.execute("CREATE TABLE data (x1 REAL, x2 REAL, x3 REAL)")
-        base.executemany("INSERT INTO data VALUES (?, ?, ?)", rows.tolist())
-        answer = base.execute(export(model, "sql"))
-        names = [column[0] for column in answer.description]
-        found = [dict(zip(names, row, strict=True)) for row in answer]
-    if model.task == "regression":
-        return [[row["low"], row["high"]] for row in found]
-    return [row["set"] for row in found]
-
-
-def in_onnx(model: Model, rows: np.ndarray, folder: Path) -> list[list]:
-    runtime = pytest.importorskip("onnxruntime")
-    session = runtime.InferenceSession(export(model, "onnx"))
-    feeds = {f"x{j + 1}": rows[:, j : j + 1] for j in range(rows.shape[1])}
-    if model.task == "regression":
-        return session.run(["interval"], feeds)[0].tolist()
-    return [[NAMES[k] for k in np.flatnonzero(own)] for own in session.run(["set"], feeds)[0]]
-
-
-ASK = {"python": in_python, "javascript": in_javascript, "c": in_c, "sql": in_sql, "onnx": in_onnx}
-NEEDED = {"javascript": "node", "c": "cc"}
+def answers(format: str, source: str | bytes, model: Model, rows: np.ndarray, folder: Path) -> list[list]:
+    """The sets or intervals of an exported model."""
+    procedure, regression = procedure_of(model), model.task == "regression"
+    if format == "c":
+        table = support.run_c(source, rows, folder, support.INTERVAL_MAIN if regression else support.SET_MAIN)
+    elif format == "sql":
+        table = support.run_sql(source, procedure, rows, "low, high" if regression else '"set"')
+        return [list(row) if regression else row[0] for row in table]
+    elif format == "onnx":
+        (table,) = support.run_onnx(source, procedure, rows, "interval" if regression else "set")
+    else:
+        run = support.run_python if format == "python" else support.run_javascript
+        return run(source, procedure, rows, folder, "predict_interval" if regression else "predict_set")[0]
+    return table.tolist() if regression else [[NAMES[k] for k in np.flatnonzero(own)] for own in table]
 
 
 @pytest.mark.sample(10)
-@pytest.mark.parametrize("format", ASK)
+@pytest.mark.parametrize("format", ["python", "javascript", "c", "sql", "onnx"])
 @pytest.mark.parametrize(("kind", "name"), CASES)
 def test_exported_models_have_the_sets_and_intervals_of_the_model(kind, name, format, tmp_path):
-    if (program := NEEDED.get(format)) and not shutil.which(program):
-        pytest.skip(f"{program} is not installed")
     model, rows = guaranteed(kind, name)
     if kind == "boosting" and format == "onnx":
         with pytest.raises(ConfigError, match=r"^format onnx does not take boosting of classes; these do: "):
@@ -141,7 +90,7 @@ def test_exported_models_have_the_sets_and_intervals_of_the_model(kind, name, fo
     if kind in ("linear leaves", "boosting"):  # shares to 1e-12, so none that lies on its limit
         clear = np.abs(conformal.running_sums(model.predict_proba(rows)) - np.max(model.guarantee.limits)) > 1e-9
         rows = rows[clear.all(axis=1)]
-    said, found = expected(model, rows), ASK[format](model, rows, tmp_path)
+    said, found = expected(model, rows), answers(format, export(model, format), model, rows, tmp_path)
     if kind == "numbers":
         np.testing.assert_allclose(found, said, rtol=1e-13, atol=1e-13)
     elif format == "sql":  # labels in one text
