@@ -47,14 +47,12 @@ def grow(
     name: str,
     *,
     exhaustive: bool = False,
-    direct: bool = False,
     n_threads: int = 1,
     **params: Any,
 ) -> Any:
     """Grow an algorithm's tree in the compiled core as its estimator would, and return the core's own dict.
 
     exhaustive : sort the projections on every direction instead of bounding them
-    direct     : OC1 without kept values and bounds, as a program that follows the article line by line
     params     : of the algorithm, as a configuration names them
     """
     model = ALGORITHMS[name].make(**params)
@@ -63,8 +61,6 @@ def grow(
     stopping = Stopping(model.min_parent, model.max_misrate)
     options = growth_options(model.criterion, stopping, model.min_samples_leaf, model.ties, seed=0)
     options |= {"exhaustive": exhaustive, **proposer.native_options()}
-    if direct:
-        options["direct"] = True
     return _core.grow(X, y, None, int(y.max()) + 1, proposer.native, options, n_threads=n_threads)
 
 

@@ -34,10 +34,6 @@ CLAIMS: dict[str, dict[str, str | None]] = {
         for title in ("HHGDT forest", "bagged oblique forest", "heterogeneous oblique forest", "oblique boosting")
         for what, other in ((f"training {title}", ""), (f"predicting with {title}", "with "))
     },
-    "boosting": {
-        "oblique boosting / XGBoost, 5 rounds on Spambase": "<= 8",
-        "exact search / oblique boosting, on Spambase": None,
-    },
     "growth": {
         "axis-parallel, gini / scikit-learn's axis-parallel tree, on Letter": "<= 1.5",
         "HHCART(D), gini / scikit-learn": "<= 2.5",
@@ -67,18 +63,6 @@ CLAIMS: dict[str, dict[str, str | None]] = {
         "importing one class, beside import sklearn.tree": "< 0.6",
         "HHCART(A), gini / scikit-learn's axis-parallel tree": "<= 7",
     },
-    "weka": {},
-    "wide": {
-        "HHCART(D), a tree on 72 rows of 7129 features": "< 10",
-        "GDT, a tree on 72 rows of 7129 features": "< 10",
-        "HHGDT, a tree on 72 rows of 7129 features": "< 10",
-        "HHCRV, a tree on 72 rows of 7129 features": None,
-        "HHCART(A), a tree on 72 rows of 7129 features": None,
-    },
-    "eigen": {
-        "dsyev / all eigenvectors, 16 x 16": "> 1.5",
-        "dsyev / the dominant eigenvector, 16 x 16": "> 5",
-    },
     "refinement": {
         "one run on Letter": "< 60",
         "one run on 100,000 x 10": "< 30",
@@ -86,10 +70,6 @@ CLAIMS: dict[str, dict[str, str | None]] = {
         "one run / scikit-learn's random forest, on Letter": None,
         "one run / growth of HHGDT, on 100,000 x 10": "<= 10",
         "one run / scikit-learn's random forest, on 100,000 x 10": None,
-    },
-    "bottom_up": {
-        "merges and splits of HHBUT / a tenth of choosing BUTIF-SVM's cost": "< 0.1",
-        "merges and splits of HHBUT / BUTIF-SVM's at one cost": None,
     },
     "commands": {  # one a table where it is quick
         "oblique tree on 54,000 x 26, 4 of words": "<= 10",
@@ -118,47 +98,6 @@ CLAIMS: dict[str, dict[str, str | None]] = {
         "peak memory of training MPRaF-T / scikit-learn's random forest, on Letter": "<= 1.5",
         "aeon's rotation forest / RoF, training on Letter": ">= 3",
     },
-    "oc1": {
-        "direct program / OC1, faithful search, on Vehicle": ">= 5",
-        "direct program / OC1, exact search, on Vehicle": None,
-        "direct program / OC1, faithful search, on Letter-2000": ">= 5",
-        "direct program / OC1, exact search, on Letter-2000": None,
-    },
-    "fourier": {
-        "spectrum of a binary tree of depth 6 over 6 features": "< 50",
-        "spectrum of a binary tree of depth 6 over 10 features": "< 50",
-        "spectrum of a binary tree of depth 6 over 14 features": "< 50",
-        "along the paths / by table": None,
-        "inner products of 5 trees on DNA by spectra / from leaf boxes": None,
-        "all methods of section 7 on DNA": "< 120",
-        "all methods of section 7 on DNA, peak memory": "< 1000",
-    },
-    "hierarchy": {
-        "AVALANCHE, 300 objects": "< 20",
-        "AVALANCHE / (3 times SciPy's average linkage + 1 s)": "< 1",
-        "AVALANCHE / SciPy's average linkage": None,
-        "STAXAC, 300 objects": "< 20",
-        "STAXAC / (3 times SciPy's average linkage + 1 s)": "< 1",
-        "STAXAC / SciPy's average linkage": None,
-        "STAXAC, renewed graph, 300 objects": "< 20",
-        "STAXAC, renewed graph / (3 times SciPy's average linkage + 1 s)": "< 1",
-        "STAXAC, renewed graph / SciPy's average linkage": None,
-        "UPGMA without optimization / AVALANCHE, 60 objects": "> 1",
-        "memory of AVALANCHE": "< 2.5",
-        "memory of STAXAC": "< 2.5",
-        "memory of STAXAC, renewed graph": "< 2.5",
-    },
-    "model_trees": {
-        "tprti_a, one tree on": None,
-        "tprti_b, one tree on": "< 2",
-        "retis, one tree on": "< 20",
-        "m5_style, one tree on": None,
-        "cuts of a feature": "> 10",
-    },
-    "pathfinder": {
-        "PATHFINDER, one tree on image segmentation": "< 60",
-        "NumPy / core, which rows lie inside": None,
-    },
     "models": {
         "500,000 rows through the tree of axis-parallel": "< 1",
         "500,000 rows through the tree of HHCART(D)": "< 1",
@@ -166,43 +105,11 @@ CLAIMS: dict[str, dict[str, str | None]] = {
         "oblique predict, one row": "< 0.5",
         "memory of oblique predict, five times the rows": "< 1.2",
     },
-    "predict": {
-        f"predicting with {name} / with scikit-learn, {data}": target
-        for data, target in {"Letter": "<= 1", "10 features": "<= 1", "50 features": "<= 1.5"}.items()
-        for name in ("axis-parallel", "HHCART(D)", "HHCART(A)")
-    },
-    "threads": {
-        "one thread / two threads, HHCART(A) on Letter": ">= 1.8",
-        "one thread / two threads, HHCART(D) on many rows": ">= 1.8",
-    },
-    "roofline": {"a direction of the root / its bytes at copying speed": None},
     "pruning": {
         "naive loop / one pass": "> 1",
         "36 fits / one fit, GDT": "> 1",
         "36 fits / one fit, HHGDT": "> 1",
         "ten folds / a kept tenth": "> 1",
-    },
-    "reproduction": {"chapters 3, 5 and 6 on two processors": "< 15"},
-    "conformal": {"limits and sets of 1,000 rows of 5 classes": None},
-    "shapley": {
-        "against 10, axis-parallel": "< 2",
-        "against 10, planes of 4": "< 2",
-        "against 10, linear leaves, axis-parallel splits": "< 2",
-        "planes of all 20": None,
-    },
-    "verify": {
-        f"{what}, {tree}": "< 10"
-        for tree in (
-            "axis-parallel",
-            "planes of all features",
-            "numbers, planes of all features",
-            "numbers, planes, linear leaves",
-        )
-        for what in ("monotone in one column", "never uses in one column", "robust")
-        if what != "robust" or not tree.startswith("numbers")
-    },
-    "runner": {
-        "what the runner adds to a fold": "< 2",
     },
     "memory": {
         "hhcart_a on Letter: peak memory": "< 100.2",
@@ -237,9 +144,7 @@ def test_benchmark_prints_every_claim_with_its_ratio_and_saves_the_same(
         assert text in line and text in claim["claim"]
         assert claim["target"] == target
         if claim["verdict"].startswith("not measured"):
-            assert name in ("startup", "boosting", "forests", "waits") and re.search(
-                "; not measured: (the|aeon|xgboost) ", line
-            )
+            assert name in ("startup", "forests", "waits") and re.search("; not measured: (the|aeon|xgboost) ", line)
         else:
             # A quick run may measure noise, even a difference below 0. That it is a number is what a test can ask.
             assert math.isfinite(claim["least"]) and math.isfinite(claim["median"])
@@ -248,13 +153,13 @@ def test_benchmark_prints_every_claim_with_its_ratio_and_saves_the_same(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("command", [["benchmarks", "predict"], ["benchmarks.predict"]])
+@pytest.mark.parametrize("command", [["benchmarks", "pruning"], ["benchmarks.pruning"]])
 def test_one_benchmark_runs_from_the_shell_under_either_name(command: list[str]) -> None:
     done = subprocess.run(
         [sys.executable, "-m", *command, "--quick", "--repeat", "1"], cwd=ROOT, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("claim: ") == len(CLAIMS["predict"])
+    assert done.stdout.count("claim: ") == len(CLAIMS["pruning"])
 
 
 def test_every_script_is_run_by_the_whole_and_explained_in_the_readme() -> None:

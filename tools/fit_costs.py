@@ -2,9 +2,6 @@
 
 python -m tools.fit_costs measure [ROWS]   fit every candidate once to each table, at most ROWS (500) rows of it, and
                                            write results/tables/costs.csv; what is stored is not measured again
-python -m tools.fit_costs budgets TABLE ...    run `oblique fit` without an option on two thirds of at most 300 rows of
-                                           tables, and add to results/tables/budgets.csv what was planned and used,
-                                           and the scores of the fit, a forest of 300 and a linear model on the rest
 python -m tools.fit_costs                  print oblique_cli/fitting/costs.yaml, fitted to the stored seconds
 
 The tables are those of the corpus (tests/tables) and of OBLIQUE_DATA, and some with noise of larger sizes. A fit
@@ -29,9 +26,8 @@ from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.default_pruning import pruned_spec
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.budget import cost_of, seen_columns
-from oblique_cli.fitting.candidates import candidates, recommended
+from oblique_cli.fitting.candidates import candidates
 from oblique_cli.fitting.choosing import fit_to_all, part, rows_in_turn
-from oblique_cli.fitting.fitting import fit
 from oblique_cli.fitting.goals import Goal
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
@@ -117,52 +113,6 @@ def measure(most_rows: int) -> None:
                 csv.writer(stream, lineterminator="\n").writerow(fields)
 
 
-BUDGETS = STORED.with_name("budgets.csv")
-BUDGET = 40.0  # of `oblique fit` without an option
-MOST_ROWS = 300
-TREES = 300  # of the forest
-COLUMNS = ("table", "metric", "rows", "features", "planned", "used", "cut", "compared", "recommended", "chosen",
-           "folds", "fit", "forest", "linear", "errors_to_forest", "errors_to_linear")  # fmt: skip
-
-
-def budgets(names: list[str]) -> None:
-    """Store planned and used budgets of the default fit, and its scores beside two rivals."""
-    sys.path.insert(0, str(ROOT / "tests"))
-    from tables import corpus, fits, judging
-
-    if not BUDGETS.exists():
-        BUDGETS.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
-    for table in corpus.tables():
-        if table.name not in names:
-            continue
-        read = judging.judged(table)
-        n = min(read.dataset.n, MOST_ROWS)
-        drawn = part(read.dataset, rows_in_turn(read.dataset, n, 1))
-        train = rows_in_turn(drawn, 2 * n // 3, 2)
-        test = np.setdiff1d(np.arange(n), train)
-        own, started = part(drawn, train), time.process_time()
-        specs = [case_of(own, one["name"], one["id"], {k: v for k, v in one.items() if k not in ("name", "id")}).spec
-                 for one in candidates(own.task)]  # fmt: skip
-        found = fit(own, POLICY, specs, columns=read.columns, seconds=BUDGET)
-        used = time.process_time() - started
-        said = found.model.predict(drawn.X[test])
-        if own.task == "classification":
-            said = np.array([drawn.classes.index(str(label)) for label in said])
-        answers = [said, *(rival.fit(own.X, own.y).predict(drawn.X[test]) for rival in fits.rivals(own, TREES))]
-        losses = [(answer != drawn.y[test]) if own.task == "classification" else (answer - drawn.y[test]) ** 2
-                  for answer in answers]  # fmt: skip
-        scores = [round(fits.score(drawn, train, test, answer), 4) for answer in answers]
-        apart = [np.asarray(losses[0], dtype=float) - losses[k] for k in (1, 2)]
-        in_errors = [round(float(d.mean() / max(d.std(ddof=1) / len(d) ** 0.5, 1e-12)), 2) for d in apart]
-        assert found.choice is not None
-        with_estimate = {c.algorithm for c in found.choice.candidates if c.estimate}
-        line = (table.name, "accuracy" if own.classes else "skill", own.n, own.p, round(found.budget.counted, 2),
-                round(used, 2), found.budget.cut, len(with_estimate), recommended(own.task) in with_estimate,
-                found.choice.chosen, found.estimate.tested, *scores, *in_errors)  # fmt: skip
-        with open(BUDGETS, "a", encoding="utf-8", newline="") as stream:
-            csv.writer(stream, lineterminator="\n").writerow(line)
-
-
 def case_of(dataset: Dataset, name: str, algorithm_id: str, params: dict[str, object]) -> Case:
     """Return a candidate as `oblique fit` runs it."""
     spec = pruned_spec(AlgorithmSpec(name, algorithm_id, params, {}), dataset.n)
@@ -194,9 +144,6 @@ def fitted(sizes: NDArray[np.float64], seconds: NDArray[np.float64]) -> NDArray[
 
 def main() -> None:
     """Measure, or print the file."""
-    if sys.argv[1:2] == ["budgets"]:
-        budgets(sys.argv[2:])
-        return
     if sys.argv[1:2] == ["measure"]:
         measure(int(sys.argv[2]) if len(sys.argv) > 2 else 500)
         return

@@ -36,18 +36,8 @@ LIMITS = (1, 2, 3, None)
 LEAVES = (2, 4, 8)
 SEED = 20260401
 PRUNED: Mapping[str, Any] = {"pruning": "cv", "standard_errors": 1.0}
-FIELDS = (
-    "dataset",
-    "repeat",
-    "half",
-    "heuristic",
-    "max_terms",
-    "max_leaf_nodes",
-    "sparse",
-    "accuracy",
-    "leaves",
-    "terms",
-)
+FIELDS = ("dataset", "repeat", "half", "heuristic", "max_terms", "max_leaf_nodes", "sparse", "accuracy", "leaves",
+          "terms")  # fmt: skip
 
 
 def fits() -> Iterator[dict[str, Any]]:

@@ -14,6 +14,7 @@ from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.papers.reproduction.framework import document
 from oblique_cli.papers.reproduction.framework.studies import STUDIES
+from oblique_cli.papers.reproduction.reproduce_command import SCRIPTS
 from tools.built import BUILT
 
 __all__ = ["call"]
@@ -133,9 +134,9 @@ def test_files_of_the_table_of_algorithms_are_there():
 
 def test_every_study_is_in_the_list_of_reproductions():
     text = (ROOT / "docs" / "reproduction.md").read_text()
-    beside = [name for name in STUDIES if f"| `make reproduce-{name}` |" not in text]
-    assert sorted(beside) == ["causes", "draws", "faults", "planes", "prints", "sensitivity", "weka"]
-    assert all(f"| `oblique reproduce {name}` |" in text for name in beside)
+    assert [name for name in STUDIES if f"| `make reproduce-{name}` |" not in text] == []
+    scripts = [path.stem for path in (ROOT / "studies").glob("*.py") if "\n    script(" in path.read_text("utf-8")]
+    assert sorted(scripts) == sorted(SCRIPTS) and all(f"| `python -m studies.{name}` |" in text for name in scripts)
 
 
 @pytest.mark.parametrize("name", document.DOCUMENTS)

@@ -1,4 +1,4 @@
-"""A benchmark is one module and a line in the list of benchmarks."""
+"""A benchmark is one module."""
 
 import pytest
 from checkout_support import checkout
@@ -25,10 +25,8 @@ def run(report: Report, repeat: int) -> None:
 '''
 
 
-def test_a_benchmark_is_a_module_and_a_line(checkout):
+def test_a_benchmark_is_a_module(checkout):
     checkout.write("benchmarks/sorting.py", BENCHMARK)
-    checkout.insert("benchmarks/__main__.py", "from benchmarks.measuring import main", "from benchmarks import sorting")
-    checkout.insert("benchmarks/__main__.py", "BENCHMARKS = {", '    "sorting": sorting.run,')
     ended = checkout.python("-m", "benchmarks", "sorting", "--quick", "--repeat", "2")
     assert ended.code == 0, ended.err
     assert "claim: sorting once / twice; no target" in ended.out

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from oblique_cli.cli._common import Runner, columns, running_options, write
 from oblique_cli.errors import EXIT_OK, EXIT_OUTSIDE_TOLERANCE, ConfigError
 
+if TYPE_CHECKING:
+    from oblique_cli.papers.reproduction.framework.studies import Study
+
 # The names in studies.PROFILES, which the help must know without importing them.
 PROFILES = ("quick", "full")
 SEED = 20260101
+# Investigations in studies/ of the sources, which were studies here
+SCRIPTS = ("sensitivity", "faults", "causes", "planes", "draws", "weka", "prints")
 
 
 def _only(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
@@ -48,11 +54,10 @@ def reproduce(
 ) -> None:
     """Reproduce the published tables of the study NAME; without NAME, list the studies.
 
-    The name all stands for every study but sensitivity, field, field_10x5, field_tuned, field_regression, faults,
-    causes, prints, draws, planes and weka. The name report runs nothing: it writes the results of the full profiles
-    into docs/reproduction.md, other pages and README.md of the current folder, the cells that deviate and the bias and
-    power of every table into deviations.csv, verdicts.csv, biases.csv and wide.csv of --results, and draws all cells,
-    ours against the published, as docs/reproduction.svg.
+    The name all stands for every study but field, field_10x5, field_tuned and field_regression. The name report runs
+    nothing: it writes the results of the full profiles into docs/reproduction.md, other pages and README.md of the
+    current folder and the cells that deviate into deviations.csv of --results, and draws all cells, ours against the
+    published, as docs/reproduction.svg.
 
     Every cell is printed as ours, published, difference and verdict. Folds that are stored already are not run again,
     so the same command goes on after an interruption. The quick profile takes the small bundled data sets and two
@@ -68,24 +73,10 @@ def reproduce(
         click.echo(columns([("study", "what", "tables"), *rows]))
         return
     if name == "report":
-        for path in _documented(runner.results):
+        for path in _documented(Path(runner.results)):
             click.echo(f"{path} written")
         return
-    names = [key for key, study in STUDIES.items() if study.in_all] if name == "all" else [name]
-    studies = [STUDIES[key]() for key in names]
-    if name == "all":
-        studies = [study for study in studies if only.keys() <= set(study.selects)]
-    for study in studies:
-        for kind in only.keys() - set(study.selects):
-            known = " or ".join(f"{kind}=NAME" for kind in study.selects)
-            raise ConfigError(
-                f"reproduce {name}: its methods are compared all together, so --only takes {known}. Got {kind}."
-            )
-
-    def say(line: str) -> None:
-        if not runner.quiet:
-            click.echo(line, err=True)
-
+    studies = _selected(name, only)
     request = StudyRequest(
         profile=profile,
         seed=seed,
@@ -93,7 +84,7 @@ def reproduce(
         results=runner.results,
         data_dir=runner.data_dir,
         only=_resolved(only, [name for study in studies for name in study.ids()]),
-        say=say,
+        say=lambda line: None if runner.quiet else click.echo(line, err=True),
         fresh=runner.fresh,
         offline=runner.offline,
     )
@@ -120,43 +111,46 @@ def reproduce(
     raise SystemExit(code)
 
 
-def _documented(results: str) -> list[str]:
-    """Fill the documents of the current folder from the results; return those that changed."""
+def _selected(name: str, only: dict[str, tuple[str, ...]]) -> list[Study]:
+    """Return the studies that NAME stands for; ConfigError if `only` names what a study does not select by."""
+    from oblique_cli.papers.reproduction.framework.studies import STUDIES
+
+    if name == "all":
+        return [study() for study in STUDIES.values() if study.in_all and only.keys() <= set(study.selects)]
+    if name in SCRIPTS and name not in STUDIES:
+        raise ConfigError(f"reproduce {name} is now python -m studies.{name}, in a checkout of the sources.")
+    study = STUDIES[name]()
+    for kind in only.keys() - set(study.selects):
+        known = " or ".join(f"{kind}=NAME" for kind in study.selects)
+        raise ConfigError(
+            f"reproduce {name}: its methods are compared all together, so --only takes {known}. Got {kind}."
+        )
+    return [study]
+
+
+def _documented(results: Path) -> list[str]:
+    """Fill the documents of the current folder from the results; return the files that changed."""
     from oblique_cli.data import files
     from oblique_cli.drawing.canvas import rendered
     from oblique_cli.papers.reproduction.framework import document
     from oblique_cli.papers.reproduction.framework.picture import agreement_picture
-    from oblique_cli.papers.reproduction.framework.study_report import write_cells
+    from oblique_cli.papers.reproduction.framework.study_report import verdicts, write_cells
 
     for name in document.DOCUMENTS:
         if not Path(name).is_file():
             raise ConfigError(f"there is no {name} here: go to the folder of the sources first.")
-    made = document.blocks(Path(results))
-    changed = []
-    for name in document.DOCUMENTS:
-        path = Path(name)
-        before = path.read_text(encoding="utf-8")
-        after = document.filled(before, made)
-        if after != before:
-            files.write(path, after.encode())
-            changed.append(name)
-    drawn = {
-        # Reasons may have changed since the cells were made.
-        **{
-            Path(results) / "reproduction" / f"{study}.csv": write_cells(cells).encode()
-            for study, cells in document.studied(Path(results)).items()
-        },
-        **{
-            Path(results) / "reproduction" / f"{table}.csv": text.encode()
-            for table, text in document.csv_files(Path(results)).items()
-        },
-        Path("docs/reproduction.svg"): rendered(agreement_picture(document.studied(Path(results))), "svg"),
-    }
-    for path, content in drawn.items():
-        if not path.is_file() or path.read_bytes() != content:
-            files.write(path, content)
-            changed.append(str(path))
-    return changed
+    blocks = document.blocks(results)
+    studies = document.studied(results)
+    texts = {Path(name): document.filled(Path(name).read_text("utf-8"), blocks) for name in document.DOCUMENTS}
+    # Reasons may have changed since the cells were made.
+    texts |= {results / "reproduction" / f"{study}.csv": write_cells(cells) for study, cells in studies.items()}
+    texts[results / "reproduction" / "deviations.csv"] = verdicts(cell for each in studies.values() for cell in each)
+    contents = {path: text.encode() for path, text in texts.items()}
+    contents[Path("docs/reproduction.svg")] = rendered(agreement_picture(studies), "svg")
+    changed = [path for path, content in contents.items() if not path.is_file() or path.read_bytes() != content]
+    for path in changed:
+        files.write(path, contents[path])
+    return [str(path) for path in changed]
 
 
 def _resolved(only: dict[str, tuple[str, ...]], ids: Sequence[str]) -> dict[str, tuple[str, ...]]:

@@ -25,13 +25,13 @@ from oblique_cli.papers.hierarchy.dissimilarities import pairwise, to_square
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
 from oblique_cli.papers.hierarchy.linkage import upgma
 from oblique_cli.papers.hierarchy.staxac import staxac
-from oblique_cli.papers.reproduction import draws, planes, prints, weka
 from oblique_cli.papers.reproduction.framework import document, runs, study_report
-from oblique_cli.papers.reproduction.framework import drawing as drawing_
 from oblique_cli.papers.reproduction.framework.choice_of_reading import HOLDS
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, Cell
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest
 from oblique_cli.papers.reproduction.studies import chapter6, mpsvm, odt, pathfinder, taxonomy, tprti
+from studies import drawing as drawing_
+from studies import draws, planes, prints, weka
 
 RESULTS = Path(__file__).parents[3] / "results"
 
@@ -117,7 +117,7 @@ def test_errors_of_m5rules_are_the_printed_ones_to_a_thousandth_on_four_sets_and
 def test_without_weka_the_study_says_what_is_missing_and_prints_nothing(monkeypatch):
     said = []
     monkeypatch.setenv("WEKA_JAR", "/nowhere/weka.jar")
-    result = STUDIES["weka"]().run(StudyRequest("quick", 1, 1, "nowhere", None, {}, said.append))
+    result = weka.Weka().run(StudyRequest("quick", 1, 1, "nowhere", None, {}, said.append))
     assert result.is_empty and len(said) == 1 and said[0].startswith("weka: not run, there is no ")
 
 

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.evaluation import published
-from oblique_cli.papers.reproduction import sensitivity
 from oblique_cli.papers.reproduction.framework import document, runs, study_report
 from oblique_cli.papers.reproduction.framework.fold_scores import FoldScore
 from oblique_cli.papers.reproduction.framework.picture import agreement_picture
@@ -29,6 +28,7 @@ from oblique_cli.papers.reproduction.framework.printed_cells import (
 )
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult
 from oblique_cli.papers.reproduction.studies import chapter3, chapter5, tprti
+from studies import power, sensitivity
 
 __all__ = ["call"]
 
@@ -81,7 +81,7 @@ def test_the_help_names_every_study_that_all_leaves_out(call):
 
 def test_tables_without_cells_become_one_csv_under_the_columns_of_all():
     tables = (ExtraTable("one", "One", ("a", "b"), (("1", "2"),)), ExtraTable("two", "Two", ("b", "c"), (("3", "4"),)))
-    text = study_report.of(STUDIES["sensitivity"](), StudyResult((), tables), REQUEST).render("csv")
+    text = study_report.of(sensitivity.Sensitivity(), StudyResult((), tables), REQUEST).render("csv")
     assert list(csv.reader(text.splitlines())) == [
         ["table", "a", "b", "c"],
         ["one", "1", "2", ""],
@@ -316,7 +316,7 @@ def test_a_document_says_how_many_cells_agree_and_lists_those_that_do_not(tmp_pa
     assert made["summary"].startswith("1 of 2 cells agree; of the others 0 have a measured reason and 1 are")
     assert made["studies"].endswith("| `chapter3` | 2 | 1 | 0 | 1 |\n")
     assert made["field-choices"] == "Not run with the full profile yet.\n"
-    (row,) = csv.DictReader(io.StringIO(document.csv_files(tmp_path)["deviations"]))
+    (row,) = csv.DictReader(io.StringIO(study_report.verdicts([CELL, away, not_run])))
     assert (row["dataset"], row["ours"], row["reason"], row["tried"]) == ("wine", "90.0", "unexplained", "")
     figure = agreement_picture(document.studied(tmp_path))
     (agrees, _, unexplained) = figure.axes[0].get_lines()[1:]
@@ -324,8 +324,11 @@ def test_a_document_says_how_many_cells_agree_and_lists_those_that_do_not(tmp_pa
 
 
 def test_tables_of_verdicts_are_those_of_the_cells():
-    for name, text in document.csv_files(RESULTS).items():
-        assert (RESULTS / "reproduction" / f"{name}.csv").read_text("utf-8") == text, "run: oblique reproduce report"
+    cells = [cell for each in document.studied(RESULTS).values() for cell in each]
+    stored = (RESULTS / "reproduction" / "deviations.csv").read_text("utf-8")
+    assert stored == study_report.verdicts(cells), "run: oblique reproduce report"
+    for path, text in power.files(RESULTS).items():
+        assert path.read_text("utf-8") == text, "run: python -m studies.power"
 
 
 def test_documents_are_not_emptied_by_a_folder_without_results(tmp_path, call):
@@ -411,7 +414,7 @@ def test_a_regression_ends_with_6_and_names_the_cell(call, monkeypatch):
         (("chapter3", "--only", "dataset=wien"), "wine"),
         (("chapter3", "--only", "algorithm=hhcrt_a"), "Did you mean 'hhcart_a'"),
         (("chapter3", "--only", "algorithm=butif_svm"), "reproduce chapter3: --only leaves nothing of the full"),
-        (("sensitivity", "--only", "dataset=income"), "reproduce sensitivity: --only leaves nothing"),
+        (("sensitivity",), "reproduce sensitivity is now python -m studies.sensitivity, in a checkout"),
     ],
 )
 def test_a_mistake_is_one_sentence(call, words, message):

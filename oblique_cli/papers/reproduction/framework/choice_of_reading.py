@@ -59,8 +59,3 @@ def table_of(
     counts = (str(met(list(mine.values()))) for mine in claims.values())
     rows.append(("claims met", str(len(first)), "", *counts))
     return ExtraTable(name, caption, ("table", "data set", "metric", *cells), tuple(rows), left=3)
-
-
-def halves(names: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the sets that a cause is looked for on, every second one, and those that confirm it."""
-    return tuple(names[::2]), tuple(names[1::2])

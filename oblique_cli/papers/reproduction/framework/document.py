@@ -8,18 +8,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from oblique_cli.data.csv_text import csv_text
 from oblique_cli.errors import ConfigError
 from oblique_cli.papers.reproduction.framework.markdown import table_lines
-from oblique_cli.papers.reproduction.framework.power import table_verdicts
-from oblique_cli.papers.reproduction.framework.power_page import (
-    bias_rows,
-    metric_name,
-    power_rows,
-    power_sentence,
-    table_name,
-    wide_rows,
-)
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell, agreement
 from oblique_cli.papers.reproduction.framework.studies import STUDIES
 from oblique_cli.papers.reproduction.framework.study_report import (
@@ -28,7 +18,6 @@ from oblique_cli.papers.reproduction.framework.study_report import (
     classes,
     read_cells,
     reasons,
-    verdicts,
 )
 
 # The text between these marks is generated; NAME is a key of `blocks`.
@@ -73,7 +62,7 @@ def blocks(results: Path) -> dict[str, str]:
     out = {
         "agreement": _agreement(studies),
         "summary": _summary(studies),
-        "power": power_sentence(table_verdicts(cell for cells in studies.values() for cell in cells)),
+        "power": _power(results / "reproduction" / "verdicts.csv"),
         "classes": _classes(studies),
         "studies": _studies(studies),
     }
@@ -95,20 +84,6 @@ def studied(results: Path) -> dict[str, tuple[Cell, ...]]:
 def _with_tables() -> list[str]:
     """The studies of published tables by name: the order in which modules are imported may differ."""
     return sorted(name for name, study in STUDIES.items() if study.tables)
-
-
-def csv_files(results: Path) -> dict[str, str]:
-    """Return the CSV files that describe the cells of all studies, by the names they have in `results`/reproduction.
-
-    deviations  every cell that deviates, with its reason or the readings that were tried
-    verdicts    bias, order and power of each measure of each table
-    biases      every bias beyond chance, with its cause
-    wide        the cells that agree only because their SD is large
-    """
-    cells = [cell for study_cells in studied(results).values() for cell in study_cells]
-    verdict_list = table_verdicts(cells)
-    rows = {"verdicts": power_rows(verdict_list), "biases": bias_rows(verdict_list), "wide": wide_rows(verdict_list)}
-    return {"deviations": verdicts(cells)} | {name: csv_text(table) for name, table in rows.items()}
 
 
 def filled(text: str, made: Mapping[str, str]) -> str:
@@ -136,6 +111,20 @@ def _agreement(studies: Mapping[str, tuple[Cell, ...]]) -> str:
     return (
         f"{agree} of {len(compared)} cells agree; of the others {explained} have a measured reason and "
         f"{len(compared) - agree - explained} are {UNEXPLAINED}. {len(every) - len(compared)} cells are not run.\n"
+    )
+
+
+def _power(path: Path) -> str:
+    """Return how many measures of tables are biased or weak, by the file that `python -m studies.power` writes."""
+    if not path.is_file():
+        return NOT_YET + "\n"
+    with open(path, encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    counts = {word: sum(word in row["verdict"] for row in rows) for word in ("biased", "weak", "?")}
+    return (
+        f"Of {len(rows)} measures in {len({row['table'] for row in rows})} tables {counts['biased']} are biased, "
+        f"{counts['weak']} are weak, and of {counts['?']} the power is not measured: there is no second method to "
+        "confuse with.\n"
     )
 
 
@@ -179,3 +168,14 @@ def _copied(path: Path, methods: Sequence[str] = ()) -> str:
         header, *rows = csv.reader(handle)
     selected = [row for row in rows if not methods or row[0].removesuffix(" *") in methods]
     return "\n".join(table_lines(tuple(header), [tuple(row) for row in selected])) + "\n"
+
+
+def table_name(table: str) -> str:
+    """Return a table's name with its author, such as "Amalaman 2.7"."""
+    source, _, name = table.partition(":")
+    return f"{source.rstrip('0123456789').capitalize()} {name}"
+
+
+def metric_name(metric: str) -> str:
+    """Return a metric in words, such as "class accuracy"."""
+    return metric.removesuffix("_percent").removeprefix("n_").replace("_", " ")

@@ -6,7 +6,7 @@ folds of one cross-validation. Beside them stands the SD over repetition means, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import fmean, stdev
 
@@ -59,29 +59,3 @@ def rows_by_method(outcomes: Iterable[Outcome | None], names: dict[str, str]) ->
         for row in each.rows:
             rows_of.setdefault((row.dataset, names.get(row.algorithm, "")), []).append(row)
     return rows_of
-
-
-# Accuracy, leaves and depth of some folds: the sum of the first over the sum of the second.
-RATIOS: Mapping[str, tuple[Score, Score]] = {
-    "accuracy_percent": (lambda row: 100.0 * row.n_correct, lambda row: row.n_test),
-    "n_leaves": (lambda row: row.n_leaves, lambda row: 1.0),
-    "depth": (lambda row: row.depth, lambda row: 1.0),
-}
-ENDS = ("least", "largest", "least repetition", "largest repetition")
-
-
-def spread_of(rows: Iterable[Row]) -> dict[str, float]:
-    """Return accuracy, leaves and depth of good rows; with several repetitions also "NAME sd", over their means, and
-    by "NAME least" and so on, as in ENDS, between which values folds and repetitions lie."""
-    repeats: dict[int, list[Row]] = {}
-    for row in rows:
-        repeats.setdefault(row.repeat, []).append(row)
-    spread: dict[str, float] = {}
-    for name, (top, bottom) in RATIOS.items():
-        folds = [top(row) / bottom(row) for each in repeats.values() for row in each]
-        means = [sum(map(top, each)) / sum(map(bottom, each)) for each in repeats.values()]
-        spread[name] = fmean(means)
-        if len(means) > 1:
-            ends = (min(folds), max(folds), min(means), max(means))
-            spread |= {f"{name} sd": stdev(means)} | {f"{name} {end}": x for end, x in zip(ENDS, ends, strict=True)}
-    return spread

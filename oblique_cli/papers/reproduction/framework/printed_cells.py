@@ -15,6 +15,7 @@ RULE = "a cell agrees if |ours - published| <= 2 sqrt(SD_ours^2 + SD_published^2
 
 # Two decimals of a printed number and 1e-9 of rounding are no difference.
 TOLERANCE = 1e-9
+ROUNDED = 0.0005  # of errors, which are printed to three decimals
 
 
 @dataclass(frozen=True)
@@ -92,3 +93,15 @@ def agreement(cells: Iterable[Cell]) -> dict[tuple[str, str], Agreement]:
 def unexplained(cells: Iterable[Cell], reasons: Mapping[tuple[str, ...], str]) -> list[Cell]:
     """Return the cells that deviate without a measured reason; reasons : cell key -> reason."""
     return [cell for cell in cells if cell.verdict == DEVIATES and cell.key not in reasons]
+
+
+def is_wide(cell: Cell) -> bool:
+    """Whether a cell agrees although one number is less than half the other: only because its SD is large.
+
+    A gain, a difference of two numbers, is not so compared: near 0 its ratio says nothing. Nor is what print rounds
+    off.
+    """
+    if cell.verdict != AGREES or cell.ours is None or cell.published is None or "gain" in cell.metric:
+        return False
+    small, large = sorted((abs(cell.ours), abs(cell.published)))
+    return small < large / 2 and large - small > ROUNDED

@@ -135,15 +135,4 @@ def _fault(study: Any) -> str | None:
 
 
 STUDIES: Registry[type[Study]] = Registry("study", "oblique reproduce", _fault)
-STUDIES.wait_for(
-    (
-        "oblique_cli.papers.reproduction.sensitivity",
-        "oblique_cli.papers.reproduction.studies",
-        "oblique_cli.papers.reproduction.faults",
-        "oblique_cli.papers.reproduction.causes",
-        "oblique_cli.papers.reproduction.draws",
-        "oblique_cli.papers.reproduction.planes",
-        "oblique_cli.papers.reproduction.weka",
-        "oblique_cli.papers.reproduction.prints",
-    )
-)
+STUDIES.wait_for(("oblique_cli.papers.reproduction.studies",))

@@ -18,7 +18,6 @@ from oblique_cli.data.csv_text import csv_text
 from oblique_cli.errors import DataError, StoreError
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.tables import MISSING, Sheet, TextGrid, render
-from oblique_cli.papers.reproduction.framework.power import is_wide
 from oblique_cli.papers.reproduction.framework.printed_cells import (
     AGREES,
     DEVIATES,
@@ -27,6 +26,7 @@ from oblique_cli.papers.reproduction.framework.printed_cells import (
     TOLERANCE,
     Cell,
     agreement,
+    is_wide,
     unexplained,
 )
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult

@@ -16,14 +16,14 @@ from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.oblique.bottom_up import svm_plane
 from oblique_cli.estimators.oblique.clusters import Clustering
 from oblique_cli.ground.nouns import Job
-from oblique_cli.papers.reproduction import causes, faults
-from oblique_cli.papers.reproduction.framework import choice_of_reading, document, power, power_page, study_report
+from oblique_cli.papers.reproduction.framework import choice_of_reading, document, study_report
 from oblique_cli.papers.reproduction.framework.choice_of_reading import HOLDS
-from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest
+from oblique_cli.papers.reproduction.framework.printed_cells import Cell, is_wide
+from oblique_cli.papers.reproduction.framework.studies import StudyRequest
 from oblique_cli.papers.reproduction.studies import gdt, gdt_claims
+from studies import causes, faults, power
 
-RESULTS = Path(__file__).parents[3] / "results"
+RESULTS = Path(__file__).parents[2] / "results"
 CELL = Cell("wickramarachchi2015:3.1", "bupa", "A", "accuracy_percent", 64.0, 1.0, 63.0, 1.0)
 
 
@@ -92,7 +92,7 @@ def test_folds_are_counted_apart_and_against_other_folds():
 )
 def test_a_cell_that_agrees_only_by_its_sd_says_so(ours, sd, printed, wide):
     cell = replace(CELL, metric="mse", ours=ours, ours_sd=sd, published=printed, published_sd=0.0)
-    assert power.is_wide(cell) == wide
+    assert is_wide(cell) == wide
     assert ("only because its SD is large" in study_report.verdict_text(cell)) == wide
 
 
@@ -131,14 +131,14 @@ def stored(name: str) -> list[dict[str, str]]:
 
 
 def test_every_cause_is_of_a_biased_table_and_is_counted_again(verdicts):
-    with open(power_page.CAUSES, encoding="utf-8", newline="") as handle:
+    with open(power.CAUSES, encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
-    assert [(row["table"], row["metric"], row["method"]) for row in rows] == list(power_page.causes())
-    assert [key for key in power_page.causes() if not verdicts[key[:2]].is_biased] == []
+    assert [(row["table"], row["metric"], row["method"]) for row in rows] == list(power.causes())
+    assert [key for key in power.causes() if not verdicts[key[:2]].is_biased] == []
     for row in rows:
         key = (row["table"], row["metric"])
         if row["cause"] == "the same":
-            assert row["method"] and power_page.causes()[*key, ""]
+            assert row["method"] and power.causes()[*key, ""]
         else:
             assert row["cause"] == CAUSES[row["result"]](*key), row
 
@@ -314,7 +314,7 @@ def test_nothing_planted_turns_nothing():
 def test_wrong_trees_are_grown_and_compared_on_the_same_sets(tmp_path):
     only = {"dataset": ("wine", "haberman")}
     request = StudyRequest("quick", 20260101, 1, str(tmp_path / "results"), None, only, lambda line: None)
-    (table,) = STUDIES["faults"]().run(request).tables
+    (table,) = faults.Faults().run(request).tables
     rows = {(row[0], row[2]): row for row in table.rows}
     assert {fault for fault, _ in rows} == {fault.name for fault in faults.GROWN if not fault.slow}
     sizes = rows["pruning by the 1-SE rule for 0-SE", "n_leaves"]

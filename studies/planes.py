@@ -28,16 +28,16 @@ from oblique_cli.experiments.dispatching import Call
 from oblique_cli.experiments.running import Case
 from oblique_cli.ground.constraints import Real
 from oblique_cli.ground.geometry import Standard, clustering_hyperplane
-from oblique_cli.papers.reproduction.framework.drawing import Drawing, draw_step
-from oblique_cli.papers.reproduction.framework.fold_scores import ENDS, RATIOS
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.steps import loaded, step, take
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
 from oblique_cli.papers.reproduction.framework.study_report import shown
 from oblique_cli.parameters import parameter
 from oblique_cli.proposers._clustering import better_bisector
 from oblique_cli.proposers.gdt import GDT
 from oblique_cli.tree.splitting import Candidates, Node
+from studies import script
+from studies.drawing import ENDS, RATIOS, Drawing, draw_step
 
 Array = NDArray[np.float64]
 
@@ -91,14 +91,12 @@ class SometimesArbitraryClassifier(classifier_of("gdt"), kw_only=True):  # type:
 ALGORITHM = replace(ALGORITHMS["gdt"], compiled=False, made_by=SometimesArbitraryClassifier)
 
 
-@STUDIES.register("planes")
 class Planes(Study):
     """GDT's third case seen in a share of the nodes that have it."""
 
     name = "planes"
     title = "GDT where both classes of a node lie in one plane, and on glass with numbered rows"
     tables = ()
-    in_all = False
     selects = ("dataset",)
 
     def run(self, request: StudyRequest) -> StudyResult:
@@ -110,10 +108,7 @@ class Planes(Study):
         return StudyResult((), (ExtraTable("cells", caption, HEADER, rows, left=4),), steps.cost, steps.exit_code)
 
 
-Key = tuple[str, str, str]
-
-
-def _calls(request: StudyRequest) -> Iterator[tuple[Key, Call]]:
+def _calls(request: StudyRequest) -> Iterator[tuple[tuple[str, str, str], Call]]:
     for name, table in TABLES.items():
         experiment = config.load(f"reproduce/{name}", [])
         cv = replace(experiment.cv, repeats=2) if request.profile == "quick" else experiment.cv
@@ -156,3 +151,7 @@ def _beside(table: str, title: str, seen: str, measures: Mapping[str, float]) ->
         ends = (f"{measures[f'{metric} {end}']:.3g}" for end in ENDS)
         yield (table, title, seen, metric, shown(cell.published, cell.published_sd), shown(cell.ours, cell.ours_sd),
                cell.verdict, *ends)  # fmt: skip
+
+
+if __name__ == "__main__":
+    script(Planes)

@@ -23,34 +23,18 @@ from oblique_cli.experiments.dispatching import Call
 from oblique_cli.experiments.running import Case
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import DatasetSpec, Job, Row
-from oblique_cli.papers.reproduction.framework.drawing import CLUSTERS, Drawing, draw_step
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, Cell
 from oblique_cli.papers.reproduction.framework.runs import dataset_names, qualifier
 from oblique_cli.papers.reproduction.framework.steps import loaded, step, take
-from oblique_cli.papers.reproduction.framework.studies import (
-    STUDIES,
-    ExtraTable,
-    Study,
-    StudyRequest,
-    StudyResult,
-)
-from oblique_cli.papers.reproduction.prints import decimals
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
 from oblique_cli.papers.reproduction.studies import taxonomy, tprti
+from studies import script
+from studies.drawing import CLUSTERS, Drawing, draw_step
+from studies.prints import decimals
 
 QUICK, ORDERS = 2, 20
-HEADER = (
-    "table",
-    "data set",
-    "method",
-    "metric",
-    "which",
-    "published",
-    "draws",
-    "least",
-    "largest",
-    "among them",
-    "agree",
-)
+HEADER = ("table", "data set", "method", "metric", "which", "published", "draws", "least", "largest", "among them",
+          "agree")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -123,14 +107,12 @@ def _which(marks: Sequence[tuple[str, object]]) -> str:
     return "; ".join(f"{name}={value}" for name, value in sorted(marks))
 
 
-@STUDIES.register("draws")
 class Draws(Study):
     """Cells whose printed number rests on one draw, under twenty draws of ours."""
 
     name = "draws"
     title = "Printed numbers that rest on one draw, among twenty draws of ours"
     tables = ()
-    in_all = False
     selects = ("dataset",)
 
     def run(self, request: StudyRequest) -> StudyResult:
@@ -210,3 +192,7 @@ def _agreeing(key: str, number: Published, draws: Sequence[Mapping[str, float]])
         return ""
     cells = [Cell("", "", "", "", mean, sd, number.mean, number.sd) for mean, sd in drawn]
     return str(sum(cell.verdict == AGREES for cell in cells))
+
+
+if __name__ == "__main__":
+    script(Draws)

@@ -19,7 +19,8 @@ from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.papers.reproduction.framework.printed_cells import DEVIATES, Cell
 from oblique_cli.papers.reproduction.framework.runs import dataset_names, qualifier
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
+from studies import script
 
 FIGURE = ("amalaman2015", "6.4")
 CHAPTER_5 = ("amalaman2015", "5")
@@ -141,14 +142,12 @@ def contradictions() -> Iterator[tuple[str, Published, str]]:
     yield from (("words", number, contradiction) for number, contradiction in not_outperformed())
 
 
-@STUDIES.register("prints")
 class Prints(Study):
     """Printed numbers that contradict others of their text."""
 
     name = "prints"
     title = "Printed numbers that contradict others of the same text"
     tables = ()
-    in_all = False
     selects = ()
 
     def run(self, request: StudyRequest) -> StudyResult:
@@ -170,3 +169,7 @@ class Prints(Study):
                 ExtraTable("shares", "Of how many rows the accuracies of figure 6.4 are shares", header, counted),
             ),
         )
+
+
+if __name__ == "__main__":
+    script(Prints)

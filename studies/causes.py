@@ -31,20 +31,14 @@ from oblique_cli.evaluation import published
 from oblique_cli.experiments.dispatching import Call
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import Job, Row
-from oblique_cli.papers.reproduction.framework.choice_of_reading import halves
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import Outcome, cells, outcome, total
 from oblique_cli.papers.reproduction.framework.steps import Steps, step, take
-from oblique_cli.papers.reproduction.framework.studies import (
-    STUDIES,
-    ExtraTable,
-    Study,
-    StudyRequest,
-    StudyResult,
-)
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
 from oblique_cli.papers.reproduction.framework.study_report import read_cells, shown
 from oblique_cli.papers.reproduction.studies.gdt import of_trees
 from oblique_cli.tree.merging import Plane, Splitter, grow_bottom_up, merge_order
+from studies import halves, script
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -160,14 +154,12 @@ def _of_fold(
     return n_right
 
 
-@STUDIES.register("causes")
 class Causes(Study):
     """Readings that could be the cause of a biased table, on every second set and on the others."""
 
     name = "causes"
     title = "Causes of bias: readings measured on half of the sets and confirmed on the others"
     tables = ()
-    in_all = False
     selects = ("dataset",)
 
     def run(self, request: StudyRequest) -> StudyResult:
@@ -264,3 +256,7 @@ def _printed(table: str, dataset: str, method: str, metric: str) -> float:
     printed = published.lookup(THESIS, table, dataset, method, metric)
     assert printed is not None and printed.mean is not None, (table, dataset)
     return printed.mean
+
+
+if __name__ == "__main__":
+    script(Causes)

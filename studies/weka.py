@@ -27,16 +27,10 @@ from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.experiments.dispatching import Call
 from oblique_cli.ground.nouns import DatasetSpec, Job, Row
-from oblique_cli.papers.reproduction.framework.choice_of_reading import halves
 from oblique_cli.papers.reproduction.framework.runs import dataset_names
 from oblique_cli.papers.reproduction.framework.steps import loaded, step, take
-from oblique_cli.papers.reproduction.framework.studies import (
-    STUDIES,
-    ExtraTable,
-    Study,
-    StudyRequest,
-    StudyResult,
-)
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
+from studies import halves, script
 
 SOURCE = "amalaman2015"
 DRAWS = {"quick": 2, "full": 20}
@@ -49,6 +43,7 @@ AS_COUNTED: Mapping[str, Callable[[Dataset], Dataset]] = {
 }
 # M5Rules takes minutes for each of the cross-validations of Kin8nm: its errors are not held beside print.
 TOO_LONG = ("kin8nm",)
+ERRORS = ("2.7", "M5", "mse")
 
 
 @dataclass(frozen=True)
@@ -109,14 +104,12 @@ def error_step(job: Job, data: Dataset, program: Program, seed: int) -> Row:
     return Row.of(job, fit_seconds=time.perf_counter() - started, measures={"mse": float(errors[-1]) ** 2})
 
 
-@STUDIES.register("weka")
 class Weka(Study):
     """Printed sizes of M5 and Simple CART beside those of WEKA's programs, on half of the sets and on the others."""
 
     name = "weka"
     title = "Sizes and errors of M5, and sizes of Simple CART, by WEKA itself (Amalaman 2015, Tables 2.7 and 3.6)"
     tables = ()
-    in_all = False
     selects = ("dataset",)
 
     def run(self, request: StudyRequest) -> StudyResult:
@@ -136,15 +129,20 @@ class Weka(Study):
         return StudyResult((), tables, steps.cost, steps.exit_code)
 
 
-def printed_sizes(program: Program) -> dict[str, float]:
-    """Return the printed size by our name of the data set, in the order of the table."""
+def printed(table: str, method: str, metric: str) -> dict[str, Published]:
+    """Return the printed numbers by our name of the data set, in the order of the table."""
     names = dataset_names(SOURCE)
     return {
-        names[number.dataset]: number.mean
-        for number in published.numbers(SOURCE, program.table)
-        if number.method == program.method and number.metric == "n_leaves" and number.mean is not None
-        and number.dataset in names
-    }  # fmt: skip
+        names[number.dataset]: number
+        for number in published.numbers(SOURCE, table)
+        if (number.method, number.metric) == (method, metric) and number.mean is not None and number.dataset in names
+    }
+
+
+def printed_sizes(program: Program) -> dict[str, float]:
+    """Return the printed size by our name of the data set."""
+    numbers = printed(program.table, program.method, "n_leaves")
+    return {name: number.mean for name, number in numbers.items() if number.mean is not None}
 
 
 Sets = Mapping[str, Dataset]
@@ -161,18 +159,8 @@ def _calls(request: StudyRequest, sets: Sets) -> Iterator[tuple[tuple[Program, s
                 yield (program, name), (job, size_step, (data, program, draw))
 
 
-def printed_errors() -> dict[str, Published]:
-    """Return the printed error of M5 by our name of the data set, in the order of the table."""
-    names = dataset_names(SOURCE)
-    return {
-        names[number.dataset]: number
-        for number in published.numbers(SOURCE, "2.7")
-        if number.method == "M5" and number.metric == "mse" and number.dataset in names
-    }
-
-
 def _error_calls(request: StudyRequest, sets: Sets) -> Iterator[tuple[tuple[Program, str], Call]]:
-    for name in printed_errors():
+    for name in printed(*ERRORS):
         if (data := sets.get(name)) is None or name in TOO_LONG:
             continue
         counted = AS_COUNTED[name](data) if name in AS_COUNTED else data
@@ -187,9 +175,9 @@ def _error_calls(request: StudyRequest, sets: Sets) -> Iterator[tuple[tuple[Prog
 
 def error_table(errors_by: Mapping[tuple[Program, str], Sequence[float]]) -> ExtraTable:
     """Every printed error of M5 beside those of the programs."""
-    printed = printed_errors()
+    numbers = printed(*ERRORS)
     rows = tuple(
-        (f"{SOURCE}:2.7", dataset, program.name, f"{printed[dataset].mean:g}", f"{printed[dataset].sd:g}",
+        (f"{SOURCE}:2.7", dataset, program.name, f"{numbers[dataset].mean:g}", f"{numbers[dataset].sd:g}",
          str(len(errors)), f"{fmean(errors):.5g}", f"{stdev(errors):.4g}")
         for (program, dataset), errors in errors_by.items()
     )  # fmt: skip
@@ -222,11 +210,15 @@ def half_table(sizes_by: Sizes) -> ExtraTable:
     """How many printed sizes each program meets, on every second set of its table and on the others."""
     rows = []
     for program in PROGRAMS:
-        printed = printed_sizes(program)
+        sizes = printed_sizes(program)
         counts: list[str] = []
-        for half in halves([name for name in printed if (program, name) in sizes_by]):
-            counts += [str(len(half)), str(sum(is_met(sizes_by[program, name], printed[name]) for name in half))]
-        if any((program, name) in sizes_by for name in printed):
+        for half in halves([name for name in sizes if (program, name) in sizes_by]):
+            counts += [str(len(half)), str(sum(is_met(sizes_by[program, name], sizes[name]) for name in half))]
+        if any((program, name) in sizes_by for name in sizes):
             rows.append((f"{SOURCE}:{program.table}", program.name, *counts))
     header = ("table", "program", "sets", "met on half of the sets", "other sets", "met on the others")
     return ExtraTable("halves", "Printed sizes that each program of WEKA meets", header, tuple(rows), left=2)
+
+
+if __name__ == "__main__":
+    script(Weka)

@@ -1,27 +1,37 @@
 """What a table's verdict is worth: bias that single cells hide, the order of methods and sets, and its power.
 
+python -m studies.power [RESULTS]    write verdicts.csv, biases.csv and wide.csv of RESULTS/reproduction from the cells
+
 Cells agree one by one within two joint standard deviations. Many that agree can still lie on one side of print, and a
 rule that another method's printed number meets as well tells little. Both are measured here, for each measure of each
-table.
+table. causes.csv has the measured causes of bias.
 """
 
 from __future__ import annotations
 
+import csv
+import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
-from math import expm1, log, nan
+from math import expm1, isnan, log, nan
+from pathlib import Path
 from statistics import fmean
 
+from oblique_cli.data.csv_text import csv_text
 from oblique_cli.evaluation.significance_tests import corrected_resampled_t, holm, rank_correlation
-from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell
+from oblique_cli.papers.reproduction.framework.document import metric_name, studied, table_name
+from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell, is_wide
+from oblique_cli.papers.reproduction.framework.study_report import shown
+
+CAUSES = Path(__file__).with_name("causes.csv")
 
 # Sizes and errors are compared by their ratio; what is in percent or a distance by its difference.
 BY_RATIO = frozenset({"n_leaves", "n_nodes", "depth", "avg_clusters_per_class", "family_changes", "mse", "rmse"})
 LEVEL = 0.05  # of the test for bias
 FEWEST_SETS = 3  # for a test of bias or a rank correlation over sets
 ENOUGH = 0.9  # share of cells that must agree
-ROUNDED = 0.0005  # of errors, which are printed to three decimals
 WEAK = 0.75  # share of other methods' cells that agree, from which on agreement is weak evidence
 
 
@@ -131,18 +141,6 @@ def is_fold(cell: Cell) -> bool:
     return any(part.startswith("fold=") and part != "fold=all" for part in cell.qualifier.split("; "))
 
 
-def is_wide(cell: Cell) -> bool:
-    """Whether a cell agrees although one number is less than half the other: only because its SD is large.
-
-    A gain, a difference of two numbers, is not so compared: near 0 its ratio says nothing. Nor is what print rounds
-    off.
-    """
-    if cell.verdict != AGREES or cell.ours is None or cell.published is None or "gain" in cell.metric:
-        return False
-    small, large = sorted((abs(cell.ours), abs(cell.published)))
-    return small < large / 2 and large - small > ROUNDED
-
-
 def _verdict(table: str, metric: str, cells: Sequence[Cell]) -> TableVerdict:
     folds = [cell for cell in cells if is_fold(cell)]
     whole = [cell for cell in cells if not is_fold(cell)]
@@ -163,14 +161,11 @@ def _verdict(table: str, metric: str, cells: Sequence[Cell]) -> TableVerdict:
 
 def _share(pairs: Iterable[tuple[Cell, Cell]]) -> Share:
     """Return in how many pairs the first cell's number of ours agrees with the second cell's printed one."""
-    agreements = [_crossed(ours, printed).verdict == AGREES for ours, printed in pairs]
+    agreements = [
+        replace(ours, published=printed.published, published_sd=printed.published_sd).verdict == AGREES
+        for ours, printed in pairs
+    ]
     return Share(sum(agreements), len(agreements))
-
-
-def _crossed(ours: Cell, printed: Cell) -> Cell:
-    return Cell(
-        *ours.key[:4], ours.ours, ours.ours_sd, printed.published, printed.published_sd, qualifier=ours.qualifier
-    )
 
 
 def _pairs(
@@ -235,3 +230,91 @@ def _difference(cell: Cell) -> float | None:
     if cell.metric not in BY_RATIO:
         return cell.ours - cell.published
     return log(cell.ours / cell.published) if cell.ours > 0 and cell.published > 0 else None
+
+
+@cache
+def causes() -> dict[tuple[str, str, str], str]:
+    """Return the measured causes of bias, by table, measure and method ("": of all). Not to be changed."""
+    with open(CAUSES, encoding="utf-8", newline="") as handle:
+        return {(row["table"], row["metric"], row["method"]): row["cause"] for row in csv.DictReader(handle)}
+
+
+def power_rows(verdicts: Iterable[TableVerdict]) -> list[tuple[str, ...]]:
+    """Return the verdicts by table and measure, below a header."""
+    header = ("table", "measure", "agree", "folds", "wrong one agrees", "mean difference", "t", "ranks", "verdict")
+    return [header, *(_row(verdict) for verdict in verdicts)]
+
+
+def bias_rows(verdicts: Iterable[TableVerdict]) -> list[tuple[str, ...]]:
+    """Return every bias beyond chance, and in its table every method with p below LEVEL, with the measured cause."""
+    rows = [
+        (
+            table_name(verdict.table),
+            verdict.metric,
+            bias.method or "all",
+            _mean(verdict, bias),
+            f"{bias.t:.1f}",
+            causes().get((verdict.table, verdict.metric, bias.method), ""),
+        )
+        for verdict in verdicts
+        for bias in verdict.biases
+        if verdict.is_biased and bias.p < LEVEL
+    ]
+    return [("table", "measure", "method", "mean difference", "t", "cause"), *rows]
+
+
+def wide_rows(verdicts: Iterable[TableVerdict]) -> list[tuple[str, ...]]:
+    """Return the cells that agree only because their SD is large, below a header; `fold` is empty for means."""
+    rows = [
+        (
+            table_name(cell.table),
+            cell.dataset,
+            cell.method,
+            cell.metric,
+            cell.qualifier if is_fold(cell) else "",
+            shown(cell.ours, cell.ours_sd),
+            shown(cell.published, cell.published_sd),
+        )
+        for verdict in verdicts
+        for cell in verdict.wide
+    ]
+    return [("table", "data set", "method", "measure", "fold", "ours", "published"), *rows]
+
+
+def _row(verdict: TableVerdict) -> tuple[str, ...]:
+    whole = next((bias for bias in verdict.biases if not bias.method), None)
+    wrong = verdict.other_methods if verdict.other_methods.of else verdict.other_folds
+    return (
+        table_name(verdict.table),
+        metric_name(verdict.metric),
+        _of(verdict.cells),
+        _of(verdict.folds),
+        f"{100 * wrong.share:.0f} %" if wrong.of else "",
+        _mean(verdict, whole) if whole else "",
+        f"{whole.t:.1f}" if whole else "",
+        "/".join("-" if isnan(value) else f"{value:.2f}" for value in (verdict.rank_of_methods, verdict.rank_of_sets)),
+        verdict.verdict.replace("power not measured", "?"),
+    )
+
+
+def _mean(verdict: TableVerdict, bias: Bias) -> str:
+    if verdict.metric in BY_RATIO:
+        return f"{bias.mean:+.0f} %"
+    return f"{bias.mean:+.2f}" if abs(bias.mean) >= 0.1 else f"{bias.mean:+.2g}"
+
+
+def _of(share: Share) -> str:
+    return f"{share.agree}/{share.of}" if share.of else ""
+
+
+def files(results: Path) -> dict[Path, str]:
+    """Return the text of each file by its path."""
+    verdicts = table_verdicts(cell for cells in studied(results).values() for cell in cells)
+    tables = {"verdicts": power_rows(verdicts), "biases": bias_rows(verdicts), "wide": wide_rows(verdicts)}
+    return {results / "reproduction" / f"{name}.csv": csv_text(rows) for name, rows in tables.items()}
+
+
+if __name__ == "__main__":
+    for path, text in files(Path((sys.argv[1:] or ["results"])[0])).items():
+        path.write_text(text, encoding="utf-8")
+        print(f"{path} written")

@@ -22,7 +22,8 @@ from oblique_cli.evaluation.published import Published
 from oblique_cli.experiments.running import Case, tune
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell
 from oblique_cli.papers.reproduction.framework.runs import Number, Outcome, cells, lines_of, of_lines, outcome, total
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
+from studies import script
 
 THESIS = "wickramarachchi2015"
 PAPER = "manwani2012"
@@ -113,12 +114,9 @@ READINGS: tuple[Reading, ...] = (
 )
 
 
-def _largest(correct: Sequence[int], leaves: Sequence[int]) -> int:
-    return max(range(len(correct)), key=lambda i: (correct[i], i))
-
-
-def _smallest(correct: Sequence[int], leaves: Sequence[int]) -> int:
-    return max(range(len(correct)), key=lambda i: (correct[i], -i))
+def _best(key: Callable[[int, int], tuple[int, ...]]) -> Choice:
+    """Return the choice of the most correct predictions, and among equals of the largest key of (leaves, index)."""
+    return lambda correct, leaves: max(range(len(correct)), key=lambda i: (correct[i], *key(leaves[i], i)))
 
 
 def _middle(correct: Sequence[int], leaves: Sequence[int]) -> int:
@@ -126,19 +124,11 @@ def _middle(correct: Sequence[int], leaves: Sequence[int]) -> int:
     return best[(len(best) - 1) // 2]
 
 
-def _simplest_largest(correct: Sequence[int], leaves: Sequence[int]) -> int:
-    return max(range(len(correct)), key=lambda i: (correct[i], -leaves[i], i))
-
-
-def _simplest_smallest(correct: Sequence[int], leaves: Sequence[int]) -> int:
-    return max(range(len(correct)), key=lambda i: (correct[i], -leaves[i], -i))
-
-
 EPSILON_TIES: Mapping[str, Choice] = {
-    "simplest tree, then the largest (default)": _simplest_largest,
-    "simplest tree, then the smallest": _simplest_smallest,
-    "the largest": _largest,
-    "the smallest": _smallest,
+    "simplest tree, then the largest (default)": _best(lambda leaves, i: (-leaves, i)),
+    "simplest tree, then the smallest": _best(lambda leaves, i: (-leaves, -i)),
+    "the largest": _best(lambda leaves, i: (i,)),
+    "the smallest": _best(lambda leaves, i: (-i,)),
     "the middle one": _middle,
 }
 
@@ -147,27 +137,16 @@ DRAW_HEADER = ("data set", "method", "metric", "published", "least", "largest", 
 
 SPREAD_HEADER = ("table", "draws", "of each kind", "accuracies agree", "sizes agree")
 
-HEADER = (
-    "topic",
-    "reading",
-    "table",
-    "accuracies agree",
-    "of accuracies",
-    "sizes agree",
-    "of sizes",
-    "mean |diff| accuracy",
-    "mean |diff| leaves",
-)
+HEADER = ("topic", "reading", "table", "accuracies agree", "of accuracies", "sizes agree", "of sizes",
+          "mean |diff| accuracy", "mean |diff| leaves")  # fmt: skip
 
 
-@STUDIES.register("sensitivity")
 class Sensitivity(Study):
     """Readings against agreement, over all data sets of their tables but Letter and Shuttle."""
 
     name = "sensitivity"
     title = "Readings where the papers are silent, and how many cells agree under each"
     tables = ()
-    in_all = False
 
     def run(self, request: StudyRequest) -> StudyResult:
         """Run each reading and count."""
@@ -341,3 +320,7 @@ class _Paths:
             return float(np.mean(means)), stdev(means) if len(means) > 1 else None, ""
 
         return ours
+
+
+if __name__ == "__main__":
+    script(Sensitivity)

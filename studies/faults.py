@@ -16,11 +16,12 @@ import numpy as np
 
 from oblique_cli.evaluation.significance_tests import average_ranks
 from oblique_cli.ground import seeds
-from oblique_cli.papers.reproduction.framework.power import TableVerdict, table_verdicts
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import Outcome, cells, lines_of, of_lines, outcome, total
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
 from oblique_cli.papers.reproduction.framework.study_report import read_cells
+from studies import script
+from studies.power import TableVerdict, table_verdicts
 
 THESIS = "wickramarachchi2015"
 FOREST = "zhang2014"
@@ -195,14 +196,12 @@ def of_stored(results: Path) -> list[Turn]:
     return turns_
 
 
-@STUDIES.register("faults")
 class Faults(Study):
     """Planted faults, and the verdicts that each of them turns."""
 
     name = "faults"
     title = "Planted faults: does the verdict on a table notice them?"
     tables = ()
-    in_all = False
     selects = ("dataset",)
 
     def run(self, request: StudyRequest) -> StudyResult:
@@ -251,3 +250,7 @@ def _table(turns: Sequence[Turn]) -> ExtraTable:
     caption = f"{count} of {len({turn.fault for turn in turns})} planted faults turn a verdict"
     header = ("fault", "table", "measure", "data sets", "without it", "with it", "turned")
     return ExtraTable("verdicts", caption, header, rows, left=3)
+
+
+if __name__ == "__main__":
+    script(Faults)

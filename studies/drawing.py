@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 from typing import Any
@@ -17,7 +17,7 @@ from oblique_cli.data.synthetic import SYNTHETIC, balanced
 from oblique_cli.experiments.running import Case, run_job, tune
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import Fold, Job, Row
-from oblique_cli.papers.reproduction.framework.fold_scores import spread_of
+from oblique_cli.papers.reproduction.framework.fold_scores import Score
 
 SHARE = 0.99  # of the training rows of Shuttle, whose printed numbers are of one tree
 CLUSTERS = "avg_clusters_per_class"
@@ -78,3 +78,29 @@ def part_of(fold: Fold, seed: int) -> Fold:
     """Return the fold with SHARE of its training rows, drawn at random."""
     order = seeds.generator(seed, "draws", "rows").permutation(len(fold.train))
     return replace(fold, train=np.sort(fold.train[order[: round(SHARE * len(order))]]))
+
+
+# Accuracy, leaves and depth of some folds: the sum of the first over the sum of the second.
+RATIOS: Mapping[str, tuple[Score, Score]] = {
+    "accuracy_percent": (lambda row: 100.0 * row.n_correct, lambda row: row.n_test),
+    "n_leaves": (lambda row: row.n_leaves, lambda row: 1.0),
+    "depth": (lambda row: row.depth, lambda row: 1.0),
+}
+ENDS = ("least", "largest", "least repetition", "largest repetition")
+
+
+def spread_of(rows: Iterable[Row]) -> dict[str, float]:
+    """Return accuracy, leaves and depth of good rows; with several repetitions also "NAME sd", over their means, and
+    by "NAME least" and so on, as in ENDS, between which values folds and repetitions lie."""
+    repeats: dict[int, list[Row]] = {}
+    for row in rows:
+        repeats.setdefault(row.repeat, []).append(row)
+    spread: dict[str, float] = {}
+    for name, (top, bottom) in RATIOS.items():
+        folds = [top(row) / bottom(row) for each in repeats.values() for row in each]
+        means = [sum(map(top, each)) / sum(map(bottom, each)) for each in repeats.values()]
+        spread[name] = fmean(means)
+        if len(means) > 1:
+            ends = (min(folds), max(folds), min(means), max(means))
+            spread |= {f"{name} sd": stdev(means)} | {f"{name} {end}": x for end, x in zip(ENDS, ends, strict=True)}
+    return spread
