@@ -36,15 +36,22 @@ def __getattr__(name: str) -> Any:
 
     if name in _PLACES:
         return getattr(import_module(_PLACES[name]), name)
-    if name.endswith(("Classifier", "Regressor")):  # made from the table of algorithms, or of a file that a user added
-        named = import_module("oblique_cli.estimators.named")
-        for algorithm in named.ALGORITHMS:
-            if named.class_of(algorithm).__name__ == name:
-                return named.class_of(algorithm)
+    if name.endswith(("Classifier", "Regressor")):  # perhaps of a file that a user added
+        for key, algorithm in import_module(_PLACES["ALGORITHMS"]).ALGORITHMS.items():
+            if algorithm.estimator.__name__ == name:
+                return algorithm.estimator
+            if algorithm.former_class == name:
+                raise ImportError(f"{__name__}.{name} is removed; write oblique_cli.make({key!r}, ...).")
+    if name in ("Growth", "Leaves"):
+        raise ImportError(
+            f"{__name__}.{name} is removed; give its parameters flat, as in HHCARTClassifier(max_depth=3)."
+        )
+    if name == "Refinement":
+        raise ImportError(f"{__name__}.{name} is removed; give its parameters to RefinedTreeClassifier.")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    loaded = sys.modules.get("oblique_cli.estimators.named")
-    further = [loaded.class_of(name).__name__ for name in loaded.ALGORITHMS] if loaded else []
+    loaded = sys.modules.get(_PLACES["ALGORITHMS"])
+    further = [algorithm.estimator.__name__ for algorithm in loaded.ALGORITHMS.values()] if loaded else []
     return sorted({*globals(), *__all__, *further})

@@ -37,9 +37,6 @@ from oblique_cli.estimators.oblique.classifiers import QUESTClassifier as QUESTC
 from oblique_cli.estimators.oblique.classifiers import SADTClassifier as SADTClassifier
 from oblique_cli.estimators.oblique.classifiers import SVMSplitClassifier as SVMSplitClassifier
 from oblique_cli.estimators.oblique.classifiers import UnionClassifier as UnionClassifier
-from oblique_cli.estimators.oblique.groups import Growth as Growth
-from oblique_cli.estimators.oblique.groups import Leaves as Leaves
-from oblique_cli.estimators.oblique.groups import Refinement as Refinement
 from oblique_cli.estimators.oblique.logistic import LogisticModelTreeClassifier as LogisticModelTreeClassifier
 from oblique_cli.estimators.oblique.refined import RefinedTreeClassifier as RefinedTreeClassifier
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier as ObliqueTreeClassifier

@@ -18,7 +18,6 @@ from typing import Any
 
 import oblique_cli
 from oblique_cli.estimators.algorithms import ALGORITHMS, Algorithm, TopDown
-from oblique_cli.estimators.named import class_of
 from oblique_cli.estimators.oblique.heuristics import LIMIT
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.ground.constraints import Choice, Constraint
@@ -128,9 +127,7 @@ MOST_CHOICES = 8  # beside a default; a longer list stands in the docstring alon
 
 
 def _names(algorithms: Iterable[Algorithm]) -> str:
-    rows = [
-        (f'<a id="{a.name}"></a>`{a.name}`', a.title, f"`{class_of(a.name).__name__}`", a.source) for a in algorithms
-    ]
+    rows = [(f'<a id="{a.name}"></a>`{a.name}`', a.title, f"`{a.estimator.__name__}`", a.source) for a in algorithms]
     return _table(("name", "called", "class", "source"), rows)
 
 

@@ -216,7 +216,6 @@ def _head(body: str) -> str:
     of_mappings = sorted(set(re.findall(r"\b(Mapping|Sequence)\b", code)))
     imports = [f"from collections.abc import {', '.join(of_mappings)}"] if of_mappings else []
     homes = {"PruningRule": "oblique_cli.tree.pruning", "Proposer": "oblique_cli.tree.splitting"}
-    homes |= dict.fromkeys(("Growth", "Leaves", "Refinement"), "oblique_cli.estimators.oblique.groups")
     own = [f"from {home} import {name}" for name, home in homes.items() if re.search(rf"\b{name}\b", code)]
     return HEAD.format(imports="\n".join([*imports, "from typing import Any"]), own="\n".join(own))
 

@@ -14,14 +14,13 @@ from oblique_cli.cli._common import columns, json_option, terminal_width
 
 def _algorithms() -> list[dict[str, Any]]:
     from oblique_cli.estimators.algorithms import ALGORITHMS
-    from oblique_cli.estimators.named import class_of
 
     return [
         {
             "name": name,
             "title": algorithm.title,
             "source": algorithm.source,
-            "class": class_of(algorithm.name).__name__,
+            "class": algorithm.estimator.__name__,
             "growth": algorithm.family.growth,
             "parameters": {
                 key: {

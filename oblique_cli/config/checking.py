@@ -332,10 +332,7 @@ class _Checking:
             return None
         algorithm, name = table[name], table.current(name)
         constraints = keys.named_parameters(algorithm)
-        groups = keys.groups_of(algorithm)
-        known_keys = dict.fromkeys(("name", "id", "limits", *constraints, *groups))
-        entries = self.entries(value, f"algorithm {name}", tuple(known_keys), algorithm.hints)
-        self.ungroup(entries, groups, constraints, name)
+        entries = self.entries(value, f"algorithm {name}", ("name", "id", "limits", *constraints), algorithm.hints)
         for current, alias in algorithm.aliases.items():
             if current in entries and alias.name in entries:
                 message = f"{alias.name} and {current} of {name} are the same parameter; give one of them."
@@ -369,33 +366,10 @@ class _Checking:
             self.problems.add(value.place, clash)
         return spec
 
-    def ungroup(
-        self,
-        entries: dict[str, YamlValue],
-        groups: Mapping[str, Mapping[str, str]],
-        constraints: Mapping[str, Constraint],
-        name: str,
-    ) -> None:
-        """Replace mappings such as `growth` by their entries. groups : see `keys.groups_of`"""
-        for part in [part for part in groups if part in entries]:
-            owner, group = f"{part} of {name}", entries[part]
-            if not isinstance(group.data, dict) or set(group.data) == {"grid"}:
-                if part not in constraints:
-                    self.problems.add(entries.pop(part).place, f"{owner} must be a mapping of its parameters.")
-                continue
-            inner = self.entries(entries.pop(part), owner, tuple(groups[part]))
-            if part in constraints and "name" not in inner:
-                self.problems.add(group.place, f"{owner} needs a name, as in {{name: cv}}.")
-            for key, entry in inner.items():
-                flat = groups[part][key]
-                if flat in entries:
-                    self.problems.add(entry.key, f"{flat} of {name} is given in {part} as well; give it once.")
-                else:
-                    entries[flat] = entry
-
     def grid(self, value: YamlValue, owner: str, constraint: Constraint) -> tuple[Any, ...]:
         """Return the values of {grid: [...]} or {grid: {from, to, step}}, both ends included."""
-        listed = self.entries(value, owner, ("grid",)).get("grid")
+        flat = {"name": " Write the name as the value, and further parameters beside it."}
+        listed = self.entries(value, owner, ("grid",), flat).get("grid")
         if listed is None:
             if not value.data:  # else the unknown key has been noted
                 self.problems.add(value.place, f"{owner} must be one value or {{grid: ...}}.")

@@ -114,10 +114,6 @@ def _algorithm_schema() -> dict[str, Any]:
             key: _parameter_schema(constraint, table[name].meaning(current_names.get(key, key)))
             for key, constraint in named.items()
         }
-        for part, flat in keys.groups_of(table[name]).items():
-            inner = {key: parameters[there] for key, there in flat.items()}
-            grouped = {"type": "object", "properties": inner, "additionalProperties": False}
-            parameters[part] = {"anyOf": [parameters[part], grouped]} if part in parameters else grouped
         forms.append({**_mapping({"id": ID}, name={"const": name}, limits=limits, **parameters), "required": ["name"]})
     return {"anyOf": [*forms, outside.schema(ID.schema())]}
 

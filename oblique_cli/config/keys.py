@@ -103,20 +103,6 @@ def named_parameters(algorithm: Any) -> dict[str, Constraint]:
     return constraints | {alias.name: constraints[name] for name, alias in algorithm.aliases.items()}
 
 
-def groups_of(algorithm: Any) -> dict[str, dict[str, str]]:
-    """Return the parameters that an algorithm also takes in one mapping: its key -> name there -> flat name."""
-    made_by: Any = getattr(algorithm, "estimator", None)
-    if not hasattr(made_by, "group_names"):
-        return {}
-    groups: dict[str, dict[str, str]] = made_by().group_names()
-    if groups:
-        from oblique_cli.tree.pruning import PRUNINGS
-
-        of_rules = {name for rule in PRUNINGS.values() for name in rule.parameters}
-        groups["pruning"] = {"name": "pruning", **{name: name for name in ("pruning_fraction", *sorted(of_rules))}}
-    return groups
-
-
 def dataset_names() -> Sequence[str]:
     """Return the names of the data catalogue."""
     from oblique_cli.data import catalogue

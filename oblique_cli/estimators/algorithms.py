@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from typing import Any, TypeVar
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.aliases import Aliases, current_names, stored_name
+from oblique_cli.estimators.oblique.groups import Growth, Leaves
 from oblique_cli.estimators.oblique.heuristics import LIMIT, classifier_of
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, no_native
 from oblique_cli.estimators.outside.known import task_of_class
@@ -76,6 +78,14 @@ class Algorithm(ABC):
         module, _, name = self.made_by.partition(":")
         cls: type[Any] = getattr(import_module(module, __package__), name)
         return cls
+
+    @property
+    def former_class(self) -> str:
+        """The name that a class of this algorithm had: the words of the title and what it predicts."""
+        title = self.title.removesuffix(" regression")
+        words = re.split(r"[^A-Za-z0-9]+", title)
+        suffix = "Regressor" if self.family.task == "regression" else "Classifier"
+        return "".join(word[:1].upper() + word[1:] for word in words) + suffix
 
     @property
     @abstractmethod
@@ -159,7 +169,19 @@ def meaning_of(owner: type[Any], name: str) -> str:
     return "" if declared is None else str(declared.help)
 
 
-TOP_DOWN = ModelFamily("top-down trees", makes_tree=True, hyperplanes=True)
+TOP_DOWN = ModelFamily(
+    "top-down trees",
+    makes_tree=True,
+    hyperplanes=True,
+    without={
+        name: hint
+        for group, kind in (("growth", Growth), ("leaves", Leaves))
+        for name, hint in {
+            group: f" Write its parameters flat, such as {next(iter(kind.parameters))}.",
+            **{f"{group}__{flat}": f" Write it flat: {flat}." for flat in kind.parameters},
+        }.items()
+    },
+)
 BOTTOM_UP = ModelFamily(
     "bottom-up trees",
     makes_tree=True,

@@ -86,7 +86,7 @@ def frontier(case: Case, goal: Goal, seed: int, fitted: Any) -> tuple[Sized, ...
 def _combines(case: Case) -> bool:
     """Whether splits of the algorithm may have several features."""
     made = case.algorithm.make(random_state=0, **case.spec.params)
-    return bool(made.ungrouped()._checked_proposer().combines)
+    return bool(made._checked_proposer().combines)
 
 
 def _marked(steps: Sequence[Sized], max_terms: int | None, fitted: Any) -> list[Sized]:

@@ -437,8 +437,6 @@ def plain_facts(value: Any, place: str) -> Any:
 
 def algorithm_of(estimator: Any) -> str:
     """Return the registered name that an estimator goes by, "" if there is none."""
-    if hasattr(estimator, "algorithm_name"):  # of a class that stands for the name of an algorithm
-        return str(estimator.algorithm_name)
     from oblique_cli.estimators.algorithms import ALGORITHMS
 
     params = estimator.get_params(deep=False) if hasattr(estimator, "get_params") else {}

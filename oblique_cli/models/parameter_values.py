@@ -26,7 +26,17 @@ def parameters_of(plain: Any, scope: Scope) -> dict[str, Any]:
     """Return the inverse of `plain_parameters`, with parts made; DataError for what is none."""
     if not isinstance(plain, dict):
         scope.fail(f"must be an object of names and values. Got {quoted(plain)}")
-    return {name: _value(value, scope.at(name)) for name, value in plain.items()}
+    values: dict[str, Any] = {}
+    grouped: dict[str, Any] = {}
+    for name, value in plain.items():
+        is_group = isinstance(value, dict)
+        if name in ("growth", "leaves") and (value is None or is_group):  # files had groups of a tree's parameters
+            is_part = is_group and value.keys() == {PART, "parameters"}
+            read, entries = (parameters_of, value["parameters"]) if is_part else (_value, value)
+            grouped.update(read(entries, scope.at(name)) or {})
+        else:  # settings of refinement had a place in `refine`, where only a fit needs them
+            values[name] = "tao" if name == "refine" and is_group else _value(value, scope.at(name))
+    return values | grouped
 
 
 def _plain(value: Any, scope: Scope) -> Any:

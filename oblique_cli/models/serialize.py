@@ -62,8 +62,6 @@ class Fitted:
 
         Generators are no parameters of a fitted model: a random_state that is one becomes None.
         """
-        if hasattr(estimator, "as_registered"):  # of a class that stands for the name of an algorithm
-            estimator = estimator.as_registered()
         owner = type(estimator).__name__
         kind = kind_of(type(estimator))
         if kind is None:
@@ -71,8 +69,7 @@ class Fitted:
                 f"cannot save {owner}: model files have no form for it; register a kind for it in "
                 "oblique_cli/models/kinds/."
             )
-        bare = estimator.ungrouped() if hasattr(estimator, "ungrouped") else estimator
-        params = bare.get_params(deep=False)
+        params = estimator.get_params(deep=False)
         plain = plain_parameters(params, Scope(f"cannot save {owner}: parameter", Arrays(), reading=False))
         definition = KINDS[kind]
         made = {*vars(type(estimator)(**params)), CALLBACKS}

@@ -131,10 +131,8 @@ def test_without_a_split_of_few_terms_the_node_is_a_leaf():
         {"pruning": "cv", "pruning_folds": 3},
         {"pruning": "reduced_error"},
         {"polish": True},
-        {"refine": {"folds": 2, "n_penalties": 4}},
-        {"refine": {"penalty": 0.001}},
+        {"refine": "tao"},
         {"max_leaf_nodes": 5, "probabilities": "laplace"},
-        {"growth": {"max_terms": 2, "criterion": "gini"}, "max_terms": None},
     ],
     ids=repr,
 )

@@ -1,14 +1,9 @@
-"""The parameters of a tree, in groups: how it grows, how it is pruned, what its leaves say, how columns are read.
-
-`Growth`, `Leaves` and `Refinement` are values of a tree's `growth`, `leaves` and `refine` as well.
-"""
+"""The parameters of a tree, in groups: how it grows, how it is pruned, what its leaves say, how columns are read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-
-from sklearn.base import BaseEstimator
 
 from oblique_cli.estimators.monotonic import ALLOWED, meaning
 from oblique_cli.estimators.n_jobs import N_JOBS
@@ -23,7 +18,7 @@ NO_MODELS = "none"
 NO_REFINEMENT = REFINEMENTS[0]
 
 
-class Growth(Declared, BaseEstimator, kw_only=True):
+class Growth(Declared, kw_only=True):
     """What is split, and by which score."""
 
     criterion: str = parameter(
@@ -118,14 +113,13 @@ class Growth(Declared, BaseEstimator, kw_only=True):
     )
 
 
-class Pruning(RuleParameters, BaseEstimator, kw_only=True):
+class Pruning(RuleParameters, kw_only=True):
     """What becomes of a tree that is grown."""
 
-    pruning: str | PruningRule | Mapping[str, Any] = parameter(
+    pruning: str | PruningRule = parameter(
         default="none",
         allowed=Choice(PRUNINGS),
-        help="A name in `oblique_cli.tree.pruning.PRUNINGS`, a mapping of this ``name`` and parameters, or an "
-        "instance, whose parameters are then reachable as ``pruning__standard_errors`` and so on, also of a name. "
+        help="A name in `oblique_cli.tree.pruning.PRUNINGS`, or an instance with parameters of its own. "
         '"cost_complexity" and "reduced_error" choose on rows kept from growth: `pruning_rows` of `fit`, or a random '
         '`pruning_fraction`. "cv" chooses the complexity by `pruning_folds`-fold cross-validation of the training '
         'rows. "pessimistic", "ccp_alpha", "minimum_error" and "description_length" need no further rows. To the '
@@ -145,7 +139,7 @@ class Pruning(RuleParameters, BaseEstimator, kw_only=True):
     )
 
 
-class Leaves(Declared, BaseEstimator, kw_only=True):
+class Leaves(Declared, kw_only=True):
     """What the leaves of a finished tree say."""
 
     probabilities: str = parameter(
@@ -178,7 +172,7 @@ class Leaves(Declared, BaseEstimator, kw_only=True):
     )
 
 
-class Refinement(Declared, BaseEstimator, kw_only=True):
+class Refinement(Declared, kw_only=True):
     """How a tree is refined as a whole by tree alternating optimization (docs/pruning.md)."""
 
     penalty: float | None = parameter(
@@ -221,7 +215,7 @@ class Refinement(Declared, BaseEstimator, kw_only=True):
         return Settings(self.surrogate, self.max_sweeps, split_leaves=divides, threads=threads, max_terms=most_terms)
 
 
-class Columns(Declared, BaseEstimator, kw_only=True):
+class Columns(Declared, kw_only=True):
     """Which columns are qualitative, and what becomes of missing values."""
 
     qualitative: Any = parameter(
@@ -245,7 +239,7 @@ class Columns(Declared, BaseEstimator, kw_only=True):
     max_levels: int = parameter(default=1000, allowed=Integer(1), help="Most levels a qualitative column may have.")
 
 
-class Running(Declared, BaseEstimator, kw_only=True):
+class Running(Declared, kw_only=True):
     """By what, and by how many threads, a tree is grown, and what it draws."""
 
     engine: str = parameter(

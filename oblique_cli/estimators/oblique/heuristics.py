@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import new_class
 from typing import Any, ClassVar
@@ -32,12 +31,6 @@ class HeuristicTreeClassifier(ObliqueTreeClassifier):
     """What the classes of single heuristics share. `proposer` is made of the parameters, and cannot be set."""
 
     heuristic: ClassVar[type[Proposer]]
-    parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {
-        name: part for name, part in ObliqueTreeClassifier.parts.items() if name != "proposer"
-    }
-
-    def _flat_name(self, name: str) -> str:
-        return self.heuristic.limit_name or LIMIT if name == LIMIT else name
 
     @property  # type: ignore[misc]
     def proposer(self) -> Proposer:  # type: ignore[override]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -81,7 +81,6 @@ class RefinedTreeClassifier(
     """
 
     words: ClassVar[Mapping[str, Constraint]] = {"base": Choices(STARTS)}
-    parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}
     needs_pruning_rows: ClassVar[bool] = False
     starts: ClassVar[Starts] = STARTS
 
@@ -153,7 +152,7 @@ class RefinedTreeClassifier(
             else:
                 defaults = inspect.signature(type(base)).parameters
                 for name in OF_THE_RESULT:
-                    if (value := getattr(base.ungrouped(), name)) != defaults[name].default:
+                    if (value := getattr(base, name)) != defaults[name].default:
                         raise ConfigError(
                             f"{name}={value!r} of the base of {owner} has no effect: only its tree is "
                             f"refined; set {name} of {owner} instead."
@@ -173,7 +172,7 @@ class RefinedTreeClassifier(
             if isinstance(base, str) and base in RANDOM:
                 starts.append(_Start(None, depth=RANDOM[base]))
                 continue
-            estimator = classifier_of(base)(**self._of_named()) if isinstance(base, str) else clone(base).ungrouped()
+            estimator = classifier_of(base)(**self._of_named()) if isinstance(base, str) else clone(base)
             estimator.set_params(missing=self._gaps, refine="none")
             proposer = estimator._checked_proposer()
             if optional and self.levels_ and proposer.quantitative:

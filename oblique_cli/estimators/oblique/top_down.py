@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_consistent_length, check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -42,13 +43,12 @@ from oblique_cli.estimators.oblique.groups import (
     Refinement,
     Running,
 )
-from oblique_cli.estimators.parts import Grouped, refuse_unknown
 from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Choice, check
 from oblique_cli.ground.magnitudes import comparable, product, refuse_apart, refuse_wide
 from oblique_cli.ground.row_groups import Groups, checked_groups, parts_of, share_of
-from oblique_cli.parameters import Declared, parameter
+from oblique_cli.parameters import parameter
 from oblique_cli.tree.growing import best_first, grow_top_down
 from oblique_cli.tree.leaf_models import PENALTIES, best_penalty, fitted_models
 from oblique_cli.tree.monotone import Signs, within_order
@@ -85,17 +85,7 @@ RowNumbers = NDArray[np.intp]
 INNER_FOLDS = 5  # of the cross-validation that chooses a strength of `probabilities` or a penalty of `leaf_models`
 
 
-def _named_proposer(value: Any) -> Proposer | None:
-    """Return a new proposer for a registered name, else None."""
-    return PROPOSERS[value]() if isinstance(value, str) and value in PROPOSERS else None
-
-
-def _named_refinement(value: Any) -> Refinement | None:
-    """Return a new refinement for the name of one, else None."""
-    return Refinement() if isinstance(value, str) and value == REFINEMENTS[1] else None
-
-
-class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredictor, Grouped, kw_only=True):
+class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredictor, BaseEstimator, kw_only=True):
     """A classification tree whose splits are hyperplanes, grown top-down by a split heuristic.
 
     Attributes
@@ -129,81 +119,35 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
     tree's seed and the turns from the root, so that what a node draws does not depend on which other nodes are split.
     """
 
-    parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {"proposer": _named_proposer, "refine": _named_refinement}
-    groups: ClassVar[Mapping[str, type[Declared]]] = {"growth": Growth, "leaves": Leaves}
-
     proposer: str | Proposer = parameter(
         default="hhcart_a",
         kw_only=False,
         help='The heuristic: a registered name ("axis_parallel", "hhcart_a", "hhcart_d", "hhcrv", "gdt", "hhgdt", ...) '
-        "or an instance. Its parameters are ``proposer__tau`` and so on, with a name too: setting one makes an "
-        "instance of it. Of each heuristic there is a class with all parameters flat, such as `HHCARTClassifier`.",
+        "or an instance. Of each heuristic there is a class with all parameters flat, such as `HHCARTClassifier`.",
     )
-    refine: str | Refinement | Mapping[str, Any] = parameter(
+    refine: str = parameter(
         default="none",
         allowed=Choice(REFINEMENTS),
         help='"tao" refines the grown and pruned tree by tree alternating optimization, at the penalty that 5-fold '
-        "cross-validation of the training rows chooses; a `Refinement`, or a mapping of its parameters, says how "
-        "(docs/pruning.md).",
-    )
-    growth: Growth | Mapping[str, Any] | None = parameter(
-        default=None,
-        help="What is split and by which score, as one value: a `Growth`, or a mapping of some of its parameters, "
-        "which are those of the tree from `criterion` to `split_cost`. None leaves them to these flat names. "
-        "``growth__max_depth`` and so on reach one of them either way.",
-    )
-    leaves: Leaves | Mapping[str, Any] | None = parameter(
-        default=None,
-        help="What leaves say, as one value: a `Leaves`, or a mapping, for `probabilities` to `leaf_penalty`, as "
-        "`growth` is.",
+        "cross-validation of the training rows chooses (docs/pruning.md). `RefinedTreeClassifier` has its parameters.",
     )
 
-    def _ungrouped_parameters(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        plain, owner = super()._ungrouped_parameters(params), type(self).__name__
-        if isinstance(params.get("pruning"), Mapping):
-            settings = {key: value for key, value in params["pruning"].items() if key != "name"}
-            if "name" not in params["pruning"]:
-                raise ConfigError(
-                    f"pruning of {owner} needs a name, as in {{'name': 'cv'}}. Got {params['pruning']!r}."
-                )
-            rule = PRUNINGS[params["pruning"]["name"]]
-            taken = [*rule.parameters, *(["pruning_fraction"] if rule.rows == KEPT_ROWS else [])]
-            refuse_unknown(settings, taken, f"pruning {params['pruning']['name']!r} of {owner}")
-            flat = {key: value for key, value in settings.items() if key in Pruning.parameters}
-            self._refuse_twice("pruning", flat, params)
-            of_rule = {key: value for key, value in settings.items() if key not in flat}
-            if of_rule:  # they have no flat names
-                shared = {
-                    key: flat.pop(key, params[key]) for key in rule.parameters if key in RuleParameters.parameters
-                }
-                plain |= {key: self.parameters[key].default for key in shared}
-                plain["pruning"] = rule(**of_rule, **shared)
-            else:
-                plain["pruning"] = params["pruning"]["name"]
-            plain |= flat
-        if isinstance(params.get("refine"), Mapping):
-            refuse_unknown(params["refine"], Refinement.parameters, f"refine of {owner}")
-            plain["refine"] = Refinement(**params["refine"])
-        return plain
-
-    def _group_of(self, part: str, value: Any) -> Iterable[str]:
-        if part == "refine" and isinstance(value, Mapping):
-            return Refinement.parameters
-        if part != "pruning" or isinstance(value, PruningRule):
-            return super()._group_of(part, value)
-        name = value.get("name", "") if isinstance(value, Mapping) else value
-        return PRUNINGS[name].parameters if isinstance(name, str) and name in PRUNINGS else ()
-
-    def _refuse_plain(self, part: str, value: Any, parameter: str) -> None:
-        if part == "proposer" and isinstance(value, str):
-            PROPOSERS[value]  # UnknownName, with names that are close
-        super()._refuse_plain(part, value, parameter)
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of an object in a parameter as proposer__tau; ValueError for an unknown one."""
+        values = {**self.get_params(deep=False), **params}
+        for key in params:
+            part, inside, name = key.partition("__")
+            if inside and not hasattr(values.get(part), "set_params"):
+                owner = type(self).__name__
+                cure = f"set {name}" if name in values else f"set {part} to an object that has the parameter {name}"
+                raise ConfigError(f"{key} of {owner} cannot be set; {cure}.")
+        super().set_params(**params)
+        return self
 
     @property
     def needs_pruning_rows(self) -> bool:
         """Whether `fit` holds out rows to prune on."""
-        pruning: Any = self.ungrouped().pruning
-        rule = pruning if isinstance(pruning, PruningRule) else PRUNINGS.get(pruning)
+        rule = self.pruning if isinstance(self.pruning, PruningRule) else PRUNINGS.get(self.pruning)
         return rule is not None and rule.rows == KEPT_ROWS
 
     def fit(
@@ -223,10 +167,6 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         groups : (n,) values that are equal for rows that belong together, such as those of one patient: whatever
             divides the rows inside this fit keeps them together. None for independent rows
         """
-        plain = self.ungrouped()
-        if plain is not self:
-            plain.fit(X, y, sample_weight, pruning_rows, groups)
-            return self._learned_by(plain)
         proposer = self._checked_proposer()
         rows, labels = self._training_rows(X, y, proposer)
         self._refuse_levels(proposer)
@@ -281,8 +221,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         """A grown, pruned and refined tree, and its refinement. held_out : rows to prune on; seen : collects trees"""
         if self.refine == NO_REFINEMENT:
             return self._pruned(growing, held_out, proposer, draws, seen), None
-        how = self.refine if isinstance(self.refine, Refinement) else Refinement()
-        refinement = self._refined([_Start(self, proposer, held_out)], growing, draws, how)
+        refinement = self._refined([_Start(self, proposer, held_out)], growing, draws, Refinement())
         return refinement.tree, refinement
 
     def _signs(self) -> Signs | None:
@@ -405,7 +344,7 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
 
     def _rates(self, tree: Tree) -> Array:
         """What `max_misrate` limits, of every node."""
-        of_node = self.ungrouped().misrate_of == "node"
+        of_node = self.misrate_of == "node"
         return tree.misclassification_rates if of_node else tree.misclassification_rates_of_parents
 
     def _limits(self, values: ArrayLike) -> tuple[Array, NDArray[np.intp]]:
@@ -413,18 +352,14 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         limits = np.asarray(values, dtype=np.float64)
         if limits.ndim != 1 or len(limits) == 0 or not np.isfinite(limits).all():
             raise ConfigError(f"values of a path must be a list of numbers. Got {values!r}.")
-        plain = self.ungrouped()
-        if plain.refine != NO_REFINEMENT:
-            raise ConfigError(f"a path over max_misrate needs refine 'none'. Got {self.refine!r}.")
-        if plain.leaf_models != NO_MODELS:
-            raise ConfigError(f"a path over max_misrate needs leaf_models 'none'. Got {plain.leaf_models!r}.")
-        if plain.max_leaf_nodes is not None:
-            raise ConfigError(f"a path over max_misrate needs max_leaf_nodes None. Got {plain.max_leaf_nodes!r}.")
-        if not plain._rule().as_grown:
+        for name, value in (("refine", NO_REFINEMENT), ("leaf_models", NO_MODELS), ("max_leaf_nodes", None)):
+            if getattr(self, name) != value:
+                raise ConfigError(f"a path over max_misrate needs {name} {value!r}. Got {getattr(self, name)!r}.")
+        if not self._rule().as_grown:
             raise ConfigError(f"a path over max_misrate needs pruning 'none'. Got {self.pruning!r}.")
-        if limits.min() < plain.max_misrate:
+        if limits.min() < self.max_misrate:
             raise ConfigError(
-                f"the tree was grown with max_misrate {plain.max_misrate:g} and knows no smaller value. "
+                f"the tree was grown with max_misrate {self.max_misrate:g} and knows no smaller value. "
                 f"Got {limits.min():g}; fit with the smallest value of the path."
             )
         order = np.argsort(limits, kind="stable")
@@ -558,9 +493,6 @@ class ObliqueTreeClassifier(Growth, Pruning, Leaves, Columns, Running, TreePredi
         if isinstance(self.pruning, PruningRule):
             del params["pruning"]
             check(self.pruning.get_params(deep=False), self.pruning.constraints, type(self.pruning).__name__)
-        if isinstance(self.refine, Refinement):
-            del params["refine"]
-            check(self.refine.get_params(deep=False), self.refine.constraints, type(self.refine).__name__)
         check(params, self.constraints, owner)
         for name, plain in (("refine", NO_REFINEMENT), ("leaf_models", NO_MODELS)):
             if self.path and getattr(self, name) != plain:

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from oblique_cli import HHCARTClassifier, HHGDTClassifier, RefinedTreeClassifier, Refinement
+from oblique_cli import HHCARTClassifier, HHGDTClassifier, RefinedTreeClassifier
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.oblique.groups import Refinement
 from oblique_cli.tree.refining import Refined
 
 SHORT = {"n_penalties": 4, "folds": 2, "random_state": 0}

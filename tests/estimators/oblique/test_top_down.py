@@ -133,9 +133,9 @@ def test_weights_that_cannot_be_used_are_refused():
 # Parameters
 
 
-def test_every_parameter_but_the_proposer_the_seed_and_the_groups_has_a_constraint():
+def test_every_parameter_but_the_proposer_and_the_seed_has_a_constraint():
     model = ObliqueTreeClassifier()
-    free = {"proposer", "qualitative", "random_state", "growth", "leaves"}
+    free = {"proposer", "qualitative", "random_state"}
     assert set(model.get_params(deep=False)) - set(model.constraints) == free
     for parameter, constraint in model.constraints.items():
         assert constraint.holds(getattr(model, parameter)), parameter
