@@ -238,18 +238,6 @@ def test_equal_names_give_equal_bits_and_other_names_other_streams():
     assert len({first[2], *others}) > 1
 
 
-def test_the_order_of_the_rows_changes_no_bit():
-    data = real_set("bupa")
-    weights = np.random.default_rng(5).uniform(1.0, 2.0, data.n)
-    order = np.random.default_rng(6).permutation(data.n)
-    for family in ("oc1", "oc1_lc"):
-        for w in (None, weights):
-            a = climb(data.X, data.y, family, weights=w)
-            b = climb(data.X[order], data.y[order], family, weights=None if w is None else w[order])
-            np.testing.assert_array_equal(a[0], b[0])
-            assert a[1:] == b[1:]
-
-
 def test_nodes_of_at_most_twice_as_many_rows_as_features_keep_the_axis_parallel_split():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(9, 4))

@@ -163,6 +163,3 @@ def test_components_of_small_eigenvalues_can_be_left_out():
     assert split_of("quest", node_of(X, y)).gain > 0.3
     w, _ = proposed_plane("quest", node_of(X, y), eigenvalue_tolerance=0.1)
     assert cosine(w, np.ones(2)) == pytest.approx(1.0, abs=1e-3)
-
-
-# Degenerate nodes, parameters, weights

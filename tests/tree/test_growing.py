@@ -488,7 +488,6 @@ def option(**values):
         (option(max_depth=True), "^option 'max_depth' of family 'hhcart_a' must be a whole number. Got True$"),
         (option(shrinkage=None), "^option 'shrinkage' of family 'hhcart_a' must be .*Got None$"),
         (option(shrink=True), "^family 'hhcart_a' has no option 'shrink'; it takes "),
-        ({"options": {}}, "^family 'hhcart_a' needs the option 'criterion', one of 'gini', "),
         ({"family": "oc1_lc", "options": OC1_LC, "levels": LEVELS}, "^family .oc1_lc. takes quantitative features"),
     ],
 )

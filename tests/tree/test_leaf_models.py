@@ -157,7 +157,3 @@ def test_what_such_a_tree_cannot_do_is_one_sentence():
     model = make("hhgdt", leaf_models="logistic", leaf_penalty=1.0).fit(GLASS.X, GLASS.y)
     with pytest.raises(ConfigError, match=r"^a path over max_misrate needs leaf_models 'none'\. Got 'logistic'\.$"):
         model.predict_path(GLASS.X, [0.1])
-    with pytest.raises(ConfigError, match=r"^leaf_penalty of hhgdt must be a number in \(0, inf\), or 'cv'\. Got 0\.$"):
-        make("hhgdt", leaf_penalty=0)
-    with pytest.raises(ConfigError, match=r"^leaf_models of hhgdt must be one of 'none', 'logistic'\. Got 'linear'\.$"):
-        make("hhgdt", leaf_models="linear")

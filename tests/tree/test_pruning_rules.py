@@ -148,8 +148,6 @@ def keeps_nothing(self, limit=1):
 @pytest.mark.parametrize(
     ("broken", "fault"),
     [
-        (rule("max_depth"), "has a parameter 'max_depth', which is one of the tree; give it another name"),
-        (rule("min_leaf"), "has a parameter 'min_leaf', which is one of the tree; give it another name"),
         (rule(constraints={"limit": 5}), "has a parameter 'limit' without a Constraint that says what its value may"),
         (rule(constraints=["limit"]), "has constraints ['limit'], which must be a mapping of the names of its param"),
         (rule(default=-1), "has the default -1 for 'limit', which must be a whole number, at least 0"),

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from contracts import real_set
 
-from oblique_cli.errors import DataError
 from oblique_cli.estimators.algorithms import make
 from oblique_cli.estimators.forest.refined import TAOForestClassifier
 
@@ -30,9 +28,3 @@ def test_its_rows_are_those_that_other_forests_draw():
     for t in range(4):
         np.testing.assert_array_equal(refined.tree(t).counts[0], plain.tree(t).counts[0])
     assert refined.oob_score_ > 0.7
-
-
-def test_features_near_the_ends_of_the_number_line_are_refused_by_column():
-    X = np.random.default_rng(0).normal(size=(20, 2)) * [1.0, 1e160]
-    with pytest.raises(DataError, match=r"^column 1 of X holds numbers up to .*TAOForestClassifier takes columns"):
-        make("tao_forest").fit(X, np.arange(20) % 2)

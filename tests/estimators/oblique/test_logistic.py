@@ -60,6 +60,7 @@ def test_one_leaf_is_chosen_where_a_plane_is_enough():
         assert (model.predict(X) == theirs.predict(X)).mean() > 0.97
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["lmt", "logistic_tree"])
 def test_accuracy_is_that_of_the_literature_on_known_sets(name):
     for source, least in ((load_iris, 0.93), (load_wine, 0.94)):
@@ -90,14 +91,6 @@ def test_the_price_of_a_doubling_decides_on_the_number_of_leaves(bent):
         leaves.append(found.chosen.leaves)
     assert leaves == sorted(leaves, reverse=True)
     assert leaves[0] > leaves[-1] == model.n_leaves_ == 1
-
-
-def test_probabilities_add_up_and_the_largest_is_predicted(bent):
-    X, y = bent
-    model = LogisticModelTreeClassifier(**SHORT).fit(X, y)
-    shares = model.predict_proba(X)
-    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
-    assert (model.classes_[shares.argmax(axis=1)] == model.predict(X)).all()
 
 
 def test_a_weight_of_two_is_a_row_twice_in_the_models(bent):
