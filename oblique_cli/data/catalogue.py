@@ -155,7 +155,7 @@ def load(
             raise DataError(f"{known.where}: its rows are drawn one by one, so no column says which belong together")
         return _drawn(known)
     table = _checked_table(known, {part: _content(known, part, data_dir, offline) for part in known.files})
-    return from_table(
+    dataset = from_table(
         table,
         known.target,
         name=known.name,
@@ -164,10 +164,9 @@ def load(
         missing=spec.missing,
         encoding=spec.encoding,
         n_train=known.files["train"].rows if "train" in known.files else None,
-        paper_code=known.paper_code,
-        note=known.note,
         groups=groups,
     )
+    return replace(dataset, paper_code=known.paper_code, note=known.note)
 
 
 def _drawn(known: Entry) -> Dataset:

@@ -94,11 +94,9 @@ def from_table(
     missing: str = "error",
     encoding: str = "error",
     n_train: int | None = None,
-    paper_code: str = "",
-    note: str = "",
     groups: str = "",
 ) -> Dataset:
-    """Turn a table of text into a `Dataset`.
+    """Turn a table of text into a `Dataset` without `paper_code` and `note`.
 
     target        column of the class, or of the value to predict if `task` is "regression"
     qualitative   columns that hold levels whatever they look like; any other column that is not numeric is one too,
@@ -159,8 +157,6 @@ def from_table(
         qualitative=tuple(levels),
         levels=levels,
         split=split,
-        paper_code=paper_code,
-        note=note,
         groups=_groups(table, position[groups]) if groups else None,
         group_column=groups,
     )

@@ -5,6 +5,7 @@ Each is converted to a table of text first, so missing values, levels, labels an
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from oblique_cli.data.plugin_datasets import FURTHER, Handed, of_arrays
@@ -26,7 +27,7 @@ def load(spec: DatasetSpec, offline: bool = False, task: str = "", groups: str =
     from oblique_cli.data.dataset import from_table
 
     loaded = table_of(spec, offline, task)
-    return from_table(
+    dataset = from_table(
         loaded.table,
         loaded.target,
         name=spec.name,
@@ -34,9 +35,9 @@ def load(spec: DatasetSpec, offline: bool = False, task: str = "", groups: str =
         qualitative=tuple(dict.fromkeys((*loaded.qualitative, *spec.qualitative))),
         missing=spec.missing,
         encoding=spec.encoding,
-        note=loaded.note,
         groups=groups,
     )
+    return replace(dataset, note=loaded.note)
 
 
 def table_of(spec: DatasetSpec, offline: bool, task: str) -> Handed:

@@ -57,7 +57,7 @@ def regrown(
     ConfigError for a fold that is not there; DataError for data that are not those of the run; StoreError if the tree
     is not the one that was stored, by its leaves, nodes and depth
     """
-    experiment = Experiment.from_content(run.name, run.content, **run.presentation)
+    experiment = Experiment.from_content(run.name, run.content, run.presentation)
     policy = _selected(experiment.datasets, "name", dataset, f"run {run.name!r} has several data sets", "--dataset")
     spec = _selected(experiment.algorithms, "id", algorithm, f"run {run.name!r} has several algorithms", "--algorithm")
     if is_outside(spec.name):

@@ -63,6 +63,10 @@ READING = (
 )  # fmt: skip
 
 
+# Fields of an `Experiment` that decide no result.
+PRESENTED = ("title", "published", "metrics", "data_dir", "keep")
+
+
 @dataclass(frozen=True)
 class AlgorithmSpec:
     """One algorithm with its parameters; `grid` holds those that cross-validation chooses.
@@ -209,48 +213,32 @@ class Experiment:
         return plain if self.keep == "predictions" else {**plain, "keep": self.keep}
 
     @classmethod
-    def from_content(
-        cls,
-        name: str,
-        content: Mapping[str, Any],
-        title: str,
-        published: Iterable[str],
-        metrics: Iterable[str] = (),
-        fold_counts: Mapping[str, Iterable[int]] | None = None,
-        files: Mapping[str, str] | None = None,
-        reading: Mapping[str, Mapping[str, Any]] | None = None,
-        data_dir: str | None = None,
-        keep: str = "predictions",
-        limits: Mapping[str, Mapping[str, float]] | None = None,
-    ) -> Experiment:
-        """Return the experiment whose `content` and `presentation` these are; other keys of `content` are ignored."""
-        places, readings, bounds = files or {}, reading or {}, limits or {}
+    def from_content(cls, name: str, content: Mapping[str, Any], presentation: Mapping[str, Any]) -> Experiment:
+        """Return the experiment whose `content` and `presentation` these are; other keys of both are ignored."""
+        files, readings, limits = (presentation.get(key, {}) for key in ("files", "reading", "limits"))
 
-        def spec(kind: Any, plain: Mapping[str, Any]) -> Any:
-            return kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()})
+        def tuples(plain: Mapping[str, Any]) -> dict[str, Any]:
+            return {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items()}
 
+        names = [plain["name"] for plain in content["datasets"]]
         return cls(
             name=name,
             seed=content["seed"],
             datasets=tuple(
-                spec(DatasetSpec, {**plain, "csv": places.get(plain["name"]), **readings.get(plain["name"], {})})
-                for plain in content["datasets"]
+                DatasetSpec(**tuples({**plain, "csv": files.get(key), **readings.get(key, {})}))
+                for key, plain in zip(names, content["datasets"], strict=True)
             ),
             algorithms=tuple(
                 AlgorithmSpec(
                     **{**plain, "grid": {key: tuple(values) for key, values in plain["grid"].items()}},
-                    limits=bounds.get(plain["id"], {}),
+                    limits=limits.get(plain["id"], {}),
                 )
                 for plain in content["algorithms"]
             ),
             cv=CVSpec.from_plain(content["cv"]),
-            published=tuple(published),
-            title=title,
-            metrics=tuple(metrics),
-            fold_counts={name: tuple(counts) for name, counts in (fold_counts or {}).items()},
-            data_dir=data_dir,
-            keep=keep,
+            fold_counts=tuples(presentation.get("fold_counts", {})),
             code={digest: digest for digest in content.get("code", ())},  # where the files were is not stored
+            **tuples({key: presentation[key] for key in PRESENTED if key in presentation}),
         )
 
     def digest(self) -> str:

@@ -439,7 +439,7 @@ def test_only_what_a_run_has_to_compute_changes_its_keys():
     def keys(*names):
         plain = {"version": 1, "dataset": "iris", "algorithm": "gdt", **({"metrics": list(names)} if names else {})}
         asked = config.from_mapping(plain, where="test")
-        shown = Experiment.from_content("x", asked.content(), **asked.presentation())
+        shown = Experiment.from_content("x", asked.content(), asked.presentation())
         assert shown.metrics == names
         return jobs.content(asked, [real_set("iris")]).get("metrics"), jobs.expand(asked, [real_set("iris")])[0].key
 

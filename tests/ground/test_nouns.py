@@ -13,7 +13,8 @@ from oblique_cli.ground.nouns import Experiment
 def test_an_experiment_comes_back_from_its_content(name):
     experiment = config.load(name)
     content = {**experiment.content(), "data": {"bupa": "digest"}}
-    assert Experiment.from_content(name, content, "T", ["a:1"], experiment.metrics) == replace(
+    presentation = {"title": "T", "published": ["a:1"], "metrics": list(experiment.metrics)}
+    assert Experiment.from_content(name, content, presentation) == replace(
         experiment, name=name, title="T", published=("a:1",)
     )
 
@@ -23,5 +24,5 @@ def test_a_csv_comes_back_from_its_content_with_its_policies_but_not_its_place(t
     spec = {"csv": str(tmp_path / "my.csv"), "target": "class", "missing": "drop", "qualitative": ["a", "b"]}
     experiment = config.from_mapping({"version": 1, "dataset": spec, "algorithm": "gdt"}, "own")
     (dataset,) = experiment.datasets
-    again = Experiment.from_content("own", experiment.content(), "", ())
+    again = Experiment.from_content("own", experiment.content(), {})
     assert again == replace(experiment, datasets=(replace(dataset, csv=None),))

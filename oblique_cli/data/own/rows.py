@@ -8,7 +8,6 @@ import itertools
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from oblique_cli.data.own import declared, frames
 from oblique_cli.data.own.opened import Opened, header_of_names, one_line
 from oblique_cli.data.own.source import Source, charset_of
 from oblique_cli.data.own.text import (
@@ -37,6 +36,8 @@ def opened(source: Source, options: TextOptions = NO_OPTIONS, wanted: Sequence[s
     kind, where = source.kind, source.where
     if options.header == "none" and kind not in ("csv", "excel"):
         raise ConfigError(f"{where}: --header none is for text with a delimiter; this is {kind}.")
+    if kind != "csv":  # most tables are text, and read without these
+        from oblique_cli.data.own import declared, frames
     with contextlib.ExitStack() as stack:
         if kind in ("parquet", "feather"):
             yield stack.enter_context(frames.arrow(source))
@@ -76,6 +77,8 @@ def _text(lines: Iterator[str], layout: Layout, options: TextOptions, where: str
 
 def _sheet(source: Source, options: TextOptions) -> Opened:
     """Return the table of a sheet, with the same layout rules as a text."""
+    from oblique_cli.data.own import frames
+
     rows, notes = frames.sheet_rows(source)
     layout, lost = layout_of_rows(rows, options), Notes()
     for line, cells in rows:
@@ -100,7 +103,12 @@ def _named(
     if options.header != "none":
         written = [one_line(cell) for cell in first]
         top = list(itertools.islice(rows, 2)) if layout.delimiter == "\t" else []
-        if marks := declared.orange(written, top):
+        marks = None
+        if top or any("#" in cell for cell in written):
+            from oblique_cli.data.own import declared
+
+            marks = declared.orange(written, top)
+        if marks:
             top = top if marks.names != written else []
             written, kinds, target = marks.names, marks.kinds, marks.target
         elif not options.header and all(is_number(cell.replace(",", ".")) for cell in written if cell):

@@ -66,7 +66,7 @@ class Run:
     @property
     def experiment(self) -> Experiment:
         """The experiment that the run is of, as its latest session configured it."""
-        return Experiment.from_content(self.name, self.content, **self.presentation)
+        return Experiment.from_content(self.name, self.content, self.presentation)
 
 
 def repeats_of(content: Mapping[str, Any]) -> int | None:
