@@ -47,14 +47,8 @@ def test_every_bundled_set_is_what_the_catalogue_says(name):
     entry = catalogue.entry(name)
     assert catalogue.verify(name) == catalogue.Check(name, "ok")
     d = in_numbers(name)
-    assert (d.name, d.n, d.p, d.task, d.paper_code, d.note) == (
-        name,
-        entry.n,
-        entry.p,
-        entry.task,
-        entry.paper_code,
-        entry.note,
-    )
+    for field in ("name", "n", "p", "task", "paper_code", "note"):
+        assert getattr(d, field) == getattr(entry, field), field
     assert tuple(d.feature_names[j] for j in d.qualitative) == entry.categorical_columns
     assert len(d.qualitative) == entry.categorical
     assert sum(file.rows for file in entry.files.values()) == entry.n
@@ -71,18 +65,8 @@ def test_the_folder_holds_the_bundled_files_and_no_other():
 
 
 def test_sets_from_public_repositories_alone_are_not_bundled():
-    assert sorted(FETCHED) == [
-        "bank_marketing",
-        "banknote",
-        "climate_crashes",
-        "dermatology",
-        "kin8nm",
-        "page_blocks",
-        "seeds",
-        "stock",
-        "tecator",
-        "tecator_spectra",
-    ]
+    sets = "bank_marketing banknote climate_crashes dermatology kin8nm page_blocks seeds stock tecator tecator_spectra"
+    assert sorted(FETCHED) == sets.split()
 
 
 def test_every_entry_has_a_source_a_licence_and_a_line_in_sources_md():
@@ -109,13 +93,8 @@ def test_data_files_name_no_machine_and_no_package_host():
 
 
 def test_official_splits_become_one_set_with_row_ids():
-    for name, n_train, n_test in [
-        ("shuttle", 43500, 14500),
-        ("adult", 30162, 15060),
-        ("spect", 80, 187),
-        ("dna", 2000, 1186),
-        ("satimage", 4435, 2000),
-    ]:
+    sizes = {"shuttle": (43500, 14500), "adult": (30162, 15060), "spect": (80, 187), "dna": (2000, 1186)}
+    for name, (n_train, n_test) in {**sizes, "satimage": (4435, 2000)}.items():
         d = in_numbers(name)
         assert d.split is not None
         train, test = d.split
@@ -133,16 +112,9 @@ def test_bupa_is_classed_by_its_selector_and_says_so():
 
 
 def test_missing_and_qualitative_cells_of_our_own_sets_need_policies_too():
-    with pytest.raises(
-        DataError, match=r"data set 'hepatitis': column \d+ \('\w+'\) has \d+ missing value.*impute or drop"
-    ):
+    with pytest.raises(DataError, match=r"data set 'hepatitis': column \d+ \('\w+'\) has \d+ missing value"):
         load("hepatitis")
-    with pytest.raises(
-        DataError,
-        match=re.escape(
-            "data set 'adult': column 2 ('workclass') is qualitative; declare encoding: crimcoord, onehot or ordinal"
-        ),
-    ):
+    with pytest.raises(DataError, match=r"data set 'adult': column 2 \('workclass'\) is qualitative; declare encoding"):
         load("adult")
     assert load(DatasetSpec("hepatitis", missing="drop")).n == 80
     votes = load(DatasetSpec("house_votes", missing="drop", encoding="ordinal"))
@@ -185,9 +157,7 @@ def test_names_aliases_and_published_codes_lead_to_the_set(given, name):
 def test_unknown_and_ambiguous_names_are_told():
     with pytest.raises(UnknownName, match=r"^unknown data set 'bupaa'\. Did you mean 'bupa'\? \(oblique data list\)$"):
         catalogue.resolve("bupaa")
-    with pytest.raises(
-        UnknownName, match=r"^data set 'votes' may be house_votes or house_votes_complete; use one of these"
-    ):
+    with pytest.raises(UnknownName, match=r"^data set 'votes' may be house_votes or house_votes_complete"):
         catalogue.resolve("votes")
     with pytest.raises(UnknownName, match=r"^unknown data set ''\. \(oblique data list\)$"):
         catalogue.resolve("")
@@ -239,23 +209,13 @@ def test_the_error_of_a_damaged_bundled_file_names_both_checksums_and_the_remedy
 
 
 def test_an_entry_that_does_not_fit_its_file_is_found_out(monkeypatch, tmp_path, no_user_folders):
-    wrong = {
-        "n": (
-            {"n": 4, "classes": {"a": 1, "b": 3}}
-            | {"files": {"all": {"name": "marbles.csv", "rows": 4, "sha256": sha(MARBLES_CSV)}}},
-            "says 4 rows and 2 features",
-        ),
-        "p": ({"numeric": 3}, "catalogue says 3 rows and 3 features, the files have 3 and 2"),
-        "classes": (
-            {"classes": {"a": 2, "b": 1}},
-            "catalogue says classes {'a': 2, 'b': 1}, the files have {'a': 1, 'b': 2}",
-        ),
-        "target": (
-            {"task": "regression", "classes": {}},
-            "the last column of marbles.csv must be 'target', the target of regression",
-        ),
-    }
-    for change, message in wrong.values():
+    four = {"all": {"name": "marbles.csv", "rows": 4, "sha256": sha(MARBLES_CSV)}}
+    for change, message in (
+        ({"n": 4, "classes": {"a": 1, "b": 3}, "files": four}, "says 4 rows and 2 features"),
+        ({"numeric": 3}, "catalogue says 3 rows and 3 features, the files have 3 and 2"),
+        ({"classes": {"a": 2, "b": 1}}, "says classes {'a': 2, 'b': 1}, the files have {'a': 1, 'b': 2}"),
+        ({"task": "regression", "classes": {}}, "the last column of marbles.csv must be 'target'"),
+    ):
         use_catalogue(monkeypatch, tmp_path / "ours", {"marbles": toy_facts()["marbles"] | change})
         (tmp_path / "ours" / "marbles.csv").write_text(MARBLES_CSV)
         with pytest.raises(DataError, match=re.escape(message)):
@@ -326,9 +286,8 @@ def test_a_damaged_file_in_the_cache_is_moved_aside_and_one_of_the_user_is_not(t
 def test_a_gzipped_file_may_also_be_there_unpacked(monkeypatch, tmp_path, no_user_folders):
     facts = toy_facts()["quartz"]
     packed = gzip.compress(QUARTZ.encode(), mtime=0)
-    facts["files"] = {
-        "all": {"name": "quartz.csv.gz", "rows": 2, "sha256": sha(packed), "unpacked_sha256": sha(QUARTZ)}
-    }
+    facts["files"] = {"all": {"name": "quartz.csv.gz", "rows": 2, "sha256": sha(packed)}}
+    facts["files"]["all"]["unpacked_sha256"] = sha(QUARTZ)
     use_catalogue(monkeypatch, tmp_path / "ours", {"quartz": facts})
     digests = set()
     for name, content in [("quartz.csv", QUARTZ.encode()), ("quartz.csv.gz", packed)]:
@@ -375,8 +334,4 @@ def test_one_entry_is_read_without_the_others_and_is_the_same():
     alone = {name: catalogue.entry_alone(name) for name in catalogue.names()}
     assert all(entry in (None, catalogue.entries()[name]) for name, entry in alone.items())
     assert sum(entry is not None for entry in alone.values()) > 75  # aliases of few sets are words of other entries
-    assert (
-        catalogue.entry_alone("bupa")
-        and catalogue.entry_alone("bup") is None
-        and catalogue.entry_alone("bupa:") is None
-    )
+    assert [catalogue.entry_alone(name) is None for name in ("bupa", "bup", "bupa:")] == [False, True, True]

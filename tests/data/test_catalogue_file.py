@@ -109,13 +109,7 @@ def line_of(path, key: str) -> int:
         ("marbles", "files.all.name", "../../etc/x.csv", "name", "files.all.name @ must be the name"),
         ("marbles", "files.all.name", "marbles.xls", "name", "files.all.name @ must be the name of a"),
         ("marbles", "files.all.sha256", "abc", "sha256", "files.all.sha256 @ must be the 64 hexadeci"),
-        (
-            "marbles",
-            "files.all.unpacked_sha256",
-            "0" * 64,
-            "unpacked_sha256",
-            "files.all.unpacked_sha256 @ is for a file whose name ends in .gz.",
-        ),
+        ("marbles", "files.all.unpacked_sha256", "0" * 64, "unpacked_sha256", "files.all.unpacked_sha256 @ is for a"),
         ("pebbles", "recipe.delimiter", "tabs", "delimiter", "recipe.delimiter @ must be one charac"),
         ("pebbles", "recipe.sources.0.path", "/etc/x", "path", "recipe.sources.path @ must be a rela"),
         ("pebbles", "recipe.sources.0.path", "a/../../b", "path", "recipe.sources.path @ must be a"),
@@ -127,13 +121,7 @@ def line_of(path, key: str) -> int:
         ("marbles", "task", "regression", "classes", "classes @ has no place in a regression set."),
         ("marbles", "categorical", 1, "categorical", "categorical @ is 1, and categorical_columns n"),
         ("marbles", "availability", "generated", "files", "files @ has no place in a generated set"),
-        (
-            "marbles",
-            "files",
-            {"train": toy_facts()["marbles"]["files"]["all"]},
-            "files",
-            "files @ must be 'all' alone, or 'train' and 'test'.",
-        ),
+        ("marbles", "files", {"train": toy_facts()["marbles"]["files"]["all"]}, "files", "files @ must be 'all' alone"),
         ("marbles", "recipe", toy_facts()["pebbles"]["recipe"], "recipe", "recipe @ is for a fetched"),
         ("pebbles", "availability", "bundled", "recipe", "recipe @ is for a fetched set of one file"),
         ("pebbles", "recipe.columns", ["a", "class"], "recipe", "recipe @ must have columns for 2"),
@@ -222,11 +210,7 @@ GOOD = yaml.safe_dump({"marbles": toy_facts()["marbles"]}, sort_keys=False)
         (GOOD.encode() + b"x: {title: caf\xe9}\n", None, "the file is not UTF-8 text (byte 0xe9)."),
         (GOOD.encode("utf-16"), 1, "the file is not UTF-8 text (byte 0xff)."),
         (GOOD + "x: \x00\n", None, "character 0x00 is not allowed in YAML."),
-        (
-            "#" * (1 << 19),
-            0,
-            "the file is larger than 256 kB, the most that is read; set OBLIQUE_MAX_CONFIG_BYTES to read more.",
-        ),
+        ("#" * (1 << 19), 0, "the file is larger than 256 kB, the most that is read; set OBLIQUE_MAX_CONFIG_BYTES"),
     ],
 )
 def test_what_is_no_catalogue_stops_every_set_with_one_sentence(text, line, says, toys, monkeypatch):
@@ -259,11 +243,7 @@ def test_a_catalogue_that_is_not_there_is_named(toys, monkeypatch):
         (GOOD.replace("marbles:", "No Good:", 1), "no_good", "name of data set 'No Good' must be a short name of a-z"),
         (GOOD.replace("marbles:", "agate:", 1) + "  n: 3\n", "agate", "duplicate key 'n' (first at line "),
         (GOOD.replace("marbles:", "agate:", 1) + "  <<: {}\n", "agate", "merge key '<<' is not allowed"),
-        (
-            GOOD.replace("marbles:", "agate:", 1).replace("    a: 1", "    1: 1"),
-            "agate",
-            "a key must be a text. Got 1; put it in quotes if it is meant.",
-        ),
+        (GOOD.replace("marbles:", "agate:", 1).replace("    a: 1", "    1: 1"), "agate", "a key must be a text. Got 1"),
     ],
 )
 def test_a_fault_in_the_yaml_of_an_entry_is_that_entrys(text, name, says, toys, monkeypatch):

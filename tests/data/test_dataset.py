@@ -50,72 +50,24 @@ def test_a_regression_target_is_float64_and_has_no_classes():
 
 
 def test_words_become_level_codes_once_an_encoding_is_declared():
-    text = "size,color,class\n1,red,a\n2,blue,b\n3,red,a\n"
     for encoding in ("onehot", "ordinal"):
-        d = read(text, encoding=encoding)
+        d = read(COLORS, encoding=encoding)
         assert d.X.tolist() == [[1, 1], [2, 0], [3, 1]]
         assert (d.qualitative, d.levels) == ((1,), {1: ("blue", "red")})
-    with pytest.raises(
-        DataError,
-        match=re.escape(
-            "my.csv: column 2 ('color') is not numeric (first such value 'red' at line 2); "
-            "declare encoding: crimcoord, onehot or ordinal"
-        ),
-    ):
-        read(text)
-
-
-def test_the_first_word_of_a_column_is_named_with_its_line():
-    with pytest.raises(DataError, match=re.escape("column 1 ('a') is not numeric (first such value 'red' at line 5)")):
-        read("a,class\n1,x\n2,y\n\nred,x\nblue,y\n")
-
-
-@pytest.mark.parametrize("cell", ["1_000", "٣", "0x10", "1,5", "five", "1 2"])
-def test_what_only_looks_like_a_number_is_a_word(cell):
-    with pytest.raises(DataError, match=re.escape(f"is not numeric (first such value {cell!r} at line 3)")):
-        read(f'a,class\n1,x\n"{cell}",y\n')
 
 
 def test_codes_declared_qualitative_are_levels_although_they_look_numeric():
-    text = "zip,a,class\n10,1,x\n9,2,y\n10,3,y\n"
-    d = read(text, qualitative=["zip"], encoding="onehot")
+    d = read(ZIPS, qualitative=["zip"], encoding="onehot")
     assert d.levels == {0: ("9", "10")} and d.X[:, 0].tolist() == [1, 0, 1]
-    with pytest.raises(
-        DataError, match=re.escape("column 1 ('zip') is qualitative; declare encoding: crimcoord, onehot or ordinal")
-    ):
-        read(text, qualitative=["zip"])
-
-
-@pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-Infinity", "1e400", "?", "NA", "null"])
-def test_a_stray_non_number_among_numbers_is_refused_under_every_encoding(cell):
-    for encoding in ("error", "onehot"):
-        with pytest.raises(
-            DataError,
-            match=re.escape(
-                f"my.csv: column 1 ('a') holds {cell!r} at line 3, not a finite number; leave the cell empty if "
-                "the value is missing"
-            ),
-        ):
-            read(f"a,class\n1,x\n{cell},y\n2,y\n", encoding=encoding)
 
 
 def test_a_question_mark_among_words_is_a_level():
     assert read("a,class\nred,x\n?,y\n", encoding="onehot").levels == {0: ("?", "red")}
 
 
+COLORS = "size,color,class\n1,red,a\n2,blue,b\n3,red,a\n"
+ZIPS = "zip,a,class\n10,1,x\n9,2,y\n10,3,y\n"
 GAPS = "age,sgpt,color,class\n1,2,red,x\n2,,blue,y\n3,,,x\n4,5,red,y\n"
-
-
-def test_missing_cells_need_a_policy():
-    with pytest.raises(
-        DataError, match=re.escape("my.csv: column 2 ('sgpt') has 1 missing value; set missing: impute or drop")
-    ):
-        read("age,sgpt,class\n1,2,x\n2,,y\n")
-    with pytest.raises(
-        DataError,
-        match=re.escape("column 2 ('sgpt') has 2 missing values (2 columns have some); set missing: impute or drop"),
-    ):
-        read(GAPS, encoding="onehot")
 
 
 def test_drop_keeps_whole_rows_and_only_their_levels_and_classes():
@@ -129,14 +81,6 @@ def test_impute_keeps_gaps_as_nan_in_numbers_and_codes():
     assert np.array_equal(d.X, [[1, 2, 1], [2, math.nan, 0], [3, math.nan, math.nan], [4, 5, 1]], equal_nan=True)
 
 
-def test_a_missing_label_is_an_error_under_every_policy():
-    for missing in ("error", "drop", "impute"):
-        with pytest.raises(DataError, match=r"my.csv: the target 'class' is missing at line 3"):
-            read("a,class\n1,x\n2,\n3,y\n", missing=missing)
-        with pytest.raises(DataError, match=r"my.csv: the target 'class' is 'nan' at line 3"):
-            read("a,class\n1,x\n2,nan\n3,y\n", missing=missing)
-
-
 @pytest.mark.parametrize(
     ("text", "how", "message"),
     [
@@ -145,36 +89,39 @@ def test_a_missing_label_is_an_error_under_every_policy():
         (
             "color,class\n1,x\n",
             {"qualitative": ["colr"]},
-            "there is no column 'colr' to use as qualitative column. Did you mean 'color'?",
+            "there is no column 'colr' to use as qualitative column. Did",
         ),
-        (
-            "a,class\n1,x\n2,y\n",
-            {"qualitative": ["class"]},
-            "'class' is the target, it cannot be listed under qualitative",
-        ),
+        ("a,class\n1,x\n2,y\n", {"qualitative": ["class"]}, "'class' is the target, it cannot be listed under qual"),
         ("class\nx\ny\n", {}, "'class' is the only column, at least one feature is needed"),
-        (
-            "a,class\n1,x\n2,x\n",
-            {},
-            "the target 'class' has only one class, 'x', in 2 rows; at least two are needed",
-        ),
-        (
-            "a,class\n1,x\n,y\n3,x\n",
-            {"missing": "drop"},
-            "the target 'class' has only one class, 'x', in 2 rows; at least two are needed",
-        ),
+        ("a,class\n1,x\n2,x\n", {}, "the target 'class' has only one class, 'x', in 2 rows"),
+        ("a,class\n1,x\n,y\n3,x\n", {"missing": "drop"}, "the target 'class' has only one class, 'x', in 2 rows"),
         ("a,b,class\n1,,x\n2,,y\n", {"missing": "impute"}, "column 2 ('b') is empty in every row; remove it"),
-        (
-            "a,b,class\n1,,x\n,2,y\n",
-            {"missing": "drop"},
-            "every row has a missing value, so drop would leave none; set missing: impute",
-        ),
+        ("a,b,class\n1,,x\n,2,y\n", {"missing": "drop"}, "every row has a missing value, so drop would leave none"),
+        (COLORS, {}, "column 2 ('color') is not numeric (first such value 'red' at line 2); declare encoding: "),
+        ("a,class\n1,x\n2,y\n\nred,x\nblue,y\n", {}, "column 1 ('a') is not numeric (first such value 'red' at line 5"),
+        *[
+            (f'a,class\n1,x\n"{cell}",y\n', {}, f"column 1 ('a') is not numeric (first such value {cell!r} at line 3)")
+            for cell in ("1_000", "\u0663", "0x10", "1,5", "five", "1 2")
+        ],
+        (ZIPS, {"qualitative": ["zip"]}, "column 1 ('zip') is qualitative; declare encoding: "),
+        *[
+            (f"a,class\n1,x\n{cell},y\n2,y\n", {"encoding": encoding}, f"column 1 ('a') holds {cell!r} at line 3, not")
+            for cell in ("nan", "NaN", "inf", "-Infinity", "1e400", "?", "NA", "null")
+            for encoding in ("error", "onehot")
+        ],
+        ("age,sgpt,class\n1,2,x\n2,,y\n", {}, "column 2 ('sgpt') has 1 missing value; set missing: impute or drop"),
+        (GAPS, {"encoding": "onehot"}, "column 2 ('sgpt') has 2 missing values (2 columns have some); set missing: "),
+        *[
+            (f"a,class\n1,x\n2,{label}\n3,y\n", {"missing": missing}, f"the target 'class' is {what} at line 3")
+            for label, what in (("", "missing"), ("nan", "'nan'"))
+            for missing in ("error", "drop", "impute")
+        ],
     ],
 )
 def test_each_misfit_gets_one_sentence(text, how, message):
     with pytest.raises(DataError) as caught:
         read(text, **how)
-    assert str(caught.value) == f"my.csv: {message}"
+    assert str(caught.value).startswith(f"my.csv: {message}") and "\n" not in str(caught.value)
 
 
 def test_digest_depends_on_content_and_on_nothing_else():
@@ -217,14 +164,9 @@ def test_a_csv_file_is_loaded_like_any_name(tmp_path):
 def test_a_csv_file_needs_a_target_and_known_policies(tmp_path):
     with pytest.raises(ConfigError, match=r"data set 'mine' is a CSV file: set target to the name of its class column"):
         load(DatasetSpec("mine", csv="my.csv"))
-    with pytest.raises(
-        ConfigError, match=r"missing of data set 'mine' must be one of 'error', 'drop', 'impute', 'keep'. Got 'mean'."
-    ):
+    with pytest.raises(ConfigError, match=r"missing of data set 'mine' must be one of 'error', .* Got 'mean'"):
         load(DatasetSpec("mine", csv="my.csv", target="a", missing="mean"))
-    with pytest.raises(
-        ConfigError,
-        match=r"encoding of data set 'bupa' must be one of 'error', 'onehot', 'ordinal', 'crimcoord'. Got 'x'.",
-    ):
+    with pytest.raises(ConfigError, match=r"encoding of data set 'bupa' must be one of 'error', .* Got 'x'"):
         load(DatasetSpec("bupa", encoding="x"))
     with pytest.raises(DataError, match=r"none\.csv: the file does not exist"):
         load(DatasetSpec("mine", csv=str(tmp_path / "none.csv"), target="a"))
@@ -243,22 +185,8 @@ def test_every_float64_is_read_back_exactly(rows):
 def test_two_thousand_mutilated_files_give_arrays_or_one_sentence():
     rng = random.Random(20260101)
     base = b"age,sgpt,color,class\n1,2.5,red,x\n2,,blue,y\n3,1e3,red,x\n4,5,green,y\n"
-    scraps = [
-        b",",
-        b";",
-        b"\n",
-        b"\r\n",
-        b'"',
-        b"\0",
-        b"\xff",
-        b"nan",
-        b"inf",
-        b"1e400",
-        b"\xef\xbb\xbf",
-        b"x" * 50,
-        b"",
-        b"\t",
-    ]
+    scraps = [b",", b";", b"\n", b"\r\n", b'"', b"\0", b"\xff", b"nan", b"inf", b"1e400", b"\xef\xbb\xbf"]
+    scraps += [b"x" * 50, b"", b"\t"]
     outcomes = {"arrays": 0, "sentence": 0}
     for _ in range(2000):
         content = bytearray(base)

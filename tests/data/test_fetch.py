@@ -92,9 +92,7 @@ def test_the_next_place_is_tried_when_the_first_has_nothing_or_a_page_of_words(t
 )
 def test_what_is_not_the_catalogues_file_is_refused_and_kept_aside(toys, site, no_user_folders, body, reason):
     site.content = {"/static/pebbles.zip": body}
-    with pytest.raises(
-        DataError, match=re.escape(f"{site.url}/static/pebbles.zip is not the file that the catalogue knows: {reason}")
-    ):
+    with pytest.raises(DataError, match=re.escape(f"zip is not the file that the catalogue knows: {reason}")):
         load("pebbles")
     assert (no_user_folders / "pebbles.csv.part.bad").read_bytes() == body
     assert not (no_user_folders / "pebbles.csv").exists()
@@ -258,9 +256,7 @@ def test_a_set_that_was_never_in_the_archive_says_what_to_do(toys, site, no_user
 def test_servers_that_fail_stall_or_are_not_there(toys, site, tmp_path, monkeypatch):
     entry = catalogue.entry("pebbles")
     site.status = 503
-    with pytest.raises(
-        DataError, match=r"could not be fetched \(HTTP 503 Service Unavailable\); run `oblique data fetch pebb"
-    ):
+    with pytest.raises(DataError, match=r"\(HTTP 503 Service Unavailable\); run `oblique data fetch pebbles`"):
         fetch(entry, tmp_path)
     site.status = 200
     site.stop_after, site.hold = 1000, threading.Event()
@@ -270,9 +266,7 @@ def test_servers_that_fail_stall_or_are_not_there(toys, site, tmp_path, monkeypa
     with pytest.raises(DataError, match=r"could not be fetched \(Connection refused\)"):
         fetch(entry, tmp_path, base_url="http://127.0.0.1:9")
     for address in ("file:///etc", "ftp://example.org", "example.org", "http:"):
-        with pytest.raises(
-            ConfigError, match=re.escape(f"OBLIQUE_UCI_URL must be a http or https address. Got {address!r}.")
-        ):
+        with pytest.raises(ConfigError, match=f"OBLIQUE_UCI_URL must be a http or https address. Got {address!r}"):
             fetch(entry, tmp_path, base_url=address)
     for address in ("http://[x", "http://a b", "http://é"):
         with pytest.raises(DataError, match="could not be fetched"):
@@ -314,14 +308,8 @@ def test_members_are_found_by_name_and_nothing_is_unpacked(toys, site, tmp_path)
 
 
 def test_every_recipe_names_the_columns_of_its_set():
-    assert {name for name in FETCHED if catalogue.entry(name).recipe} == {
-        "banknote",
-        "climate_crashes",
-        "seeds",
-        "bank_marketing",
-        "page_blocks",
-        "dermatology",
-    }
+    sets = {"banknote", "climate_crashes", "seeds", "bank_marketing", "page_blocks", "dermatology"}
+    assert {name for name in FETCHED if catalogue.entry(name).recipe} == sets
     for name in FETCHED:
         entry = catalogue.entry(name)
         if entry.recipe:

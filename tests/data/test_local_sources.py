@@ -76,10 +76,7 @@ def test_a_set_is_fetched_once_and_read_as_its_file_declares(server, no_user_fol
     record = json.loads((no_user_folders / "openml" / "31.json").read_text())
     assert record["sha256"] == hashlib.sha256(ARFF.encode()).hexdigest()
     assert remark(spec()) == f"OpenML 31, credits version 2, sha256 {record['sha256'][:12]}..."
-    assert sorted(path.name for path in (no_user_folders / "openml").glob("*.*") if path.name[0] != ".") == [
-        "31.arff",
-        "31.json",
-    ]
+    assert sorted(path.name for path in (no_user_folders / "openml").glob("[!.]*.*")) == ["31.arff", "31.json"]
 
 
 def test_offline_is_one_sentence_and_what_was_fetched_works(server, no_user_folders):
@@ -116,9 +113,7 @@ def test_a_set_that_changed_since_is_not_taken_in_silence(server):
     load(spec())
     openml.path_of(31).unlink()
     described(server, ARFF.replace("24", "25"))
-    with pytest.raises(
-        DataError, match=r"OpenML sends another file than it did before \(sha256 \w{8}\.\.\. instead of"
-    ):
+    with pytest.raises(DataError, match=r"OpenML sends another file than it did before \(sha256 \w{8}\.\.\. inst"):
         load(spec())
 
 
@@ -166,9 +161,7 @@ def test_another_target_and_none(server):
     assert load(spec(target="id"), task="classification").classes == ("1", "2", "3", "4")
     described(server, default_target_attribute=None)
     openml.path_of(31).with_suffix(".json").unlink()
-    with pytest.raises(
-        DataError, match="OpenML 31 names no single column to predict; set target to one of its columns: id, "
-    ):
+    with pytest.raises(DataError, match=r"OpenML 31 names no single column to predict; set target to one .*: id, "):
         load(spec())
     with pytest.raises(DataError, match="OpenML 31 has no column 'colour'; set target to one"):
         load(spec(target="colour"))
@@ -202,7 +195,5 @@ def test_a_plugin_hands_over_arrays_or_a_table(monkeypatch):
 
 
 def test_arrays_of_other_shapes_are_refused():
-    with pytest.raises(
-        DataError, match=r"X must be of shape \(n, p\) and y of shape \(n,\)\. Got \(2, 1\) and 3 labels"
-    ):
+    with pytest.raises(DataError, match=r"X must be of shape \(n, p\) .* Got \(2, 1\) and 3 labels"):
         of_arrays("mine", [[1], [2]], ["a", "b", "a"])

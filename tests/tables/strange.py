@@ -102,46 +102,19 @@ def _range(text: str, x: float, rng: Draw) -> tuple[str, float]:
     return f"{low}{(' - ', '-', '–')[rng.integers(3)]}{high}", (low + high) / 2
 
 
-def _clock(text: str, x: float, rng: Draw) -> tuple[str, float]:
-    minutes = int(rng.integers(0, 1440))
-    return f"{minutes // 60}:{minutes % 60:02d}", minutes
+def counted(low: int, high: int, form: Callable[[int], str], unit: int = 1) -> Write:
+    """Whole numbers from low to below high, as `form` writes them; a cell stands for so many units."""
 
+    def write(text: str, x: float, rng: Draw) -> tuple[str, float]:
+        count = int(rng.integers(low, high))
+        return form(count), count / unit
 
-def _hour_letter(text: str, x: float, rng: Draw) -> tuple[str, float]:
-    minutes = int(rng.integers(0, 1440))
-    return f"{minutes // 60}h{minutes % 60:02d}", minutes
+    return write
 
 
 def _with_error(text: str, x: float, rng: Draw) -> tuple[str, float]:
     sign = (" ± ", "±", " +/- ")[rng.integers(3)]
     return f"{text}{sign}{int(rng.integers(1, 9))}", x
-
-
-def _seconds(text: str, x: float, rng: Draw) -> tuple[str, float]:
-    seconds = int(rng.integers(0, 86400))
-    return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}", seconds / 60
-
-
-def _race(text: str, x: float, rng: Draw) -> tuple[str, float]:
-    seconds = int(rng.integers(1500, 9000))
-    rest = f"{seconds // 60 % 60:02d}:{seconds % 60:02d}"
-    return (f"{seconds // 3600}:{rest}" if seconds >= 3600 else rest), seconds / 60
-
-
-def _noon(text: str, x: float, rng: Draw) -> tuple[str, float]:
-    minutes = int(rng.integers(0, 1440))
-    hours = minutes // 60
-    return f"{hours % 12 or 12}:{minutes % 60:02d} {'AM' if hours < 12 else 'PM'}", minutes
-
-
-def _hours(text: str, x: float, rng: Draw) -> tuple[str, float]:
-    minutes = int(rng.integers(61, 600))
-    return f"{minutes // 60}h {minutes % 60}m", minutes
-
-
-def _feet(text: str, x: float, rng: Draw) -> tuple[str, float]:
-    inches = int(rng.integers(55, 82))
-    return f"{inches // 12}'{inches % 12}\"", inches
 
 
 def _day(form: Callable[[datetime.date], str], first: bool = False) -> Write:
@@ -227,15 +200,22 @@ FAULTS: dict[str, Fault] = {
     "footnote": Fault(around(behind="[1]")),
     "about": Fault(around("~")),
     "range": Fault(_range, BIG),
-    "clock": Fault(_clock, every=True),
-    "hour with a letter": Fault(_hour_letter, every=True),
+    "clock": Fault(counted(0, 1440, lambda m: f"{m // 60}:{m % 60:02d}"), every=True),
+    "hour with a letter": Fault(counted(0, 1440, lambda m: f"{m // 60}h{m % 60:02d}"), every=True),
     "with its error": Fault(_with_error, every=True),
     "error in part": Fault(_with_error),
-    "clock with seconds": Fault(_seconds, every=True),
-    "race": Fault(_race, every=True),
-    "noon": Fault(_noon, every=True),
-    "hours and minutes": Fault(_hours, every=True),
-    "feet": Fault(_feet, every=True),
+    "clock with seconds": Fault(
+        counted(0, 86400, lambda s: f"{s // 3600:02d}:{s // 60 % 60:02d}:{s % 60:02d}", 60), every=True
+    ),
+    "race": Fault(
+        counted(1500, 9000, lambda s: f"{s // 3600}:" * (s >= 3600) + f"{s // 60 % 60:02d}:{s % 60:02d}", 60),
+        every=True,
+    ),
+    "noon": Fault(
+        counted(0, 1440, lambda m: f"{m // 60 % 12 or 12}:{m % 60:02d} {'AM' if m < 720 else 'PM'}"), every=True
+    ),
+    "hours and minutes": Fault(counted(61, 600, lambda m: f"{m // 60}h {m % 60}m"), every=True),
+    "feet": Fault(counted(55, 82, lambda i: f"{i // 12}'{i % 12}\""), every=True),
     "padded code": Fault(_code(5), whole(100, 120), every=True, kind="levels"),
     "padded beside plain": Fault(_padded_beside_plain, whole(1, 4), every=True, kind="levels"),
     "two digits of a year": Fault(_day(lambda d: f"{d.month}/{d.day}/{d:%y}"), every=True, kind="date"),

@@ -186,7 +186,10 @@ def _json(lines: Sequence[Line], comma: bool, kinds: Mapping[str, str], form: st
     if form == "columns":
         return json.dumps(dict(zip(header, zip(*rows, strict=True), strict=True))).encode()
     records = [dict(zip(header, row, strict=True)) for row in rows]
-    return "\n".join(map(json.dumps, records)).encode() if form == "lines" else json.dumps(records).encode()
+    if form == "lines":  # a gap has no key
+        present = [{name: x for name, x in record.items() if x is not None} for record in records]
+        return "\n".join(map(json.dumps, present)).encode()
+    return json.dumps(records).encode()
 
 
 def _sqlite(lines: Sequence[Line], comma: bool, kinds: Mapping[str, str]) -> bytes:

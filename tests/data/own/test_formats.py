@@ -11,6 +11,7 @@ from contextlib import closing
 
 import numpy as np
 import pytest
+from tables.strange_files import DECLARED, SHEETS, TEXTS, TYPED
 
 from oblique_cli.data.own.front import Reading, chunks, read_own
 from oblique_cli.data.own.rows import opened
@@ -35,59 +36,8 @@ def frame():
     return made
 
 
-def lines(sign: str, empty: str = "", quote: str = "") -> list[str]:
-    return [
-        sign.join([empty if i == GAP else str(x), str(c), f"{quote}{color}{quote}", label])
-        for i, (x, c, color, label) in enumerate(ROWS)
-    ]
-
-
-def arff() -> bytes:
-    head = "@relation t\n@attribute size real\n@attribute count integer\n@attribute color {red,green,blue}\n"
-    return "\n".join([head + "@attribute kind {a,b}", "@data", *lines(",", "?", "'")]).encode()
-
-
-def sparse_arff() -> bytes:
-    rows = []
-    for i, (x, c, color, label) in enumerate(ROWS):
-        cells = [
-            f"0 {'?' if i == GAP else x}" * bool(x or i == GAP),
-            f"1 {c}" * bool(c),
-            f"2 {color}" * (color != "red"),
-        ]
-        rows.append("{" + ", ".join(cell for cell in [*cells, f"3 {label}" * (label != "a")] if cell) + "}")
-    return b"\n".join([arff().partition(b"@data")[0] + b"@data", *map(str.encode, rows)])
-
-
-def keel() -> bytes:
-    head = "@relation t\n@attribute size real [-10.0, 10.0]\n@attribute count integer[0,6]\n"
-    head += "@attribute color{red, green, blue}\n"
-    head += "@attribute kind {a, b}\n@inputs size, count, color\n@outputs kind"
-    return "\n".join([head, "@data", *lines(", ", "<null>")]).encode()
-
-
-def orange() -> bytes:
-    return "\n".join(["\t".join(NAMES), "c\tc\tred green blue\td", "\t\t\tclass", *lines("\t", "?")]).encode()
-
-
-def orange_in_a_line() -> bytes:
-    return "\n".join(["C#size\tC#count\tD#color\tcD#kind", *lines("\t", "?")]).encode()
-
-
-def json_records() -> bytes:
-    return frame().to_json(orient="records").encode()
-
-
-def json_lines() -> bytes:
-    records = json.loads(json_records())
-    for record in records:
-        record.update({key: value for key, value in record.items() if value is not None})
-    del records[GAP]["size"]
-    return "\n".join(map(json.dumps, records)).encode()
-
-
-def json_columns() -> bytes:
-    return frame().to_json(orient="columns").encode()
+KINDS = {"size": "number", "count": "number", "color": "levels", "kind": "levels"}
+LINES = [NAMES, *(["" if i == GAP else str(x), str(c), color, label] for i, (x, c, color, label) in enumerate(ROWS))]
 
 
 def json_lists() -> bytes:
@@ -98,15 +48,9 @@ def json_split() -> bytes:
     return frame().to_json(orient="split", index=False).encode()
 
 
-def excel() -> bytes:
-    pytest.importorskip("openpyxl")
-    out = io.BytesIO()
-    frame().to_excel(out, index=False)
-    return out.getvalue()
-
-
 def excel_with_a_title() -> bytes:
-    openpyxl = pytest.importorskip("openpyxl")
+    import openpyxl
+
     book = openpyxl.Workbook()
     book.create_sheet("data")
     sheet = book["data"]
@@ -119,16 +63,6 @@ def excel_with_a_title() -> bytes:
     return out.getvalue()
 
 
-def sqlite() -> bytes:
-    with closing(sqlite3.connect(":memory:")) as base:
-        base.execute('CREATE TABLE t (size REAL, "count" INTEGER, color TEXT, kind TEXT)')
-        base.executemany(
-            "INSERT INTO t VALUES (?,?,?,?)", [(None if i == GAP else r[0], *r[1:]) for i, r in enumerate(ROWS)]
-        )
-        base.commit()
-        return base.serialize()
-
-
 def stata() -> bytes:
     out = io.BytesIO()
     frame().assign(color=lambda t: t["color"].astype("category")).to_stata(out, write_index=False)
@@ -136,48 +70,47 @@ def stata() -> bytes:
 
 
 def spss(tmp_path) -> bytes:
-    pyreadstat = pytest.importorskip("pyreadstat")
+    import pyreadstat
+
     codes = {"red": 1.0, "green": 2.0, "blue": 3.0}
     made = frame().assign(color=lambda t: t["color"].map(codes))
     pyreadstat.write_sav(made, tmp_path / "t.sav", variable_value_labels={"color": {v: k for k, v in codes.items()}})
     return (tmp_path / "t.sav").read_bytes()
 
 
-def feather() -> bytes:
-    pytest.importorskip("pyarrow")
-    out = io.BytesIO()
-    frame().to_feather(out)
-    return out.getvalue()
+def written(form: str):
+    """A maker of LINES in a form of strange_files."""
+    return lambda: {**TEXTS, **SHEETS, **DECLARED, **TYPED}[form](LINES, False, KINDS)
 
 
-def parquet() -> bytes:
-    pytest.importorskip("pyarrow")
-    out = io.BytesIO()
-    frame().to_parquet(out)
-    return out.getvalue()
-
-
-MADE = {
-    "arff": (arff, sparse_arff, keel),
-    "csv": (orange, orange_in_a_line),
-    "json": (json_records, json_lines, json_columns, json_lists, json_split),
-    "excel": (excel, excel_with_a_title),
-    "sqlite": (sqlite,),
-    "stata": (stata,),
-    "spss": (spss,),
-    "feather": (feather,),
-    "parquet": (parquet,),
+# Name -> format, and what makes the table.
+MAKERS = {
+    **{form: ("arff", written(form)) for form in ("ARFF", "sparse ARFF", "KEEL")},
+    **{form: ("csv", written(form)) for form in ("Orange", "Orange in one line")},
+    **{form: ("json", written(form)) for form in ("JSON", "JSON lines", "JSON columns")},
+    "JSON lists": ("json", json_lists),
+    "JSON split": ("json", json_split),
+    "Excel": ("excel", written("Excel")),
+    "Excel with a title": ("excel", excel_with_a_title),
+    "SQLite": ("sqlite", written("SQLite")),
+    "Stata with labels": ("stata", stata),
+    "SPSS with labels": ("spss", spss),
+    **{form: (form, written(form)) for form in ("feather", "parquet")},
 }
-MAKERS = [(kind, maker) for kind, makers in MADE.items() for maker in makers]
+NEEDED = {"excel": "openpyxl", "spss": "pyreadstat", "feather": "pyarrow", "parquet": "pyarrow"}
 
 
-def content_of(maker, tmp_path) -> bytes:
-    return maker(tmp_path) if maker is spss else maker()
+def made(name: str, tmp_path) -> tuple[str, bytes]:
+    """The format of a table, and its bytes."""
+    kind, maker = MAKERS[name]
+    if kind in NEEDED:
+        pytest.importorskip(NEEDED[kind])
+    return kind, maker(tmp_path) if maker is spss else maker()
 
 
-@pytest.mark.parametrize(("kind", "maker"), MAKERS, ids=[maker.__name__ for _, maker in MAKERS])
-def test_one_table_in_every_format(kind, maker, tmp_path):
-    content = content_of(maker, tmp_path)
+@pytest.mark.parametrize("name", MAKERS)
+def test_one_table_in_every_format(name, tmp_path):
+    kind, content = made(name, tmp_path)
     dataset, columns, notes = read_own(Source("t", content=content), Reading("kind", **USUAL), "t")
     assert columns.format == kind and dataset.feature_names == ("size", "count", "color")
     expected = np.array([[np.nan if i == GAP else x, c] for i, (x, c, _, _) in enumerate(ROWS)])
@@ -187,12 +120,12 @@ def test_one_table_in_every_format(kind, maker, tmp_path):
     assert [dataset.classes[code] for code in dataset.y] == CLASS
     (chunk,) = chunks(Source("t", content=content), columns)
     assert np.array_equal(chunk.X, dataset.X, equal_nan=True) and np.array_equal(chunk.y, dataset.y)
-    assert "'Total, 99'" in " ".join(notes) or maker is not excel_with_a_title
+    assert "'Total, 99'" in " ".join(notes) or name != "Excel with a title"
 
 
-@pytest.mark.parametrize(("kind", "maker"), MAKERS, ids=[maker.__name__ for _, maker in MAKERS])
-def test_a_cut_file_is_one_sentence(kind, maker, tmp_path):
-    content = content_of(maker, tmp_path)
+@pytest.mark.parametrize("name", MAKERS)
+def test_a_cut_file_is_one_sentence(name, tmp_path):
+    _, content = made(name, tmp_path)
     for size in (len(content) // 2, len(content) - 3):
         try:
             read_own(Source("t", content=content[:size]), Reading("kind", **USUAL), "t")
@@ -217,7 +150,11 @@ def test_libsvm_has_zeros_at_other_places():
 
 
 def test_keel_names_features_and_the_target():
-    with opened(Source("t", content=keel().replace(b"size, count, color\n", b"size, color\n"))) as table:
+    content = written("KEEL")()
+    for old, new in ((b"size, count, color\n", b"size, color\n"), (b"count real [", b"count integer[")):
+        assert old in content
+        content = content.replace(old, new)
+    with opened(Source("t", content=content)) as table:
         assert table.target == "kind" and table.kinds["count"] == "ignored"
 
 

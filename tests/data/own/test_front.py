@@ -139,12 +139,7 @@ def test_an_ambiguous_column_follows_the_columns_that_need_one_reading():
     ("cells", "delimiter", "values", "unit"),
     [
         (['"$1,234.50"', "$7", "-$2.25", '"$ 1,000"', "0"], ",", [1234.5, 7, -2.25, 1000, 0], "$"),
-        (
-            ["12 \u20ac", "1.234,50 \u20ac", "-3 \u20ac", "0,5 \u20ac", "7 \u20ac"],
-            ";",
-            [12, 1234.5, -3, 0.5, 7],
-            "\u20ac",
-        ),
+        ([f"{x} \u20ac" for x in ("12", "1.234,50", "-3", "0,5", "7")], ";", [12, 1234.5, -3, 0.5, 7], "\u20ac"),
         (["12%", "12.5 %", "+3%", "100%", "0"], ",", [12, 12.5, 3, 100, 0], "%"),
         (["USD 12", "USD 1000", "USD 1.5", "3 USD", "USD -4"], ",", [12, 1000, 1.5, 3, -4], "USD"),
     ],
@@ -212,9 +207,7 @@ def test_what_python_takes_for_a_number_and_nobody_else_is_none(cell):
 def test_one_bad_cell_names_row_and_value_and_suggests_mending_it():
     cells = [str(number) for number in NUMBERS]
     cells[15] = "abc"
-    with pytest.raises(
-        DataError, match=r"column 1 \('x'\) holds numbers, but 'abc' in row 16 \(line 17\): mend the cell"
-    ):
+    with pytest.raises(DataError, match=r"column 1 \('x'\) holds numbers, but 'abc' in row 16 \(line 17\)"):
         read(table(("x", cells), ("y", CLASSES)))
     assert read(table(("x", cells), ("y", CLASSES)), qualitative=("x",))[0].levels[0]
     assert math.isnan(read(table(("x", cells), ("y", CLASSES)), marks=("abc",))[0].X[15, 0])
@@ -639,12 +632,9 @@ def test_what_cannot_be_read_is_one_sentence(content, message):
 
 def test_paths_that_are_no_files_say_so(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    for path, reason in (
-        (tmp_path / "none.csv", "does not exist"),
-        (tmp_path / "pipe", "is not a regular file; pipe it"),
-    ):
+    for name, reason in (("none.csv", "does not exist"), ("pipe", "is not a regular file; pipe it")):
         with pytest.raises(DataError, match=reason):
-            source_of(path)
+            source_of(tmp_path / name)
 
 
 # ---- other rows ------------------------------------------------------------------------------------------------------
@@ -662,9 +652,7 @@ def test_columns_of_other_rows_are_found_by_name_and_unknown_levels_are_said():
 
 def test_other_rows_that_do_not_fit_are_one_sentence():
     columns = read(TEXT)[1]
-    with pytest.raises(
-        DataError, match=r"there is no column 'café', which is one of the features\. Did you mean 'cafe'"
-    ):
+    with pytest.raises(DataError, match=r"there is no column 'café', .* Did you mean 'cafe'"):
         next(chunks(source("x,cafe\n1,hiver\n"), columns))
     with pytest.raises(DataError, match="column 'x' holds 'abc' at line 3, not a number"):
         next(chunks(source("x,café\n1,hiver\nabc,hiver\n"), columns))
@@ -722,9 +710,7 @@ def test_a_table_without_a_header_is_told_and_read_where_it_is_said():
     assert part.X.tolist() == [[1.5, 2.5]] and part.y is None, "rows to predict need no target"
     named = read("1.5,2.5,y\n" + text, header="first")[0]
     assert named.feature_names == ("1.5", "2.5") and read("1.5,2.5,y\n" + text)[0].digest == named.digest
-    assert "header" not in read(text, header="first", target="a")[1].to_plain(), (
-        "models of tables with names are as before"
-    )
+    assert "header" not in read(text, header="first", target="a")[1].to_plain(), "as in older models"
     with pytest.raises(ConfigError, match="--header none is for text with a delimiter; this is arff"):
         read("@relation r\n@attribute x real\n@data\n1\n", header="none")
 
