@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 from oblique_cli.errors import ConfigError, cut
@@ -47,13 +47,9 @@ def write(source: Source) -> str:
     """Return the statement: all columns of the table, the leaf (of one tree), the prediction and its share."""
     procedure = source.procedure
     _refuse(procedure)
-    table = source.name or "data"
-    names = [cell.name for cell in procedure.cells]
-    leaf, prediction, share = (_new(word, [*names, procedure.target]) for word in ("leaf", "prediction", "share"))
-    limits, inside, low, high = (
-        limits_of(source),
-        *(_new(w, [*names, procedure.target]) for w in ("set", "low", "high")),
-    )
+    table, limits = source.name or "data", limits_of(source)
+    taken = [*(cell.name for cell in procedure.cells), procedure.target]
+    names = {word: identifier(_new(word, taken)) for word in ("leaf", "prediction", "share", "set", "low", "high")}
     lines = [f"-- {line}".rstrip() for line in heading(procedure, coded=False)]
     lines += [
         "--",
@@ -61,63 +57,58 @@ def write(source: Source) -> str:
         f"-- The rows are those of the table {quoted(table)}.",
     ]
     if procedure.is_forest:
-        inner = _voted(procedure, 2)
-        refusal = f"CASE {_refusal(procedure)} ELSE\n" if procedure.needed else ""
-        body = [*lines, "SELECT *,"]
-        if procedure.is_regression:
-            value_column = f"{_prefix(procedure)}p0"
-            chosen = {prediction: value_column}
-            if limits:
-                below, above = limits.rows[-1]
-                chosen |= {low: f"{value_column} - {number(below)}", high: f"{value_column} + {number(above)}"}
-        else:
-            chosen = dict(zip((prediction, share), _of_shares(procedure), strict=True))
-        if limits and not procedure.is_regression:
-            o = _prefix(procedure)
-            chosen[inside] = _set(procedure, limits, [f"{o}p{k}" for k in range(len(procedure.classes))], "")
-        for name, value in chosen.items():
-            expression = f"{refusal}  {_subquery(value, inner)}" + ("\n  END" if refusal else "")
-            body.append(f"  {expression} AS {identifier(name)}" + ("," if name != [*chosen][-1] else ""))
-        return "\n".join([*body, f"FROM {identifier(table)};"]) + "\n"
-    marked = _subquery(f"{_prefix(procedure)}leaf0", _placed(procedure, 1))
-    if procedure.needed:
-        marked = f"CASE {_refusal(procedure)} ELSE\n  {marked}\n  END"
-    body = [*lines, f"WITH marked AS (SELECT *,\n  {marked} AS {identifier(leaf)}\nFROM {identifier(table)})"]
-    at = f"CASE {identifier(leaf)}"
-    tree = procedure.tree
-    if procedure.is_regression:
-        words = _Words(procedure)
-        values = [(node, words.number_of(tree.leaf(node))) for node in tree.leaf_nodes]
-        columns = [f"{_by_leaf(at, values)} AS {identifier(prediction)}"]
-        for name, side, sign in ((low, 0, -1.0), (high, 1, 1.0)):
-            if limits is None:
-                break
-            ends = [(node, _moved(value, sign * limits.at(tree.number(node))[side])) for node, value in values]
-            columns.append(f"{_by_leaf(at, ends)} AS {identifier(name)}")
-        body += ["SELECT *,\n" + ",\n".join(columns), "FROM marked;"]
-        return "\n".join(body) + "\n"
-    if procedure.has_scores:
-        inner = _scored(procedure, identifier(leaf), 2)
-        label, probability = (_subquery(chosen, inner) for chosen in _of_scores(procedure, identifier(leaf)))
-        body += [f"SELECT *,\n  {label} AS {identifier(prediction)},", f"  {probability} AS {identifier(share)}"]
-        if limits:
-            members = _subquery(_set(procedure, limits, _scored_shares(procedure), identifier(leaf)), inner)
-            body[-1] += f",\n  {members} AS {identifier(inside)}"
-        return "\n".join([*body, "FROM marked;"]) + "\n"
-    numbered = [(tree.number(node), tree.leaf(node)) for node in tree.leaf_nodes]
-    labels = [(node, text(procedure.classes[tree_leaf.label])) for node, tree_leaf in numbered]
-    shares = [(node, number(tree_leaf.shares[tree_leaf.label])) for node, tree_leaf in numbered]
-    body += [
-        f"SELECT *,\n{_by_leaf(at, labels)} AS {identifier(prediction)},",
-        f"{_by_leaf(at, shares)} AS {identifier(share)}",
-        "FROM marked;",
-    ]
+        inner, origin = _voted(procedure, 2), identifier(table)
+        chosen = _of_forest(procedure, limits)
+        columns = {word: _or_null(procedure, _subquery(value, inner)) for word, value in chosen.items()}
+    else:
+        marked = _or_null(procedure, _subquery(f"{_prefix(procedure)}leaf0", _placed(procedure, 1)))
+        lines.append(f"WITH marked AS (SELECT *,\n  {marked} AS {names['leaf']}\nFROM {identifier(table)})")
+        columns, origin = _of_tree(source, limits, names["leaf"]), "marked"
+    listed = ",\n".join(f"  {value} AS {names[word]}" for word, value in columns.items())
+    return "\n".join([*lines, "SELECT *,", listed, f"FROM {origin};"]) + "\n"
+
+
+def _of_forest(procedure: Procedure, limits: Limits | None) -> dict[str, str]:
+    """The columns of the result, of the shares p0, p1, ... or the number p0."""
+    places = [f"{_prefix(procedure)}p{k}" for k in range(len(procedure.classes) or 1)]
+    if not procedure.is_regression:
+        columns = dict(zip(("prediction", "share"), _of_shares(procedure), strict=True))
+        return columns | ({"set": _set(procedure, limits, places, "")} if limits else {})
+    columns = {"prediction": places[0]}
     if limits:
-        texts = [
-            (node, text(BETWEEN.join(limits.labels(source, tree_leaf.shares, node)))) for node, tree_leaf in numbered
-        ]
-        body[-2] += f",\n{_by_leaf(at, texts)} AS {identifier(inside)}"
-    return "\n".join(body) + "\n"
+        below, above = limits.rows[-1]
+        columns |= {"low": f"{places[0]} - {number(below)}", "high": f"{places[0]} + {number(above)}"}
+    return columns
+
+
+def _of_tree(source: Source, limits: Limits | None, leaf: str) -> dict[str, str]:
+    """The columns of the result by the leaf of a row."""
+    procedure, tree = source.procedure, source.procedure.tree
+    numbered = [(tree.number(node), tree.leaf(node)) for node in tree.leaf_nodes]
+
+    def by_leaf(values: Iterable[str]) -> str:
+        return _by_leaf(f"CASE {leaf}", [(node, value) for (node, _), value in zip(numbered, values, strict=True)])
+
+    if procedure.is_regression:
+        values = [_Words(procedure).number_of(tree_leaf) for _, tree_leaf in numbered]
+        columns = {"prediction": by_leaf(values)}
+        for word, side, sign in (("low", 0, -1.0), ("high", 1, 1.0)) if limits else ():
+            ends = (sign * limits.at(node)[side] for node, _ in numbered) if limits else ()
+            columns[word] = by_leaf(map(_moved, values, ends))
+        return columns
+    if procedure.has_scores:
+        inner = _scored(procedure, leaf, 2)
+        columns = dict(zip(("prediction", "share"), _of_scores(procedure, leaf), strict=True))
+        columns |= {"set": _set(procedure, limits, _scored_shares(procedure), leaf)} if limits else {}
+        return {word: _subquery(value, inner) for word, value in columns.items()}
+    columns = {
+        "prediction": by_leaf(text(procedure.classes[tree_leaf.label]) for _, tree_leaf in numbered),
+        "share": by_leaf(number(tree_leaf.shares[tree_leaf.label]) for _, tree_leaf in numbered),
+    }
+    if limits:
+        members = (limits.labels(source, tree_leaf.shares, node) for node, tree_leaf in numbered)
+        columns["set"] = by_leaf(text(BETWEEN.join(labels)) for labels in members)
+    return columns
 
 
 def identifier(name: str) -> str:
@@ -411,7 +402,7 @@ def _modeled(procedure: Procedure, inner: str, depth: int) -> str:
     for t, tree in enumerate(procedure.trees):
         leaves = [(node, tree.leaf(node)) for node in tree.leaf_nodes]
         equations = [(node, words.equation(leaf.terms, leaf.intercept)) for node, leaf in leaves]
-        models.append((_by_leaf(f"CASE {places[t]}", equations).lstrip(), f"{o}m{t}"))
+        models.append((_by_leaf(f"CASE {places[t]}", equations), f"{o}m{t}"))
     return _layer([*zip(places, places, strict=True), *models], inner, "modeled", depth)
 
 
@@ -454,7 +445,7 @@ def _paths(tree: Steps, names: Mapping[int, str]) -> dict[int, list[str]]:
 
 
 def _by_leaf(at: str, values: Sequence[tuple[int, str]]) -> str:
-    return f"  {at}\n" + "\n".join(f"    WHEN {node} THEN {value}" for node, value in values) + "\n  END"
+    return f"{at}\n" + "\n".join(f"    WHEN {node} THEN {value}" for node, value in values) + "\n  END"
 
 
 def _cell(procedure: Procedure, j: int) -> str:
@@ -527,7 +518,9 @@ class _Words:
         return folded([*self.sum_of([terms]), f"{sign} {number(abs(intercept))}"], "      ")
 
 
-def _refusal(procedure: Procedure) -> str:
-    """The beginning of a CASE that gives NULL to rows without a prediction."""
+def _or_null(procedure: Procedure, value: str) -> str:
+    """A value, NULL for rows without a prediction."""
+    if not procedure.needed:
+        return value
     tests = " OR ".join(f"{identifier(procedure.cells[j].name)} IS NULL" for j in procedure.needed)
-    return f"WHEN {tests} THEN NULL"
+    return f"CASE WHEN {tests} THEN NULL ELSE\n  {value}\n  END"
