@@ -113,8 +113,9 @@ def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int =
     cv = experiment.cv
     scheme = schemes.SCHEMES[cv.scheme]
     if not (scheme.tests_every_row_once and scheme.redraws):
+        alike = ", by a tree of other rows each time" if scheme.tests_every_row_once else ""
         raise ConfigError(
-            f"bias-variance: scheme {cv.scheme} does not test every row once a repetition{_alike(scheme)}: use "
+            f"bias-variance: scheme {cv.scheme} does not test every row once a repetition{alike}: use "
             f"{schemes.named(lambda other: other.tests_every_row_once and other.redraws)}."
         )
     if cv.repeats < 2:
@@ -140,10 +141,6 @@ def decompose(experiment: Experiment, datasets: Sequence[Dataset], n_jobs: int =
     work = (joblib.delayed(_decompose)(experiment, case, seeds) for case in cases)
     lines = joblib.Parallel(n_jobs=n_jobs, prefer="threads")(work)
     return Decompositions(experiment.title or experiment.name, cv.repeats, tuple(lines))
-
-
-def _alike(scheme: schemes.Scheme) -> str:
-    return ", by a tree of other rows each time" if scheme.tests_every_row_once else ""
 
 
 def _decompose(experiment: Experiment, case: Case, seeds: dict[tuple[str, int, int], int]) -> Decomposition:

@@ -465,48 +465,59 @@ class RunSummary:
         return EXIT_FAILED_FOLDS if self.failures else EXIT_OK
 
 
+@dataclass(frozen=True)
+class RunOptions:
+    """The options of `run`.
+
+    n_jobs     processors to use, "auto" for all
+    fresh      delete the run's results first
+    adopt      take over folds that another run in the store has done: equal keys and environments are equal results
+    data_dir, offline   where data sets come from, see `catalogue.load`
+    strict_environment  ConfigError if folds are stored that another environment has made: other versions, another
+               processor. Without it, the table says so
+    scheduler  address of a Dask scheduler, whose workers are used in place of n_jobs processors
+    """
+
+    n_jobs: int | str = "auto"
+    fresh: bool = False
+    adopt: bool = False
+    data_dir: str | None = None
+    offline: bool = False
+    strict_environment: bool = False
+    scheduler: str | None = None
+
+
 def run(
     experiment: Experiment,
     store: Store,
     *,
-    n_jobs: int | str = "auto",
-    fresh: bool = False,
-    adopt: bool = False,
     progress: Progress | None = None,
-    data_dir: str | None = None,
-    offline: bool = False,
     argv: Sequence[str] = (),
     shard: Shard | None = None,
     only: Callable[[Job], bool] | None = None,
-    strict_environment: bool = False,
-    scheduler: str | None = None,
+    **options: Any,
 ) -> RunSummary:
     """Run or resume `experiment`: every fold without a good row in `store`, failed ones included.
 
-    n_jobs     processors to use, "auto" for all
-    fresh      delete the run's results first
-    adopt      take over folds that another run in `store` has done: equal keys and environments are equal results
-    data_dir, offline   where data sets come from, see `catalogue.load`
     shard      run the folds of one part only
     only       run those folds only that it holds for
-    strict_environment  ConfigError if folds are stored that another environment has made: other versions, another
-               processor. Without it, the table says so
-    scheduler  address of a Dask scheduler, whose workers are used in place of n_jobs processors
+    options    fields of `RunOptions`
 
     The first Ctrl-C or SIGTERM starts no more jobs, lets those in hand finish and stores them; the second leaves at
     once. Either way the summary names the signal, and the same call goes on from there. StoreError if another process
     starts the run over meanwhile.
     """
     started = time.perf_counter()
-    workers = count_workers(n_jobs)
+    how = RunOptions(**options)
+    workers = count_workers(how.n_jobs)
     progress = progress or Progress(quiet=True)
-    datasets = load_datasets(experiment, data_dir, offline)
+    datasets = load_datasets(experiment, how.data_dir, how.offline)
     jobs = jobs_of.expand(experiment, datasets)
     content = jobs_of.content(experiment, datasets)
     fold_counts = _fold_counts(experiment, datasets)
     libraries = known.packages_of(spec.name for spec in experiment.algorithms)
     here = environments.environment(_used(experiment), libraries)
-    if strict_environment and not fresh:
+    if how.strict_environment and not how.fresh:
         _refuse_other_environments(store, experiment.name, here)
     store.begin(
         experiment.name,
@@ -516,19 +527,19 @@ def run(
         environment=here,
         presentation=experiment.presentation()
         | ({"fold_counts": fold_counts} if fold_counts else {})
-        | ({"data_dir": str(Path(data_dir).resolve())} if data_dir else {}),
+        | ({"data_dir": str(Path(how.data_dir).resolve())} if how.data_dir else {}),
         workers=workers,
-        fresh=fresh,
+        fresh=how.fresh,
     )
     try:
-        _prepare(experiment, store, datasets, jobs, adopt, progress)
+        _prepare(experiment, store, datasets, jobs, how.adopt, progress)
         if shard is not None:
             jobs = shard.of(jobs)
         missing = store.pending(experiment.name, jobs)
         resumed = len(jobs) - len(missing)
         pending = missing if only is None else [job for job in missing if only(job)]
         _say(experiment.name, store, progress)
-        with Signals(progress) as signals, _connected(scheduler) as cluster:
+        with Signals(progress) as signals, _connected(how.scheduler) as cluster:
             done, failures = _run_pending(
                 experiment, store, datasets, pending, len(jobs), resumed, workers, signals, cluster, progress
             )
@@ -562,7 +573,8 @@ def _prepare(
     store.displace(experiment.name, jobs)
     store.add_labels({d.digest: pack_labels(Labels(d.classes, d.y)) for d in datasets})
     if adopt:
-        store.adopt(experiment.name, [job.key for job in jobs], _tuning_keys(experiment, datasets))
+        tunings = [jobs_of.shared_tuning(experiment, data, spec) for data in datasets for spec in experiment.algorithms]
+        store.adopt(experiment.name, [job.key for job in jobs], [tuning.key for tuning in tunings])
 
 
 def _run_pending(
@@ -706,12 +718,6 @@ def _fold_counts(experiment: Experiment, datasets: Sequence[Dataset]) -> dict[st
         for name, places in places_of.items()
         if places != usual
     }
-
-
-def _tuning_keys(experiment: Experiment, datasets: Sequence[Dataset]) -> list[str]:
-    return [
-        jobs_of.shared_tuning(experiment, dataset, spec).key for dataset in datasets for spec in experiment.algorithms
-    ]
 
 
 def load_datasets(experiment: Experiment, data_dir: str | None, offline: bool) -> list[Dataset]:

@@ -123,8 +123,7 @@ class Store:
                 known = self._run(run)
                 token = known[0] if known else secrets.token_hex(16)
                 if known is None:
-                    values = [run, token, now]
-                    self._db.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (*values, seal("runs", *values)))
+                    self._insert("runs", run, token, now)
                 maker = self._add_environment(environments.deciding(environment or {}))
                 session = self._add_session(
                     [
@@ -140,6 +139,11 @@ class Store:
                     ]
                 )
             self._held[run] = _Held(token, session, maker, repeats_of(content))
+
+    def _insert(self, table: str, *values: Any) -> None:
+        """Store a record with its digest."""
+        marks = ", ".join("?" * (len(values) + 1))
+        self._db.execute(f"INSERT INTO {table} VALUES ({marks})", (*values, seal(table, *values)))
 
     def _add_session(self, values: Sequence[Any], ended: str = "") -> int:
         marks = ", ".join("?" * (len(values) + 1))
@@ -306,8 +310,7 @@ class Store:
     def _put_predictions(self, run: str, key: str, packed: bytes) -> None:
         self._db.execute("DELETE FROM predictions WHERE run = ? AND key = ?", (run, key))
         if packed:
-            values = (run, key, packed)
-            self._db.execute("INSERT INTO predictions VALUES (?, ?, ?, ?)", (*values, seal("predictions", *values)))
+            self._insert("predictions", run, key, packed)
 
     def rows(self, run: str) -> list[Row]:
         """Return the rows of `run` by data set, algorithm, repetition and fold, whatever order they finished in.
@@ -420,13 +423,13 @@ class Store:
                 for key in keys:
                     for record in self._db.execute(query, (key, held.environment, run)).fetchall():
                         if is_intact(kind.table, record):
-                            self._copy(kind, record[0], run, record[1:-1])
+                            has_predictions = kind is ROWS and record[-2]
+                            packed = self._packed(record[0], key) if has_predictions else b""
+                            self._copy(kind, run, kind.record(record[1:-1]), packed)
                             break
 
-    def _copy(self, kind: Kind, source: str, run: str, values: Sequence[Any]) -> bool:
+    def _copy(self, kind: Kind, run: str, record: Record, packed: bytes) -> bool:
         """Give `run` a record of another run, with its predictions; return whether it was stored."""
-        record = kind.record(values)
-        packed = self._packed(source, record.key) if kind is ROWS and values[-1] else b""
         predictions = seal("predictions", run, record.key, packed) if packed else ""
         stored = self._put(kind, run, record, record.environment, predictions)
         if stored and packed:
@@ -470,10 +473,8 @@ class Store:
             if at_place[1] == "ok" and (at_place[0] == record.key or record.status != "ok"):
                 return False
             self._drop(run, kind.table, at_place[0])
-        values = kind.values(record, environment, predictions)
-        marks = ", ".join("?" * (len(values) + 2))
         # A key has one place, so a conflict of keys alone is damage, and whatever is stored first stays.
-        self._db.execute(f"INSERT INTO {kind.table} VALUES ({marks})", (run, *values, seal(kind.table, run, *values)))
+        self._insert(kind.table, run, *kind.values(record, environment, predictions))
         # Not the cursor's own count: Python 3.11 does not know an INSERT in a Turkish locale, whose small I is another.
         return bool(self._db.execute("SELECT changes()").fetchone()[0] == 1)
 
@@ -589,8 +590,7 @@ class Store:
                     if item.table == "runs":
                         self._db.execute("DELETE FROM runs WHERE name = ?", (run,))
                         if self._sessions(run):  # else the name itself is what was damaged
-                            values = [run, secrets.token_hex(16), timestamp()]
-                            self._db.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (*values, seal("runs", *values)))
+                            self._insert("runs", run, secrets.token_hex(16), timestamp())
                     elif item.table == "sessions":
                         for table, column in (("sessions", "id"), ("leases", "session")):
                             self._db.execute(f"DELETE FROM {table} WHERE {column} = CAST(? AS INTEGER)", (item.key,))
@@ -704,8 +704,7 @@ class Store:
             if mine:
                 refuse_other_data(run, self.path, mine[-1]["content"], source.path, latest["content"])
             else:
-                values = [run, secrets.token_hex(16), latest["started"]]
-                self._db.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", (*values, seal("runs", *values)))
+                self._insert("runs", run, secrets.token_hex(16), latest["started"])
             grown = larger(mine[-1]["content"], latest["content"]) if mine else latest["content"]
             total = max(latest["total"], mine[-1]["total"] if mine else 0)
             for facts in theirs.environments.values():
@@ -717,10 +716,7 @@ class Store:
                 for values, packed in records:
                     record = kind.record(values)
                     self._refuse_other_answers(kind, run, record, source.path)
-                    predictions = seal("predictions", run, record.key, packed) if packed else ""
-                    stored = self._put(kind, run, record, record.environment, predictions)
-                    if stored and packed:
-                        self._put_predictions(run, record.key, packed)
+                    stored = self._copy(kind, run, record, packed)
                     if kind is ROWS:
                         new, known = new + stored, known + (not stored)
             session = {**latest, "content": grown, "total": total, "process": "{}"}
