@@ -74,7 +74,6 @@ def spy(monkeypatch):
     [
         ("HHGDTClassifier", {"pruning": "cv", "pruning_repeats": 2}),
         ("HHGDTClassifier", {"pruning": "cost_complexity", "pruning_fraction": 0.25}),
-        ("HHGDTClassifier", {"pruning": {"name": "cv", "pruning_folds": 4}}),
         ("HHGDTClassifier", {"path": True}),
         ("HHGDTClassifier", {"probabilities": "laplace", "probability_strength": "cv"}),
         ("HHGDTClassifier", {"leaf_models": "logistic"}),
