@@ -25,6 +25,7 @@ from typing import Any
 import click
 
 from oblique_cli import __version__
+from oblique_cli.cli import _moved as moved
 from oblique_cli.errors import (
     EXIT_CONFIG,
     EXIT_DATA,
@@ -49,7 +50,6 @@ SECTIONS = {
         "tree": ("tree.tree", "Look at a tree: of a table, a stored fold, a model."),
         "fit": ("fit.fit", "Fit a model to a table, and estimate its accuracy."),
         "predict": ("predict.predict", "Predict new rows by a model."),
-        "convert": ("convert.convert", "Turn a large CSV file into Parquet."),
         "score": ("score.score", "Score a model on rows with known answers."),
         "explain": ("explain.explain", "Explain one prediction, and what would change it."),
         "verify": ("verify.verify", "Prove a property of a model, or refute it."),
@@ -59,8 +59,7 @@ SECTIONS = {
         "run": ("run.run", "Run or resume configurations, or compare on a table."),
         "compare": ("compare.compare", "Compare algorithms data set by data set."),
         "bias-variance": ("bias_variance.bias_variance", "Split errors into bias and variance."),
-        "validate": ("validate.validate", "Check configurations."),
-        "schema": ("schema.schema", "Print the JSON schema of configurations."),
+        "validate": ("validate.validate", "Check configurations, or print their JSON schema."),
     },
     "Results": {
         "status": ("status.status", "List stored runs and what is left of them."),
@@ -72,20 +71,18 @@ SECTIONS = {
         "predictions": ("predictions.predictions", "Print what every fold predicted."),
         "rescore": ("rescore.rescore", "Compute further metrics from stored predictions."),
         "diff": ("diff.diff", "Compare two runs fold by fold."),
-        "retry": ("retry.retry", "Run failed folds again."),
         "merge": ("merge.merge", "Put the shards of a run together."),
         "repair": ("repair.repair", "Find damaged folds, and run those again."),
     },
     "What there is": {
         "list": ("listing.list_", "List algorithms, metrics, schemes and more."),
-        "data": ("data.data", "List, show, verify and fetch data sets."),
+        "data": ("data.data", "List, show, verify, fetch and convert data sets."),
         "doctor": ("doctor.doctor", "Show versions, processors and folders."),
     },
 }
 for _title, _behind in extensions.COMMANDS.items():
-    SECTIONS[_title] |= _behind
+    SECTIONS.setdefault(_title, {}).update(_behind)
 COMMANDS = {name: place for section in SECTIONS.values() for name, (place, _) in section.items()}
-WITHOUT_PLUGINS = ("convert",)  # commands that look up no name
 
 # What Python, the loader of libraries and the C library say where the system gives no more memory.
 NO_MEMORY = re.compile("failed to map segment|annot allocate memory|can't start new thread|annot create thread")
@@ -126,7 +123,7 @@ class LazyGroup(click.Group):
         module, _, function = COMMANDS[cmd_name].rpartition(".")
         there = module if module.startswith(f"{extensions.PAPERS}.") else f"{__name__}.{module}"
         command: click.Command = getattr(import_module(there), function)
-        return _prepared(command, with_plugins=cmd_name not in WITHOUT_PLUGINS)
+        return _prepared(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write a list of commands for each section, without importing any."""
@@ -139,11 +136,13 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("-"):
+            if args[0] in moved.COMMANDS:
+                raise click.UsageError(f"`oblique {args[0]}` is now {moved.COMMANDS[args[0]]}.", ctx)
             raise click.UsageError(f"there is no command {args[0]!r}.{close_matches(args[0], COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
 
 
-def _prepared(command: click.Command, *, with_plugins: bool) -> click.Command:
+def _prepared(command: click.Command) -> click.Command:
     """Return a command that checks the memory and imports plugins before it begins; its help does neither."""
     callback = command.callback
     assert callback is not None
@@ -151,10 +150,9 @@ def _prepared(command: click.Command, *, with_plugins: bool) -> click.Command:
     @functools.wraps(callback)
     def begun(*args: Any, **kwargs: Any) -> Any:
         _check_address_space()
-        if with_plugins:
-            from oblique_cli import plugins
+        from oblique_cli import plugins
 
-            plugins.load()
+        plugins.load()
         return callback(*args, **kwargs)
 
     wrapped = copy.copy(command)

@@ -56,7 +56,7 @@ def is_beyond(data: str, memory: int | None) -> bool:
         if Path(data).stat().st_size * TEXT_FACTOR > memory:
             refusal = f"{data} would take more than --memory, and only Parquet and .npy are grown from the disk; "
             name = f"{stem(data)}.parquet"
-            raise ConfigError(refusal + f"run `oblique convert {data} {name}` and fit that.")
+            raise ConfigError(refusal + f"run `oblique data convert {data} {name}` and fit that.")
         return False
     from oblique_cli.scale.disk_tables import takes
 

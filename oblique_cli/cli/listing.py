@@ -10,6 +10,8 @@ from typing import Any
 import click
 
 from oblique_cli.cli._common import columns, json_option, terminal_width
+from oblique_cli.errors import ConfigError
+from oblique_cli.ground.registry import close_matches
 
 
 def _algorithms() -> list[dict[str, Any]]:
@@ -126,46 +128,39 @@ KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 
 @click.command("list")
 @click.argument("kind", type=click.Choice(list(KINDS)), metavar="|".join(KINDS))
+@click.argument("names", metavar="[NAME]...", nargs=-1)
 @json_option
-def list_(kind: str, as_json: bool) -> None:
+def list_(kind: str, names: tuple[str, ...], as_json: bool) -> None:
     """List what a configuration may name, or the bundled configurations.
 
-    Algorithms are listed with their parameters. Data sets are listed by oblique data list.
+    With NAMEs, only these; an algorithm then with its parameters, their defaults and allowed values. Data sets are
+    listed by oblique data list.
 
+    \b
     Example: oblique list algorithms
+             oblique list algorithms hhgdt
     """
     entries = KINDS[kind]()
+    if names:
+        by_name = {entry["name"]: entry for entry in entries}
+        for name in names:
+            if name not in by_name:
+                raise ConfigError(f"oblique list {kind} has no {name!r}.{close_matches(name, by_name)}")
+        entries = [by_name[name] for name in names]
     if as_json:
         click.echo(json.dumps(entries, indent=2))
-    elif kind == "algorithms":
-        click.echo("\n\n".join(_described(entries)))
+    elif kind == "algorithms" and names:
+        click.echo("\n\n".join(map(_described, entries)))
     else:
-        click.echo(columns([[str(value) for value in thing.values()] for thing in entries]))
+        shown = ("name", "title", "growth") if kind == "algorithms" else tuple(entries[0])
+        click.echo(columns([[str(entry[key]) for key in shown] for entry in entries]))
 
 
-def _described(algorithms: list[dict[str, Any]]) -> list[str]:
-    """Return a block of text for each algorithm, and one for the parameters that all algorithms of a family share."""
-    blocks = []
-    for growth in dict.fromkeys(algorithm["growth"] for algorithm in algorithms):
-        kin = [algorithm for algorithm in algorithms if algorithm["growth"] == growth]
-        first = kin[0]["parameters"]
-        shared = [key for key in first if len(kin) > 1 and all(a["parameters"].get(key) == first[key] for a in kin)]
-        for algorithm in kin:
-            unshared = {key: value for key, value in algorithm["parameters"].items() if key not in shared}
-            heading = f"{algorithm['name']}   {algorithm['title']}: {algorithm['source']}; {algorithm['class']}"
-            blocks.append("\n".join([_filled(heading), _parameters(unshared)]))
-        if shared:
-            common = _parameters({key: first[key] for key in shared})
-            blocks.append("\n".join([f"parameters of all {growth}", common]))
-    return blocks
-
-
-def _filled(heading: str) -> str:
-    width = terminal_width()
-    return heading if width is None else textwrap.fill(heading, width, subsequent_indent="  ")
-
-
-def _parameters(parameters: dict[str, dict[str, Any]]) -> str:
+def _described(algorithm: dict[str, Any]) -> str:
+    """Return the heading of an algorithm and the table of its parameters."""
+    heading = f"{algorithm['name']}   {algorithm['title']}: {algorithm['source']}; {algorithm['class']}"
+    if (width := terminal_width()) is not None:
+        heading = textwrap.fill(heading, width, subsequent_indent="  ")
     cells = [
         (
             "",
@@ -173,6 +168,6 @@ def _parameters(parameters: dict[str, dict[str, Any]]) -> str:
             "none" if value["default"] is None else str(value["default"]),
             value["allowed"],
         )
-        for key, value in parameters.items()
+        for key, value in algorithm["parameters"].items()
     ]
-    return columns([("", "parameter", "default", "allowed"), *cells])
+    return f"{heading}\n{columns([('', 'parameter', 'default', 'allowed'), *cells])}"

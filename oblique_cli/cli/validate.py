@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 @click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="Change a key first, as in cv.repeats=2.")
 @click.option("--allow-outside", is_flag=True, help="Let paths in a configuration leave its project folder.")
 @click.option("--import", "imports", is_flag=True, help="Import the classes and files that configurations name, too.")
-def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool, imports: bool) -> None:
+@click.option("--schema", is_flag=True, help="Print the JSON schema of configurations, for editors, and check none.")
+def validate(
+    configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool, imports: bool, schema: bool
+) -> None:
     """Check configurations: files, or names of bundled ones; all bundled ones if none is given.
 
     Every problem of a file is shown with its place, then every conflict with one of its data sets; sets that are not at
@@ -29,9 +33,17 @@ def validate(configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside
     parameters are looked up in a table; --import imports them and asks them. Faulty entries of the data catalogue are
     shown as well. Ends with exit code 2 if a configuration is wrong, else with 4 if data cannot be used.
 
+    \b
     Example: oblique validate bupa_hhgdt my.yaml
+             oblique validate --schema > oblique.schema.json
     """
     from oblique_cli import config
+
+    if schema:
+        if configs or overrides:
+            raise click.UsageError("--schema goes without CFG and --set: all configurations have one schema")
+        click.echo(json.dumps(config.schema(), indent=2))
+        return
     from oblique_cli.config import composing, outside
     from oblique_cli.data import catalogue
 

@@ -26,7 +26,7 @@ COMMANDS = {
         ),
         "spectrum": (f"{PAPERS}.discrete.spectrum_command.spectrum", "Show the Fourier spectrum of trees."),
     },
-    "Experiments": {
+    "Published results": {
         "reproduce": (
             f"{PAPERS}.reproduction.reproduce_command.reproduce",
             "Reproduce published tables, cell by cell.",

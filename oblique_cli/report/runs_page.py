@@ -325,8 +325,10 @@ def _failures(material: Material) -> str:
     if not rows:
         return ""
     table = markup.plain_table(("run", "data set", "algorithm", "repetition", "fold", "message"), rows, 3, long=(5,))
-    names = dict.fromkeys(row[0] for row in rows)
-    commands = ", ".join(f"<code>{escape(shlex.join(('oblique', 'retry', name)))}</code>" for name in names)
+    names = {row[0] for row in rows}
+    commands = ", ".join(
+        f"<code>{escape(shlex.join(shown.run.argv))}</code>" for shown in material.shown if shown.run.name in names
+    )
     how = f'<p class="soft">Run them again with {commands}.</p>'
     return how + (
         table if len(rows) <= MANY_ROWS else f"<details><summary>{len(rows)} folds</summary>{table}</details>"

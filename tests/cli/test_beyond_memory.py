@@ -1,4 +1,4 @@
-"""`oblique fit --memory` of a table that takes more, `oblique convert`, and `oblique predict` of what came of it."""
+"""`oblique fit --memory` of a table that takes more, `oblique data convert`, and `oblique predict` of its model."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def folder(tmp_path_factory):
         writer = csv.writer(stream)
         writer.writerow(["a", "b", "c", "color", "kind"])
         writer.writerows([*map(repr, row.tolist()), color, f"k{k}"] for row, color, k in zip(X, colors, y, strict=True))
-    ended = forked(where, "convert", "big.csv", "big.parquet")
+    ended = forked(where, "data", "convert", "big.csv", "big.parquet")
     assert ended.code == 0 and "20000 rows, 5 columns written to big.parquet" in ended.out
     assert "a: numbers" in ended.out and "color: text" in ended.out
     return where
@@ -90,7 +90,7 @@ def test_boosting_sees_as_many_rows_at_a_time_as_memory_holds(folder, memory, ho
 def test_a_file_that_fits_is_fitted_as_ever(folder):
     small = ["a,b,kind", *(f"{i},{i % 7},{'yes' if i % 5 else 'no'}" for i in range(60))]
     (folder / "small.csv").write_text("\n".join(small))
-    assert forked(folder, "convert", "small.csv", "small.parquet", "--single", "--format", "json").code == 0
+    assert forked(folder, "data", "convert", "small.csv", "small.parquet", "--single", "--format", "json").code == 0
     ended = forked(
         folder, "fit", "small.parquet", "--target", "kind", "--algorithm", "axis_parallel", "--memory", "1GB"
     )
@@ -123,15 +123,17 @@ def test_a_mistake_is_told_in_a_sentence(folder, arguments, message, code):
 
 def test_a_large_csv_is_to_be_converted_first(folder):
     ended = forked(folder, "fit", "big.csv", "--target", "kind", "--algorithm", "hhcart_d", "--memory", "2MB")
-    assert ended.code == 2 and "run `oblique convert big.csv big.parquet` and fit that" in " ".join(ended.err.split())
+    assert ended.code == 2 and "run `oblique data convert big.csv big.parquet` and fit that" in " ".join(
+        ended.err.split()
+    )
 
 
 @pytest.mark.parametrize("sign", [";", "\t", "|"])
 def test_what_a_large_csv_is_told_to_do_finds_its_delimiter(folder, sign):
     (folder / "cut.csv").write_text((folder / "big.csv").read_text().replace(",", sign))
     ended = forked(folder, "fit", "cut.csv", "--target", "kind", "--algorithm", "hhcart_d", "--memory", "2MB")
-    assert ended.code == 2 and "`oblique convert cut.csv cut.parquet`" in " ".join(ended.err.split())
-    ended = forked(folder, "convert", "cut.csv", "cut.parquet")
+    assert ended.code == 2 and "`oblique data convert cut.csv cut.parquet`" in " ".join(ended.err.split())
+    ended = forked(folder, "data", "convert", "cut.csv", "cut.parquet")
     assert ended.code == 0 and "20000 rows, 5 columns" in ended.out and "a: numbers" in ended.out
 
 
@@ -141,19 +143,19 @@ def test_the_source_is_never_the_target(folder, link):
     source.write_text("a,b\n1,2\n")
     if link is not None:
         getattr(target, link)(source)
-    ended = forked(folder, "convert", source.name, target.name)
+    ended = forked(folder, "data", "convert", source.name, target.name)
     assert ended.code == 4 and "is the file that is to be converted" in " ".join(ended.err.split())
     assert source.read_text() == "a,b\n1,2\n"
 
 
 def test_parquet_is_parquet_already(folder):
-    ended = forked(folder, "convert", "big.parquet", "again.parquet")
+    ended = forked(folder, "data", "convert", "big.parquet", "again.parquet")
     assert ended.code == 4 and "this is a Parquet file already" in ended.err
     assert "\0" not in ended.err and not (folder / "again.parquet").exists()
 
 
 def test_a_broken_csv_is_told_in_a_sentence(folder):
     (folder / "broken.csv").write_text("a,b\n1,2\n3\n")
-    ended = forked(folder, "convert", "broken.csv", "broken.parquet")
+    ended = forked(folder, "data", "convert", "broken.csv", "broken.parquet")
     assert ended.code == 4 and "broken.csv: line 3 has 1 field" in ended.err and "Traceback" not in ended.err
     assert not (folder / "broken.parquet").exists()

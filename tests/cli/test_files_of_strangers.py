@@ -104,18 +104,18 @@ def test_parts_of_files_are_words_of_the_command_line(call):
 
 def test_convert_reads_what_fit_reads(call):
     (call.folder / "t.csv").write_bytes(text(names=["größe", "b", "c", "y"]).encode("cp1252"))
-    ended = call("convert", "t.csv", "t.parquet")
+    ended = call("data", "convert", "t.csv", "t.parquet")
     assert ended.code == 0 and "größe: numbers" in ended.out
     with zipfile.ZipFile(call.folder / "t.zip", "w") as archive:
         archive.writestr("t.csv", text())
-    ended = call("convert", "t.zip", "z.parquet")
+    ended = call("data", "convert", "t.zip", "z.parquet")
     assert ended.code == 0 and "70 rows, 4 columns" in ended.out
     (call.folder / "e.csv").write_text("Title\n" + text(sign=";").replace(".", ",") + "Total;;;\n")
-    ended = call("convert", "e.csv", "e.parquet")
+    ended = call("data", "convert", "e.csv", "e.parquet")
     assert ended.code == 0 and "c: numbers" in ended.out and "'Title'" in ended.err
     assert "2 classes of 'y' in 70 rows" in call("tree", "e.parquet", "--target", "y").out
     with zipfile.ZipFile(call.folder / "two.zip", "w") as archive:
         archive.writestr("a.csv", text())
         archive.writestr("b.csv", text())
-    ended = call("convert", "two.zip", "two.parquet")
+    ended = call("data", "convert", "two.zip", "two.parquet")
     assert ended.code == 4 and "say which one" in ended.err and not (call.folder / "two.parquet").exists()

@@ -159,7 +159,7 @@ def test_one_file_cannot_hold_labels_and_weights(folder):
 
 
 def test_arrays_need_no_converting(folder):
-    ended = forked(folder, "convert", "few_X.npy", "few_X.parquet")
+    ended = forked(folder, "data", "convert", "few_X.npy", "few_X.parquet")
     assert ended.code == 4 and "this is a .npy file already, which `oblique fit` takes" in " ".join(ended.err.split())
 
 

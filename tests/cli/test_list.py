@@ -25,23 +25,33 @@ from oblique_cli.tree.pruning import PRUNINGS
 __all__ = ["call"]
 
 
-def test_every_algorithm_is_listed_with_title_source_and_all_its_parameters(call):
+def test_every_algorithm_is_one_line(call):
     ended = call("list", "algorithms")
-    every = ended.out.split("\n\n")
-    start = "parameters of all "
-    shared = {b.splitlines()[0].removeprefix(start): b for b in every if b.startswith(start)}
-    blocks = [block for block in every if block not in shared.values()]
-    assert ended.code == 0 and sorted(block.split()[0] for block in blocks) == sorted(ALGORITHMS)
-    for block in blocks:
-        algorithm = ALGORITHMS[block.split()[0]]
-        shared_words = {line.split()[0] for line in shared.get(algorithm.family.growth, "").splitlines()[2:]}
-        assert algorithm.title in block and algorithm.source in block
-        own = {line.split()[0]: line for line in block.splitlines()[2:]}
-        assert not own.keys() & shared_words and own.keys() | shared_words == algorithm.parameters.keys()
-        for name, line in own.items():
-            default = "none" if algorithm.defaults[name] is None else str(algorithm.defaults[name])
-            assert algorithm.parameters[name].describe() in line and default in line
-    assert re.search(r"\n  max_depth +none +a whole number, at least 0, or none\n", shared["top-down trees"])
+    lines = dict(line.split(maxsplit=1) for line in ended.out.splitlines())
+    assert ended.code == 0 and list(lines) == list(ALGORITHMS)
+    assert all(ALGORITHMS[name].title in line for name, line in lines.items())
+
+
+def test_a_named_algorithm_is_shown_with_source_and_all_its_parameters(call):
+    blocks = call("list", "algorithms", *ALGORITHMS).out.split("\n\n")
+    for block, (name, algorithm) in zip(blocks, ALGORITHMS.items(), strict=True):
+        heading, _, *lines = block.splitlines()
+        assert heading.split()[0] == name and algorithm.title in heading and algorithm.source in heading
+        shown = {line.split()[0]: line for line in lines}
+        assert shown.keys() == algorithm.parameters.keys()
+        for key, line in shown.items():
+            default = "none" if algorithm.defaults[key] is None else str(algorithm.defaults[key])
+            assert algorithm.parameters[key].describe() in line and default in line
+    assert re.search(
+        r"\n  max_depth +none +a whole number, at least 0, or none\n", call("list", "algorithms", "hhgdt").out
+    )
+
+
+def test_a_name_that_is_not_listed_has_a_close_match(call):
+    ended = call("list", "metrics", "acuracy")
+    assert ended.code == 2 and "no 'acuracy'. Did you mean 'accuracy'" in ended.err
+    (entry,) = json.loads(call("list", "metrics", "accuracy", "--format", "json").out)
+    assert entry["name"] == "accuracy"
 
 
 def test_algorithms_as_json(call):

@@ -15,7 +15,7 @@ from cli_support import COMMAND, call, forked, oblique, start
 import oblique_cli
 import oblique_cli.cli
 from oblique_cli import errors
-from oblique_cli.cli import COMMANDS, cli, main
+from oblique_cli.cli import COMMANDS, cli, main, moved
 from oblique_cli.config import composing
 from oblique_cli.ground import extensions, versions
 
@@ -71,6 +71,15 @@ def test_the_help_tells_the_exit_codes(call):
     for name, code in vars(errors).items():
         if name.startswith("EXIT_") and name != "EXIT_PIPE":
             assert f" {code} " in out, name
+
+
+@pytest.mark.parametrize("name", moved.COMMANDS)
+def test_a_former_command_names_its_new_place(call, name):
+    ended = call(name, "smoke")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    assert f"`oblique {name}` is now {moved.COMMANDS[name]}." in ended.err
+    place = moved.COMMANDS[name].split("`")[1].split()
+    assert place[0] == "oblique" and call(*place[1:], "--help").code == 0
 
 
 def test_without_a_command_the_help_is_shown(call):
@@ -209,7 +218,7 @@ def test_an_output_without_room_is_a_sentence(tmp_path, arguments):
 
 @pytest.mark.sample(2)
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
-@pytest.mark.parametrize("arguments", [["schema"], ["data", "list"], ["--help"]])
+@pytest.mark.parametrize("arguments", [["validate", "--schema"], ["data", "list"], ["--help"]])
 def test_an_output_without_room_is_a_sentence_whatever_the_command(tmp_path, arguments):
     ended = forked(tmp_path, *arguments, first="os.dup2(os.open('/dev/full', os.O_WRONLY), 1)")
     assert (ended.code, ended.err.count("\n")) == (errors.EXIT_STORE, 1)

@@ -27,6 +27,11 @@ def failures(folder: Path) -> set[tuple[str, str]]:
         return set(db.execute("SELECT algorithm, message FROM rows WHERE status = 'failed'"))
 
 
+def damage(results: Path) -> None:
+    with closing(sqlite3.connect(results / "oblique.sqlite")) as db, db:
+        db.execute("UPDATE rows SET message = 'another' WHERE fold = 0")
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_run_survives_estimators_that_crash_hang_and_eat_memory(folder, jobs):
@@ -192,14 +197,16 @@ def test_a_file_of_results_makes_nothing_be_imported_and_keeps_limits(folder):
     entry = "{class: outside_support.Raises}"
     (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [{entry}]\n{CV}")
     assert run(folder, "run", "mine.yaml", "--allow-code", "--quiet").code == 3
-    again = run(folder, "retry", "mine")
+    damage(folder / "results")
+    again = run(folder, "repair", "mine")
     assert again.code == 2 and again.err.startswith(
         "error: run 'mine' imports code of its own: give its command again ("
     )
     known = "{class: sklearn.ensemble.RandomForestClassifier, limits: {time: 0.001s}}"
     (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [{known}]\n{CV}")
     code = run(folder, "run", "mine.yaml", "--quiet", "--results", "other").code
-    again = run(folder, "retry", "mine", "--quiet", "--results", "other")
+    damage(folder / "other")
+    again = run(folder, "repair", "mine", "--quiet", "--results", "other")
     assert (code, again.code) == (3, 3) and "not done within the limit of 0.001 s" in again.err
 
 

@@ -259,7 +259,7 @@ def test_a_full_disk_is_a_sentence_whatever_is_written(tmp_path):
     outputs = (
         ["tree", PLAIN, "--target", "variety", "--output", "tree.txt"],
         ["taxonomy", "iris", "--format", "svg", "--output", "tree.svg"],
-        ["schema"],
+        ["validate", "--schema"],
     )
     limit = (
         "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
@@ -280,7 +280,7 @@ def test_no_color_leaves_no_escape_codes(tmp_path):
 
 @pytest.mark.long
 def test_a_stored_run_remembers_how_its_file_was_read(call):
-    # `oblique retry` reads the file again, without the command.
+    # `oblique repair` reads the file again, without the command.
     shutil.copy(WILD, call.folder / "wild.csv")
     said = ["--drop", "Station", "--dates", "days", "--decimal", "comma", "--keep", "Patient"]
     said += [word for mark in ("NA", "?", "-") for word in ("--na", mark)]

@@ -1,4 +1,4 @@
-"""Work on stored runs: folds, predictions, rescore, diff, merge, retry, repair, and parts of a run."""
+"""Work on stored runs: folds, predictions, rescore, diff, merge, repair, and parts of a run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["call"]
 
 DATABASE = "results/oblique.sqlite"
 OLD = Path(__file__).parent.parent / "files"
-NEW_COMMANDS = ("folds", "predictions", "rescore", "diff", "retry", "merge", "repair")
+NEW_COMMANDS = ("folds", "predictions", "rescore", "diff", "merge", "repair")
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_every_command_has_a_help_with_an_example_and_answers_a_file_that_is_not
 
 
 @pytest.mark.sample(1)
-@pytest.mark.parametrize("command", [("folds",), ("predictions",), ("rescore", "--metric", "mcc"), ("retry",)])
+@pytest.mark.parametrize("command", [("folds",), ("predictions",), ("rescore", "--metric", "mcc")])
 def test_a_run_that_is_not_there_is_said_with_what_is_close(run, command):
     refused(run(command[0], "smal", *command[1:]), 2, "there is no run 'smal'", "Did you mean 'small'?")
 
@@ -356,44 +356,7 @@ def test_a_fold_in_the_place_of_another_one_is_never_shown(run):
         shutil.copytree(run.folder / "whole", run.folder / "results")
 
 
-# ---- retry and repair ------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def broken(monkeypatch):
-    """Make the folds without row 0 fail, while `broken` is true."""
-    state = {"broken": True}
-    fit = running.fit_on
-
-    def fit_or_fail(case, train, *rest):
-        if state["broken"] and 0 not in train:
-            raise np.linalg.LinAlgError("singular matrix")
-        return fit(case, train, *rest)
-
-    monkeypatch.setattr(running, "fit_on", fit_or_fail)
-    return state
-
-
-def test_retry_runs_failed_folds_only(small, broken):
-    (small.folder / "small.yaml").write_text(
-        SMALL.replace("nested", "ordinary").replace("{grid: [0.1, 0.2]}", "0.1").replace(", tune: {folds: 2}", "")
-    )
-    assert small("run", "small.yaml", "--quiet").code == 3
-    with Store(small.folder / DATABASE) as store:  # some are left to run as well
-        rows, found = store.rows("small"), store.run("small")
-        store.delete("small")
-        store.begin("small", found.content, found.total, presentation=found.presentation, argv=found.argv)
-        for row in rows[:-3]:
-            store.append("small", row)
-        store.end("small")
-    n_failed = sum(row.status != "ok" for row in rows[:-3])
-    (small.folder / "small.yaml").unlink()
-    broken["broken"] = False
-    ended = small("retry", "small")
-    assert ended.code == 0 and "0 failed" in ended.err
-    status = small("status").out.splitlines()[1]
-    assert status.split()[:5] == ["small", "24", "21", "0", "3"] and n_failed >= 3
-    assert status.endswith("oblique run small.yaml --quiet"), "the run is remembered by its own command"
+# ---- repair ----------------------------------------------------------------------------------------------------------
 
 
 def damage(folder: Path, statement: str) -> None:

@@ -1,4 +1,4 @@
-"""`oblique validate` and `oblique schema`, called in process."""
+"""`oblique validate`, called in process."""
 
 import json
 import subprocess
@@ -8,7 +8,6 @@ import jsonschema
 import pytest
 from cli_support import call, invoke
 
-from oblique_cli.cli.schema import schema
 from oblique_cli.cli.validate import validate
 from oblique_cli.config import composing
 from oblique_cli.data import catalogue
@@ -188,20 +187,19 @@ def test_every_data_set_says_what_it_has_against_a_configuration_and_a_wrong_one
 
 
 def test_schema_prints_a_schema_that_is_valid_json():
-    result = invoke(schema)
+    result = invoke(validate, ["--schema"])
     assert result.exit_code == 0
     jsonschema.Draft202012Validator.check_schema(json.loads(result.output))
 
 
-@pytest.mark.parametrize("command", [validate, schema])
-def test_every_command_has_help_with_an_example(command):
-    output = invoke(command, ["--help"]).output
-    assert f"Example: oblique {command.name}" in output
+def test_the_schema_of_one_configuration_is_refused():
+    result = invoke(validate, ["--schema", "smoke"])
+    assert result.exit_code == 2 and "all configurations have one schema" in result.stderr
 
 
 def test_the_commands_import_nothing_numerical_until_they_run():
     code = (
-        "import sys, oblique_cli.cli.validate, oblique_cli.cli.schema; "
+        "import sys, oblique_cli.cli.validate; "
         "print([m for m in ('numpy', 'yaml', 'sklearn', 'scipy', 'pandas') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
