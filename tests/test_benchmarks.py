@@ -119,7 +119,7 @@ CLAIMS: dict[str, dict[str, str | None]] = {
     "startup": {
         "oblique --help": "< 0.4",
         "oblique run bupa_hhgdt": "< 4",
-        "oblique compare --cv nested --datasets bupa": "< 10",
+        "oblique compare --cv nested --dataset bupa": "< 10",
     },
 }
 

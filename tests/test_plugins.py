@@ -157,8 +157,8 @@ def test_commands_of_models_know_plugins_too(tmp_path, installed):
     shown = run(tmp_path, "tree", "m.json", paths=(installed,))
     assert (shown.code, shown.err) == (0, "")
     compared = run(
-        tmp_path, "compare", "--cv", "ordinary", "--folds", "2", "--repeats", "2", "--datasets", "stripes",
-        "--algorithms", "diagonals,bayes", "--metric", "misses", "--quiet", paths=(installed,),
+        tmp_path, "compare", "--cv", "ordinary", "--folds", "2", "--repeats", "2", "--dataset", "stripes",
+        "--algorithm", "diagonals,bayes", "--metric", "misses", "--quiet", paths=(installed,),
     )  # fmt: skip
     assert compared.code == 0 and "diagonals" in compared.out, compared.err
 

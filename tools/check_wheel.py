@@ -44,7 +44,7 @@ EXTRAS = {
     "figures": ("matplotlib", ("tree", "own.csv", "--target", "sorte", "--output", "tree.png"), "needs matplotlib", 2),
     "onnx": ("onnx", ("export", "own.json", "--output", "own.onnx"), "needs the package onnx", 2),
     "parquet": ("pyarrow", ("data", "convert", "own.csv", "own.parquet"), "needs pyarrow", 4),
-    "dask": ("distributed", ("run", "smoke", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:1"), "needs Dask", 2),
+    "dask": ("distributed", ("run", "smoke", "--scheduler", "tcp://127.0.0.1:1"), "needs Dask", 2),
 }
 
 

@@ -57,7 +57,7 @@ QUICK = (
 )
 COMMANDS = (
     "run {root}/configs/bupa_hhgdt.yaml --quiet",
-    "compare --cv nested --datasets bupa --repeats 2 --folds 2 --quiet",
+    "compare --cv nested --dataset bupa --repeats 2 --folds 2 --quiet",
     "tree {root}/docs/examples/iris_petals.csv --target species --output tree.html",
     "fit {root}/docs/examples/iris_petals.csv --target species --algorithm hhgdt --output model.json",
     "predict model.json {root}/docs/examples/iris_petals.csv --proba",

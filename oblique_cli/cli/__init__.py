@@ -335,6 +335,8 @@ def _refuse(error: click.ClickException) -> int:
     if isinstance(error, click.NoSuchOption):  # worded alike by no two versions of click
         meant = " or ".join(repr(name) for name in sorted(error.possibilities or ()))
         text = f"No such option {error.option_name!r}." + (f" Did you mean {meant}?" if meant else "")
+        place = moved.OPTIONS.get(error.option_name, {}).get(error.ctx.info_name or "") if error.ctx else None
+        text = f"{error.option_name} is now {place}." if place else text
     if text.startswith("Usage:"):  # a group without its command: click answers with the help
         click.echo(text, err=True)
         return EXIT_CONFIG

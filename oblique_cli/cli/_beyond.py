@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from oblique_cli.cli import _fit_text
 from oblique_cli.cli._common import OptionType
+from oblique_cli.cli._fit_specs import AUTO, Params, params_of
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
-    from oblique_cli.cli._own import OwnOptions
+    from oblique_cli.models.model import Model
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 # Of a table as it is read into memory: its cells as texts and as numbers, and the copies that growth works on.
@@ -64,65 +67,87 @@ def is_beyond(data: str, memory: int | None) -> bool:
     return cells is not None and cells * CELL_BYTES > memory
 
 
-def fit_beyond(
-    data: str,
-    options: OwnOptions,
-    algorithm: str,
-    params: dict[str, Any],
-    *,
-    weights: str,
-    memory: int,
-    scratch: str | None,
-    workers: int,
-    scheduler: str | None,
-    seed: int,
-    quiet: bool,
-) -> tuple[Any, Any, Any]:
-    """Return the model, the fit, and the table."""
-    from oblique_cli.cli._own import with_arrays
+def fit_beyond(params: Params) -> tuple[Model, str, dict[str, Any], Any]:
+    """Fit to a table that is larger than memory; return the model, what is printed of it as text and as plain data, and
+    rows to save it with."""
+    assert params.memory is not None
+    _refuse_unmet(params)
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.experiments.running import count_workers
+    from oblique_cli.models import showing
     from oblique_cli.scale import fit_from_disk
-    from oblique_cli.scale.disk_tables import npy_table, parquet_table
 
-    if algorithm == "auto":
+    algorithm, table = params.algorithm, _table(params)
+    settings = params_of(algorithm, params.overrides)
+    settings = {**_usual(algorithm, settings), **settings}
+    reporting: dict[str, Any] = {}
+    if sys.stderr.isatty():
+        reporting["say"] = lambda done: click.echo(str(done), err=True)
+    workers = count_workers(params.jobs or 1)
+    with _workers(params.scheduler, workers) as asker:
+        fitted = fit_from_disk.fit(
+            table,
+            algorithm,
+            settings,
+            memory=params.memory,
+            scratch=params.scratch,
+            threads=workers,
+            asker=asker,
+            test=0.1,
+            seed=params.seed,
+            **reporting,
+        )
+    model = fit_from_disk.model_of(fitted, table, algorithm, params.seed)
+    title, sentences = f"{ALGORITHMS[algorithm].title} on {model.facts['data']}", remarks(fitted, table)
+    if showing.has_tree(model):
+        shown = showing.of_loaded(model, title, fitted.X, fitted.y, sentences)
+        text = showing.content(shown, "text", precision=params.precision, raw=False, depth=None).decode()
+    else:
+        text = _fit_text.without_rules(title, sentences)
+    return model, text, _fit_text.facts(model), fitted.X
+
+
+def _refuse_unmet(params: Params) -> None:
+    """Raise an error for what is not possible on a table that is larger than memory."""
+    once = "a table larger than --memory is fitted once"
+    if params.report:
+        raise click.UsageError(f"--report shows an estimate by folds; {once}")
+    if params.path or params.path_figure:
+        raise click.UsageError(f"--path grows trees many times; {once}")
+    if params.metric or params.threshold or params.coverage or params.monotone or params.options.groups:
+        raise click.UsageError(
+            "--metric, --threshold, --coverage, --monotone and --groups are for tables in memory; leave out --memory, "
+            "or them"
+        )
+    if params.tune or params.folds:
+        raise click.UsageError(f"{'--tune' if params.tune else '--folds'} fits many times; {once}")
+    options = params.options
+    if params.algorithm == AUTO:
         raise ConfigError(
             "auto compares algorithms on folds of a table in memory; for one larger than --memory say which, as in "
             "--algorithm hhcart_d."
         )
     if options.target is None:
-        raise ConfigError(f"{data}: which column is to be predicted? Say it with --target.")
+        raise ConfigError(f"{params.data}: which column is to be predicted? Say it with --target.")
     unused = [name for name in options.typed_names if name not in ("--target", "--drop", "--features", "--task")]
     if unused or options.task == "regression":
         what = "--task regression" if options.task == "regression" else unused[0]
         raise ConfigError(
             f"{what} is not for a table that is larger than --memory, which is read as it is, for classes."
         )
-    target = options.target
-    if data.lower().endswith(".npy"):
-        options, weights, beside = with_arrays(data, options, weights)
-        assert options.target is not None
-        table = npy_table(
-            data, options.target, weight=weights, drop=options.drop, features=options.features, beside=beside
-        )
-    else:
-        table = parquet_table(data, target, weight=weights, drop=options.drop, features=options.features)
-    params = {**_usual(algorithm, params), **params}
-    reporting: dict[str, Any] = {}
-    if not quiet:
-        reporting["say"] = lambda done: click.echo(str(done), err=True)
-    with _workers(scheduler, workers) as asker:
-        fitted = fit_from_disk.fit(
-            table,
-            algorithm,
-            params,
-            memory=memory,
-            scratch=scratch,
-            threads=workers,
-            asker=asker,
-            test=0.1,
-            seed=seed,
-            **reporting,
-        )
-    return fit_from_disk.model_of(fitted, table, algorithm, seed), fitted, table
+
+
+def _table(params: Params) -> Any:
+    """Return the table of a Parquet or .npy file."""
+    from oblique_cli.cli._own import with_arrays
+    from oblique_cli.scale.disk_tables import npy_table, parquet_table
+
+    options, weights, beside = with_arrays(params.data, params.options, params.weights)
+    assert options.target is not None
+    columns: dict[str, Any] = {"weight": weights, "drop": options.drop, "features": options.features}
+    if params.data.lower().endswith(".npy"):
+        return npy_table(params.data, options.target, beside=beside, **columns)
+    return parquet_table(params.data, options.target, **columns)
 
 
 def _usual(algorithm: str, params: dict[str, Any]) -> dict[str, Any]:
@@ -156,7 +181,7 @@ def refuse_one_tree(algorithm: str) -> None:
         ALGORITHMS[algorithm] if algorithm != "auto" else None  # UnknownName comes first
         raise click.UsageError(
             "--scheduler is for the trees of a forest, such as hhgdt_forest, or for a table that takes more than "
-            "--memory; --workers without it are threads of this process, for any algorithm"
+            "--memory; --jobs without it are threads of this process, for any algorithm"
         )
 
 

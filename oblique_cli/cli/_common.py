@@ -9,16 +9,15 @@ import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from importlib import import_module
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._completing import complete_metric, completed, with_plugins
+from oblique_cli.cli._completing import complete_metric, completed, names_at, with_plugins
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -36,10 +35,31 @@ PICTURES = ("svg", "pdf", "png")  # forms of a picture
 
 Command = Callable[..., Any]
 
+
+def gathered(kind: type[Any], name: str, *options: Command) -> Command:
+    """Return a decorator that adds `options`; the command receives those that are fields of the dataclass `kind` as one
+    argument `name`."""
+
+    def decorated(command: Command) -> Command:
+        @functools.wraps(command)
+        def wrapped(**values: Any) -> Any:
+            params = {field.name: values.pop(field.name) for field in fields(kind) if field.name in values}
+            return command(**values, **{name: kind(**params)})
+
+        for option in reversed(options):
+            wrapped = option(wrapped)
+        return wrapped
+
+    return decorated
+
+
 data_dir_option = click.option(
     "--data-dir",
     metavar="DIR",
     help="Folder with data files that are not bundled. Without it: $OBLIQUE_DATA, then the cache.",
+)
+csv_option = click.option(
+    "--csv", metavar="FILE", help="A file of your own, whatever its name looks like; - for standard input."
 )
 offline_option = click.option("--offline", is_flag=True, help="Never use the network.")
 json_option = click.option(
@@ -86,14 +106,19 @@ metric_option = click.option(
 )
 
 
+def names(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names in "a,b" and in further texts."""
+    return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
+
+
 def part_options(command: Command) -> Command:
     """Add --dataset and --algorithm, which leave out the other parts of a run."""
     for option, name, metavar, what in (
         ("--algorithm", "algorithms", "ID", "An algorithm"),
         ("--dataset", "datasets", "NAME", "A data set"),
     ):
-        help_text = f"{what}; may be repeated.  [default: all]"
-        command = click.option(option, name, metavar=metavar, multiple=True, help=help_text)(command)
+        help_text = f"{what}, or several, as in a,b; may be repeated.  [default: all]"
+        command = click.option(option, name, metavar=metavar, multiple=True, callback=names, help=help_text)(command)
     return command
 
 
@@ -114,6 +139,13 @@ def set_option(example: str) -> Command:
     """Return the option --set."""
     return click.option(
         "--set", "overrides", metavar="KEY=VALUE", multiple=True, help=f"Change a key first, as in {example}."
+    )
+
+
+def seed_option(default: int) -> Command:
+    """Return the option --seed."""
+    return click.option(
+        "--seed", type=click.IntRange(0), default=default, show_default=True, help="Of every random draw."
     )
 
 
@@ -179,7 +211,7 @@ class NumberRange(click.FloatRange):
 
 
 class KnownName(TextChoice):
-    """One of the names that the help lists, or one that a plugin has added. registry : "module:NAME" of the registry"""
+    """One of the names that the help lists, or one that a plugin has added. registry : its place, as of `names_at`"""
 
     def __init__(self, choices: Sequence[str], registry: str) -> None:
         super().__init__(choices)
@@ -188,17 +220,12 @@ class KnownName(TextChoice):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         from oblique_cli import plugins
 
-        if value not in self.choices and plugins.load() and value in self._registered():
+        if value not in self.choices and plugins.load() and value in names_at(self.registry):
             return str(value)
         return str(super().convert(value, param, ctx))
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        return completed(dict.fromkeys((*self.choices, *with_plugins(self._registered))), incomplete)
-
-    def _registered(self) -> Iterable[str]:
-        module, _, name = self.registry.partition(":")
-        names: Iterable[str] = getattr(import_module(module), name)
-        return names
+        return completed(dict.fromkeys((*self.choices, *with_plugins(self.registry))), incomplete)
 
 
 class Jobs(OptionType):
@@ -214,6 +241,11 @@ class Jobs(OptionType):
         return int(value)
 
 
+jobs_option = click.option(
+    "-j", "--jobs", metavar="N|auto", type=Jobs(), default="auto", show_default=True, help="Processors to use."
+)
+
+
 # ---- running ---------------------------------------------------------------------------------------------------------
 
 
@@ -222,7 +254,6 @@ class Runner:
     """The options of every command that runs folds; `running_options` makes one."""
 
     jobs: int | str
-    backend: str
     scheduler: str | None
     results: str
     data_dir: str | None
@@ -249,8 +280,6 @@ class Runner:
         from oblique_cli.experiments.running import run
         from oblique_cli.experiments.store import Store
 
-        if (self.backend == "dask") != (self.scheduler is not None):
-            raise click.UsageError("--backend dask and --scheduler, the address of its scheduler, go together")
         if self.keep_probabilities:
             experiment = replace(experiment, keep="probabilities")
         progress = Progress(quiet=self.quiet, closing=False)
@@ -293,47 +322,22 @@ class Runner:
             )
 
 
-def running_options(command: Command) -> Command:
-    """Add the options of `Runner` to a command, which receives them as `runner`."""
-    return _with_runner(
-        command,
-        click.option("--fresh", is_flag=True, help="Delete what is stored of the run and start over."),
+def _without_color(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        os.environ["NO_COLOR"] = "1"
+
+
+def _with_runner(*more: Command) -> Command:
+    """Return a decorator that adds the options of `Runner` and `more`; the command receives the first as `runner`."""
+    return gathered(
+        Runner,
+        "runner",
+        jobs_option,
         click.option(
-            "--strict-environment",
-            is_flag=True,
-            help="Refuse to go on with folds that other versions, or another processor, have made.",
+            "--scheduler",
+            metavar="ADDRESS",
+            help="Run folds on the workers of a Dask cluster, whose scheduler is there, as in tcp://host:8786.",
         ),
-        click.option(
-            "--keep-probabilities", is_flag=True, help="Keep class probabilities of every test row, not classes alone."
-        ),
-    )
-
-
-def rerunning_options(command: Command) -> Command:
-    """Add those options of `Runner` to a command that runs folds of a stored run again."""
-    return _with_runner(command)
-
-
-def _with_runner(command: Command, *more: Command) -> Command:
-    @functools.wraps(command)
-    def wrapped(no_color: bool, **values: Any) -> Any:
-        if no_color:
-            os.environ["NO_COLOR"] = "1"
-        runner_values = {field.name: values.pop(field.name) for field in fields(Runner) if field.name in values}
-        return command(runner=Runner(**runner_values), **values)
-
-    options = (
-        click.option(
-            "-j", "--jobs", metavar="N|auto", type=Jobs(), default="auto", show_default=True, help="Processors to use."
-        ),
-        click.option(
-            "--backend",
-            type=click.Choice(("local", "dask")),
-            default="local",
-            show_default=True,
-            help="Where folds run: on this machine, or on the workers of a Dask cluster.",
-        ),
-        click.option("--scheduler", metavar="ADDRESS", help="With --backend dask: its address, as in tcp://host:8786."),
         results_option,
         data_dir_option,
         offline_option,
@@ -341,27 +345,35 @@ def _with_runner(command: Command, *more: Command) -> Command:
         format_option,
         output_option,
         click.option("--quiet", is_flag=True, help="No progress and no summary, only failures."),
-        click.option("--no-color", is_flag=True, help="No colors; the variable NO_COLOR does the same."),
+        click.option(
+            "--no-color",
+            is_flag=True,
+            expose_value=False,
+            callback=_without_color,
+            help="No colors; the variable NO_COLOR does the same.",
+        ),
     )
-    for option in reversed(options):
-        wrapped = option(wrapped)
-    return wrapped
+
+
+running_options = _with_runner(
+    click.option("--fresh", is_flag=True, help="Delete what is stored of the run and start over."),
+    click.option(
+        "--strict-environment",
+        is_flag=True,
+        help="Refuse to go on with folds that other versions, or another processor, have made.",
+    ),
+    click.option(
+        "--keep-probabilities", is_flag=True, help="Keep class probabilities of every test row, not classes alone."
+    ),
+)
+# Those of a command that runs folds of a stored run again.
+rerunning_options = _with_runner()
 
 
 def command_line() -> list[str]:
     """Return the words of the command that is being run."""
     words = click.get_current_context().find_root().obj
     return ["oblique", *(words or ())]
-
-
-def own_data(csv: str, target: str) -> dict[str, Any]:
-    """Return the key `dataset` of a configuration for a CSV file given on the command line."""
-    from oblique_cli.data import catalogue
-
-    plain = {"csv": csv, "target": target}
-    stem = Path(csv).stem.lower()
-    # A configuration may not give a file the name of a data set of the catalogue.
-    return {**plain, "name": f"{stem}-csv"} if stem in catalogue.names() else plain
 
 
 # ---- results ---------------------------------------------------------------------------------------------------------
@@ -372,14 +384,9 @@ def database(results: str) -> Path:
     return Path(results) / "oblique.sqlite"
 
 
-def find_run(store: Store, name: str) -> Run:
-    """Return a stored run; UnknownName with the close matches if there is none of that name."""
-    return store.run(name)
-
-
 def read_run(store: Store, name: str) -> Run:
     """Return a stored run of which something is shown, and say on standard error how many of its folds are missing."""
-    run = find_run(store, name)
+    run = store.run(name)
     say_missing(run)
     return run
 

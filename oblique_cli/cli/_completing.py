@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,38 +18,16 @@ if TYPE_CHECKING:
 Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
 
 
-def _algorithms() -> Iterable[str]:
-    from oblique_cli.estimators.algorithms import ALGORITHMS
-
-    return ALGORITHMS
-
-
-def _datasets() -> Iterable[str]:
-    from oblique_cli.data import catalogue
-
-    return catalogue.names()
+def names_at(place: str) -> Iterable[str]:
+    """Return the names in a registry, or those that a function returns. place : "module:NAME", below the package"""
+    module, _, name = place.partition(":")
+    value: Any = getattr(import_module(f"oblique_cli.{module}"), name)
+    names: Iterable[str] = value() if callable(value) else value
+    return names
 
 
-def _configs() -> Iterable[str]:
-    from oblique_cli.config import composing
-
-    return composing.bundled()
-
-
-def _schemes() -> Iterable[str]:
-    from oblique_cli.schemes import SCHEMES
-
-    return SCHEMES
-
-
-def _metrics() -> Iterable[str]:
-    from oblique_cli.evaluation.metrics import METRICS
-
-    return METRICS
-
-
-def with_plugins(names: Callable[[], Iterable[str]]) -> Iterable[str]:
-    """Return names once plugins have registered theirs; a plugin that cannot be imported adds none, and says nothing.
+def with_plugins(place: str) -> Iterable[str]:
+    """Return the names at a place once plugins have registered theirs; a plugin that cannot be imported adds none.
 
     What is typed is not run yet: the command says what is wrong with the plugin.
     """
@@ -57,7 +36,7 @@ def with_plugins(names: Callable[[], Iterable[str]]) -> Iterable[str]:
 
     with contextlib.suppress(ObliqueError):
         plugins.load()
-    return names()
+    return names_at(place)
 
 
 def completed(names: Iterable[str], begun: str, before: str = "") -> list[CompletionItem]:
@@ -67,25 +46,26 @@ def completed(names: Iterable[str], begun: str, before: str = "") -> list[Comple
     return [CompletionItem(before + name) for name in names if name.startswith(begun)]
 
 
-def _completer(names: Callable[[], Iterable[str]], files: bool = False, listed: bool = False) -> Completer:
-    """Complete one of `names`; listed : as the last item of "a,b,c". files : the shell offers files as well."""
+def _completer(place: str, files: bool = False, listed: bool = False) -> Completer:
+    """Complete one of the names at a place. files : the shell offers files as well; listed : names as in "a,b"."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         from click.shell_completion import CompletionItem
 
         before, comma, begun = incomplete.rpartition(",") if listed else ("", "", incomplete)
-        items = completed(with_plugins(names), begun, before + comma)
+        items = completed(with_plugins(place), begun, before + comma)
         # The item of files comes first: it empties the shell's list.
         return [CompletionItem(incomplete, type="file"), *items] if files else items
 
     return complete
 
 
-complete_algorithm = _completer(_algorithms)
-complete_algorithms = _completer(_algorithms, listed=True)
-complete_dataset = _completer(_datasets)
-complete_datasets = _completer(_datasets, listed=True)
-complete_dataset_or_file = _completer(_datasets, files=True)
-complete_metric = _completer(_metrics)
-complete_scheme = _completer(_schemes)
-complete_config_or_file = _completer(_configs, files=True)
+ALGORITHMS, DATASETS = "estimators.algorithms:ALGORITHMS", "data.catalogue:names"
+complete_algorithm = _completer(ALGORITHMS)
+complete_algorithms = _completer(ALGORITHMS, listed=True)
+complete_dataset = _completer(DATASETS)
+complete_datasets = _completer(DATASETS, listed=True)
+complete_dataset_or_file = _completer(DATASETS, files=True)
+complete_metric = _completer("evaluation.metrics:METRICS")
+complete_scheme = _completer("schemes:SCHEMES")
+complete_config_or_file = _completer("config.composing:bundled", files=True)

@@ -8,8 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import called, working
-from oblique_cli.cli._own import ONE_TREE, OwnOptions, is_own, looked_at, refuse_strays
+from oblique_cli.cli._common import (
+    Command,
+    called,
+    csv_option,
+    data_dir_option,
+    gathered,
+    offline_option,
+    seed_option,
+    set_option,
+    working,
+)
+from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
+from oblique_cli.cli._own import ONE_TREE, OwnOptions, is_own, looked_at, own_data_options, refuse_strays
 from oblique_cli.cli._starting import load_scikit_learn
 from oblique_cli.errors import DataError
 
@@ -45,94 +56,136 @@ class Fitted:
     notes: tuple[str, ...] = ()
 
 
-def fit_to_all(
-    name: str | None,
-    csv: str | None,
-    target: str | None,
-    algorithm: str | None,
-    overrides: tuple[str, ...],
-    seed: int,
-    data_dir: str | None,
-    offline: bool,
-    where: str,
-    suits: Callable[[str], None],
-    options: OwnOptions | None = None,
-) -> Fitted:
-    """Fit an algorithm to all rows of the data set `name`, or of a file of the user.
+@dataclass(frozen=True)
+class Request:
+    """What is fitted, and how; `request_options` makes one.
 
-    name : of a data set, or a file; csv : a file of any name
-    algorithm : None for a tree that suits the data
-    where : the command, for messages; suits : raises ConfigError for an algorithm that the command cannot use
-    options : how a file is read; a command may have an option `target` only, without the others
+    name : of a data set, or a file; csv : a file of any name; algorithm : None for a tree that suits the data
     """
-    options = options or OwnOptions(target=target)
+
+    name: str | None
+    csv: str | None
+    algorithm: str | None
+    overrides: tuple[str, ...]
+    seed: int
+    data_dir: str | None
+    offline: bool
+    options: OwnOptions
+
+
+def request_options(metavar: str, example: str, algorithms: str, default: str | None = None) -> Command:
+    """Return the decorator of a command that fits one estimator; the command receives a `Request` as `request`.
+
+    metavar : of the argument; example : of --set; algorithms : the help of --algorithm
+    """
+
+    def decorated(command: Any) -> Any:
+        command = gathered(Request, "request")(command)
+        for option in reversed(
+            (
+                click.argument("name", metavar=metavar, required=False, shell_complete=complete_dataset_or_file),
+                csv_option,
+                click.option(
+                    "--algorithm",
+                    metavar="NAME",
+                    shell_complete=complete_algorithm,
+                    default=default,
+                    show_default=True,
+                    help=algorithms,
+                ),
+                set_option(example),
+                seed_option(1),
+                own_data_options,
+                data_dir_option,
+                offline_option,
+            )
+        ):
+            command = option(command)
+        return command
+
+    return decorated
+
+
+def fit_to_all(request: Request, where: str, suits: Callable[[str], None]) -> Fitted:
+    """Fit an algorithm to all rows of a data set, or of a file of the user.
+
+    where : the command, for messages; suits : raises ConfigError for an algorithm that the command cannot use
+    """
+    csv, name = request.csv, request.name
     if (name is None) == (csv is None):
         raise click.UsageError("give either the name of a data set (oblique data list) or a file of your own")
     if csv is None and name is not None and is_own(name):
         csv = name
     if csv is None:
-        refuse_strays(options, "a file of your own, not with a data set, which knows its columns")
+        refuse_strays(request.options, "a file of your own, not with a data set, which knows its columns")
 
     with working(f"reading {called(name or '-' if csv is None else csv)}") as progress:
-        options, overrides = options.taking_groups(overrides)
-        full = [full_key(text) for text in overrides]
-        return _fitted(progress, name, csv, algorithm, full, seed, data_dir, offline, where, suits, options)
+        load_scikit_learn()
+        dataset, policy, spec, columns = _read(request, csv, where, suits)
+        return _fitted(progress, request, dataset, policy, spec, columns)
+
+
+def _read(
+    request: Request, csv: str | None, where: str, suits: Callable[[str], None]
+) -> tuple[Dataset, DatasetSpec, AlgorithmSpec, Columns | None]:
+    """Return the data, their specification, that of the algorithm, and the columns of a file of the user."""
+    from oblique_cli import config
+    from oblique_cli.data import catalogue
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+
+    options, overrides = request.options.taking_groups(request.overrides)
+    full, columns = [full_key(text) for text in overrides], None
+    if csv is None:
+        plain: dict[str, Any] = {
+            "dataset": {"name": request.name},
+            "algorithm": request.algorithm or ONE_TREE["classification"],
+        }
+    else:
+        dataset_spec, looked, columns = looked_at(csv, options, full, where)
+        key = {**options.dataset_key(csv), "target": dataset_spec.target, "task": columns.task}
+        plain = {"dataset": key, "algorithm": request.algorithm or ONE_TREE[columns.task]}
+    experiment = config.from_mapping({"version": 1, **plain}, "tree", full, where=where)
+    policy, spec = experiment.datasets[0], experiment.algorithms[0]
+    suits(spec.name)
+    task = ALGORITHMS[spec.name].family.task
+    dataset = looked if csv is not None else catalogue.load(policy, request.data_dir, request.offline, task)
+    if dataset.task != task:
+        predicts = "numbers" if task == "regression" else "classes"
+        raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts {predicts}.")
+    return dataset, policy, spec, columns
 
 
 def _fitted(
     progress: Progress,
-    name: str | None,
-    csv: str | None,
-    algorithm: str | None,
-    full: list[str],
-    seed: int,
-    data_dir: str | None,
-    offline: bool,
-    where: str,
-    suits: Callable[[str], None],
-    options: OwnOptions,
+    request: Request,
+    dataset: Dataset,
+    policy: DatasetSpec,
+    spec: AlgorithmSpec,
+    columns: Columns | None,
 ) -> Fitted:
-    """As `fit_to_all`, which checks the arguments. full : overrides with whole keys"""
-    load_scikit_learn()
-    from oblique_cli import config
-    from oblique_cli.data import catalogue
+    """Return the estimator, fitted to all rows; the tree of a file of the user is pruned."""
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.default_pruning import how_pruned, pruned_spec, whole_tree
     from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
     from oblique_cli.experiments.running import Case, fit_arguments
     from oblique_cli.ground import seeds
 
-    columns = None
-    if csv is None:
-        plain: dict[str, Any] = {"dataset": {"name": name}, "algorithm": algorithm or ONE_TREE["classification"]}
-    else:
-        dataset_spec, looked, columns = looked_at(csv, options, full, where)
-        key = {**options.dataset_key(csv), "target": dataset_spec.target, "task": columns.task}
-        plain = {"dataset": key, "algorithm": algorithm or ONE_TREE[columns.task]}
-    experiment = config.from_mapping({"version": 1, **plain}, "tree", full, where=where)
-    policy: DatasetSpec = experiment.datasets[0]
-    spec: AlgorithmSpec = experiment.algorithms[0]
-    suits(spec.name)
-    task = ALGORITHMS[spec.name].family.task
-    dataset = looked if csv is not None else catalogue.load(policy, data_dir, offline, task)
-    if dataset.task != task:
-        predicts = "numbers" if task == "regression" else "classes"
-        raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and {spec.name} predicts {predicts}.")
     encoder = fold_encoder(dataset, policy, dataset.X)
     X = dataset.X if encoder is None else encoder.transform(dataset.X)
     notes: list[str] = []
     if columns is not None:
         spec = pruned_spec(spec, len(X), dataset.groups is not None)
         notes += dataset.notes
-        if algorithm is None and spec.name == ONE_TREE["classification"] and _work(spec, X, dataset) > MOST_WORK:
+        usual = ONE_TREE["classification"]
+        if request.algorithm is None and spec.name == usual and _work(spec, X, dataset) > MOST_WORK:
             spec = replace(spec, name=QUICK_TREE)
             notes.append(
-                f"{ALGORITHMS[QUICK_TREE].title}, as {ALGORITHMS[ONE_TREE[task]].title} would look at {X.shape[1]} "
-                f"columns of {len(X)} rows for long; --algorithm {ONE_TREE[task]} grows that."
+                f"{ALGORITHMS[QUICK_TREE].title}, as {ALGORITHMS[usual].title} would look at {X.shape[1]} "
+                f"columns of {len(X)} rows for long; --algorithm {usual} grows that."
             )
         if how := how_pruned(spec):
             notes.append(f"{how}; --set {whole_tree(spec)} leaves it whole.")
-    random_state = seeds.integer(seed, dataset.name if csv is None else seeds.OWN, "tree")
+    random_state = seeds.integer(request.seed, dataset.name if columns is None else seeds.OWN, "tree")
     estimator = ALGORITHMS[spec.name].make(random_state=random_state, **spec.params)
     progress.doing("growing the tree")
     with own_labels(dataset, encoder):

@@ -26,10 +26,8 @@ def of_fit(fitted: Fitted, target: str) -> Shown:
         fitted.spec.params,
         fitted.X,
         fitted.dataset.y,
-        f"on {fitted.dataset.name}",
         target,
         notes,
-        fitted.dataset.X,
     )
 
 
@@ -50,10 +48,8 @@ def of_run(fold: Regrown) -> Shown:
         {**fold.case.spec.params, **row.chosen},
         fold.X,
         fold.y,
-        f"on {fold.dataset.name}",
         fold.case.policy.target or "target",
         (remark,),
-        fold.dataset.X,
     )
 
 
@@ -65,12 +61,10 @@ def _of_estimator(
     params: Mapping[str, Any],
     X: Any,
     y: Any,
-    where: str,
     target: str,
     remarks: tuple[str, ...],
-    rows: Any,
 ) -> Shown:
-    """The tree of an estimator. rows : of the data set, as they were before the encoder"""
+    """The tree of an estimator. X, y : its training rows, X as the encoder made them"""
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.estimators.encoding import encoded_levels, encoded_names
     from oblique_cli.models.explaining.importance import importances_of
@@ -92,11 +86,11 @@ def _of_estimator(
         **({"level_names": levels} if levels else {}),
         **({"value_names": values} if values else {}),
     }
-    title = f"{ALGORITHMS[spec.name].title} {where}"
+    title = f"{ALGORITHMS[spec.name].title} on {dataset.name}"
 
     def importances() -> Importances | None:
         model = Model.of(estimator, algorithm=spec.name, feature_names=tuple(dataset.feature_names), encoder=encoder)
-        return importances_of(model, rows)
+        return importances_of(model, dataset.X)
 
     return Shown(
         title,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+
+from oblique_cli.cli._common import gathered
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -178,32 +179,10 @@ OF_COLUMNS = (
 )
 
 
-def own_data_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of `OwnOptions` to a command, which receives them as `options`."""
-    return _with_options(command, OwnOptions, "options", (*OF_COLUMNS, *OF_NUMBERS, *OF_LINES))
-
-
-def file_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of `FileOptions` to a command, which receives them as `file`."""
-    return _with_options(command, FileOptions, "file", (*OF_NUMBERS, *OF_LINES))
-
-
-def line_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of `FileOptions` that do not say how numbers are written; the command receives `file`."""
-    return _with_options(command, FileOptions, "file", OF_LINES)
-
-
-def _with_options(
-    command: Callable[..., Any], kind: type[FileOptions], name: str, options: Sequence[Any]
-) -> Callable[..., Any]:
-    @functools.wraps(command)
-    def wrapped(**values: Any) -> Any:
-        together = kind(**{field.name: values.pop(field.name) for field in fields(kind) if field.name in values})
-        return command(**{name: together}, **values)
-
-    for option in reversed(options):
-        wrapped = option(wrapped)
-    return wrapped
+# The options of `OwnOptions` and of `FileOptions`, and those that do not say how numbers are written.
+own_data_options = gathered(OwnOptions, "options", *OF_COLUMNS, *OF_NUMBERS, *OF_LINES)
+file_options = gathered(FileOptions, "file", *OF_NUMBERS, *OF_LINES)
+line_options = gathered(FileOptions, "file", *OF_LINES)
 
 
 def is_own(word: str) -> bool:
@@ -242,7 +221,7 @@ def spare(*inputs: str | None) -> None:
 
     context = click.get_current_context(silent=True)
     params = {} if context is None else context.params
-    output = params.get("output") or params.get("out")
+    output = params.get("output")
     if output and Path(output).exists():
         for name in inputs:
             if name and name != STDIN and Path(name).exists() and Path(name).samefile(output):

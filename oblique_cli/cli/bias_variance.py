@@ -7,10 +7,10 @@ from typing import Any
 import click
 
 from oblique_cli.cli._common import (
-    Jobs,
     allow_code_option,
     data_dir_option,
     format_option,
+    jobs_option,
     offline_option,
     output_option,
     rendered,
@@ -23,9 +23,7 @@ from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK
 @click.command()
 @click.argument("config", metavar="CFG")
 @set_option("cv.repeats=20")
-@click.option(
-    "-j", "--jobs", metavar="N|auto", type=Jobs(), default="auto", show_default=True, help="Processors to use."
-)
+@jobs_option
 @data_dir_option
 @offline_option
 @allow_code_option

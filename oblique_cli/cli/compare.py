@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,10 +12,13 @@ from oblique_cli.cli._common import (
     OptionType,
     Runner,
     database,
+    gathered,
     metric_option,
+    names,
     read_run,
     rendered,
     running_options,
+    seed_option,
     write,
 )
 from oblique_cli.cli._completing import complete_algorithms, complete_datasets, complete_scheme
@@ -51,12 +54,6 @@ REPEATS, FOLDS = 10, 10
 
 # Letter takes about six minutes on two processors, all the other sets together take one.
 SLOW = ("letter",)
-
-
-def _names(ctx: click.Context, param: click.Parameter, text: str | None) -> list[str]:
-    """Cut "gdt,hhgdt" into names."""
-    names = [name.strip() for name in (text or "").split(",")]
-    return [name for name in names if name]
 
 
 class SchemeName(OptionType):
@@ -95,7 +92,28 @@ def _needs(scheme: Scheme) -> str:
 
 
 # Options that say what is to be run, which a stored run has been.
-RUNNING = ("scheme", "algorithms", "datasets", "repeats", "folds", "seed")
+RUNNING = {"scheme": "--cv", "algorithms": "--algorithm", "datasets": "--dataset"} | {
+    name: f"--{name}" for name in ("repeats", "folds", "seed")
+}
+
+
+@dataclass(frozen=True)
+class Params:
+    """The parameters of `oblique compare`."""
+
+    sources: tuple[str, ...]
+    scheme: str
+    algorithms: tuple[str, ...]
+    datasets: tuple[str, ...]
+    repeats: int
+    folds: int | None
+    seed: int
+    rule: str
+    metrics: tuple[str, ...]
+    runner: Runner
+    format_: str
+    output: str | None
+    options: OwnOptions
 
 
 @click.command()
@@ -110,45 +128,37 @@ RUNNING = ("scheme", "algorithms", "datasets", "repeats", "folds", "seed")
     help="See oblique list schemes.",
 )
 @click.option(
-    "--algorithms",
-    metavar="A,B,...",
+    "--algorithm",
+    "algorithms",
+    metavar="NAME",
+    multiple=True,
     shell_complete=complete_algorithms,
-    callback=_names,
-    help=f"Two or more.  [default: {','.join(TUNED)}; on own data {','.join(CLASSIFIERS)}, or two for numbers]",
+    callback=names,
+    help="Two or more, as in a,b; may be repeated.  "
+    f"[default: {','.join(TUNED)}; on own data {','.join(CLASSIFIERS)}, or two for numbers]",
 )
 @click.option(
-    "--datasets",
-    metavar="A,B,...",
+    "--dataset",
+    "datasets",
+    metavar="NAME",
+    multiple=True,
     shell_complete=complete_datasets,
-    callback=_names,
-    help="Names, or all.  [default: those of Table 5.3 that are there, but not letter, which takes minutes]",
+    callback=names,
+    help="Names, as in a,b, or all; may be repeated.  "
+    "[default: those of Table 5.3 that are there, but not letter, which takes minutes]",
 )
 @click.option("--repeats", type=click.IntRange(2), default=REPEATS, show_default=True, help="Repetitions.")
 @click.option(
     "--folds", type=click.IntRange(2), help="Folds, also of the CV that tunes.  [default: 10, or those of the scheme]"
 )
-@click.option("--seed", type=click.IntRange(0), default=20260101, show_default=True, help="Of every random draw.")
+@seed_option(20260101)
 @click.option("--rule", type=click.Choice(RULES), default="1-SD", show_default=True, help="When a mean is better.")
 @metric_option
 @own_data_options
 @running_options
+@gathered(Params, "params")
 @click.pass_context
-def compare(
-    ctx: click.Context,
-    sources: tuple[str, ...],
-    scheme: str,
-    algorithms: list[str],
-    datasets: list[str],
-    repeats: int,
-    folds: int | None,
-    seed: int,
-    rule: str,
-    metrics: tuple[str, ...],
-    runner: Runner,
-    format_: str,
-    output: str | None,
-    options: OwnOptions,
-) -> None:
+def compare(ctx: click.Context, params: Params) -> None:
     """Compare algorithms data set by data set: accuracy, leaves or other metrics, and which one is better.
 
     With FILEs of your own (and --target) algorithms are compared on them. With stored RUNs (oblique status) nothing is
@@ -161,24 +171,26 @@ def compare(
     and json hold the verdicts, with the means they come from.
 
     \b
-    Example: oblique compare --cv nested --datasets bupa,wine --repeats 5
-             oblique compare my.csv --target class --algorithms hhcart_a,hhgdt,axis_parallel
+    Example: oblique compare --cv nested --dataset bupa,wine --repeats 5
+             oblique compare my.csv --target class --algorithm hhcart_a,hhgdt,axis_parallel
              oblique compare my-1b0a0320 my-77c1e5d2
     """
-    files = [word for word in sources if is_own(word)]
+    algorithms = params.algorithms
+    scheme = params.scheme
+    files = [word for word in params.sources if is_own(word)]
     if not files:
-        refuse_strays(options, "a file of your own")
-    if sources and len(files) < len(sources):
+        refuse_strays(params.options, "a file of your own")
+    if params.sources and len(files) < len(params.sources):
         if files:
             raise click.UsageError("give either files of your own or stored runs; run the files first (oblique run)")
-        strays = [f"--{'cv' if name == 'scheme' else name}" for name in RUNNING if _was_given(ctx, name)]
+        strays = [option for name, option in RUNNING.items() if _was_given(ctx, name)]
         if strays:
             raise click.UsageError(f"{listed_words(strays)} cannot change stored runs; leave it out")
-        _show(_stored(sources, runner, metrics), rule, format_, output)
+        _show(_stored(params.sources, params.runner, params.metrics), params.rule, params.format_, params.output)
         return
-    if files and datasets:
-        raise click.UsageError("--datasets goes without files of your own")
-    if options.groups is not None:
+    if files and params.datasets:
+        raise click.UsageError("--dataset goes without files of your own")
+    if params.options.groups is not None:
         if _was_given(ctx, "scheme") and scheme != "group":
             raise click.UsageError(
                 f"--groups divides by --cv group, which tunes as nested does; leave out --cv {scheme}"
@@ -188,48 +200,53 @@ def compare(
         raise click.UsageError("--cv group needs a column: give it as --groups COLUMN, with a file of your own")
     chosen_here = _was_given(ctx, "algorithms")
     if not chosen_here and not files:
-        algorithms = list(TUNED)
+        algorithms = TUNED
     if len(algorithms) < 2 and (chosen_here or not files):
-        raise click.UsageError("--algorithms needs two or more names, as in gdt,hhgdt")
+        raise click.UsageError("--algorithm needs two or more names, as in gdt,hhgdt")
+    experiment, missing = _experiment(ctx, params, files, algorithms, scheme)
+    if missing and not params.runner.quiet:
+        click.echo(missing, err=True)
+    summary, table = params.runner.run(experiment)
+    if not summary.stopped:
+        _show(table, params.rule, params.format_, params.output)
+    params.runner.report(summary)
+    raise SystemExit(summary.exit_code)
+
+
+def _experiment(
+    ctx: click.Context, params: Params, files: Sequence[str], algorithms: Sequence[str], scheme: str
+) -> tuple[Experiment, str]:
+    """Return what is run, and a note on data sets that are left out."""
     from oblique_cli import config
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.evaluation.metrics import chosen
     from oblique_cli.schemes import SCHEMES
 
-    counts = {"repeats": repeats} if _was_given(ctx, "repeats") else {}
-    if folds is not None:
-        counts["folds"] = folds
+    counts = {"repeats": params.repeats} if _was_given(ctx, "repeats") else {}
+    if params.folds is not None:
+        counts["folds"] = params.folds
     cv, tunes = _cv(scheme, counts), SCHEMES[scheme].tunes
-    missing = ""
     if files:
         own_algorithms = [_algorithm(name, tunes) for name in algorithms]
-        measured = {"metrics": list(metrics)} if metrics else {}
+        measured = {"metrics": list(params.metrics)} if params.metrics else {}
         # An SD needs two repetitions.
         sizes = {} if counts else {"repeats": ("--repeats {}", 2), "folds": ("--folds {}", 2)}
-        more: dict[str, Any] = {"sizes": sizes, "seed": seed, "cv": cv, **measured}
-        experiment = experiment_of(files, options, own_algorithms, (), "oblique compare", **more)
-    else:
-        wanted, missing = _datasets(datasets, runner)
-        plain: dict[str, Any] = {
-            "version": 1,
-            "title": f"{', '.join(ALGORITHMS[name].title for name in algorithms)} by {scheme} cross-validation",
-            "seed": seed,
-            "datasets": wanted,
-            "algorithms": [_algorithm(name, tunes) for name in algorithms],
-            "cv": cv,
-        }
-        if metrics:
-            plain["metrics"] = list(chosen(metrics, "classification", "oblique compare"))
-        experiment = config.from_mapping(plain, where="oblique compare")
-        name = f"compare-{scheme}-{_digest(experiment)}"
-        experiment = replace(experiment, name=name, published=_published(experiment))
-    if missing and not runner.quiet:
-        click.echo(missing, err=True)
-    summary, table = runner.run(experiment)
-    if not summary.stopped:
-        _show(table, rule, format_, output)
-    runner.report(summary)
-    raise SystemExit(summary.exit_code)
+        more: dict[str, Any] = {"sizes": sizes, "seed": params.seed, "cv": cv, **measured}
+        return experiment_of(files, params.options, own_algorithms, (), "oblique compare", **more), ""
+    wanted, missing = _datasets(params.datasets, params.runner)
+    plain: dict[str, Any] = {
+        "version": 1,
+        "title": f"{', '.join(ALGORITHMS[name].title for name in algorithms)} by {scheme} cross-validation",
+        "seed": params.seed,
+        "datasets": wanted,
+        "algorithms": [_algorithm(name, tunes) for name in algorithms],
+        "cv": cv,
+    }
+    if params.metrics:
+        plain["metrics"] = list(chosen(params.metrics, "classification", "oblique compare"))
+    experiment = config.from_mapping(plain, where="oblique compare")
+    name = f"compare-{scheme}-{_digest(experiment)}"
+    return replace(experiment, name=name, published=_published(experiment)), missing
 
 
 def _was_given(ctx: click.Context, name: str) -> bool:
@@ -295,7 +312,7 @@ def _algorithm(name: str, tunes: bool) -> str | dict[str, Any]:
     return {"name": name, "epsilon": {"grid": EPSILON}} if tunes and name in TUNED else name
 
 
-def _datasets(names: list[str], runner: Runner) -> tuple[list[str], str]:
+def _datasets(names: tuple[str, ...], runner: Runner) -> tuple[list[str], str]:
     """Return the data sets to use, and a note that says which ones of Table 5.3 are left out and how to get them.
 
     A set that the user names may be fetched; no other set is.
@@ -303,16 +320,16 @@ def _datasets(names: list[str], runner: Runner) -> tuple[list[str], str]:
     from oblique_cli.config.keys import dataset_name
     from oblique_cli.data import catalogue
 
-    if names and names != ["all"]:
+    if names and names != ("all",):
         return [dataset_name(name) for name in names], ""
     entries = [catalogue.entry(name) for name in _in_table(PUBLISHED["nested"])]
     absent = [e.name for e in entries if catalogue.whereabouts(e, runner.data_dir) not in HERE]
     slow = [name for name in SLOW if not names and name not in absent]
     parts = []
     if absent:
-        parts.append(f"{_listed(absent)} (get with: oblique data fetch {' '.join(absent)})")
+        parts.append(f"{listed_words(absent)} (get with: oblique data fetch {' '.join(absent)})")
     if slow:
-        parts.append(f"{_listed(slow)} (takes minutes: --datasets all)")
+        parts.append(f"{listed_words(slow)} (takes minutes: --dataset all)")
     note = f"left out: {'; '.join(parts)}." if parts else ""
     return [e.name for e in entries if e.name not in {*absent, *slow}], note
 
@@ -338,8 +355,3 @@ def _published(experiment: Experiment) -> tuple[str, ...]:
     named = {ALGORITHMS[spec.name].title for spec in experiment.algorithms}
     shared = {spec.name for spec in experiment.datasets} & set(_in_table(table))
     return (f"{SOURCE}:{table}",) if shared and named & methods else ()
-
-
-def _listed(names: Iterable[str]) -> str:
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last

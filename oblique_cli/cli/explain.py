@@ -6,11 +6,12 @@ import csv
 import io
 import json
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import called, form_option, output_option, working, write
+from oblique_cli.cli._common import called, form_option, gathered, output_option, working, write
 from oblique_cli.cli._own import FileOptions, file_options, spare
 from oblique_cli.errors import ConfigError, DataError, cut, quoted
 
@@ -21,6 +22,24 @@ if TYPE_CHECKING:
     from oblique_cli.models.procedure import Procedure
 
 BLOCK = 16_384  # rows read at once
+
+
+@dataclass(frozen=True)
+class Params:
+    """The parameters of `oblique explain`."""
+
+    model: str
+    new: str | None
+    row: int | None
+    values: tuple[str, ...]
+    fix: tuple[str, ...]
+    to: str | None
+    shap: bool
+    background: str | None
+    terms: int
+    format_: str
+    output: str | None
+    file: FileOptions
 
 
 @click.command()
@@ -38,20 +57,8 @@ BLOCK = 16_384  # rows read at once
 @form_option(("text", "json"))
 @output_option
 @file_options
-def explain(
-    model: str,
-    new: str | None,
-    row: int | None,
-    values: tuple[str, ...],
-    fix: tuple[str, ...],
-    to: str | None,
-    shap: bool,
-    background: str | None,
-    terms: int,
-    format_: str,
-    output: str | None,
-    file: FileOptions,
-) -> None:
+@gathered(Params, "params")
+def explain(params: Params) -> None:
     """Explain what MODEL, a file of oblique fit, says of one row of the table NEW, or of a row that is typed.
 
     Shown are the splits on the way down, how far the row is from each and which columns count most, the training rows
@@ -70,13 +77,15 @@ def explain(
              oblique explain model.json new.csv --row 3 --shap --background train.csv
              oblique explain model.json new.csv --shap
     """
-    if (new is None) == (not values):
+    if (params.new is None) == (not params.values):
         raise click.UsageError("give either a table NEW with --row, or --values")
-    if (new is None and row is not None) or (new is not None and row is None and not shap):
+    if (params.new is None and params.row is not None) or (
+        params.new is not None and params.row is None and not params.shap
+    ):
         raise click.UsageError("NEW and --row, the number of the row, go together")
-    if background and not shap:
+    if params.background and not params.shap:
         raise click.UsageError("--background is for --shap; give --shap, or leave it out")
-    if shap and not background and (new is None or new == "-"):
+    if params.shap and not params.background and (params.new is None or params.new == "-"):
         raise click.UsageError("--shap compares a row with others; give a table of them, --background FILE")
 
     from oblique_cli.models import load
@@ -85,31 +94,38 @@ def explain(
     from oblique_cli.models.new_rows import needs_table
     from oblique_cli.models.procedure import procedure_of
 
-    spare(model, new, background)
-    fitted = load(model)
+    spare(params.model, params.new, params.background)
+    fitted = load(params.model)
     procedure = procedure_of(fitted)
-    needs_table(fitted, model)
+    needs_table(fitted, params.model)
     explanation, shared = None, None
-    with working(f"reading {called(new)}" if new else "reading the row") as progress:
-        if new is not None and row is not None:
-            cells, title = _row_of(fitted, new, row, file.text), f"row {row} of {called(new)}"
-        elif new is not None:
-            cells, title = None, f"the rows of {called(new)}"
+    with working(f"reading {called(params.new)}" if params.new else "reading the row") as progress:
+        if params.new is not None and params.row is not None:
+            cells, title = (
+                _row_of(fitted, params.new, params.row, params.file.text),
+                f"row {params.row} of {called(params.new)}",
+            )
+        elif params.new is not None:
+            cells, title = None, f"the rows of {called(params.new)}"
         else:
-            cells, title = _typed(fitted, values), "the row"
-        if cells is not None and not (shap and procedure.is_forest):
+            cells, title = _typed(fitted, params.values), "the row"
+        if cells is not None and not (params.shap and procedure.is_forest):
             progress.doing("looking for the nearest change")
-            explanation = explained(fitted, cells, fix=fix, to=to)
-        if shap and (explanation is None or explanation.predicted is not None):
+            explanation = explained(fitted, cells, fix=params.fix, to=params.to)
+        if params.shap and (explanation is None or explanation.predicted is not None):
             progress.doing("adding up coalitions")
-            shared = _shared(fitted, procedure, cells, new, background, file.text)
-    if format_ == "json":
-        document = {"model": model, "row": row, **(report.plain_of(explanation, procedure) if explanation else {})}
+            shared = _shared(fitted, procedure, cells, params.new, params.background, params.file.text)
+    if params.format_ == "json":
+        document = {
+            "model": params.model,
+            "row": params.row,
+            **(report.plain_of(explanation, procedure) if explanation else {}),
+        }
         if shared:
             document["shapley"] = report.shapley_plain(shared)
-        write(json.dumps(document, ensure_ascii=False, indent=1) + "\n", output)
+        write(json.dumps(document, ensure_ascii=False, indent=1) + "\n", params.output)
         return
-    texts = [report.text_of(explanation, procedure, title, terms)] if explanation else []
+    texts = [report.text_of(explanation, procedure, title, params.terms)] if explanation else []
     if shared and cells is None:
         texts.append(report.importance_text(shared, title))
     elif shared:
@@ -118,8 +134,8 @@ def explain(
             if not explanation
             else ""
         )
-        texts.append(heading + report.shapley_text(shared, terms))
-    write("\n".join(texts), output)
+        texts.append(heading + report.shapley_text(shared, params.terms))
+    write("\n".join(texts), params.output)
 
 
 MOST_BACKGROUND = 100  # rows that others are compared with

@@ -36,7 +36,7 @@ BINARY = ("onnx",)
 @click.option(
     "--format",
     "format_",
-    type=KnownName(FORMATS, "oblique_cli.models.exporting:FORMATS"),
+    type=KnownName(FORMATS, "models.exporting:FORMATS"),
     help="Language.  [default: by the ending of --output]",
 )
 @click.option(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 
 from oblique_cli.cli._common import (
@@ -10,6 +12,7 @@ from oblique_cli.cli._common import (
     NumberRange,
     data_dir_option,
     database,
+    gathered,
     off_terminal,
     offline_option,
     part_options,
@@ -35,8 +38,28 @@ KINDS = (
 )
 
 
+@dataclass(frozen=True)
+class Params:
+    """The parameters of `oblique plot`."""
+
+    kind: str
+    runs: tuple[str, ...]
+    metric: str
+    x: str
+    datasets: tuple[str, ...]
+    algorithms: tuple[str, ...]
+    parameter: str
+    features: str
+    form: str | None
+    width: float
+    output: str | None
+    results: str
+    data_dir: str | None
+    offline: bool
+
+
 @click.command()
-@click.argument("kind", type=KnownName(KINDS, "oblique_cli.report.plotting:KINDS"))
+@click.argument("kind", type=KnownName(KINDS, "report.plotting:KINDS"))
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...")
 @click.option(
     "--metric",
@@ -70,22 +93,8 @@ KINDS = (
 @results_option
 @data_dir_option
 @offline_option
-def plot(
-    kind: str,
-    runs: tuple[str, ...],
-    metric: str,
-    x: str,
-    datasets: tuple[str, ...],
-    algorithms: tuple[str, ...],
-    parameter: str,
-    features: str,
-    form: str | None,
-    width: float,
-    output: str | None,
-    results: str,
-    data_dir: str | None,
-    offline: bool,
-) -> None:
+@gathered(Params, "params")
+def plot(params: Params) -> None:
     """Draw stored runs (oblique status lists them); the caption for a paper goes to the terminal.
 
     \b
@@ -104,6 +113,8 @@ def plot(
     \b
     Example: oblique plot scatter smoke --output scatter.svg
     """
+    form = params.form
+    output = params.output
     from pathlib import Path
 
     from oblique_cli.drawing.canvas import rendered
@@ -111,22 +122,25 @@ def plot(
     from oblique_cli.report.material import gather
     from oblique_cli.report.plotting import Request, draw
 
-    named_output, output = output, off_terminal(output, f"{runs[0].replace('/', '-')}-{kind}.{form or 'svg'}")
+    named_output, output = (
+        output,
+        off_terminal(output, f"{params.runs[0].replace('/', '-')}-{params.kind}.{form or 'svg'}"),
+    )
     form = form or picture_form(output, ", or give --format")
     request = Request(
-        metric,
-        x,
-        parameter,
-        tuple(name.strip() for name in features.split(",") if name.strip()),
-        width,
-        data_dir,
-        offline,
+        params.metric,
+        params.x,
+        params.parameter,
+        tuple(name.strip() for name in params.features.split(",") if name.strip()),
+        params.width,
+        params.data_dir,
+        params.offline,
     )
-    with Store(database(results), must_exist=True) as store:
-        material = gather(store, runs, datasets, algorithms)
+    with Store(database(params.results), must_exist=True) as store:
+        material = gather(store, params.runs, params.datasets, params.algorithms)
         for shown_run in material.shown:
             say_missing(shown_run.run)
-        made = draw(kind, material, request)
+        made = draw(params.kind, material, request)
         picture = rendered(made.figure, form, made.caption)
     write(picture, output)
     click.echo(made.caption, err=output is None)

@@ -3,14 +3,35 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from oblique_cli.cli._common import called, escape_option, form_option, output_option, working
+from oblique_cli.cli._common import called, escape_option, form_option, gathered, output_option, working
 from oblique_cli.cli._own import FileOptions, file_options, spare
 
 FORMATS = ("csv", "json", "parquet")  # those of models.new_rows, which the help must know without importing it
+
+
+@dataclass(frozen=True)
+class Params:
+    """The parameters of `oblique predict`."""
+
+    model: str
+    new: str
+    proba: bool
+    leaf: bool
+    sets: bool
+    intervals: bool
+    quantiles: str | None
+    abstain: bool
+    keep: tuple[str, ...]
+    format_: str
+    escape: bool
+    output: str | None
+    file: FileOptions
 
 
 @click.command()
@@ -39,21 +60,8 @@ FORMATS = ("csv", "json", "parquet")  # those of models.new_rows, which the help
 @escape_option
 @output_option
 @file_options
-def predict(
-    model: str,
-    new: str,
-    proba: bool,
-    leaf: bool,
-    sets: bool,
-    intervals: bool,
-    quantiles: str | None,
-    abstain: bool,
-    keep: tuple[str, ...],
-    format_: str,
-    escape: bool,
-    output: str | None,
-    file: FileOptions,
-) -> None:
+@gathered(Params, "params")
+def predict(params: Params) -> None:
     """Print what MODEL, a file of oblique fit, predicts for each row of the table NEW, or of standard input for "-".
 
     NEW has the columns that the model was fitted on, by name and in any order; others are passed over. A missing column
@@ -83,31 +91,38 @@ def predict(
     from oblique_cli.models.new_rows import WRITERS, Request, Unseen, identifiers, needs_table, predictions
     from oblique_cli.tree.leaf_quantiles import shares_of
 
-    if format_ == "parquet" and output is None:
+    if params.format_ == "parquet" and params.output is None:
         raise click.UsageError("--format parquet needs --output, the file to write to")
-    spare(model, new)
-    fitted = load(model)
-    needs_table(fitted, model)
+    spare(params.model, params.new)
+    fitted = load(params.model)
+    needs_table(fitted, params.model)
     unseen, notes = Unseen(), list[str]()
-    columns = () if keep == ("none",) else tuple(dict.fromkeys(keep)) or identifiers(fitted, new, file.text)
-    shares = () if quantiles is None else tuple(shares_of(quantiles.split(",")).tolist())
-    request = Request(proba, leaf, sets, intervals, abstain, shares)
-    blocks = predictions(fitted, new, called(new), request, unseen=unseen, keep=columns, options=file.text, notes=notes)
-    options = {"escape": escape} if format_ == "csv" else {}
+    columns = (
+        ()
+        if params.keep == ("none",)
+        else tuple(dict.fromkeys(params.keep)) or identifiers(fitted, params.new, params.file.text)
+    )
+    shares = () if params.quantiles is None else tuple(shares_of(params.quantiles.split(",")).tolist())
+    request = Request(params.proba, params.leaf, params.sets, params.intervals, params.abstain, shares)
+    blocks = predictions(
+        fitted,
+        params.new,
+        called(params.new),
+        request,
+        unseen=unseen,
+        keep=columns,
+        options=params.file.text,
+        notes=notes,
+    )
+    options = {"escape": params.escape} if params.format_ == "csv" else {}
     # Predictions that appear on a terminal show by themselves how far the work is.
-    with working(f"predicting {called(new)}", quiet=output is None and sys.stdout.isatty()):
-        if output is None:
-            sys.stdout.flush()
-            writer = WRITERS[format_](sys.stdout.buffer, fitted, **options)
-            for some in blocks:
-                writer.add(some)
+    with working(f"predicting {called(params.new)}", quiet=params.output is None and sys.stdout.isatty()):
+        sys.stdout.flush()
+        with nullcontext(sys.stdout.buffer) if params.output is None else files.written(Path(params.output)) as stream:
+            writer = WRITERS[params.format_](stream, fitted, **options)
+            for block in blocks:
+                writer.add(block)
             writer.close()
-            sys.stdout.buffer.flush()
-        else:
-            with files.written(Path(output)) as stream:
-                writer = WRITERS[format_](stream, fitted, **options)
-                for some in blocks:
-                    writer.add(some)
-                writer.close()
+        sys.stdout.buffer.flush()
     for sentence in [*notes, *unseen.sentences()]:
         click.echo(f"note: {sentence}", err=True)

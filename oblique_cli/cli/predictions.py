@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from oblique_cli.cli._common import database, output_option, read_run, results_option
+from oblique_cli.cli._common import database, output_option, part_options, read_run, results_option
 from oblique_cli.cli._tidy import tidy_format_option, write_tidy
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.registry import close_matches
@@ -12,8 +12,7 @@ from oblique_cli.ground.registry import close_matches
 
 @click.command()
 @click.argument("run")
-@click.option("--dataset", "datasets", metavar="NAME", multiple=True, help="Of this data set; may be repeated.")
-@click.option("--algorithm", "algorithms", metavar="ID", multiple=True, help="Of this algorithm; may be repeated.")
+@part_options
 @results_option
 @tidy_format_option
 @output_option

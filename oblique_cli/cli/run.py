@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,13 +12,16 @@ from oblique_cli.cli._common import (
     OptionType,
     Runner,
     allow_code_option,
+    csv_option,
+    gathered,
     metric_option,
+    names,
     rendered,
     running_options,
     set_option,
     write,
 )
-from oblique_cli.cli._completing import complete_algorithm, complete_config_or_file
+from oblique_cli.cli._completing import complete_algorithms, complete_config_or_file
 from oblique_cli.cli._own import CLASSIFIERS, OwnOptions, experiment_of, is_own, own_data_options, refuse_strays
 from oblique_cli.errors import EXIT_OK, ConfigError
 
@@ -40,16 +44,37 @@ class Part(OptionType):
         return Shard(int(index), int(count))
 
 
+@dataclass(frozen=True)
+class Params:
+    """The parameters of `oblique run`."""
+
+    configs: tuple[str, ...]
+    csv: str | None
+    algorithms: tuple[str, ...]
+    metrics: tuple[str, ...]
+    overrides: tuple[str, ...]
+    runner: Runner
+    format_: str
+    output: str | None
+    shard: Shard | None
+    allow_outside: bool
+    allow_code: bool
+    dry_run: bool
+    options: OwnOptions
+
+
 @click.command()
 @click.argument("configs", metavar="[CFG|FILE]...", nargs=-1, shell_complete=complete_config_or_file)
-@click.option("--csv", metavar="FILE", help="A file of your own, whatever its name looks like; - for standard input.")
+@csv_option
 @click.option(
     "--algorithm",
     "algorithms",
     metavar="NAME",
-    shell_complete=complete_algorithm,
+    shell_complete=complete_algorithms,
     multiple=True,
-    help=f"Own data: an algorithm; may be repeated.  [default: {' and '.join(CLASSIFIERS)}, or two for numbers]",
+    callback=names,
+    help="Own data: an algorithm, or several, as in a,b; may be repeated.  "
+    f"[default: {' and '.join(CLASSIFIERS)}, or two for numbers]",
 )
 @own_data_options
 @metric_option
@@ -64,21 +89,8 @@ class Part(OptionType):
 @click.option("--allow-outside", is_flag=True, help="Let paths in a configuration leave its project folder.")
 @allow_code_option
 @click.option("--dry-run", is_flag=True, help="Only say what would be run, and about how long it would take.")
-def run(
-    configs: tuple[str, ...],
-    csv: str | None,
-    algorithms: tuple[str, ...],
-    metrics: tuple[str, ...],
-    overrides: tuple[str, ...],
-    runner: Runner,
-    format_: str,
-    output: str | None,
-    shard: Shard | None,
-    allow_outside: bool,
-    allow_code: bool,
-    dry_run: bool,
-    options: OwnOptions,
-) -> None:
+@gathered(Params, "params")
+def run(params: Params) -> None:
     """Run configurations (files, or names of bundled ones: oblique list configs), or compare trees on your own FILE.
 
     A FILE is CSV, TSV, ARFF or Parquet, packed or not; - is standard input. How it is read is found out and said. Its
@@ -93,40 +105,43 @@ def run(
     Example: oblique run bupa_hhgdt --set cv.repeats=2 --format md
              oblique run my.csv --target class --algorithm hhgdt --set cv.repeats=2
     """
-    if metrics:
-        overrides += (f"metrics=[{', '.join(map(_quoted, metrics))}]",)
-    files = [word for word in configs if is_own(word)] + ([csv] if csv else [])
+    overrides = params.overrides
+    if params.metrics:
+        overrides += (f"metrics=[{', '.join(map(_quoted, params.metrics))}]",)
+    files = [word for word in params.configs if is_own(word)] + ([params.csv] if params.csv else [])
     if not files:
-        refuse_strays(options, "a file of your own; a configuration says it itself")
-        if algorithms:
+        refuse_strays(params.options, "a file of your own; a configuration says it itself")
+        if params.algorithms:
             raise click.UsageError("--algorithm goes with a file of your own; a configuration has its own")
-        if not configs:
+        if not params.configs:
             raise click.UsageError("give a configuration, or a file of your own with --target")
-        experiments = _load(configs, overrides, allow_outside, allow_code)
+        experiments = _load(params.configs, overrides, params.allow_outside, params.allow_code)
     else:
-        if len(files) < len(configs) + bool(csv):
+        if len(files) < len(params.configs) + bool(params.csv):
             raise click.UsageError("give either configurations or files of your own")
-        experiments = [experiment_of(files, options, algorithms, overrides, "oblique run")]
-    if len(experiments) > 1 and format_ in ("csv", "json") and not dry_run:
-        raise click.UsageError(f"--format {format_} is for one configuration at a time, as it is one table a file")
+        experiments = [experiment_of(files, params.options, params.algorithms, overrides, "oblique run")]
+    if len(experiments) > 1 and params.format_ in ("csv", "json") and not params.dry_run:
+        raise click.UsageError(
+            f"--format {params.format_} is for one configuration at a time, as it is one table a file"
+        )
 
-    if dry_run:
+    if params.dry_run:
         from oblique_cli.cli._plan import plan
 
-        write("\n".join(plan(experiment, runner) for experiment in experiments), output)
+        write("\n".join(plan(experiment, params.runner) for experiment in experiments), params.output)
         return
     tables: list[str] = []
     code = EXIT_OK
     for experiment in experiments:
-        summary, table = runner.run(experiment, shard)
+        summary, table = params.runner.run(experiment, params.shard)
         code = max(code, summary.exit_code)
         if summary.stopped:
-            runner.report(summary)
+            params.runner.report(summary)
             break
-        tables.append(rendered(table, format_, output))
+        tables.append(rendered(table, params.format_, params.output))
         # A file holds all tables so far; on a terminal each one appears when it is done.
-        write("\n".join(tables) if output else "\n" * (len(tables) > 1) + tables[-1], output)
-        runner.report(summary)
+        write("\n".join(tables) if params.output else "\n" * (len(tables) > 1) + tables[-1], params.output)
+        params.runner.report(summary)
     raise SystemExit(code)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import columns, database, facts, find_run, json_option, results_option
+from oblique_cli.cli._common import columns, database, facts, json_option, results_option
 from oblique_cli.errors import StoreError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def status(run: str | None, results: str, as_json: bool) -> None:
     from oblique_cli.experiments.store import Store
 
     with Store(database(results), must_exist=True) as store:
-        runs = store.runs() if run is None else [find_run(store, run)]
+        runs = store.runs() if run is None else [store.run(run)]
         damaged = [stored.name for stored in runs if stored.damaged]
         times = {stored.name: _time_left(store, stored) for stored in runs}
         failures = [row for row in store.rows(run) if row.status == "failed"] if run is not None and not damaged else []

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from oblique_cli.cli._common import (
-    data_dir_option,
     database,
-    find_run,
     form_option,
+    gathered,
     headed,
     off_terminal,
-    offline_option,
     output_option,
     results_option,
-    set_option,
     working,
 )
-from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
-from oblique_cli.cli._fitting import fit_to_all
-from oblique_cli.cli._own import OwnOptions, own_data_options, refuse_strays, spare
+from oblique_cli.cli._fitting import Request, fit_to_all, request_options
+from oblique_cli.cli._own import refuse_strays, spare
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
     from oblique_cli.experiments.regrowing import Regrown
+    from oblique_cli.models.showing import Shown
 
 FORMATS = ("text", "json", "svg", "png", "pdf", "html", "dot", "tikz")
 PICTURES = ("svg", "png", "pdf", "html")
@@ -34,17 +32,37 @@ BINARY = ("png", "pdf")
 MODEL_SUFFIX = ".json"
 
 
+@dataclass(frozen=True)
+class Place:
+    """The fold of a stored run."""
+
+    fold: int | None
+    repeat: int | None
+    dataset: str | None
+    results: str
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How a tree is shown."""
+
+    format_: str
+    html: bool
+    depth: int | None
+    raw: bool
+    full: bool
+    sparse: bool
+    tolerance: float | None
+    precision: int
+    output: str | None
+
+
 @click.command()
-@click.argument("name", metavar="[NAME|FILE|RUN|MODEL]", required=False, shell_complete=complete_dataset_or_file)
-@click.option("--csv", metavar="FILE", help="A file of your own, whatever its name looks like; - for standard input.")
-@click.option(
-    "--algorithm",
-    metavar="NAME",
-    shell_complete=complete_algorithm,
-    help="Algorithm (oblique list).  [default: hhcart_a; m5_style for numbers]",
+@request_options(
+    "[NAME|FILE|RUN|MODEL]",
+    "epsilon=0.1 or missing=impute",
+    "Algorithm (oblique list).  [default: hhcart_a; m5_style for numbers]",
 )
-@set_option("epsilon=0.1 or missing=impute")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
 @click.option("--fold", type=click.IntRange(0), help="The tree of this fold of the stored run RUN.")
 @click.option("--repeat", type=click.IntRange(0), help="With --fold: its repetition.  [default: 0]")
 @click.option("--dataset", metavar="NAME", help="With --fold: which data set, if the run has several.")
@@ -61,33 +79,10 @@ MODEL_SUFFIX = ".json"
     help="With --sparse: drop more, while at most this share of the training rows more is wrong.",
 )
 @click.option("--precision", type=click.IntRange(1, 17), default=3, show_default=True, help="Digits.")
-@own_data_options
-@data_dir_option
-@offline_option
 @output_option
-def tree(
-    name: str | None,
-    csv: str | None,
-    algorithm: str | None,
-    overrides: tuple[str, ...],
-    seed: int,
-    fold: int | None,
-    repeat: int | None,
-    dataset: str | None,
-    results: str,
-    format_: str,
-    html: bool,
-    depth: int | None,
-    raw: bool,
-    full: bool,
-    sparse: bool,
-    tolerance: float | None,
-    precision: int,
-    data_dir: str | None,
-    offline: bool,
-    output: str | None,
-    options: OwnOptions,
-) -> None:
+@gathered(Place, "place")
+@gathered(Drawing, "drawing")
+def tree(request: Request, place: Place, drawing: Drawing) -> None:
     """Show a tree: fitted to all rows of the data set NAME or of a FILE of your own, of a fold of RUN, or in MODEL.
 
     A row goes the way of "if" where the inequality holds. Weights are per standard deviation of a feature, the largest
@@ -111,69 +106,73 @@ def tree(
              oblique tree bupa_hhgdt --fold 3 --repeat 2 --output tree.html
              oblique tree model.json --depth 3 --output tree.svg
     """
-    if html:
-        if format_ not in ("text", "html"):
-            raise click.UsageError(f"--html and --format {format_} cannot go together")
-        format_ = "html"
-    named_output = output
+    if drawing.html:
+        if drawing.format_ not in ("text", "html"):
+            raise click.UsageError(f"--html and --format {drawing.format_} cannot go together")
+        drawing = replace(drawing, format_="html")
+    output, format_ = drawing.output, drawing.format_
     if format_ in PICTURES:
-        output = off_terminal(output, f"{_file_name(csv or name or 'tree')}.{format_}")
+        output = off_terminal(output, f"{_file_name(request.csv or request.name or 'tree')}.{format_}")
     if format_ in BINARY and output is None:
         raise click.UsageError(f"--format {format_} needs --output, the file to draw to")
-    if tolerance is not None and not sparse:
+    if drawing.tolerance is not None and not drawing.sparse:
         raise click.UsageError("--tolerance goes with --sparse")
-    if fold is None and (repeat is not None or dataset is not None):
-        raise click.UsageError(f"--{'dataset' if repeat is None else 'repeat'} goes with --fold, of a stored run")
-    is_model = fold is None and name is not None and name.endswith(MODEL_SUFFIX)
-    if fold is not None or is_model:
-        whose = "the model" if is_model else "the run"
-        if overrides:
-            raise click.UsageError(f"--set goes with a tree that is fitted now; {whose} says how its tree was")
-        if is_model and (csv is not None or algorithm is not None):
-            raise click.UsageError("a model file goes without --csv and --algorithm")
-        refuse_strays(options, "a file of your own that a tree is fitted to")
+    shown, is_fitted = _shown(request, place)
 
-    from oblique_cli.cli import _grown
     from oblique_cli.models import showing
 
-    if fold is not None:
-        if name is None:
-            raise click.UsageError("--fold needs the name of a stored run (oblique status)")
-        shown = _grown.of_run(_stored(name, fold, repeat or 0, dataset, algorithm, results, csv, data_dir, offline))
-    elif is_model:
-        spare(name)
-        shown = showing.of_model(Path(str(name)))
-    else:
-        fitted = fit_to_all(
-            name,
-            csv,
-            options.target,
-            algorithm,
-            overrides,
-            seed,
-            data_dir,
-            offline,
-            where="oblique tree",
-            suits=_makes_tree,
-            options=options,
-        )
-        shown = _grown.of_fit(fitted, options.target or "target")
-    with working("leaving out terms" if sparse else "drawing the tree"):
-        if sparse:
-            shown = shown.with_fewer_terms(tolerance or 0.0)
-        elif format_ == "text" and fold is None and not is_model:
+    with working("leaving out terms" if drawing.sparse else "drawing the tree"):
+        if drawing.sparse:
+            shown = shown.with_fewer_terms(drawing.tolerance or 0.0)
+        elif format_ == "text" and is_fitted:
             shown = shown.with_hint()
-        drawing = showing.content(
-            shown, format_, precision=precision, raw=raw, depth=depth, width=_width(output), full=full
+        content = showing.content(
+            shown,
+            format_,
+            precision=drawing.precision,
+            raw=drawing.raw,
+            depth=drawing.depth,
+            width=_width(output),
+            full=drawing.full,
         )
     if output is None:
-        click.echo(headed(drawing.decode()) if format_ == "text" else drawing.decode(), nl=False)
+        click.echo(headed(content.decode()) if format_ == "text" else content.decode(), nl=False)
     else:
         from oblique_cli.data import files
 
-        files.write(Path(output), drawing)
-        if named_output is None:
+        files.write(Path(output), content)
+        if drawing.output is None:
             click.echo(f"written to {Path(output).name}", err=True)
+
+
+def _shown(request: Request, place: Place) -> tuple[Shown, bool]:
+    """Return the tree, and whether it was fitted now: not one of a stored fold or of a model file."""
+    name = request.name
+    if place.fold is None and (place.repeat is not None or place.dataset is not None):
+        other = "dataset" if place.repeat is None else "repeat"
+        raise click.UsageError(f"--{other} goes with --fold, of a stored run")
+    is_model = place.fold is None and name is not None and name.endswith(MODEL_SUFFIX)
+    if place.fold is not None or is_model:
+        whose = "the model" if is_model else "the run"
+        if request.overrides:
+            raise click.UsageError(f"--set goes with a tree that is fitted now; {whose} says how its tree was")
+        if is_model and (request.csv is not None or request.algorithm is not None):
+            raise click.UsageError("a model file goes without --csv and --algorithm")
+        refuse_strays(request.options, "a file of your own that a tree is fitted to")
+
+    from oblique_cli.cli import _grown
+
+    if place.fold is not None:
+        if name is None:
+            raise click.UsageError("--fold needs the name of a stored run (oblique status)")
+        return _grown.of_run(_stored(request, place, name, place.fold)), False
+    if is_model:
+        from oblique_cli.models import showing
+
+        spare(name)
+        return showing.of_model(Path(str(name))), False
+    fitted = fit_to_all(request, where="oblique tree", suits=_makes_tree)
+    return _grown.of_fit(fitted, request.options.target or "target"), True
 
 
 def _file_name(source: str) -> str:
@@ -190,34 +189,23 @@ def _makes_tree(algorithm: str) -> None:
         raise ConfigError(f"algorithm {algorithm!r} makes no tree to show: choose another one (oblique list).")
 
 
-def _stored(
-    run: str,
-    fold: int,
-    repeat: int,
-    dataset: str | None,
-    algorithm: str | None,
-    results: str,
-    csv: str | None,
-    data_dir: str | None,
-    offline: bool,
-) -> Regrown:
+def _stored(request: Request, place: Place, run: str, fold: int) -> Regrown:
     from oblique_cli.experiments.regrowing import regrown
     from oblique_cli.experiments.store import Store
 
-    with Store(database(results), must_exist=True) as store:
-        stored_run = find_run(store, run)
-        rows = store.rows(run)
+    with Store(database(place.results), must_exist=True) as store:
+        stored_run, rows = store.run(run), store.rows(run)
     with working("growing the tree of the fold"):
         return regrown(
             stored_run,
             rows,
-            repeat=repeat,
+            repeat=place.repeat or 0,
             fold=fold,
-            dataset=dataset,
-            algorithm=algorithm,
-            csv=csv,
-            data_dir=data_dir,
-            offline=offline,
+            dataset=place.dataset,
+            algorithm=request.algorithm,
+            csv=request.csv,
+            data_dir=request.data_dir,
+            offline=request.offline,
         )
 
 

@@ -396,7 +396,7 @@ def warnings_of(dataset: Dataset, goal: Goal, answers: Answers, estimate: Estima
         more = f" and {len(rare) - 5} more" if len(rare) > 5 else ""
         sentences.append(
             f"Few rows of some classes ({some}{more}): the share of right answers says little of them, look at the "
-            "recalls; --metric balanced_accuracy and --class-weight balanced make them count."
+            "recalls; --metric balanced_accuracy and --set class_weight=balanced make them count."
         )
     return tuple(sentences)
 

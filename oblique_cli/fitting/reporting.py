@@ -81,7 +81,7 @@ def remarks(outcome: Outcome, dataset: Dataset, card: bool = False) -> tuple[str
             how = how.replace("of the best", f"of the best by {outcome.goal.pruning.metric.title}")
         sentences.append(f"{how[0].upper()}{how[1:]}; --set {whole_tree(outcome.case.spec)} leaves it whole.")
     if outcome.model.parameters.get("class_weight") is not None:
-        sentences.append("Counts at the nodes are weights of rows, as --class-weight makes them.")
+        sentences.append("Counts at the nodes are weights of rows, as class_weight makes them.")
     if outcome.chosen:
         values = ", ".join(f"{name} {value}" for name, value in outcome.chosen.items())
         folds = outcome.estimate.folds or "held-out and"

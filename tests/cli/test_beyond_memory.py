@@ -51,9 +51,7 @@ def test_the_model_is_the_same_for_any_memory_and_workers(folder):
     trees = []
     for memory, workers in (("8MB", "1"), ("9MB", "3")):
         name = f"m{workers}.json"
-        ended = forked(
-            folder, *FIT[:-1], memory, "--workers", workers, "--scratch", ".", "-o", name, "--format", "json"
-        )
+        ended = forked(folder, *FIT[:-1], memory, "--jobs", workers, "--scratch", ".", "-o", name, "--format", "json")
         assert ended.code == 0, ended.err
         assert json.loads(ended.out)["held_out"]["rows"] > 1500
         trees.append(json.loads((folder / name).read_text())["state"]["tree_"])

@@ -16,7 +16,7 @@ from oblique_cli.experiments.store import Store
 
 __all__ = ["call"]
 
-QUICK = ("compare", "--datasets", "wine,BUPA", "--repeats", "2", "--folds", "3")
+QUICK = ("compare", "--dataset", "wine,BUPA", "--repeats", "2", "--folds", "3")
 
 BUNDLED = [
     "balance_scale", "boston_housing_binary", "breast_cancer_wisconsin", "bupa", "glass", "pima", "wine", "haberman",
@@ -57,7 +57,7 @@ def test_without_options_it_is_table_5_3_of_the_thesis(planned):
     assert experiment.name == f"compare-nested-{experiment.digest()[:8]}"
     assert note == (
         "left out: banknote, seeds and climate_crashes (get with: oblique data fetch banknote seeds climate_crashes); "
-        "letter (takes minutes: --datasets all)."
+        "letter (takes minutes: --dataset all)."
     )
     assert planned("--cv", "nested") == (experiment, note)
 
@@ -68,13 +68,13 @@ def test_sets_that_are_in_the_data_directory_join_in_their_place(planned):
     names = [spec.name for spec in experiment.datasets]
     assert names == [*BUNDLED[:5], "banknote", *BUNDLED[5:]]
     assert note.startswith("left out: seeds and climate_crashes (get with: oblique data fetch seeds climate_crashes); ")
-    everything, note = planned("--datasets", "all", "--data-dir", str(planned.folder))
+    everything, note = planned("--dataset", "all", "--data-dir", str(planned.folder))
     assert [spec.name for spec in everything.datasets] == [*names, "letter"]
     assert note == "left out: seeds and climate_crashes (get with: oblique data fetch seeds climate_crashes)."
 
 
 def test_sets_asked_for_by_name_are_taken_as_they_are(planned):
-    experiment, note = planned("--datasets", "letter, seeds,BUPA")
+    experiment, note = planned("--dataset", "letter, seeds,BUPA")
     assert [spec.name for spec in experiment.datasets] == ["letter", "seeds", "bupa"] and note == ""
 
 
@@ -92,12 +92,12 @@ def test_a_scheme_that_chooses_nothing_uses_defaults_and_no_published_table(plan
 
 
 def test_other_algorithms_keep_their_defaults(planned):
-    experiment, _ = planned("--algorithms", "hhcart_a,axis_parallel,gdt")
+    experiment, _ = planned("--algorithm", "hhcart_a,axis_parallel,gdt")
     assert [dict(spec.grid) == {} for spec in experiment.algorithms] == [True, True, False]
     assert experiment.published == ("wickramarachchi2015:5.3",)
 
 
-@pytest.mark.parametrize("options", [("--algorithms", "hhcart_a,axis_parallel"), ("--datasets", "iris")])
+@pytest.mark.parametrize("options", [("--algorithm", "hhcart_a,axis_parallel"), ("--dataset", "iris")])
 def test_a_table_without_a_number_of_this_comparison_is_not_shown(planned, options):
     assert planned(*options)[0].published == ()
 
@@ -169,13 +169,13 @@ def test_the_stored_run_is_a_run_like_any_other(call):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--algorithms", "gdt,hhgtd"], "unknown algorithm 'hhgtd'. Did you mean 'hhgdt'"),
-        (["--algorithms", "gdt"], "--algorithms needs two or more names, as in gdt,hhgdt."),
-        (["--algorithms", "gdt,gdt"], "algorithm id 'gdt' is used twice"),
-        (["--algorithms", ","], "--algorithms needs two or more names, as in gdt,hhgdt."),
-        (["--datasets", "bupaa"], "unknown data set 'bupaa'. Did you mean 'bupa'? (oblique data list)"),
-        (["--datasets", "bupa,BUPA"], "data set 'bupa' is used twice"),
-        (["--datasets", "bupa", "--folds", "400"], "data set 'bupa' has 345 rows, 400-fold cross-validation needs 400"),
+        (["--algorithm", "gdt,hhgtd"], "unknown algorithm 'hhgtd'. Did you mean 'hhgdt'"),
+        (["--algorithm", "gdt"], "--algorithm needs two or more names, as in gdt,hhgdt."),
+        (["--algorithm", "gdt,gdt"], "algorithm id 'gdt' is used twice"),
+        (["--algorithm", ","], "--algorithm needs two or more names, as in gdt,hhgdt."),
+        (["--dataset", "bupaa"], "unknown data set 'bupaa'. Did you mean 'bupa'? (oblique data list)"),
+        (["--dataset", "bupa,BUPA"], "data set 'bupa' is used twice"),
+        (["--dataset", "bupa", "--folds", "400"], "data set 'bupa' has 345 rows, 400-fold cross-validation needs 400"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

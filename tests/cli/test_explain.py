@@ -21,7 +21,7 @@ def fitted(tmp_path_factory) -> str:
     from oblique_cli.cli import call as run
 
     path = tmp_path_factory.mktemp("fitted") / "wild.json"
-    assert run(["fit", WILD, "--target", "Befund", "--algorithm", "hhcart_a", "--out", str(path)]) == 0
+    assert run(["fit", WILD, "--target", "Befund", "--algorithm", "hhcart_a", "--output", str(path)]) == 0
     return str(path)
 
 
@@ -97,7 +97,18 @@ def test_columns_can_be_held_and_a_class_asked_for(call, fitted):
 def test_numbers_are_explained_by_the_equation_of_the_leaf(call):
     rows = "".join(f"{i / 7:.3f},{'ab'[i % 2]},{(i if i < 60 else 200 - i) + i % 3}\n" for i in range(120))
     (call.folder / "my.csv").write_text("size,kind,price\n" + rows)
-    fit = ("fit", "my.csv", "--target", "price", "--task", "regression", "--algorithm", "m5_style", "--out", "m.json")
+    fit = (
+        "fit",
+        "my.csv",
+        "--target",
+        "price",
+        "--task",
+        "regression",
+        "--algorithm",
+        "m5_style",
+        "--output",
+        "m.json",
+    )
     assert call(*fit).code == 0
     ended = call("explain", "m.json", "my.csv", "--row", "5")
     assert ended.code == 0 and ended.out.startswith("row 5 of my.csv: price ") and "nearest" not in ended.out
@@ -135,7 +146,7 @@ def test_what_cannot_be_explained_is_said_in_a_sentence(call, fitted, arguments,
 
 
 def test_a_forest_is_no_tree_to_explain(call):
-    ended = call("fit", "iris", "--algorithm", "raf", "--set", "n_estimators=3", "--out", "forest.json")
+    ended = call("fit", "iris", "--algorithm", "raf", "--set", "n_estimators=3", "--output", "forest.json")
     assert ended.code == 0, ended.err
     ended = call("explain", "forest.json", "--values", "petal_width=1")
     assert ended.code == 2 and ended.err.startswith("error: raf is a vote of 3 trees, and only a single tree can be")
@@ -144,7 +155,9 @@ def test_a_forest_is_no_tree_to_explain(call):
 def test_a_typed_row_of_one_column_may_be_empty(call):
     (call.folder / "one.csv").write_text("a,y\n" + "".join(f"{i}.5,{'pq'[i > 5]}\n" for i in range(12)))
     assert (
-        call("fit", "one.csv", "--target", "y", "--algorithm", "axis_parallel", "--folds", "2", "--out", "m.json").code
+        call(
+            "fit", "one.csv", "--target", "y", "--algorithm", "axis_parallel", "--folds", "2", "--output", "m.json"
+        ).code
         == 0
     )
     ended = call("explain", "m.json", "--values", "a=")
@@ -155,7 +168,7 @@ def test_the_numbers_that_are_printed_lead_to_the_class_that_is_promised(call):
     """A cut at 1.03 is passed by 1.0300005, and not by 1.03."""
     rows = [f"{i % 7}.25,{i / 100},{'pq'[i > 102]}" for i in range(200)]
     (call.folder / "cut.csv").write_text("\n".join(["a,b,y", *rows]) + "\n")
-    fit = ("fit", "cut.csv", "--target", "y", "--algorithm", "axis_parallel", "--folds", "2", "--out", "m.json")
+    fit = ("fit", "cut.csv", "--target", "y", "--algorithm", "axis_parallel", "--folds", "2", "--output", "m.json")
     assert call(*fit).code == 0
     said = call("explain", "m.json", "--values", "a=1.25,b=0.5").out
     (line,) = [line.split() for line in said.splitlines() if " -> " in line]
@@ -188,7 +201,7 @@ def test_shapley_values_of_a_table_are_importances(call, fitted):
 
 
 def test_a_forest_has_shapley_values_and_no_way_down(call):
-    assert call("fit", WILD, "--target", "Befund", "--algorithm", "hhgdt_forest", "--out", "forest.json").code == 0
+    assert call("fit", WILD, "--target", "Befund", "--algorithm", "hhgdt_forest", "--output", "forest.json").code == 0
     ended = call("explain", "forest.json", WILD, "--row", "2", "--shap")
     assert ended.code == 0 and "nearest change" not in ended.out and "Exact Shapley values" in ended.out
 

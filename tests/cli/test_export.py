@@ -29,7 +29,8 @@ def fitted(tmp_path_factory) -> Path:
 
     path = tmp_path_factory.mktemp("fitted") / "wild.json"
     assert (
-        run(["fit", str(FILES / "wild.csv"), "--target", "Befund", "--algorithm", "hhcart_a", "--out", str(path)]) == 0
+        run(["fit", str(FILES / "wild.csv"), "--target", "Befund", "--algorithm", "hhcart_a", "--output", str(path)])
+        == 0
     )
     return path
 
@@ -57,7 +58,7 @@ def test_the_module_and_the_statement_say_what_predict_says(algorithm, call, fit
     table = FILES / "wild.csv"
     if algorithm != "hhcart_a":
         few = ("--algorithm", algorithm, "--set", "n_estimators=5", "--folds", "2")
-        assert call("fit", str(table), "--target", "Befund", *few, "--out", "other.json").code == 0
+        assert call("fit", str(table), "--target", "Befund", *few, "--output", "other.json").code == 0
         fitted = call.folder / "other.json"
     predicted = call("predict", str(fitted), str(table), "--keep-column", "none").out.splitlines()[1:]
     labels = [line.partition(",")[2] for line in predicted]

@@ -72,7 +72,7 @@ def test_the_ending_of_the_output_is_the_form_of_a_table(call):
     assert (call.folder / "t.txt").read_text().startswith("dataset,")
 
 
-@pytest.mark.parametrize("option", ["-o", "--output", "--out"])
+@pytest.mark.parametrize("option", ["-o", "--output"])
 def test_a_model_goes_where_every_option_says(call, folder, option):
     assert call("fit", "plain.csv", "--target", "variety", "--algorithm", "fdt", option, "other.json").code == 0
     assert (folder / "other.json").exists()

@@ -31,7 +31,7 @@ def models(tmp_path_factory):
     """A folder with models of both tables, plain.json and wild.json."""
     folder = tmp_path_factory.mktemp("models")
     for table, target, name in ((PLAIN, "variety", "plain.json"), (WILD, "Befund", "wild.json")):
-        ended = forked(folder, "fit", str(table), "--target", target, *QUICK, "--out", name)
+        ended = forked(folder, "fit", str(table), "--target", target, *QUICK, "--output", name)
         assert ended.code == 0, ended.err
     return folder
 
@@ -98,7 +98,7 @@ def test_the_tree_is_that_of_oblique_tree(call):  # noqa: F811
 
 
 def test_json_holds_facts_and_files(call):  # noqa: F811
-    ended = call("fit", str(PLAIN), "--target", "variety", *QUICK, "--out", "m.json", "--format", "json")
+    ended = call("fit", str(PLAIN), "--target", "variety", *QUICK, "--output", "m.json", "--format", "json")
     document = json.loads(ended.out)
     assert document["algorithm"] == "hhgdt" and document["rows"] == 240
     assert document["estimate"]["folds"] == 3 and 0 < document["estimate"]["accuracy"] <= 1
@@ -123,7 +123,7 @@ def test_importances_are_told_and_shown_with_the_tree(plain):
 
 @pytest.mark.long
 def test_numbers_are_regressed(call):  # noqa: F811
-    ended = call("fit", str(PLAIN), "--target", "weight_mg", "--drop", "variety", "--folds", "2", "--out", "r.json")
+    ended = call("fit", str(PLAIN), "--target", "weight_mg", "--drop", "variety", "--folds", "2", "--output", "r.json")
     assert ended.code == 0, ended.err
     assert "RMSE" in ended.out and "tprti_a" in ended.out and "weight_mg = " in ended.out
     scored = call("score", "r.json", str(PLAIN), "--format", "json")
@@ -149,14 +149,18 @@ def test_tune_says_what_was_chosen(call):  # noqa: F811
         (("bupa", "--algorithm", "m5_style"), 4, "is for classification, and m5_style predicts numbers"),
         (("bupa", "--algorithm", "cart_regression", "--tune", "--folds", "1"), 2, "1 is not in the range 2<=x<=100"),
         (("bupa", "--algorithm", "fdt", "--tune", "--set", "max_misrate=0.1"), 0, ""),
-        (("bupa", "--algorithm", "c45_forest", "--out", "no/such/model.json"), 2, "the folder of 'no/such/model.json'"),
+        (
+            ("bupa", "--algorithm", "c45_forest", "--output", "no/such/model.json"),
+            2,
+            "the folder of 'no/such/model.json'",
+        ),
         (("bupa", "--target", "class"), 2, "--target goes with a file of your own"),
     ],
 )
 def test_what_cannot_be_fitted_is_one_sentence(call, arguments, code, sentence):  # noqa: F811
     ended = call("fit", *arguments, *(() if "--folds" in arguments or code else ("--folds", "2")))
     assert ended.code == code, ended.err
-    assert sentence in ended.err and ended.err.removesuffix("1 error.\n").count("\n") <= 1
+    assert sentence in ended.err and (code == 0 or ended.err.removesuffix("1 error.\n").count("\n") <= 1)
 
 
 # ---- predict ---------------------------------------------------------------------------------------------------------
@@ -220,7 +224,7 @@ def test_labels_are_quoted_where_csv_asks_for_it(call):  # noqa: F811
     labels = ['a,"b"', "c d"]
     lines = ["x,z,y"] + [f'{i},{i % 3},"{labels[i > 20].replace(chr(34), chr(34) * 2)}"' for i in range(40)]
     (call.folder / "q.csv").write_text("\n".join(lines))
-    assert call("fit", "q.csv", "--target", "y", *QUICK, "--keep", "*", "--out", "q.json").code == 0
+    assert call("fit", "q.csv", "--target", "y", *QUICK, "--keep", "*", "--output", "q.json").code == 0
     found = rows(call("predict", "q.json", "q.csv", "--proba").out)
     assert [row["prediction"] for row in found] == [labels[i > 20] for i in range(40)]
     assert set(found[0]) == {"row", "prediction", 'p(a,"b")', "p(c d)"}
@@ -239,7 +243,7 @@ def test_an_unknown_level_is_named_and_counts_as_none(wild):
 def test_an_unknown_level_among_ordinal_codes_is_said_to_be_above_them(call):  # noqa: F811
     (call.folder / "o.csv").write_text("w,x,y\n" + "".join(f"{'lmh'[i % 3]},{i}.5,{'pq'[i > 20]}\n" for i in range(40)))
     (call.folder / "n.csv").write_text("w,x\nz,1.5\n")
-    call("fit", "o.csv", "--target", "y", *QUICK, "--set", "encoding=ordinal", "--out", "o.json")
+    call("fit", "o.csv", "--target", "y", *QUICK, "--set", "encoding=ordinal", "--output", "o.json")
     ended = call("predict", "o.json", "n.csv")
     assert ended.code == 0 and "('z'); its code is one above the last (encoding ordinal)." in ended.err
 
@@ -253,7 +257,7 @@ def test_missing_cells_are_filled_though_no_training_row_had_one(plain):
 
 
 def test_a_model_that_takes_no_missing_cells_says_where_one_is(call):  # noqa: F811
-    call("fit", str(PLAIN), "--target", "variety", *QUICK, "--set", "missing=error", "--out", "strict.json")
+    call("fit", str(PLAIN), "--target", "variety", *QUICK, "--set", "missing=error", "--output", "strict.json")
     text = PLAIN.read_text().splitlines()
     (call.folder / "holes.csv").write_text("\n".join([*text[:3], "," + text[3].partition(",")[2]]))
     ended = call("predict", "strict.json", "holes.csv")
@@ -280,7 +284,7 @@ def test_a_table_that_cannot_be_read_is_one_sentence(plain, change, sentence):
 
 
 def test_what_the_model_lacks_is_one_sentence(call):  # noqa: F811
-    call("fit", "iris", "--algorithm", "svm", "--folds", "2", "--out", "svm.json")
+    call("fit", "iris", "--algorithm", "svm", "--folds", "2", "--output", "svm.json")
     table = "sepal_length,sepal_width,petal_length,petal_width\n5,3,1,0.2\n"
     (call.folder / "new.csv").write_text(table)
     assert rows(call("predict", "svm.json", "new.csv").out)[0]["prediction"] == "Iris-setosa"
@@ -305,7 +309,7 @@ def test_a_table_without_rows_gives_a_table_without_rows(plain):
 
 
 def test_a_forest_has_a_leaf_in_each_tree(call):  # noqa: F811
-    call("fit", "iris", "--algorithm", "hhcart_forest", "--set", "n_estimators=3", "--folds", "2", "--out", "f.json")
+    call("fit", "iris", "--algorithm", "hhcart_forest", "--set", "n_estimators=3", "--folds", "2", "--output", "f.json")
     (call.folder / "new.csv").write_text("sepal_length,sepal_width,petal_length,petal_width\n5,3,1,0.2\n")
     found = rows(call("predict", "f.json", "new.csv", "--leaf").out)
     assert list(found[0]) == ["row", "prediction", "leaf 1", "leaf 2", "leaf 3"]
@@ -406,7 +410,7 @@ def test_a_full_disk_is_a_sentence(plain, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     for arguments in (
         ("predict", "plain.json", str(PLAIN), "--output", "out.csv"),
-        ("fit", str(PLAIN), "--target", "variety", *QUICK, "--out", "other.json"),
+        ("fit", str(PLAIN), "--target", "variety", *QUICK, "--output", "other.json"),
     ):
         ended = plain(*arguments)
         assert ended.code == 5 and "the disk is full" in ended.err and ended.err.count("\n") == 1
@@ -416,7 +420,7 @@ def test_a_full_disk_is_a_sentence(plain, monkeypatch):
 @pytest.mark.parametrize(
     "words",
     [
-        "fit my.csv --target variety --algorithm axis_parallel --folds 2 --out my.csv",
+        "fit my.csv --target variety --algorithm axis_parallel --folds 2 --output my.csv",
         "tree my.csv --target variety --output ./my.csv",
         "tree --csv my.csv --target variety --output my.csv",
         "tree plain.json --output link.json",

@@ -169,7 +169,7 @@ def test_workers_are_threads_of_a_model_in_memory(folder):
         name = f"w{workers}.json"
         ended = forked(
             folder, "fit", "few_X.npy", "--target", "few_y.npy", "--algorithm", "hhgdt_forest", "--folds", "2",
-            "--set", "n_estimators=7", "--workers", workers, "-o", name,
+            "--set", "n_estimators=7", "--jobs", workers, "-o", name,
         )  # fmt: skip
         assert ended.code == 0, ended.err
         models.append(json.loads((folder / name).read_text())["state"])
@@ -180,7 +180,7 @@ def test_workers_are_threads_of_a_model_in_memory(folder):
 def test_a_forest_grows_on_workers(folder):
     pytest.importorskip("distributed", reason="Dask is not installed: pip install 'oblique-trees[dask]'")
     states = []
-    for name, how in (("here", ()), ("there", ("--scheduler", "local", "--workers", "2"))):
+    for name, how in (("here", ()), ("there", ("--scheduler", "local", "--jobs", "2"))):
         # A process that was forked cannot start workers, and `python -m` begins one for certain.
         command = [
             sys.executable, "-m", "oblique_cli", "fit", "few_X.npy", "--target", "few_y.npy", "--algorithm",

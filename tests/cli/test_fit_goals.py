@@ -52,7 +52,7 @@ def test_a_model_that_is_of_no_use_says_so_in_its_first_line(rare):
 
 
 def test_json_and_the_model_have_what_is_said(rare):
-    document = json.loads(fitted(rare, *QUICK, "--format", "json", "--out", "m.json"))
+    document = json.loads(fitted(rare, *QUICK, "--format", "json", "--output", "m.json"))
     model = load(rare.folder / "m.json")
     for facts in (document, model.facts):
         assert facts["metric"] == "accuracy" and facts["warnings"][-1].startswith("Few rows of some classes")
@@ -72,7 +72,7 @@ def found_of(rare, *arguments: str) -> tuple[float, dict]:
 
 def test_weights_find_the_rare_class(rare):
     plain, _ = found_of(rare, *QUICK)
-    heavy, said = found_of(rare, *QUICK, "--metric", "balanced_accuracy", "--class-weight", "balanced")
+    heavy, said = found_of(rare, *QUICK, "--metric", "balanced_accuracy", "--set", "class_weight=balanced")
     assert heavy > plain + 0.2
     assert said["parameters"]["class_weight"] == "balanced" and said["estimate"]["balanced_accuracy"] > 60
 
@@ -93,7 +93,7 @@ def test_costs_decide(rare):
 
 @pytest.mark.long
 def test_auto_goes_by_the_metric_and_leaves_out_what_takes_no_class_weights(rare):
-    text = fitted(rare, "--metric", "recall:fault", "--class-weight", "balanced", "--folds", "3", "--time", "5s")
+    text = fitted(rare, "--metric", "recall:fault", "--set", "class_weight=balanced", "--folds", "3", "--time", "5s")
     lines = text.splitlines()
     assert any(line.startswith("# algorithm") and "recall of 'fault'" in line for line in lines)
     assert "hhgdt_forest" not in text and sum(line.endswith("  chosen") for line in lines) == 1
@@ -108,7 +108,7 @@ def test_auto_goes_by_the_metric_and_leaves_out_what_takes_no_class_weights(rare
 def model(rare):
     """A tree that says the rare class from a share of 0.8 on, in t.json: one leaf has more of it than of the other."""
     tree = ("--algorithm", "axis_parallel", "--folds", "2", "--set", "pruning=none", "--set", "max_depth=1")
-    said = fitted(rare, *tree, "--threshold", "0.8", "--out", "t.json")
+    said = fitted(rare, *tree, "--threshold", "0.8", "--output", "t.json")
     assert "# It says 'fault' from a share of 0.8 of it on (as asked)." in said
     return rare
 
@@ -152,7 +152,7 @@ def test_exports_go_by_the_threshold(model):
 
 def test_a_forest_with_a_threshold_predicts_by_it_and_is_not_exported(rare):
     forest = ("--algorithm", "hhgdt_forest", "--set", "n_estimators=9", "--folds", "2")
-    fitted(rare, *forest, "--threshold", "0.2", "--out", "f.json")
+    fitted(rare, *forest, "--threshold", "0.2", "--output", "f.json")
     found = rows(rare("predict", "f.json", "rare.csv", "--proba").out)
     assert all((row["prediction"] == "fault") == (float(row["p(fault)"]) >= 0.2) for row in found)
     ended = rare("export", "f.json", "--format", "python")
@@ -195,7 +195,7 @@ def written(folder, X, y):
 def test_a_scorecard_is_shown_where_it_wins(rare):
     X = np.random.default_rng(2).normal(size=(400, 6))
     written(rare.folder, X, (X**2).sum(axis=1) > 5.3)  # inside or outside a ball
-    ended = rare("fit", "w.csv", "--target", "y", "--folds", "3", "--out", "model.json")
+    ended = rare("fit", "w.csv", "--target", "y", "--folds", "3", "--output", "model.json")
     assert ended.code == 0, ended.err
     model = load(rare.folder / "model.json")
     assert model.algorithm == "logistic_tree" and model.facts["n_terms"] == model.estimator.tree_.n_terms
@@ -211,7 +211,7 @@ def test_a_scorecard_is_shown_where_it_wins(rare):
 def test_a_tree_is_written_beside_a_forest(rare):
     X = np.random.default_rng(2).normal(size=(400, 6))
     written(rare.folder, X, X[:, 0] * X[:, 1] + X[:, 2] * X[:, 3] + X[:, 4] * X[:, 5] > 0)
-    ended = rare("fit", "w.csv", "--target", "y", "--folds", "2", "--out", "model.json")
+    ended = rare("fit", "w.csv", "--target", "y", "--folds", "2", "--output", "model.json")
     assert ended.code == 0, ended.err
     assert load(rare.folder / "model.json").algorithm == "hhgdt_forest"
     tree = load(rare.folder / "model.tree.json")
@@ -244,8 +244,8 @@ def test_the_file_of_the_tree_beside():
         (("--metric", "cost:none.csv"), 4, "costs of none.csv cannot be read (No such file or directory)"),
         (("--metric", "cost:rare.csv"), 4, "costs of rare.csv must be a heading with the 2 predicted classes"),
         (("--threshold", "2"), 2, "--threshold must be auto or a share between 0 and 1. Got '2'."),
-        (("--class-weight", "heavy"), 2, "'heavy' is not 'balanced'"),
-        (("--class-weight", "balanced", "--algorithm", "knn"), 2, "knn takes no class weights; take a tree"),
+        (("--class-weight", "balanced"), 2, "--class-weight is now --set class_weight=balanced."),
+        (("--set", "class_weight=balanced", "--algorithm", "knn"), 2, "knn takes no class weights; take a tree"),
     ],
 )
 def test_what_cannot_decide_is_one_sentence(rare, arguments, code, sentence):

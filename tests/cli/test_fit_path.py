@@ -45,7 +45,7 @@ def test_the_best_are_those_that_no_tree_of_as_few_terms_matches(found):
 
 
 def test_the_table_and_the_picture(call, found):  # noqa: F811
-    ended = call(*ASKED, "--path", "--path-figure", "path.svg")
+    ended = call(*ASKED, "--path", "--set", "path_figure=path.svg")
     assert ended.code == 0, ended.err
     shown = [one for one in found["path"] if one["best"] or one["chosen"]]
     lines = ended.out.splitlines()
@@ -70,8 +70,11 @@ def test_a_limit_that_is_asked_for_is_the_only_one(call):  # noqa: F811
     [
         (("--algorithm", "logistic_tree", "--path"), "logistic_tree has no path of sizes"),
         (("--algorithm", "hhgdt", "--tune", "--path"), "a path of sizes goes without a grid"),
-        (("--algorithm", "hhgdt", "--path-figure", "path.txt"), "does not say the form; name it *.svg, *.pdf or *.png"),
-        (("--algorithm", "hhgdt", "--path-figure", "none/path.svg"), "does not exist"),
+        (
+            ("--algorithm", "hhgdt", "--set", "path_figure=path.txt"),
+            "does not say the form; name it *.svg, *.pdf or *.png",
+        ),
+        (("--algorithm", "hhgdt", "--set", "path_figure=none/path.svg"), "does not exist"),
     ],
 )
 def test_what_cannot_be_shown_is_said_in_a_sentence(call, asked, said):  # noqa: F811

@@ -103,7 +103,7 @@ def test_the_option_and_the_key_of_a_configuration_are_one(files, command):
 
 def test_a_comparison_by_groups(files):
     asked = ("compare", "p.csv", "--target", "t", "--groups", "patient", "--repeats", "2", "--folds", "3", "-j", "1")
-    ended = files(*asked, "--algorithms", "axis_parallel,hhgdt")
+    ended = files(*asked, "--algorithm", "axis_parallel,hhgdt")
     assert ended.code == 0, ended.err
     assert "2 x 3-fold CV (group by patient)" in ended.out
     assert files(*asked, "--cv", "two_stage").code == 2

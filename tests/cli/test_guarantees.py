@@ -23,7 +23,8 @@ OF = {**dict.fromkeys(OF_CLASSES, ("variety", "logistic_tree")), **dict.fromkeys
 def fitted(call, guarantee: str, calibration: str = "split", *more: str) -> str:
     target, algorithm = OF[guarantee]
     ended = call("fit", PLAIN, "--target", target, "--algorithm", algorithm, "--folds", "3", "--coverage", "0.8",
-                 "--guarantee", guarantee, "--calibration", calibration, "--output", "model.json", *more)  # fmt: skip
+                 "--set", f"guarantee={guarantee}", "--set", f"calibration={calibration}",
+                 "--output", "model.json", *more)  # fmt: skip
     assert ended.code == 0, ended.err
     return ended.out
 
@@ -76,10 +77,10 @@ def test_what_cannot_be_promised_is_refused_in_a_sentence(call):
     fit = ("fit", PLAIN, "--target", "variety", "--algorithm", "axis_parallel")
     refused("needs at least 999 calibration rows. There are 240;", *fit, "--coverage", "0.999")
     refused("must be a share above 0 and below 1", *fit, "--coverage", "90")
-    refused("one of lac, aps, class, leaf. Got 'absolute'.", *fit, "--coverage", "0.9", "--guarantee", "absolute")
-    refused("give --coverage", *fit, "--guarantee", "lac")
+    refused("one of lac, aps, class, leaf. Got 'absolute'.", *fit, "--coverage", "0.9", "--set", "guarantee=absolute")
+    refused("give --coverage", *fit, "--set", "guarantee=lac")
     forest = ("fit", PLAIN, "--target", "variety", "--algorithm", "hhgdt_forest")
-    refused("has many trees; take lac", *forest, "--coverage", "0.9", "--guarantee", "leaf")
+    refused("has many trees; take lac", *forest, "--coverage", "0.9", "--set", "guarantee=leaf")
     assert call(*fit, "--output", "model.json").code == 0
     refused("fit it with a coverage", "predict", "model.json", PLAIN, "--sets")
     refused("it is for classification, which has sets", "predict", "model.json", PLAIN, "--intervals")

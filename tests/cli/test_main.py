@@ -5,6 +5,7 @@ import importlib.metadata
 import json
 import os
 import pkgutil
+import re
 import subprocess
 import sys
 
@@ -16,6 +17,7 @@ import oblique_cli
 import oblique_cli.cli
 from oblique_cli import errors
 from oblique_cli.cli import COMMANDS, cli, main, moved
+from oblique_cli.cli.fit import SHARED, fit
 from oblique_cli.config import composing
 from oblique_cli.ground import extensions, versions
 
@@ -80,6 +82,54 @@ def test_a_former_command_names_its_new_place(call, name):
     assert f"`oblique {name}` is now {moved.COMMANDS[name]}." in ended.err
     place = moved.COMMANDS[name].split("`")[1].split()
     assert place[0] == "oblique" and call(*place[1:], "--help").code == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "option"), [(command, option) for option, places in moved.OPTIONS.items() for command in places]
+)
+def test_a_former_option_names_its_new_place(call, command, option):
+    ended = call(command, "smoke", option, "x")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1)
+    place = moved.OPTIONS[option][command]
+    assert f"{option} is now {place}." in ended.err
+    assert place.split()[0] in {name for param in cli.get_command(None, command).params for name in param.opts}
+
+
+@pytest.mark.parametrize("setting", [name for name, option in fit.settings.items() if option.name not in SHARED])
+def test_a_former_option_of_fit_is_a_name_for_set(call, setting):
+    option = f"--{setting.replace('_', '-')}"
+    ended = call("fit", "iris", option, "x")
+    assert ended.code == 2 and ended.err.startswith(f"error: {option} is now --set {setting}=")
+
+
+def test_fit_shows_25_options_under_headings_and_no_other(call):
+    shown = "\nTable:\n" + call("fit", "--help").out.partition("\nTable:\n")[2]
+    listed = re.findall(r"^  (?:-\w, )?--([a-z-]+)", shown, re.MULTILINE)
+    assert (
+        len(listed) == 25 + 1
+        and "help" in listed
+        and not {name.replace("-", "_") for name in listed} & fit.settings.keys()
+    )
+    assert all(f"\n{title}:\n" in shown for title in fit.headings)
+    assert all(f"\n  {name}=" in shown for name in fit.settings)
+    names = {name for names in fit.headings.values() for name in names} - {"--help"}
+    assert names <= {name for param in fit.params for name in param.opts}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("calibration=thirds", "'--set calibration': 'thirds' is not one of 'cross', 'split'"),
+        ("guarantee=lac", "--set guarantee and --set calibration say how --coverage is kept"),
+        ("path_figure=path.txt", "does not say the form"),
+        ("only_na=perhaps", "'perhaps' is not a valid boolean"),
+        ("header=none", "--header goes with a file of your own"),
+    ],
+)
+def test_a_name_for_set_has_the_checks_of_its_option(call, text, message):
+    for words in (("--set", text), (f"--set={text}",)):
+        ended = call("fit", "iris", "--algorithm", "fdt", *words)
+        assert ended.code == 2 and ended.err.count("\n") == 1 and message in ended.err, ended.err
 
 
 def test_without_a_command_the_help_is_shown(call):

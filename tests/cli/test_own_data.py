@@ -166,7 +166,7 @@ def test_runs_on_other_data_of_one_name_are_not_compared(call):
         (["run", PLAIN, WILD, "--target", "variety"], 4, "wild.csv: there is no column 'variety'"),
         (["compare", PLAIN, "some-run"], 2, "give either files of your own or stored runs"),
         (["compare", "some-run", "--cv", "nested"], 2, "--cv cannot change stored runs"),
-        (["compare", PLAIN, "--target", "variety", "--algorithms", "gdt"], 2, "--algorithms needs two or more names"),
+        (["compare", PLAIN, "--target", "variety", "--algorithm", "gdt"], 2, "--algorithm needs two or more names"),
     ],
 )
 def test_a_first_guess_that_lacks_something_is_one_sentence(call, arguments, code, message):
@@ -230,7 +230,7 @@ def test_tables_fit_a_terminal_of_40_columns(call):
             "tree iris --algorithm hhcart_",
             {f"plain,hhcart_{end}" for end in ("a", "d", "forest", "regression", "model_tree")},
         ),
-        ("compare --datasets iris,bup", {"plain,iris,bupa"}),
+        ("compare --dataset iris,bup", {"plain,iris,bupa"}),
         ("data show vowe", {"plain,vowel"}),
         ("compare --cv two", {"plain,two_stage"}),
         ("fit iris --metric log", {"plain,log_loss"}),

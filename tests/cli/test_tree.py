@@ -269,7 +269,7 @@ def test_a_line_has_seven_terms_and_counts_the_others(call):
 
 def test_a_model_file_shows_the_rules_of_its_fit_and_can_be_made_sparse(birds):
     fitted = birds(
-        "fit", "birds.csv", "--target", "species", "--algorithm", "hhcart_a", "--folds", "2", "--out", "m.json"
+        "fit", "birds.csv", "--target", "species", "--algorithm", "hhcart_a", "--folds", "2", "--output", "m.json"
     )
     assert fitted.code == 0
     shown = birds("tree", "m.json")
@@ -288,7 +288,7 @@ def test_a_model_file_shows_the_rules_of_its_fit_and_can_be_made_sparse(birds):
 
 
 def test_a_model_file_without_such_facts_loads_and_says_so(birds):
-    birds("fit", "birds.csv", "--target", "species", "--algorithm", "hhcart_a", "--folds", "2", "--out", "m.json")
+    birds("fit", "birds.csv", "--target", "species", "--algorithm", "hhcart_a", "--folds", "2", "--output", "m.json")
     model = load(birds.folder / "m.json")
     facts = {key: value for key, value in model.facts.items() if key != "sparse"}
     save(replace(model, facts=facts), birds.folder / "old.json")

@@ -276,7 +276,7 @@ def test_labels_stay_with_their_classes_where_training_rows_lack_one(call, algor
     assert json.loads(call("tree", "gap.csv", *options, "--format", "json").out)["classes"] == ["apple", "cherry"]
     if algorithm == "hhcart_a":
         assert "training rows right 60 -> 60 of 60" in call("tree", "gap.csv", *options, "--sparse").out
-        fitted = call("fit", "gap.csv", *options, "--folds", "3", "--out", "m.json")
+        fitted = call("fit", "gap.csv", *options, "--folds", "3", "--output", "m.json")
         assert fitted.code == 0 and "60 of its 60 rows right" in fitted.out
         shown = call("tree", "m.json").out
         assert "cherry  (cherry: 30)" in shown and "banana" not in shown

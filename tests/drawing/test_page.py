@@ -273,7 +273,7 @@ def test_a_column_of_words_is_a_list_that_sets_its_features(opened, birds):
 
 def test_the_page_of_words_sends_rows_where_the_fitted_tree_does_though_it_shows_less(opened, birds, call):
     birds(*TREE)
-    birds("fit", "birds.csv", "--target", "species", "--algorithm", "hhcart_a", "--folds", 2, "--out", "m.json")
+    birds("fit", "birds.csv", "--target", "species", "--algorithm", "hhcart_a", "--folds", 2, "--output", "m.json")
     document = birds("tree", "m.json", "--html", "--output", "page.html")
     assert "move no training row and are not shown" in document
     model = load(call.folder / "m.json")

@@ -519,9 +519,9 @@ def test_compare_and_significance_judge_by_the_metrics_asked_for(call):
     options = [
         "--cv",
         "ordinary",
-        "--algorithms",
+        "--algorithm",
         "axis_parallel,hhcart_d",
-        "--datasets",
+        "--dataset",
         "iris,bupa",
         "--repeats",
         "2",
@@ -782,7 +782,7 @@ def test_a_matrix_that_was_not_measured_and_one_that_compare_cannot_show_are_sen
     assert call("run", "c.yaml").code == 0
     ended = call("table", "c", "--metric", "confusion")
     assert ended.code == 2 and "run 'c' was run without metric confusion" in ended.err
-    ended = call("compare", "--datasets", "iris", "--repeats", "2", "--metric", "confusion")
+    ended = call("compare", "--dataset", "iris", "--repeats", "2", "--metric", "confusion")
     assert ended.code == 2 and "which only oblique table shows" in ended.err
 
 

@@ -57,7 +57,7 @@ def stored(folder: Path) -> int:
 
 def on(cluster, *more: str) -> list[str]:
     address = cluster.scheduler_address
-    return ["run", "mine.yaml", "--backend", "dask", "--scheduler", address, "--quiet", "--format", "csv", *more]
+    return ["run", "mine.yaml", "--scheduler", address, "--quiet", "--format", "csv", *more]
 
 
 def test_a_worker_that_is_killed_changes_nothing(tmp_path, cluster, unbroken):
@@ -123,15 +123,6 @@ def test_an_address_without_a_scheduler_is_one_sentence(tmp_path, monkeypatch):
         with pytest.raises(ConfigError, match="no Dask scheduler with workers answers at") as caught:
             cluster.Cluster(address)
         assert "\n" not in str(caught.value)
-
-
-def test_the_two_options_go_together(tmp_path):
-    (tmp_path / "mine.yaml").write_text(CONFIG)
-    for options in (["--backend", "dask"], ["--scheduler", "tcp://127.0.0.1:1"]):
-        ended = oblique(tmp_path, "run", "mine.yaml", *options)
-        assert (
-            ended.code == 2 and "--backend dask and --scheduler, the address of its scheduler, go together" in ended.err
-        )
 
 
 def test_workers_of_another_version_are_refused(cluster, monkeypatch):

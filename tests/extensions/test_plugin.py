@@ -95,7 +95,7 @@ def test_fit_keeps_its_model_and_predict_uses_it(installed):
 
 
 def test_compare_takes_its_algorithms(installed):
-    words = ("--datasets", "iris", "--algorithms", "differences,nearest_mean", "--metric", "worst_recall")
+    words = ("--dataset", "iris", "--algorithm", "differences,nearest_mean", "--metric", "worst_recall")
     done = installed("oblique_cli", "compare", *words, "--cv", "ordinary", "--folds", "3", "--repeats", "2", "--quiet")
     assert done.code == 0 and "nearest mean" in done.out, done.err
 
@@ -142,7 +142,7 @@ def extended(installed):
 
 
 def test_compare_takes_its_scheme_of_a_fixed_number_of_folds(extended):
-    words = ("--datasets", "iris", "--algorithms", "axis_parallel,differences", "--cv", "by_threes", "--repeats", "2")
+    words = ("--dataset", "iris", "--algorithm", "axis_parallel,differences", "--cv", "by_threes", "--repeats", "2")
     done = extended("oblique_cli", "compare", *words, "--quiet")
     assert (done.code, done.err) == (0, "") and "2 x by_threes" in done.out
     refused = extended("oblique_cli", "compare", *words, "--quiet", "--folds", "5")
@@ -153,7 +153,7 @@ def test_compare_takes_its_scheme_of_a_fixed_number_of_folds(extended):
     ("words", "found"),
     [
         ("compare --cv by_", "by_threes"),
-        ("compare --algorithms axis_parallel,diff", "axis_parallel,differences"),
+        ("compare --algorithm axis_parallel,diff", "axis_parallel,differences"),
         ("fit iris --metric worst_", "worst_recall"),
         ("table --metric worst_", "worst_recall"),
         ("export model.json --format own", "own_language"),

@@ -22,7 +22,7 @@ class Watch:
             print("pandas in", threading.current_thread().name)
 
 sys.meta_path.insert(0, Watch())
-words = "fit plain.csv --target weight_mg --algorithm hhcart_regression --set max_depth=1 --folds 2 --workers 2"
+words = "fit plain.csv --target weight_mg --algorithm hhcart_regression --set max_depth=1 --folds 2 --jobs 2"
 sys.argv[1:] = words.split()
 main()
 """

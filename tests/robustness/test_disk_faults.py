@@ -235,7 +235,7 @@ FILES: dict[str, tuple[str, ...]] = {
     "folds.csv": ("folds", "small", "--output", "folds.csv"),
     "predictions.csv": ("predictions", "small", "--output", "predictions.csv"),
     "report.html": ("report", "small", "--trees", "0", "--output", "report.html"),
-    "model.json": ("fit", "iris", "--algorithm", "hhcart_a", "--folds", "2", "--out", "model.json"),
+    "model.json": ("fit", "iris", "--algorithm", "hhcart_a", "--folds", "2", "--output", "model.json"),
     "model.py": ("export", "other.json", "--output", "model.py"),
     "tree.svg": ("tree", "iris", "--algorithm", "hhcart_a", "--format", "svg", "--output", "tree.svg"),
     "answers.csv": ("predict", "other.json", "new.csv", "--output", "answers.csv"),
@@ -249,7 +249,7 @@ def written(disk, tmp_path_factory) -> Path:
     folder.mkdir()
     (folder / "small.yaml").write_text(CONFIG)
     (folder / "new.csv").write_text(NEW)
-    for command in (RUN, ("fit", "iris", "--algorithm", "axis_parallel", "--folds", "2", "--out", "other.json")):
+    for command in (RUN, ("fit", "iris", "--algorithm", "axis_parallel", "--folds", "2", "--output", "other.json")):
         ended = disk.oblique(folder, *command, first=LARGE)
         assert ended.code == 0, ended.err
     for name in FILES:

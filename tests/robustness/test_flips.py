@@ -73,7 +73,7 @@ def whole(forking, tmp_path_factory) -> Path:
     ended = forking.oblique(folder, *READERS["run"][1], "--keep-probabilities")
     assert ended.code == 0, ended.err
     for name, first in MODELS.items():
-        command = ("fit", "iris", "--algorithm", name, "--folds", "2", "--out", f"{name}.json")
+        command = ("fit", "iris", "--algorithm", name, "--folds", "2", "--output", f"{name}.json")
         small = ("--set", "n_estimators=3") if "forest" in name else ()
         ended = forking.oblique(folder, *command, *small, first=first)
         assert ended.code == 0, ended.err

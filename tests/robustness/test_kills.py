@@ -68,7 +68,7 @@ def options(request) -> Iterator[tuple[str, ...]]:
         return
     distributed = pytest.importorskip("distributed", reason="Dask is not installed (pip install 'oblique-trees[dask]')")
     with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster:
-        yield ("--backend", "dask", "--scheduler", cluster.scheduler_address)
+        yield ("--scheduler", cluster.scheduler_address)
 
 
 @pytest.mark.long
@@ -111,7 +111,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_the_table_of_an_unbroken
         """Whether to go on: on a busy machine a kill may come earlier in the work than it was meant to."""
         return done < kills or (amid < kills // 8 and done < 4 * kills)
 
-    with counted(f"kill -9 of a run: {'dask' if '--backend' in options else backend}") as counts:
+    with counted(f"kill -9 of a run: {'dask' if '--scheduler' in options else backend}") as counts:
         while needed():
             shutil.rmtree(tmp_path / "w", ignore_errors=True)
             folder, before = new(tmp_path / "w", config), set[str]()

@@ -23,8 +23,8 @@ NAMES = {*sys.stdlib_module_names, *importlib.metadata.packages_distributions(),
 MODULES = sorted(name for name in NAMES if name.isidentifier() and PathFinder.find_spec(name))
 COMMANDS = (
     ("run", "small.yaml", "--quiet", "-j", "2", "--results", "two"),
-    ("compare", "own.csv", "--target", "class", "--algorithms", "svm,axis_parallel", "--folds", "2"),
-    ("fit", "own.csv", "--target", "class", "--algorithm", "hhgdt", "--folds", "2", "--out", "model.json"),
+    ("compare", "own.csv", "--target", "class", "--algorithm", "svm,axis_parallel", "--folds", "2"),
+    ("fit", "own.csv", "--target", "class", "--algorithm", "hhgdt", "--folds", "2", "--output", "model.json"),
     ("tree", "model.json", "--html", "--output", "tree.html"),
 )
 

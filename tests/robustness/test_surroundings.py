@@ -44,7 +44,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "folds": ("folds", "small", "--results", "{results}", "--output", "{output} folds.csv"),
     "predictions": ("predictions", "small", "--results", "{results}", "--output", "{output} rows.csv"),
     "report": ("report", "small", "--results", "{results}", "--output", "{output}.html"),
-    "fit": ("fit", "{file}", "--target", "class", "--algorithm", "hhgdt", "--folds", "2", "--out", "{output}.json"),
+    "fit": ("fit", "{file}", "--target", "class", "--algorithm", "hhgdt", "--folds", "2", "--output", "{output}.json"),
     "tree": ("tree", "{output}.json", "--html", "--output", "{output} tree.html"),
     "predict": ("predict", "{output}.json", "{file}", "--proba"),
     "export": ("export", "{output}.json", "--output", "{output}.py"),

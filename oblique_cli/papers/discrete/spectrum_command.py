@@ -7,18 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import (
-    columns,
-    data_dir_option,
-    form_option,
-    offline_option,
-    output_option,
-    set_option,
-    write,
-)
-from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
-from oblique_cli.cli._fitting import fit_to_all
-from oblique_cli.cli._own import OwnOptions, own_data_options
+from oblique_cli.cli._common import columns, form_option, output_option, write
+from oblique_cli.cli._fitting import Request, fit_to_all, request_options
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -30,40 +20,14 @@ FORMATS = ("text", "json")
 
 
 @click.command()
-@click.argument("name", metavar="[NAME|FILE]", required=False, shell_complete=complete_dataset_or_file)
-@click.option("--csv", metavar="FILE", help="A file of your own, whatever its name looks like; - for standard input.")
-@click.option(
-    "--algorithm",
-    shell_complete=complete_algorithm,
-    metavar="NAME",
-    default="c45",
-    show_default=True,
-    help="One over discrete features: c45, aft, odt.",
-)
+@request_options("[NAME|FILE]", "max_depth=5 or missing=impute", "One over discrete features: c45, aft, odt.", "c45")
 @click.option("--component", type=click.IntRange(1), help="Of odt and odt_lr: this component instead of the whole.")
 @click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Coefficients and sets to show.")
 @click.option("--max-order", type=click.IntRange(1), help="Leave out coefficients of more features than this.")
-@set_option("max_depth=5 or missing=impute")
-@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Of every random draw.")
 @form_option(FORMATS)
-@own_data_options
-@data_dir_option
-@offline_option
 @output_option
 def spectrum(
-    name: str | None,
-    csv: str | None,
-    algorithm: str,
-    component: int | None,
-    top: int,
-    max_order: int | None,
-    overrides: tuple[str, ...],
-    seed: int,
-    format_: str,
-    data_dir: str | None,
-    offline: bool,
-    output: str | None,
-    options: OwnOptions,
+    request: Request, component: int | None, top: int, max_order: int | None, format_: str, output: str | None
 ) -> None:
     """Fit trees to all rows of the data set NAME, or of a FILE of your own, and show their Fourier spectrum.
 
@@ -85,19 +49,7 @@ def spectrum(
             known = ", ".join(name for name, entry in ALGORITHMS.items() if entry.family in discrete)
             raise ConfigError(f"{algorithm} does not split on levels of single features; use one of {known}.")
 
-    fitted = fit_to_all(
-        name,
-        csv,
-        options.target,
-        algorithm,
-        overrides,
-        seed,
-        data_dir,
-        offline,
-        where="oblique spectrum",
-        suits=has_spectrum,
-        options=options,
-    )
+    fitted = fit_to_all(request, where="oblique spectrum", suits=has_spectrum)
     estimator, dataset = fitted.estimator, fitted.dataset
     components = getattr(estimator, "component_spectra_", [])
     if component is not None and component > len(components):

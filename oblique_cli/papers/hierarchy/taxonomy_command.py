@@ -16,9 +16,9 @@ from oblique_cli.cli._common import (
     form_option,
     offline_option,
     output_option,
-    own_data,
     write,
 )
+from oblique_cli.cli._own import name_of
 
 if TYPE_CHECKING:
     from oblique_cli.papers.hierarchy.hierarchies import Hierarchy
@@ -155,7 +155,7 @@ def _of_rows(
 
     if labels is not None and not _is_file(data):
         raise click.UsageError(f"{data!r} is a data set that knows its classes; --labels is for files")
-    source = own_data(data, labels) if labels is not None else {"name": data}
+    source = {"csv": data, "target": labels, **name_of(data)} if labels is not None else {"name": data}
     spec = DatasetSpec(**{"name": Path(data).stem, **source}, missing=missing, encoding="onehot")
     dataset = catalogue.load(spec, data_dir, offline)
     if dataset.task != "classification":

@@ -280,7 +280,7 @@ def test_what_is_no_tree_is_said_in_a_sentence():
 def test_a_split_by_one_level_is_said_as_the_tree_shows_it(call):
     rows = [f"{'red' if k % 3 else 'green'},{k % 7},{'yes' if k % 3 else 'no'}" for k in range(60)]
     (call.folder / "one.csv").write_text("\n".join(["color,size,y", *rows]) + "\n")
-    fit = call("fit", "one.csv", "--target", "y", "--algorithm", "axis_parallel", "--folds", "2", "--out", "m.json")
+    fit = call("fit", "one.csv", "--target", "y", "--algorithm", "axis_parallel", "--folds", "2", "--output", "m.json")
     assert fit.code == 0
     for color in ("red", "green"):
         said = call("explain", "m.json", "--values", f"color={color},size=3").out
