@@ -155,7 +155,9 @@ def _of_rows(
 
     if labels is not None and not _is_file(data):
         raise click.UsageError(f"{data!r} is a data set that knows its classes; --labels is for files")
-    source = {"csv": data, "target": labels, **name_of(data)} if labels is not None else {"name": data}
+    source: dict[str, Any] = {"name": data}
+    if labels is not None:
+        source = {"csv": data, "target": labels, **name_of(data)}
     spec = DatasetSpec(**{"name": Path(data).stem, **source}, missing=missing, encoding="onehot")
     dataset = catalogue.load(spec, data_dir, offline)
     if dataset.task != "classification":
