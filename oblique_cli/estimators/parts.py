@@ -1,4 +1,4 @@
-"""Parameters of a part, such as `proposer__tau`, also where the part is given by name or left at its default."""
+"""Parameters of a part, such as `tree__max_depth`, also where the part is left at its default."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from oblique_cli.errors import ConfigError
 class WithParts(BaseEstimator):
     """An estimator with parameters that hold objects with parameters of their own.
 
-    `parts` tells for each such parameter which new object a plain value stands for, None if it stands for none: a
-    registered name for a proposer, None for a default. `get_params(deep=True)` lists the parameters of that object, and
-    setting one of them puts the object in the place of the plain value. So ``proposer__tau`` can be searched by
-    GridSearchCV whether `proposer` is "hhcart_a" or HHCART().
+    `parts` tells for each such parameter which new object a plain value stands for, None if it stands for none.
+    `get_params(deep=True)` lists the parameters of that object, and setting one of them puts the object in the place of
+    the plain value. So ``tree__max_depth`` can be searched by GridSearchCV whether `tree` is None or C45().
     """
 
     parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}

@@ -7,6 +7,7 @@ residuals (residual_signs.py), or a look-ahead (look_ahead.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,30 +119,10 @@ def best_first(tree: Tree, most_leaves: int, slack: float) -> Tree:
     return tree.collapse(~is_split)
 
 
-def grow_top_down(
-    X: Array,
-    y: NDArray[np.int32],
-    n_classes: int,
-    proposer: Proposer,
-    *,
-    weights: Array | None = None,
-    criterion: str = "gini",
-    stopping: Stopping | None = None,
-    min_leaf: float = 1.0,
-    ties: str = "tolerant",
-    engine: str = "auto",
-    seed: int = 0,
-    levels: Sequence[int] | None = None,
-    missing: bool = False,
-    finish: Finish = PLAIN,
-    n_threads: int = 1,
-    signs: Signs | None = None,
-) -> Tree:
-    """Grow a tree.
+@dataclass(frozen=True)
+class GrowthOptions:
+    """How a tree is grown.
 
-    X : (n, p) float64 C order (or float32 for native growth), finite where quantitative (but for NaN if `missing`)
-    y : (n,) int32 codes below n_classes
-    weights : (n,) positive, or None
     engine : "native" grows the whole tree in the compiled core without the GIL; "reference" calls the proposer at every
         node; "auto" takes the native one where it exists. Both give the same tree.
     seed : of the tree, from 0 below 2**64; what nodes draw is named after it and their place
@@ -155,38 +136,47 @@ def grow_top_down(
     signs : (p,) of 1, -1 and 0, with which the share of the second of two classes keeps an order (monotone.py); None
         without. Not beside `missing`, nor a `finish`
     """
-    stopping = stopping or Stopping()
-    slack = 0.0 if ties == "strict" else EQUAL
+
+    criterion: str = "gini"
+    stopping: Stopping = field(default_factory=Stopping)
+    min_leaf: float = 1.0
+    ties: str = "tolerant"
+    engine: str = "auto"
+    seed: int = 0
+    levels: Sequence[int] | None = None
+    missing: bool = False
+    finish: Finish = PLAIN
+    n_threads: int = 1
+    signs: Signs | None = None
+
+
+def grow_top_down(
+    X: Array, y: NDArray[np.int32], n_classes: int, proposer: Proposer, *, weights: Array | None = None, **how: Any
+) -> Tree:
+    """Grow a tree.
+
+    X : (n, p) float64 C order (or float32 for native growth), finite where quantitative (but for NaN if `missing`)
+    y : (n,) int32 codes below n_classes
+    weights : (n,) positive, or None
+    how : fields of `GrowthOptions`
+    """
+    growth = GrowthOptions(**how)
     if weights is not None:
         weights = weights / weights.min()
         if np.all(weights == 1.0):
             weights = None  # equal weights are no weights, and counts are exact
         elif len(weights) > _core.exact_sums_above():
             weights = summable(weights)  # as where rows come in blocks (docs/scale.md)
-    incomplete = missing and bool(np.isnan(X if levels is None else X[:, np.equal(levels, 0)]).any())
-    if incomplete and engine == "native":
+    levels = growth.levels
+    incomplete = growth.missing and bool(np.isnan(X if levels is None else X[:, np.equal(levels, 0)]).any())
+    if incomplete and growth.engine == "native":
         raise ConfigError("engine 'native' does not grow on missing values; set engine to 'auto' or 'reference'.")
     family = proposer.native_family()
-    if engine == "reference" or family is None or incomplete:
-        return _grow_reference(
-            X,
-            y,
-            n_classes,
-            proposer,
-            weights,
-            criterion,
-            stopping,
-            min_leaf,
-            ties,
-            seed,
-            levels,
-            missing,
-            finish,
-            slack,
-            signs,
-        )
-    options = growth_options(criterion, stopping, min_leaf, ties, seed, finish)
-    qualitative = levels is not None and any(levels)
+    if growth.engine == "reference" or family is None or incomplete:
+        return _grow_reference(X, y, n_classes, proposer, weights, growth)
+    options = growth_options(
+        growth.criterion, growth.stopping, growth.min_leaf, growth.ties, growth.seed, growth.finish
+    )
     arrays = _core.grow(
         X,
         y,
@@ -194,12 +184,12 @@ def grow_top_down(
         n_classes,
         family,
         options | proposer.native_options(),
-        levels=np.array(levels, dtype=np.int32) if qualitative else None,
-        n_threads=n_threads,
-        signs=signs,
+        levels=np.array(levels, dtype=np.int32) if levels is not None and any(levels) else None,
+        n_threads=growth.n_threads,
+        signs=growth.signs,
     )
     tree = tree_of(arrays, levels)
-    return tree.with_missing_to_the_heavier() if missing else tree
+    return tree.with_missing_to_the_heavier() if growth.missing else tree
 
 
 def growth_options(
@@ -230,33 +220,21 @@ def tree_of(arrays: Mapping[str, NDArray[Any]], levels: Sequence[int] | None) ->
         arrays["counts"],
         arrays["gains"],
         arrays["n_rows"],
-        levels,
+        levels or (),
         arrays["level_scores"],
     )
 
 
 def _grow_reference(
-    X: Array,
-    y: NDArray[np.int32],
-    n_classes: int,
-    proposer: Proposer,
-    weights: Array | None,
-    criterion: str,
-    stopping: Stopping,
-    min_leaf: float,
-    ties: str,
-    seed: int,
-    levels: Sequence[int] | None,
-    missing: bool,
-    finish: Finish,
-    slack: float,
-    signs: Signs | None,
+    X: Array, y: NDArray[np.int32], n_classes: int, proposer: Proposer, weights: Array | None, growth: GrowthOptions
 ) -> Tree:
+    stopping, min_leaf, signs = growth.stopping, growth.min_leaf, growth.signs
+
     def class_weights(rows: NDArray[np.intp]) -> Array:
         w = None if weights is None else weights[rows]
         return np.bincount(y[rows], weights=w, minlength=n_classes).astype(np.float64)
 
-    builder = TreeBuilder(X.shape[1], n_classes, levels, takes_missing=missing)
+    builder = TreeBuilder(X.shape[1], n_classes, growth.levels, takes_missing=growth.missing)
 
     def divided(rows: Rows, depth: int, path: int, bounds: Bounds) -> Division | None:
         here = class_weights(rows)
@@ -264,8 +242,9 @@ def _grow_reference(
             return None
         w = None if weights is None else weights[rows]
         Z, level_scores = scored(X[rows], y[rows], w, n_classes, builder.levels)
-        node = Node(Z, y[rows], w, n_classes, depth, criterion, ties, min_leaf, seed, path, signs, bounds)
-        division = divide(node, proposer, min_leaf, finish)
+        how = (growth.criterion, growth.ties, min_leaf, growth.seed)
+        node = Node(Z, y[rows], w, n_classes, depth, *how, path, signs, bounds)
+        division = divide(node, proposer, min_leaf, growth.finish)
         if division is None or division.goes_left.all() or not division.goes_left.any():
             return None
         split, goes_left, missing_left = division
@@ -279,6 +258,7 @@ def _grow_reference(
             return None
         return Division(*plane, goes_left, level_scores, missing_left, below, worth)
 
+    slack = 0.0 if growth.ties == "strict" else EQUAL
     grow_by(builder, len(X), divided, class_weights, OPEN, stopping.max_leaf_nodes, slack)
     return builder.finish()
 

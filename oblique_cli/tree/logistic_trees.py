@@ -285,32 +285,42 @@ def boosting_steps(folds: Iterable[tuple[ModelRows, LabeledRows]], most: int = M
     return int(np.argmin(sum(each[:shortest] for each in errors)))
 
 
-def choose(
-    rows: ModelRows,
-    space: PlaneSpace,
-    starts: Sequence[Callable[[], Tree]],
-    folds: Sequence[LogisticFold],
-    hows: Sequence[Sequence[How]],
-    *,
-    settings: Settings | None,
-    n_penalties: int,
-    log_loss_weight: float,
-    doubling_price: float = 0.0,
-    max_terms: int | None = None,
-    all_terms_price: float | None = None,
-) -> LogisticChoice:
-    """Return the logistic model tree of least loss in cross-validation, its size at a price.
+@dataclass(frozen=True)
+class Comparison:
+    """How logistic model trees are compared.
 
-    starts : each grows its tree on all rows; folds : empty if there is nothing to divide
-    hows : paths of penalties to choose from, of equal length, one for each kind of models
     settings : of refinement, None without; n_penalties : of its path
     doubling_price : what the loss has to fall by for twice the leaves. What is tried and refined is decided without it.
     max_terms : most terms a class of ridge models, all without it
     all_terms_price : models of more terms are compared with models of so many, on the same folds and in the same tree,
         and kept where their loss is lower by more than this; never without it
     """
+
+    settings: Settings | None
+    n_penalties: int
+    log_loss_weight: float
+    doubling_price: float = 0.0
+    max_terms: int | None = None
+    all_terms_price: float | None = None
+
+
+def choose(
+    rows: ModelRows,
+    space: PlaneSpace,
+    starts: Sequence[Callable[[], Tree]],
+    folds: Sequence[LogisticFold],
+    hows: Sequence[Sequence[How]],
+    comparison: Comparison,
+) -> LogisticChoice:
+    """Return the logistic model tree of least loss in cross-validation, its size at a price.
+
+    starts : each grows its tree on all rows; folds : empty if there is nothing to divide
+    hows : paths of penalties to choose from, of equal length, one for each kind of models
+    """
+    settings, log_loss_weight = comparison.settings, comparison.log_loss_weight
+    max_terms, all_terms_price = comparison.max_terms, comparison.all_terms_price
     grown = [start() for start in starts]
-    penalties = penalties_of(space, n_penalties)
+    penalties = penalties_of(space, comparison.n_penalties)
     every = trials = [_Trial(s, tree, rows, folds) for s, tree in enumerate(grown)]
     candidates: list[Candidate] = []
     refined: dict[Candidate, list[Tree]] = {}
@@ -328,7 +338,7 @@ def choose(
         for trial in trials[:REFINED]:
             best = trial.best(log_loss_weight)
             refined |= _refinements(best.start, folds, best.how, penalties, settings)
-    chosen = _least([*candidates, *refined], log_loss_weight, doubling_price)
+    chosen = _least([*candidates, *refined], log_loss_weight, comparison.doubling_price)
     candidates += refined
     columns = rows.columns(chosen.how.terms).shape[1]
     most = columns if max_terms is None or not (folds or all_terms_price is None) else max_terms

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import InitVar, dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeGuard
 
@@ -21,6 +22,7 @@ SCHEMA = "oblique-tree/1"
 EVERYTHING = float(np.finfo(np.float64).max)  # the threshold of a cut with every value on its left
 
 
+@dataclass(eq=False, repr=False)
 class Tree:
     """A binary tree of hyperplanes, over features and scores of levels. All arrays are read-only.
 
@@ -42,37 +44,33 @@ class Tree:
     whose score is 0. NaN in a feature that a hyperplane does not use changes nothing there.
     """
 
-    def __init__(
-        self,
-        left: Ints,
-        right: Ints,
-        coef: Array,
-        thresholds: Array,
-        counts: Array,
-        gains: Array,
-        n_rows: NDArray[Any],
-        levels: Sequence[int] | None = None,
-        level_scores: Array | None = None,
-        missing_left: NDArray[np.bool_] | None = None,
-        payload: Payload = SHARES,
-    ) -> None:
-        self.left = _frozen(left, np.int32)
-        self.right = _frozen(right, np.int32)
+    left: Ints
+    right: Ints
+    coef: InitVar[Array]
+    thresholds: Array
+    counts: Array
+    gains: Array
+    n_rows: NDArray[Any]
+    levels: Sequence[int] = ()
+    level_scores: Array = field(default_factory=lambda: np.empty((0, 0)))
+    missing_left: NDArray[np.bool_] | None = None
+    payload: Payload = SHARES
+
+    def __post_init__(self, coef: Array) -> None:
         self.coef_ = _frozen(coef, np.float64)
-        self.thresholds = _frozen(thresholds, np.float64)
-        self.counts = _frozen(counts, np.float64)
-        self.gains = _frozen(gains, np.float64)
-        self.n_rows = _frozen(n_rows, np.int64)
-        self.levels = (0,) * self.n_features if levels is None else tuple(int(count) for count in levels)
-        self.level_scores = _frozen(np.zeros((len(left), 0)) if level_scores is None else level_scores, np.float64)
-        self.missing_left = None if missing_left is None else _frozen(missing_left, np.bool_)
-        self.payload = payload
+        for name in ("thresholds", "counts", "gains", "level_scores"):
+            setattr(self, name, _frozen(getattr(self, name), np.float64))
+        self.left, self.right = _frozen(self.left, np.int32), _frozen(self.right, np.int32)
+        self.n_rows = _frozen(self.n_rows, np.int64)
+        self.levels = tuple(int(count) for count in self.levels) or (0,) * self.n_features
+        if not self.level_scores.size:
+            self.level_scores = _frozen(np.zeros((self.n_nodes, 0)), np.float64)
+        if self.missing_left is not None:
+            self.missing_left = _frozen(self.missing_left, np.bool_)
 
     def changed(self, **parts: Any) -> Tree:
         """Return the tree with other parts, by the names of the constructor."""
-        fields = {name: getattr(self, name) for name in ("left", "right", "thresholds", "counts", "gains", "n_rows")}
-        fields |= {name: getattr(self, name) for name in ("levels", "level_scores", "missing_left", "payload")}
-        return Tree(**({"coef": self.coef_} | fields | parts))
+        return replace(self, **({"coef": self.coef_} | parts))
 
     @property
     def is_regression(self) -> bool:

@@ -32,6 +32,7 @@ from oblique_cli.tree.logistic_trees import (
     LOGIT_BOOST,
     MODELS,
     PENALTIES,
+    Comparison,
     How,
     LogisticChoice,
     LogisticFold,
@@ -233,16 +234,12 @@ class LogisticModelTreeClassifier(
         if self.refine != "none":
             settings = Settings(self.surrogate, self.max_sweeps, threads=threads_of(self))
         grow = [lambda start=start: start.tree(rows, space, draws, missing) for start in starts]
-        return choose(
-            models,
-            space,
-            grow,
-            folds,
-            hows,
-            settings=settings,
-            n_penalties=self.n_penalties,
-            log_loss_weight=self.log_loss_weight,
-            doubling_price=self.doubling_price,
+        comparison = Comparison(
+            settings,
+            self.n_penalties,
+            self.log_loss_weight,
+            self.doubling_price,
             max_terms=AUTO_TERMS if isinstance(self.max_terms, str) else self.max_terms,
             all_terms_price=self.all_terms_price if isinstance(self.max_terms, str) else None,
         )
+        return choose(models, space, grow, folds, hows, comparison)
