@@ -369,7 +369,7 @@ def test_a_missing_value_is_refused_by_column():
         with pytest.raises(ConfigError, match=re.escape(message)) as caught:
             refusing.fit(frame, y)
         assert "\n" not in str(caught.value)
-    model = make("hhcart_a").fit(np.nan_to_num(frame), y)
+    model = make("hhcart_a").fit(frame.fillna(0.0).to_numpy(), y)
     with pytest.raises(ConfigError, match=r"^column 1 of X has 1 missing value \(NaN\), which"):
         model.predict(frame.to_numpy()[:2])
     bottom_up = r"^column 1 of X has 2 missing values \(NaN\), which BottomUpTreeClassifier does not take; fill"
