@@ -111,6 +111,10 @@ class TreeView:
     toward: str = ""
     models: LeafModels | None = None
 
+    def noted(self, notes: Sequence[str]) -> TreeView:
+        """Return the same with further notes before its own."""
+        return replace(self, notes=(*notes, *self.notes))
+
     def direction(self, where: str) -> str:
         """Return what `toward` means, in a sentence, "" if nothing. where : of the second child, as "The right" """
         if not self.toward:
@@ -181,7 +185,6 @@ def view_of(
     class_names: Sequence[str],
     *,
     title: str = "",
-    notes: Sequence[str] = (),
     precision: int = 3,
     level_names: LevelNames | None = None,
     rows: tuple[Array, NDArray[np.int32]] | None = None,
@@ -222,47 +225,27 @@ def view_of(
             nodes.append(leaf if models is None else _scored(leaf, models, names, classes, **cards))
             continue
         reading = read(light, node, bool(flipped[node]), names, units, precision, levels, most)
-        shows_terms = len(reading.terms) > 1 or bool(reading.terms[0].levels)
         summed |= len(reading.terms) > 1
         histogram = None
         if rows is not None and arrived is not None:
             histogram = _histogram(light, node, reading, rows[0], rows[1], arrived[node], len(classes))
-        nodes.append(
-            NodeView(
-                node,
-                parent,
-                reading.expression,
-                way,
-                label,
-                False,
-                0,
-                counts,
-                n_rows,
-                reading.terms if shows_terms else (),
-                reading.condition,
-                histogram,
-                _rule(tree, light, node, bool(flipped[node]), reading),
-                idle=int(np.count_nonzero(tree.coef_[node]) - np.count_nonzero(light.coef_[node])),
-            )
-        )
+        split = (node, parent, reading.expression, way, label, False, 0, counts, n_rows)
+        terms = reading.terms if len(reading.terms) > 1 or reading.terms[0].levels else ()
+        rule = _rule(tree, light, node, bool(flipped[node]), reading)
+        idle = int(np.count_nonzero(tree.coef_[node]) - np.count_nonzero(light.coef_[node]))
+        nodes.append(NodeView(*split, terms, reading.condition, histogram, rule, idle=idle))
         first, second = int(tree.left[node]), int(tree.right[node])
         if flipped[node]:
             first, second = second, first
         stack += [(second, place, reading.second), (first, place, reading.first)]
-    remarks = list(notes)
+    remarks: list[str] = []
     if summed and units.standard:
         remarks.append("Weights are per standard deviation: in a sum, a name stands for (value - mean) / SD.")
     if models is not None and any(node.scores for node in nodes):
         remarks += notes_of(models, classes, toward, not units.standard)
     plane = None
-    if (
-        rows is not None
-        and models is None
-        and tree.n_features == 2
-        and not any(tree.levels)
-        and np.isfinite(rows[0]).all()
-    ):
-        plane = Plane(tree, rows[0], rows[1], (names[0], names[1]))
+    if rows is not None and models is None and tree.n_features == 2 and not any(tree.levels):
+        plane = Plane(tree, *rows, (names[0], names[1])) if np.isfinite(rows[0]).all() else None
     side = classes[toward] if len(nodes) > 1 else ""
     return TreeView(printable(title), tuple(nodes), classes, tuple(remarks), plane, side, models)
 

@@ -168,20 +168,23 @@ class Shown:
             named = self.classes or self.target
             training_rows = None if self.X is None or not rows else (self.X, self.y)
             view: TreeView = self.estimator.view(self.features, named, precision, self.title, training_rows)
-            return replace(view, notes=(*notes, *view.notes)).cut(depth)
-        return view_of(
-            self.tree,
-            self.features,
-            self.classes,
-            title=self.title,
-            notes=notes,
-            precision=precision,
-            level_names=self.levels,
-            rows=None if self.X is None or not rows else (self.tree_rows, self.y),
-            units=self.units_of(raw),
-            light=None if full else self.light,
-            most=None if full else MOST_TERMS,
-        ).cut(depth)
+            return view.noted(notes).cut(depth)
+        return (
+            view_of(
+                self.tree,
+                self.features,
+                self.classes,
+                title=self.title,
+                precision=precision,
+                level_names=self.levels,
+                rows=None if self.X is None or not rows else (self.tree_rows, self.y),
+                units=self.units_of(raw),
+                light=None if full else self.light,
+                most=None if full else MOST_TERMS,
+            )
+            .noted(notes)
+            .cut(depth)
+        )
 
     def units_of(self, raw: bool) -> Units | None:
         """Return the units of weights."""

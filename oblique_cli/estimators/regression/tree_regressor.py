@@ -101,12 +101,11 @@ class ShownNumbers(TreeKind):
             features,
             [classes[0]],
             title=title,
-            notes=() if light is None else idle_terms(tree, light),
             precision=precision,
             rows=codes,
             light=light,
             most=MOST_TERMS,
-        )
+        ).noted(() if light is None else idle_terms(tree, light))
         texts = _unbroken(leaf_texts(tree, features, classes, precision))
         brief = _unbroken(leaf_texts(tree, features, classes, precision, MOST_TERMS))
         models = tree.equations
