@@ -43,7 +43,6 @@ def document(outcome: Outcome) -> dict[str, Any]:
         **({} if outcome.tree is None else {"tree_beside": _beside(outcome.tree)}),
         **({} if model.threshold is None else {"threshold": asdict(model.threshold)}),
         **({} if model.guarantee is None else {"guarantee": model.guarantee.plain()}),
-        "curve": [{"leaves": cut.leaves, "score": cut.score} for cut in outcome.curve],
         "path": [size.plain() for size in outcome.path],
     }
 

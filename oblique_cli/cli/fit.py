@@ -263,12 +263,14 @@ def _fitted(params: Params) -> tuple[Outcome, Dataset]:
 
     from oblique_cli.experiments.running import count_workers
     from oblique_cli.fitting import fitting
+    from oblique_cli.fitting.budget import Budget
     from oblique_cli.fitting.calibrating import Promise
     from oblique_cli.fitting.goals import goal_of
 
     with working(f"reading {called(params.data)}"):
         task = task_of(params)
     dataset = task.dataset
+    specs = [fitting.tuned_spec(spec) for spec in task.specs] if params.tune else task.specs
     rows_of = np.bincount(dataset.y, minlength=len(dataset.classes)) if dataset.classes else np.zeros(0, int)
     goal = goal_of(params.metric, params.threshold, dataset.task, dataset.classes, rows_of, "oblique fit")
     goal = replace(goal, readable=params.readable)
@@ -277,11 +279,11 @@ def _fitted(params: Params) -> tuple[Outcome, Dataset]:
         promise = Promise(params.coverage, params.guarantee, params.calibration or "cross")
     workers = count_workers(params.jobs or (1 if params.scheduler else "auto"))
     with working("fitting") as progress, at_work(params.scheduler, workers):
-        progress.begin("", fitting.steps(len(task.specs), params.folds, promise), unit="fits")
+        progress.begin("", fitting.steps(len(specs), params.folds, promise), unit="fits")
         outcome = fitting.fit(
-            dataset, task.policy, task.specs, columns=task.columns, tune=params.tune, folds=params.folds,
-            seed=params.seed, goal=goal, seconds=params.seconds, path=params.path or bool(params.path_figure),
-            promise=promise, step=progress.step,
+            dataset, task.policy, specs, columns=task.columns, folds=params.folds, seed=params.seed, goal=goal,
+            budget=Budget(params.seconds, step=progress.step), path=params.path or bool(params.path_figure),
+            promise=promise,
         )  # fmt: skip
     return outcome, dataset
 

@@ -125,16 +125,26 @@ def seen_columns(dataset: Dataset, encoding: str) -> int:
     return dataset.p - len(dataset.qualitative) + sum(len(dataset.levels.get(j, ())) for j in dataset.qualitative)
 
 
+# Called with what was done for each fit that is done, for whoever shows how far the work is.
+Step = Callable[[str], None]
+
+
+def unseen(name: str) -> None:
+    """The `Step` of whoever shows nothing."""
+
+
 class Budget:
     """The work that a fit may do, in seconds.
 
     seconds  as asked for, None for no limit
-    clock    CPU time of this process, for the brake
+    clock    CPU time of this process, for the brake; step : hears of each fit
     counted  seconds of the comparisons and fits so far, by their costs
     """
 
-    def __init__(self, seconds: float | None, clock: Callable[[], float] = time.process_time) -> None:
-        self.seconds = seconds
+    def __init__(
+        self, seconds: float | None, clock: Callable[[], float] = time.process_time, step: Step = unseen
+    ) -> None:
+        self.seconds, self.step = seconds, step
         self._clock = clock
         self._started = clock()
         self.counted = 0.0

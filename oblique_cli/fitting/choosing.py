@@ -19,21 +19,19 @@ from oblique_cli.estimators.encoding import fold_encoder, own_labels, prepared
 from oblique_cli.evaluation import metrics
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
-from oblique_cli.fitting.budget import Budget, cost_of
+from oblique_cli.fitting.budget import Budget, Step, cost_of
 from oblique_cli.fitting.candidates import recommended
-from oblique_cli.fitting.cutting import cut_to_goal
 from oblique_cli.fitting.estimating import (
     Estimate,
-    Step,
     Validated,
     answers_of,
     cross_validated,
     division,
     folds_of,
     tuning_pairs,
-    unseen,
 )
 from oblique_cli.fitting.goals import Answers, Goal
+from oblique_cli.fitting.tree_sizes import cut_to_goal
 from oblique_cli.ground import seeds
 
 if TYPE_CHECKING:
@@ -240,7 +238,6 @@ def choose(
     budget: Budget,
     work: float,
     entrants: Sequence[str],
-    step: Step = unseen,
 ) -> Choice:
     """Compare algorithms on the same folds and choose the best; of equal sizes the one of less loss, then the first.
 
@@ -274,7 +271,7 @@ def choose(
             if any(c.estimate for c in compared.values()) and budget.is_over(f"{name} on {rows:,} rows"):
                 compared[name] = replace(compared[name], failure=CLOCK, dropped=bool(good))
                 continue
-            compared[name], validated = _compared(some[name], rows, folds, seed, goal, step)
+            compared[name], validated = _compared(some[name], rows, folds, seed, goal, budget.step)
             if validated is not None:
                 answers[name] = validated
                 good.append(name)
@@ -380,7 +377,7 @@ def fit_to_all(case: Case, folds: int, seed: int, goal: Goal) -> tuple[Any, Any,
 
 
 def estimated(
-    dataset: Dataset, cases: Cases, plan: Plan, folds: int, seed: int, goal: Goal, budget: Budget, step: Step = unseen
+    dataset: Dataset, cases: Cases, plan: Plan, folds: int, seed: int, goal: Goal, budget: Budget
 ) -> tuple[Validated, Choice]:
     """Return what the whole procedure says of rows that it has not seen, and the choice of the first training set.
 
@@ -397,13 +394,13 @@ def estimated(
             break
         inner = seeds.integer(seed, dataset.name, "auto", number)
         within = part(dataset, fold.train)
-        choice = choose(within, cases, folds, inner, goal, budget, plan.work, plan.entrants, step)
+        choice = choose(within, cases, folds, inner, goal, budget, plan.work, plan.entrants)
         job = seeds.integer(seed, dataset.name, "job", 0, number)
         budget.counted += cost_of(cases(dataset)[choice.chosen], len(fold.train), folds)
         answers = answers_of(cases(dataset)[choice.chosen], fold, goal, job)[0]
         parts.append(goal.applied(answers, choice.threshold))
         choices.append(choice)
-        step(f"{choice.chosen}, test rows")
+        budget.step(f"{choice.chosen}, test rows")
     of_folds = 0 if plan.held_out else cv.folds
     return Validated(Answers.together(parts), [], of_folds, nested=True, tested=len(parts)), choices[0]
 

@@ -7,7 +7,7 @@ small; as in their rule of one standard error, it serves to call small differenc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -22,8 +22,9 @@ from oblique_cli.evaluation.holdout_report import reliability, residuals
 from oblique_cli.evaluation.metrics import METRICS, TOLD, TOLD_OF_NUMBERS, TOLD_OF_TWO, Undefined
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
-from oblique_cli.fitting.cutting import cut_to_goal
+from oblique_cli.fitting.budget import Step, unseen
 from oblique_cli.fitting.goals import Answers, Goal
+from oblique_cli.fitting.tree_sizes import cut_to_goal
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import CVSpec, Fold, TuningPair
 
@@ -32,13 +33,6 @@ if TYPE_CHECKING:
 
 
 FARTHEST = 1e150  # a number whose square is finite
-
-# Called with what was done for each fit that is done, for whoever shows how far the work is.
-Step = Callable[[str], None]
-
-
-def unseen(name: str) -> None:
-    """The `Step` of whoever shows nothing."""
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,11 +25,10 @@ from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting.budget import Budget, cost_of
 from oblique_cli.fitting.calibrating import Promise, guaranteed, training_rows
-from oblique_cli.fitting.choosing import Choice, Plan, Size, choose, estimated, fit_to_all, part, planned, ranked
-from oblique_cli.fitting.cutting import Cut, cuts, is_cut
-from oblique_cli.fitting.estimating import Estimate, Step, Validated, cross_validated, details, unseen
-from oblique_cli.fitting.frontier import Sized, frontier, has_frontier, refuse_without
+from oblique_cli.fitting.choosing import Choice, Size, choose, estimated, fit_to_all, part, planned, ranked
+from oblique_cli.fitting.estimating import Estimate, Validated, cross_validated, details
 from oblique_cli.fitting.goals import AUTO, Answers, Goal
+from oblique_cli.fitting.tree_sizes import Sized, has_sizes, is_cut, refuse_without, sizes
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nodes import pairs_of
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
@@ -63,8 +62,7 @@ class Outcome:
 
     chosen    parameters by a grid; X : training rows as the estimator saw them; rows : which of the data set
     tree      where the model is no single tree, the best one, fitted to all rows; None otherwise; tree_X : its rows
-    curve     what the chosen tree does on rows that it was not grown on, cut to fewer and fewer leaves; () without
-    path      the same with splits of few features as well, where it was asked for; () otherwise
+    path      what the trees of all sizes do on rows that they were not grown on; () without
     warnings  what a reader must know before anything else, sentences, the gravest first
     """
 
@@ -79,7 +77,6 @@ class Outcome:
     rows: np.ndarray
     tree: Model | None = None
     tree_X: np.ndarray | None = None
-    curve: tuple[Cut, ...] = ()
     path: tuple[Sized, ...] = ()
     warnings: tuple[str, ...] = ()
 
@@ -103,15 +100,12 @@ def fit(
     specs: Sequence[AlgorithmSpec],
     *,
     columns: Columns | None = None,
-    tune: bool = False,
     folds: int | None = None,
     seed: int = 1,
     goal: Goal | None = None,
-    seconds: float | None = None,
+    budget: Budget | None = None,
     path: bool = False,
     promise: Promise | None = None,
-    step: Step = unseen,
-    clock: Callable[[], float] = time.process_time,
 ) -> Outcome:
     """Estimate, then fit to all rows.
 
@@ -119,22 +113,19 @@ def fit(
     specs    one algorithm, or several to choose from: the smallest model as good as the best. Trees are pruned by
              cross-validation unless a specification says otherwise (`pruned_spec`)
     columns  how the table was read; without it the model reads tables with the columns of `dataset`
-    tune     choose parameters, from the grid of a specification or one of `GRIDS`
     folds    of every cross-validation; without it 10, of several algorithms 5, and none where the budget does not pay
              for them
     goal     what choices, pruning and the estimate go by; accuracy or the squared error without it
-    seconds  budget of work, counted (`fitting.budget`); None for no limit
-    path     whether to look at the trees of all sizes (`frontier`); ConfigError for an algorithm without
+    budget   of work, which also hears of each fit; None for no limit
+    path     whether to look at trees with splits of few features as well; ConfigError for an algorithm without a path
     promise  of sets or intervals, whose limits come from further fits; None for no guarantee
-    step     called for each fit that is done
-    clock    seconds of CPU, for the brake of the budget
     A choice by grid, among algorithms or of a threshold is made inside each training set of the estimate, so the
     estimate is nested.
 
     Stochasticity: folds, choices and fits have seeds named after `seed` and the data set, whatever the name of a file.
     """
     goal = goal or Goal.usual(dataset.task)
-    task = _Task.of(dataset, policy, specs, columns, tune, folds, seed, goal, Budget(seconds, clock), step)
+    task = _Task(dataset, columns, policy, specs, folds, seed, goal, budget or Budget(None))
     task.check()
     promise = None if promise is None else promise.checked(dataset)
     if path and len(task.by_id) == 1:
@@ -145,7 +136,7 @@ def fit(
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always", FlatResponse)
             estimated, fitted = task.fitted_choice(estimated, rows)
-        about = _About(task, columns, policy, estimated.validated.estimate(goal), estimated.choice, estimated.threshold)
+        about = _About(task, estimated.validated.estimate(goal), estimated.choice, estimated.threshold)
         beside = None
         if (best := about.best_case) is not None and about.choice is not None and best is not estimated.case:
             beside = task.fitted(best)
@@ -159,15 +150,10 @@ def fit(
     if promise is not None:
         model = _guaranteed(task, about, estimated.case, model, promise)
     tree, tree_X = (None, None) if beside is None else (_tree_beside(about, beside), beside.X)
-    curve: tuple[Cut, ...] = ()
-    steps: tuple[Sized, ...] = ()
-    if path:
-        of_case = {id(estimated.case): model, id(about.best_case): model if tree is None else tree}
-        steps = _path(task, about, of_case)
-    else:
-        curve = _curve(task, about.best_case or estimated.case)
+    models = {id(estimated.case): model, id(about.best_case): model if tree is None else tree}
+    steps = _path(task, about, models) if path else _cuts(task, about.best_case or estimated.case, models)
     how = (estimated.case, fitted.X, goal, task.budget, rows)
-    return Outcome(model, estimate, about.choice, fitted.chosen, *how, tree, tree_X, curve, steps, warned)
+    return Outcome(model, estimate, about.choice, fitted.chosen, *how, tree, tree_X, steps, warned)
 
 
 def _guaranteed(task: _Task, about: _About, case: Case, model: Model, promise: Promise) -> Model:
@@ -175,8 +161,8 @@ def _guaranteed(task: _Task, about: _About, case: Case, model: Model, promise: P
 
     def fit_to(rows: Dataset, seed: int) -> Model:
         estimator, encoder, _ = fit_to_all(task.cases(rows)[case.spec.id], task.usual, seed, task.goal)
-        task.step(f"{case.spec.id} for the guarantee")
-        return replace(model, fitted=Fitted.of(estimator), encoder=filling(rows, about.policy, encoder))
+        task.budget.step(f"{case.spec.id} for the guarantee")
+        return replace(model, fitted=Fitted.of(estimator), encoder=filling(rows, task.policy, encoder))
 
     with own_labels(task.dataset):
         return guaranteed(model, task.dataset, promise, task.usual, task.seed, fit_to)
@@ -206,47 +192,38 @@ class _Fitted:
 class _Task:
     """What is to be fitted, and by what it is judged.
 
-    called   the data set under its own name; dataset : the same rows under the name that streams are called after
-    cases    the algorithms on some rows of the data set, by id; by_id : on all rows
+    called   the data set under its own name
     folds    as asked for, None if not; usual : of every cross-validation
     """
 
     called: Dataset
-    dataset: Dataset
-    cases: Callable[[Dataset], dict[str, Case]]
-    by_id: Mapping[str, Case]
+    columns: Columns | None
+    policy: DatasetSpec
+    specs: Sequence[AlgorithmSpec]
     folds: int | None
-    usual: int
     seed: int
     goal: Goal
     budget: Budget
-    step: Step
 
-    @classmethod
-    def of(
-        cls,
-        called: Dataset,
-        policy: DatasetSpec,
-        specs: Sequence[AlgorithmSpec],
-        columns: Columns | None,
-        tune: bool,
-        folds: int | None,
-        seed: int,
-        goal: Goal,
-        budget: Budget,
-        step: Step,
-    ) -> _Task:
-        grouped = called.groups is not None
-        prepared = [pruned_spec(tuned_spec(spec) if tune else spec, called.n, grouped) for spec in specs]
-        by = None if goal.is_usual else goal.metric
+    @cached_property
+    def dataset(self) -> Dataset:
+        """The rows under the name that streams are called after."""
+        return self.called if self.columns is None else replace(self.called, name=seeds.OWN)
 
-        def cases(of: Dataset) -> dict[str, Case]:
-            return {spec.id: Case(of, policy, spec, ALGORITHMS[spec.name], tune_metric=by) for spec in prepared}
+    @cached_property
+    def by_id(self) -> Mapping[str, Case]:
+        """The algorithms on all rows, by id."""
+        return self.cases(self.dataset)
 
-        dataset = called if columns is None else replace(called, name=seeds.OWN)
-        by_id = cases(dataset)
-        usual = folds or (FOLDS_OF_AUTO if len(by_id) > 1 else FOLDS)
-        return cls(called, dataset, cases, by_id, folds, usual, seed, goal, budget, step)
+    @property
+    def usual(self) -> int:
+        return self.folds or (FOLDS_OF_AUTO if len(self.specs) > 1 else FOLDS)
+
+    def cases(self, rows: Dataset) -> dict[str, Case]:
+        """Return the algorithms on some rows of the data set, by id."""
+        specs = (pruned_spec(spec, self.called.n, self.called.groups is not None) for spec in self.specs)
+        by = None if self.goal.is_usual else self.goal.metric
+        return {spec.id: Case(rows, self.policy, spec, ALGORITHMS[spec.name], tune_metric=by) for spec in specs}
 
     def check(self) -> None:
         """DataError if an algorithm predicts what the data set has not, ConfigError for fewer groups than folds."""
@@ -267,21 +244,16 @@ class _Task:
     def estimated(self) -> _Estimated:
         """Predict rows by fits that have not seen them, whatever is chosen being chosen again for each."""
         plan = planned(self.by_id, self.dataset.n, self.usual, self.budget)
-        if len(self.by_id) > 1 or self.goal.threshold == AUTO:
-            return self._estimated_by_choices(plan)
-        (case,) = self.by_id.values()
-        held_out = plan.held_out and self.folds is None
-        validated = cross_validated(case, self.usual, self.seed, self.goal, self.step, held_out)
-        answers, threshold = self.goal.decided(validated.answers)
-        return _Estimated(replace(validated, answers=answers), case, None, threshold)
-
-    def _estimated_by_choices(self, plan: Plan) -> _Estimated:
-        """The same, among several algorithms or for a threshold that is chosen."""
-        how = (self.usual, self.seed, self.goal, self.budget)
+        how = (self.usual, self.seed, self.goal)
+        if len(self.by_id) == 1 and self.goal.threshold != AUTO:
+            (case,) = self.by_id.values()
+            validated = cross_validated(case, *how, self.budget.step, plan.held_out and self.folds is None)
+            answers, threshold = self.goal.decided(validated.answers)
+            return _Estimated(replace(validated, answers=answers), case, None, threshold)
         choice = None
         if not plan.held_out:
-            choice = choose(self.dataset, self.cases, *how, plan.work, plan.entrants, self.step)
-        validated, first = estimated(self.dataset, self.cases, plan, *how, self.step)
+            choice = choose(self.dataset, self.cases, *how, self.budget, plan.work, plan.entrants)
+        validated, first = estimated(self.dataset, self.cases, plan, *how, self.budget)
         choice = choice or first
         compared = choice if len(self.by_id) > 1 else None
         return _Estimated(validated, self.by_id[choice.chosen], compared, choice.threshold)
@@ -302,7 +274,7 @@ class _Task:
     def fitted(self, case: Case) -> _Fitted:
         """Fit an algorithm to all rows."""
         estimator, encoder, chosen = fit_to_all(case, self.usual, self.seed, self.goal)
-        self.step(f"{case.spec.id} on all rows")
+        self.budget.step(f"{case.spec.id} on all rows")
         self.budget.counted += cost_of(case, case.dataset.n, self.usual)
         X = case.dataset.X
         if encoder is not None:
@@ -331,28 +303,28 @@ def _path(task: _Task, about: _About, models: Mapping[int, Model]) -> tuple[Size
     if about.choice is not None:
         losses = {c.algorithm: c.estimate.loss for c in about.choice.last if c.estimate}
         ranked += [task.by_id[name] for name in sorted(losses, key=losses.__getitem__)]
-    case = next((candidate for candidate in [*ranked, *task.by_id.values()] if has_frontier(candidate)), None)
-    if case is None:
-        return ()
+    case = next((candidate for candidate in [*ranked, *task.by_id.values()] if has_sizes(candidate)), None)
+    return () if case is None else _sizes(task, case, models, few=True)
+
+
+def _sizes(task: _Task, case: Case, models: Mapping[int, Model], few: bool) -> tuple[Sized, ...]:
     model = models.get(id(case))
     with own_labels(task.dataset):
         seed = seeds.integer(task.seed, task.dataset.name, "tree")
-        return tuple(frontier(case, task.goal, seed, None if model is None else model.estimator.tree_))
+        return sizes(case, task.goal, seed, None if model is None else model.estimator.tree_, few)
 
 
-def _curve(task: _Task, case: Case) -> tuple[Cut, ...]:
-    """Return what a tree does on rows that it was not grown on, cut to fewer and fewer leaves; () without."""
-    if not is_cut(case, case.spec.params) or case.spec.grid or not _pays_for_curve(case, task.budget):
+def _cuts(task: _Task, case: Case, models: Mapping[int, Model]) -> tuple[Sized, ...]:
+    """Return the prunings of a tree, () where they have no score, or where the budget does not pay for them.
+
+    Growing a tree in a few folds must be a small part of the budget: pruning has grown it in ten.
+    """
+    pays = cost_of(case, case.dataset.n, 1) <= task.budget.work / 10 and not task.budget.cut
+    if not (pays and is_cut(case, case.spec.params)) or case.spec.grid:
         return ()
-    with own_labels(task.dataset), contextlib.suppress(ObliqueError, ValueError):
-        seed = seeds.integer(task.seed, task.dataset.name, "tree")
-        return tuple(cuts(case, np.arange(task.dataset.n), task.goal, case.spec.params, seed))
+    with contextlib.suppress(ObliqueError, ValueError):
+        return _sizes(task, case, models, few=False)
     return ()
-
-
-def _pays_for_curve(case: Case, budget: Budget) -> bool:
-    """Whether growing a tree in a few folds is a small part of the budget: pruning has grown it in ten."""
-    return cost_of(case, case.dataset.n, 1) <= budget.work / 10 and not budget.cut
 
 
 FOLDS, FOLDS_OF_AUTO = 10, 5
@@ -415,8 +387,6 @@ class _About:
     """What the models of one fit have in common."""
 
     task: _Task
-    columns: Columns | None
-    policy: DatasetSpec
     estimate: Estimate
     choice: Choice | None
     threshold: float | None
@@ -437,8 +407,8 @@ class _About:
             algorithm=case.spec.name,
             classes=dataset.classes,
             feature_names=dataset.feature_names,
-            encoder=filling(dataset, self.policy, encoder),
-            columns=self.columns or columns_of(dataset),
+            encoder=filling(dataset, self.task.policy, encoder),
+            columns=self.task.columns or columns_of(dataset),
             facts={**self._facts(case.spec.name, fitted, encoded_names(dataset, encoder)), **extra},
             threshold=threshold,
         )

@@ -15,10 +15,10 @@ from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.estimators.default_pruning import divides_rows, how_pruned, whole_tree
 from oblique_cli.fitting.budget import Budget
 from oblique_cli.fitting.choosing import Candidate, Choice
-from oblique_cli.fitting.cutting import AT_A_COMPLEXITY
 from oblique_cli.fitting.estimating import Estimate
 from oblique_cli.fitting.fitting import Outcome, rare_classes
 from oblique_cli.fitting.goals import AUTO, Goal
+from oblique_cli.fitting.tree_sizes import AT_A_COMPLEXITY
 from oblique_cli.models.explaining.importance import Importances
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def before(outcome: Outcome, dataset: Dataset) -> str:
     lines += [*_of_data(dataset), *(note[:1].upper() + note[1:] for note in dataset.notes)]
     if outcome.choice is not None:
         lines += ["", *comparison(outcome.choice, outcome.goal, outcome.budget, dataset.n)]
-    lines += [*size_curve(outcome), *path_lines(outcome)]
+    lines += path_lines(outcome)
     return "".join(f"# {line}".rstrip() + "\n" for line in [*lines, ""])
 
 
@@ -193,45 +193,19 @@ def price_to_read(outcome: Outcome) -> str:
     )
 
 
-def size_curve(outcome: Outcome) -> list[str]:
-    """Return the score by size: the models that no smaller one matches, and the prunings of the tree."""
-    goal, lines = outcome.goal, list[str]()
-    sign = 1 if goal.metric.larger_is_better else -1
-    sizes = []
-    if outcome.choice is not None:
-        ranked = sorted(outcome.choice.last, key=lambda c: c.shown.key)
-        sizes += [(c.shown.n_terms, c.estimate.score, c.algorithm) for c in ranked if c.estimate]
-    front: list[tuple[int, float, str]] = []
-    for size in sizes:
-        if not front or sign * size[1] > sign * front[-1][1]:
-            front.append(size)
-    cuts = [(cut.leaves, cut.score, "cut") for cut in reversed(outcome.curve)]
-    if len(front) > 1:
-        lines += ["", f"{_heading(goal)} against size, of models that no smaller one matches:"]
-        lines += _curve(front, goal, "term")
-    if len(cuts) > 2:
-        picked = [cuts[i] for i in np.unique(np.linspace(0, len(cuts) - 1, min(8, len(cuts))).round().astype(int))]
-        best = outcome.choice.best_tree if outcome.choice else None
-        name = best.algorithm if best is not None else outcome.case.spec.id
-        lines += ["", f"{_heading(goal)} of {name} cut to fewer leaves (5 folds):", *_curve(picked, goal, "leaf")]
-    return lines
-
-
 def path_lines(outcome: Outcome) -> list[str]:
     """Return the table of the path of sizes: trees that no smaller tree matches, and the fitted tree."""
     if not outcome.path:
         return []
-    shown = sorted((step for step in outcome.path if step.best or step.chosen), key=lambda step: step.cut.terms)
+    shown = sorted((step for step in outcome.path if step.best or step.chosen), key=lambda step: step.terms)
     rows: list[tuple[str, ...]] = [("terms", "leaves", "a split", _heading(outcome.goal), "std. error", "alpha", "")]
     for step in shown:
-        cut = step.cut
-        figures = _number(cut.score, outcome.goal), _number(cut.error, outcome.goal)
+        figures = _number(step.score, outcome.goal), _number(step.error, outcome.goal)
         limit = "any" if step.max_terms is None else f"<= {step.max_terms}"
-        rows.append((str(cut.terms), str(cut.leaves), limit, *figures, f"{cut.alpha:.6g}", "fitted" * step.chosen))
-    name = outcome.path[0].algorithm
+        rows.append((str(step.terms), str(step.leaves), limit, *figures, f"{step.alpha:.6g}", "fitted" * step.chosen))
     note = (
-        f"Of {len(outcome.path)} trees of {name}, cut to fewer leaves and with splits of few features, those that no "
-        "smaller one matches, in 5 folds of all rows; the best of many flatters itself. A tree is fitted by --set "
+        f"Of {len(outcome.path)} trees of {outcome.path[0].algorithm}, pruned by their complexity, those that no "
+        "smaller one matches, in 5 folds of all rows; the score of the best is optimistic. A tree is fitted by --set "
         "pruning=ccp_alpha, --set ccp_alpha=ALPHA and, where its splits have a limit, --set max_terms."
     )
     return ["", *textwrap.wrap(note, WIDTH), *_aligned(rows, left={6})]
@@ -245,12 +219,10 @@ def path_figure(outcome: Outcome) -> Figure:
     scale = 100 if goal.metric.name == "accuracy" else 1
     for code, limit in enumerate(dict.fromkeys(step.max_terms for step in outcome.path)):
         steps = [step for step in reversed(outcome.path) if step.max_terms == limit]
-        label = (
-            "splits of any terms" if limit is None else f"at most {limit} {PLURALS['term'] if limit > 1 else 'term'}"
-        )
-        terms, scores = [float(step.cut.terms) for step in steps], [scale * step.cut.score for step in steps]
-        errors = [scale * step.cut.error for step in steps]
-        marked = {float(step.cut.terms): 1 for step in steps if step.chosen}
+        label = "splits of any terms" if limit is None else f"at most {limit} term{'s' * (limit > 1)}"
+        terms, scores = [float(step.terms) for step in steps], [scale * step.score for step in steps]
+        errors = [scale * step.error for step in steps]
+        marked = {float(step.terms): 1 for step in steps if step.chosen}
         drawn.append(Curve(label, terms, scores, errors, code, marked))
     unit = "% right" if scale == 100 else str(goal.metric.title)
     panel = Panel(f"{ALGORITHMS[outcome.path[0].algorithm].title}, cut smaller", drawn)
@@ -260,23 +232,6 @@ def path_figure(outcome: Outcome) -> Figure:
 def _heading(goal: Goal) -> str:
     title = str(goal.metric.title)
     return "Accuracy" if goal.metric.name == "accuracy" else title[:1].upper() + title[1:]
-
-
-BAR = 30  # characters of the longest bar
-
-
-PLURALS = {"leaf": "leaves", "term": "terms"}
-
-
-def _curve(points: Sequence[tuple[int, float, str]], goal: Goal, unit: str) -> list[str]:
-    scores = [score for _, score, _ in points]
-    low, high = min(scores), max(scores)
-    rows = []
-    for count, score, name in points:
-        length = 1 + round((BAR - 1) * (score - low) / (high - low)) if high > low else BAR
-        size = f"{count} {PLURALS[unit] if count != 1 else unit}"
-        rows.append((size, _number(score, goal), "#" * length, "" if name == "cut" else name))
-    return _aligned(rows, left={2, 3})
 
 
 def _number(score: float, goal: Goal) -> str:

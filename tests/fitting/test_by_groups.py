@@ -11,6 +11,7 @@ from oblique_cli.estimators.oblique import top_down
 from oblique_cli.estimators.regression import cart
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.fitting import fitting
+from oblique_cli.fitting.budget import Budget
 from oblique_cli.fitting.calibrating import Promise
 from oblique_cli.fitting.goals import AUTO, Answers, Goal
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
@@ -57,7 +58,7 @@ CASES = {
     "estimate": ([PLAIN], {}, 4),
     "choice": (
         [PLAIN, AlgorithmSpec("axis_parallel", "axis_parallel", {"pruning": "none"})],
-        {"seconds": 60},
+        {"budget": 60.0},
         4 + 2 * 4 * 5,
     ),
     "tuning": ([AlgorithmSpec("hhgdt", "hhgdt", {"pruning": "none"}, {"max_depth": (1, 3)})], {}, 4 + 2 * 4 * 5),
@@ -74,6 +75,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_no_group_is_divided(sets, name):
     specs, how, least = CASES[name]
+    how = {key: Budget(value) if key == "budget" else value for key, value in how.items()}
     outcome = fitting.fit(patients(), POLICY, specs, folds=4, **how)
     whole(sets, least)
     assert outcome.estimate.groups == "patient"

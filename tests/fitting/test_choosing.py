@@ -379,7 +379,7 @@ def test_halving_inside_the_estimate_sees_training_rows_alone(monkeypatch):
 
 def test_held_out_rows_are_tested_once_and_the_estimate_says_so(monkeypatch):
     monkeypatch.setattr(fitting, "planned", lambda own, *_: Plan(0, tuple(own), 1.0))
-    found = fitting.fit(table(200), POLICY, specs("fdt", "axis_parallel"), seconds=5.0)
+    found = fitting.fit(table(200), POLICY, specs("fdt", "axis_parallel"), budget=Budget(5.0))
     assert found.estimate.rows == 40 and found.estimate.by == "40 rows held out"
     plain = found.model.facts["estimate"]
     assert plain["by"] == "held-out rows" and plain["rows"] == 40 and plain["folds"] == 0
@@ -444,7 +444,7 @@ def test_two_fits_within_a_budget_are_the_same_at_any_load():
     """The clock of a busy machine: ten times as fast as the work, still before the brake."""
     clocks = (iter(np.linspace(0, 1, 9999)).__next__, iter(np.linspace(0, 8.9, 9999)).__next__)
     names = ("axis_parallel", "hhgdt", "fdt", "hhgdt_forest")
-    one, two = (fitting.fit(table(300), POLICY, specs(*names), seconds=6.0, clock=clock) for clock in clocks)
+    one, two = (fitting.fit(table(300), POLICY, specs(*names), budget=Budget(6.0, clock)) for clock in clocks)
     assert facts_of(one) == facts_of(two) and one.estimate == two.estimate
     assert one.model.fitted.parameters == two.model.fitted.parameters
     X = table(50, seed=9).X
@@ -473,7 +473,7 @@ def test_a_tree_is_kept_beside_a_forest(monkeypatch):
     found = fitting.fit(dataset, POLICY, specs(*losses), folds=3)
     assert found.model.algorithm == "hhgdt_forest" and found.tree is not None
     assert found.tree.algorithm == "hhgdt" and found.tree.facts["estimate"]["accuracy"] == pytest.approx(0.8)
-    assert found.curve and found.curve[-1].leaves == 1
+    assert found.path and found.path[-1].leaves == 1
 
 
 def test_a_tree_has_no_tree_beside_it():

@@ -18,6 +18,7 @@ from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting import candidates as candidates_module
 from oblique_cli.fitting import estimating, fitting, reporting
+from oblique_cli.fitting.budget import Budget
 from oblique_cli.fitting.candidates import candidates
 from oblique_cli.fitting.choosing import Size, part
 from oblique_cli.fitting.estimating import Estimate, Validated, cross_validated, division, folds_of
@@ -249,7 +250,7 @@ def test_two_fits_are_the_same():
 
 
 def test_tuning_chooses_from_the_usual_grid_and_leaves_pruning_alone():
-    found = fitting.fit(data.load("bupa"), POLICY, [spec("hhgdt")], tune=True, folds=4)
+    found = fitting.fit(data.load("bupa"), POLICY, [fitting.tuned_spec(spec("hhgdt"))], folds=4)
     assert found.chosen["epsilon"] in fitting.GRIDS[0]["epsilon"]
     assert found.estimate.nested and found.model.parameters["pruning"] == "none"
     assert found.model.parameters["epsilon"] == found.chosen["epsilon"]
@@ -355,11 +356,11 @@ def test_rows_of_one_class_alone_in_a_training_set_are_no_bug():
 def test_every_fold_is_a_step():
     done = []
     two = [spec("fdt"), spec("axis_parallel")]
-    fitting.fit(noise(), POLICY, two, folds=3, step=done.append)
+    fitting.fit(noise(), POLICY, two, folds=3, budget=Budget(None, step=done.append))
     assert len(done) == fitting.steps(2, 3) == 28
     assert [label for label in done if " " not in label] == [*["fdt"] * 3, *["axis_parallel"] * 3] * 4
     done.clear()
-    fitting.fit(noise(), POLICY, two[:1], folds=4, step=done.append)
+    fitting.fit(noise(), POLICY, two[:1], folds=4, budget=Budget(None, step=done.append))
     assert done == [*["fdt"] * 4, "fdt on all rows"] and len(done) == fitting.steps(1, 4)
 
 

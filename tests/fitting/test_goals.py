@@ -14,9 +14,9 @@ from oblique_cli.estimators.default_pruning import pruned_spec
 from oblique_cli.evaluation.metrics import METRICS, Undefined, costs, named
 from oblique_cli.experiments.running import Case
 from oblique_cli.fitting import fitting
-from oblique_cli.fitting.cutting import cut_to_goal, cuts
 from oblique_cli.fitting.estimating import cross_validated, details
 from oblique_cli.fitting.goals import AUTO, Answers, Goal, goal_of, labels_at
+from oblique_cli.fitting.tree_sizes import cut_to_goal, cuts
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
 
 POLICY = DatasetSpec("t", missing="impute", encoding="onehot")

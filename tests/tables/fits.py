@@ -28,6 +28,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from oblique_cli.data.dataset import Dataset
 from oblique_cli.fitting import fitting
+from oblique_cli.fitting.budget import Budget
 from oblique_cli.fitting.candidates import candidates
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
@@ -96,7 +97,7 @@ def fitted(dataset: Dataset, columns: Any) -> Any:
         for one in candidates(dataset.task)
     ]
     policy = DatasetSpec("table", missing="impute", encoding="onehot")
-    return fitting.fit(dataset, policy, specs, columns=columns, seconds=SECONDS).model
+    return fitting.fit(dataset, policy, specs, columns=columns, budget=Budget(SECONDS)).model
 
 
 def rivals(dataset: Dataset, trees: int = TREES) -> list[Any]:

@@ -1,11 +1,11 @@
-"""Trees cut to a metric: cross-validation of the training rows chooses the complexity, as pruning "cv" chooses it by
-wrong answers (Breiman et al. 1984, section 3.4.2).
+"""The trees of all sizes of a fit: the weakest-link sequence, scored on held-out rows by a metric (Breiman et al. 1984,
+section 3.4.2). Pruning by a metric takes one of them, `oblique fit` shows them all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,13 +26,16 @@ from oblique_cli.tree.structure import Tree
 FOLDS = 5
 AT_A_COMPLEXITY: Mapping[str, Any] = {"pruning": "ccp_alpha", "standard_errors": 0.0}  # which `cuts` chose
 MOST_CUTS = 25  # of a tree that are compared, evenly over the sequence
+FEW = (1, 2, 3)  # features of a split that are tried beside what the fit has
 
 
 @dataclass(frozen=True)
-class Cut:
+class Sized:
     """A tree of the sequence.
 
-    alpha : its complexity; leaves, terms : of the tree of all rows; score, error : out of fold
+    alpha : its complexity; leaves, terms : of the tree of all rows; score, error, loss : on held-out rows
+    algorithm : its name; max_terms : of its splits, None for any
+    chosen : whether it is the fitted one; best : whether no tree of as few terms has a score as good
     """
 
     alpha: float
@@ -41,6 +44,16 @@ class Cut:
     score: float
     error: float
     loss: float
+    algorithm: str = ""
+    max_terms: int | None = None
+    chosen: bool = False
+    best: bool = False
+
+    def plain(self) -> dict[str, Any]:
+        """Return the tree as plain data."""
+        plain = asdict(self)
+        del plain["loss"]
+        return {"n_terms": plain.pop("terms"), **plain}
 
 
 def is_cut(case: Case, params: Mapping[str, Any]) -> bool:
@@ -69,16 +82,17 @@ def cut_to_goal(
     return {**AT_A_COMPLEXITY, "ccp_alpha": alpha}
 
 
-def cuts(case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, Any], seed: int) -> list[Cut]:
+def cuts(case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, Any], seed: int) -> list[Sized]:
     """Return the trees of the weakest-link sequence with their scores on held-out rows.
 
     The trees of the folds are pruned at the geometric mean of neighboring complexities of the tree of all rows.
     """
     whole = {key: value for key, value in params.items() if key not in ("standard_errors", "pruning_folds")}
     whole["pruning"] = "none"
+    unpruned = replace(case, spec=replace(case.spec, params=whole, grid={}))
 
     def grown(rows: NDArray[np.intp], number: int) -> tuple[Any, Any]:
-        return running.fit_on(_plain(case, whole), rows, rows[:0], seeds.integer(seed, "cuts", number), {})
+        return running.fit_on(unpruned, rows, rows[:0], seeds.integer(seed, "cuts", number), {})
 
     tree = grown(train, 0)[0].tree_
     path = cost_complexity_path(tree)
@@ -100,24 +114,73 @@ def cuts(case: Case, train: NDArray[np.intp], goal: Goal, params: Mapping[str, A
         )
         score, error, loss, loss_error = goal.measured(answers)
         size = int(path.n_leaves[k]), path.member(tree, k).n_terms
-        members.append(Cut(alpha, *size, score, loss_error if error else 0.0, loss))
+        members.append(Sized(alpha, *size, score, loss_error if error else 0.0, loss))
     return members
 
 
-def _plain(case: Case, params: Mapping[str, Any]) -> Case:
-    return replace(case, spec=replace(case.spec, params=dict(params), grid={}))
+def has_sizes(case: Case) -> bool:
+    """Whether the trees of an algorithm are those of one heuristic, grown top-down."""
+    return ALGORITHMS[case.spec.name].family is TOP_DOWN
 
 
-def _groups(case: Case, train: NDArray[np.intp]) -> NDArray[np.int64] | None:
-    """The groups of the training rows, None of independent rows."""
-    return None if case.dataset.groups is None else case.dataset.groups[train]
+def refuse_without(case: Case) -> None:
+    """Raise ConfigError for an algorithm without a path of sizes, and for one that is tuned."""
+    if not has_sizes(case):
+        raise ConfigError(
+            f"{case.spec.name} has no path of sizes; trees of one heuristic have, such as hhcart_a or fdt."
+        )
+    if case.spec.grid:
+        raise ConfigError("a path of sizes goes without a grid; leave out --tune, or give one value.")
+
+
+def sizes(case: Case, goal: Goal, seed: int, fitted: Any, few: bool) -> tuple[Sized, ...]:
+    """Return the trees of a fit, by the terms of their splits and from the largest.
+
+    fitted : the tree of all rows, which is marked if it is among the trees; few : whether trees are grown with splits
+    of few features as well
+    Each tree is scored on held-out rows, as in pruning; the score of the best is optimistic. ConfigError for an
+    algorithm without a path.
+    """
+    refuse_without(case)
+    max_terms = case.spec.params.get("max_terms")
+    limits = [max_terms]
+    if few and max_terms is None and _combines(case):
+        limits += [limit for limit in FEW if limit < case.dataset.p]
+    steps: list[Sized] = []
+    for limit in limits:
+        params = {**case.spec.params, "max_terms": limit} if limit else case.spec.params
+        members = cuts(case, np.arange(case.dataset.n), goal, params, seed)
+        # Of several trees with equal complexity the smallest, which pruning at this complexity gives.
+        last = {step.alpha: replace(step, algorithm=case.spec.name, max_terms=limit) for step in members}
+        steps += [last[alpha] for alpha in sorted(last)]
+    size = (fitted.n_leaves, fitted.n_terms) if isinstance(fitted, Tree) else None
+    best, least = set[int](), np.inf
+    for step in sorted(steps, key=lambda step: (step.terms, step.loss)):
+        if step.loss < least:
+            least = step.loss
+            best.add(id(step))
+    return tuple(
+        replace(
+            step,
+            chosen=step.max_terms == max_terms and (step.leaves, step.terms) == size,
+            best=id(step) in best,
+        )
+        for step in steps
+    )
+
+
+def _combines(case: Case) -> bool:
+    """Whether splits of the algorithm may have several features."""
+    made = case.algorithm.make(random_state=0, **case.spec.params)
+    return bool(made._checked_proposer().combines)
 
 
 def _folds(case: Case, train: NDArray[np.intp], seed: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     if len(train) < 2:
         raise ConfigError("a tree is cut by a metric on two rows or more.")
+    groups = None if case.dataset.groups is None else case.dataset.groups[train]
     folds_seed = seeds.integer(seed, "cut folds")
-    for grow_on, test_on in shuffled_folds(len(train), min(FOLDS, len(train)), folds_seed, _groups(case, train)):
+    for grow_on, test_on in shuffled_folds(len(train), min(FOLDS, len(train)), folds_seed, groups):
         yield train[grow_on], train[test_on]
 
 
