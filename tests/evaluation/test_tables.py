@@ -66,23 +66,14 @@ def only_line(rows, exp, **more) -> tables.Line:
 # -- means and SDs -----------------------------------------------------------------------------------------------------
 
 
-def test_accuracy_is_pooled_over_the_folds_of_a_repetition():
+def test_accuracy_is_pooled_over_the_folds_of_a_repetition_and_leaves_are_averaged():
     # By hand: (3 + 1) / 5 = 80 % and (2 + 1) / 5 = 60 %. The mean of fold accuracies would be 87.5 and 75.
     line = only_line(UNEQUAL, experiment())
-    assert line.accuracy.mean == 70.0
+    assert (line.accuracy.mean, line.leaves.mean, line.mark) == (70.0, 3.5, "")  # leaves 2.5 and 4.5
     assert line.accuracy.sd == pytest.approx(math.sqrt(200), rel=1e-15)  # divisor R - 1
-
-
-def test_leaves_are_the_plain_mean_over_trees():
-    line = only_line(UNEQUAL, experiment())
-    assert line.leaves.mean == 3.5  # 2.5 and 4.5
     assert line.leaves.sd == pytest.approx(math.sqrt(2), rel=1e-15)
-
-
-def test_one_repetition_has_no_sd():
-    line = only_line(UNEQUAL[:2], experiment(cv=CVSpec("ordinary", folds=2, repeats=1)))
-    assert (line.accuracy.mean, line.accuracy.sd) == (80.0, None)
-    assert (line.leaves.mean, line.leaves.sd) == (2.5, None)
+    line = only_line(UNEQUAL[:2], experiment(cv=CVSpec("ordinary", folds=2, repeats=1)))  # one repetition has no SD
+    assert (line.accuracy.mean, line.accuracy.sd, line.leaves.mean, line.leaves.sd) == (80.0, None, 2.5, None)
     assert tables.mean_and_sd(line.accuracy) == "80.0"
 
 
@@ -127,26 +118,18 @@ def test_a_cell_without_a_complete_repetition_is_a_dash_with_its_count():
     assert cells == ("bupa", "HHGDT", "— †9/10", "67.9 ± 1.9", "—", "— †9/10", "10.9 ± 1.3", "—")
 
 
-def test_an_unfinished_run_is_marked_apart_from_a_failed_one():
-    table = tables.summarize(UNEQUAL[:3], experiment())
-    assert table.lines[0].mark == "‡3/4"
-    assert table.lines[0].accuracy.mean == 80.0
-    assert any(note.startswith("‡3/4 bupa, hhgdt: 3 of 4 folds, 1 still to run; 1 of 2") for note in table.notes)
-
-
-def test_failed_and_still_to_run_are_both_counted():
-    table = tables.summarize([row(0, 0), failed(0, 1, message="")], experiment())
-    assert table.lines[0].mark == "†1/4"
-    assert any("1 failed (first: no message), 2 still to run; 0 of 2 repetitions" in note for note in table.notes)
-
-
-def test_nothing_run_yet_is_a_table_of_dashes():
-    table = tables.summarize([], experiment(datasets=("bupa", "wine")))
-    assert [cells[2] for cells in table.sheet().grids[0].rows] == ["— ‡0/4", "— ‡0/4"]
-
-
-def test_a_complete_run_has_no_marks():
-    assert only_line(UNEQUAL, experiment()).mark == ""
+@pytest.mark.parametrize(
+    ("rows", "mark", "mean", "note"),
+    [
+        (UNEQUAL[:3], "‡3/4", 80.0, "3 of 4 folds, 1 still to run; 1 of 2"),
+        ([row(0, 0), failed(0, 1, message="")], "†1/4", None, "1 failed (first: no message), 2 still to run; 0 of 2"),
+        ([], "‡0/4", None, "0 of 4 folds, 4 still to run; 0 of 2"),
+    ],
+)
+def test_failed_folds_and_folds_still_to_run_are_marked_apart_and_counted(rows, mark, mean, note):
+    table = tables.summarize(rows, experiment())
+    assert (table.lines[0].mark, table.lines[0].accuracy.mean) == (mark, mean)
+    assert any(text.startswith(f"{mark} bupa, hhgdt: ") and note in text for text in table.notes)
 
 
 @pytest.mark.parametrize(
@@ -354,11 +337,8 @@ FULL_TABLE = tables.summarize(
 )
 
 
-def test_there_are_five_formats():
+def test_there_are_five_formats_and_another_is_refused_with_close_matches():
     assert list(tables.FORMATS) == ["text", "md", "csv", "latex", "json"]
-
-
-def test_an_unknown_format_is_refused_with_close_matches():
     with pytest.raises(UnknownName, match=r"^unknown table format 'latx'\. Did you mean 'latex'\?$"):
         tables.render(FULL_TABLE, "latx")
 
@@ -431,10 +411,6 @@ def test_json_gives_back_every_digit_with_sorted_keys():
     assert document["notes"] == list(FULL_TABLE.notes)
     assert document["published"][0]["citation"].startswith("Wickramarachchi, D. C. (2015).")
     assert json.dumps(document, sort_keys=True, indent=2).replace("</", "<\\/") + "\n" == text
-
-
-def test_json_can_stand_inside_a_script_element():
-    assert "</" not in tables.render(FULL_TABLE, "json")
 
 
 @pytest.mark.parametrize("name", list(tables.FORMATS))
