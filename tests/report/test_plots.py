@@ -21,6 +21,8 @@ from oblique_cli.report.plotting import KINDS, Request, confusions, draw, pareto
 
 __all__ = ["call"]
 
+pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
+
 CFG = """
 version: 1
 datasets: [iris, wine]
@@ -57,6 +59,14 @@ def closed_stores():
         OPEN.pop().close()
 
 
+def finish(call, config, *options):
+    """Run a configuration as `x`, and return its material."""
+    (call.folder / "x.yaml").write_text(f"version: 1\n{config}\n")
+    ended = call("run", "x.yaml", "--quiet", *options)
+    assert ended.code == 0, ended.err
+    return material(call)
+
+
 def material(call, *names, **options):
     OPEN.append(Store(call.folder / "results" / "oblique.sqlite", must_exist=True))
     return gather(OPEN[-1], names or ("x",), **options)
@@ -66,7 +76,6 @@ def material(call, *names, **options):
 @pytest.mark.parametrize("kind", ["box", "scatter", "curve", "calibration", "time"])
 @pytest.mark.parametrize("form", ["svg", "pdf", "png"])
 def test_a_picture_has_the_form_of_its_name_and_always_the_same_bytes(ran, kind, form):
-    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
     pictures = []
     for name in ("a", "b"):
         ended = ran("plot", kind, "x", "--output", f"{name}.{form}")
@@ -80,14 +89,12 @@ def test_a_picture_has_the_form_of_its_name_and_always_the_same_bytes(ran, kind,
 
 
 def test_a_picture_for_standard_output_leaves_its_caption_to_standard_error(ran):
-    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
     ended = ran("plot", "confusion", "x", "--dataset", "iris")
     assert ended.code == 0 and ended.out.startswith("<?xml") and ended.out.endswith("</svg>\n")
     assert ended.err.startswith("Test rows of each class")
 
 
 def test_points_of_a_scatter_are_the_means_of_the_table(ran):
-    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
     rows = json.loads(ran("table", "x", "--format", "json").out)["rows"]
     figure = draw("scatter", material(ran, datasets=["iris"]), Request()).figure
     shown = {(round(line.get_xdata()[0], 9), round(line.get_ydata()[0], 9)) for line in figure.axes[0].lines[:2]}
@@ -118,7 +125,6 @@ def test_predictions_that_are_not_those_that_were_counted_are_not_drawn(ran, mon
 
 
 def test_a_tuning_curve_is_made_of_the_inner_choices(ran):
-    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
     made = draw("curve", material(ran, datasets=["iris"]), Request())
     line = made.figure.axes[0].lines[0]
     assert list(line.get_xdata()) == [0.05, 0.1, 0.3]
@@ -134,15 +140,11 @@ def test_the_front_has_the_points_that_none_beats():
 
 
 def test_learning_curves_have_the_sizes_of_the_training_sets(call):
-    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
-    cfg = (
-        "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {scheme: learning, folds: 5, repeats: 2, steps: 3}\n"
-    )
-    (call.folder / "x.yaml").write_text(cfg)
-    assert call("run", "x.yaml", "--quiet").code == 0
-    line = draw("learning", material(call), Request()).figure.axes[0].lines[0]
+    cv = "cv: {scheme: learning, folds: 5, repeats: 2, steps: 3}"
+    found = finish(call, f"dataset: iris\nalgorithm: axis_parallel\n{cv}")
+    line = draw("learning", found, Request()).figure.axes[0].lines[0]
     assert list(line.get_xdata()) == [30, 60, 120]
-    whole = [row for row in material(call).methods[0].rows("iris") if row.fold % 3 == 2]
+    whole = [row for row in found.methods[0].rows("iris") if row.fold % 3 == 2]
     assert line.get_ydata()[-1] == pytest.approx(100 * sum(row.n_correct for row in whole) / 300)
 
 
@@ -172,26 +174,20 @@ def test_learning_curves_have_the_sizes_of_the_training_sets(call):
     ],
 )
 def test_what_cannot_be_drawn_is_one_sentence(ran, arguments, code, message):
-    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
     ended = ran("plot", *arguments)
     assert ended.code == code and message in ended.err, ended.err
     assert "Traceback" not in ended.err and not ended.out
 
 
 def test_calibration_needs_probabilities(call):
-    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
-    (call.folder / "x.yaml").write_text("version: 1\ndataset: iris\nalgorithm: hhcart_d\ncv: {folds: 3, repeats: 1}\n")
-    assert call("run", "x.yaml", "--quiet").code == 0
+    finish(call, "dataset: iris\nalgorithm: hhcart_d\ncv: {folds: 3, repeats: 1}")
     ended = call("plot", "calibration", "x")
     assert ended.code == 2 and "run it with --keep-probabilities" in ended.err
 
 
 def test_regions_predict_the_training_rows_where_these_lie(call):
-    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
-    (call.folder / "x.yaml").write_text("version: 1\ndataset: iris\nalgorithm: hhcart_d\ncv: {folds: 3, repeats: 1}\n")
-    assert call("run", "x.yaml", "--quiet").code == 0
-    request = Request(features=("petal_length", "petal_width"))
-    made = draw("regions", material(call), request)
+    found = finish(call, "dataset: iris\nalgorithm: hhcart_d\ncv: {folds: 3, repeats: 1}")
+    made = draw("regions", found, Request(features=("petal_length", "petal_width")))
     assert "fitted to these two features alone" in made.caption
     image = made.figure.axes[0].images[0].get_array()
     assert image.shape == (300, 300, 3) and len(np.unique(image.reshape(-1, 3), axis=0)) == 3
@@ -216,12 +212,9 @@ def test_every_kind_says_what_it_shows_and_the_command_knows_it():
     assert all(summary(kind) for kind in KINDS)
 
 
-FIVE = """
-version: 1
-datasets: [iris, wine, bupa, haberman, new_thyroid]
+FIVE = """datasets: [iris, wine, bupa, haberman, new_thyroid]
 algorithms: [hhgdt, {name: hhgdt, id: pruned, min_parent: 40}, axis_parallel]
-cv: {folds: 2, repeats: 1}
-"""
+cv: {folds: 2, repeats: 1}"""
 
 
 def labels(figure):
@@ -229,10 +222,7 @@ def labels(figure):
 
 
 def test_a_diagram_of_ranks_names_each_variant_of_an_algorithm_and_leaves_out_what_was_not_asked_for(call):
-    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
-    (call.folder / "x.yaml").write_text(FIVE)
-    assert call("run", "x.yaml", "--quiet").code == 0
-    shown = " ".join(labels(draw("cd", material(call), Request()).figure))
+    shown = " ".join(labels(draw("cd", finish(call, FIVE), Request()).figure))
     for name in ("HHGDT (", "pruned (", "Axis-parallel ("):
         assert shown.count(name) == 1, shown
     two = " ".join(labels(draw("cd", material(call, algorithms=["hhgdt", "pruned"]), Request()).figure))
@@ -250,18 +240,18 @@ def test_what_is_asked_for_cuts_tables_and_counts_of_a_run(ran):
     assert (whole.done, whole.failed, whole.total) == (whole.run.done, whole.run.failed, whole.run.total)
 
 
-def test_a_fold_that_is_tested_on_its_training_rows_is_in_no_picture_of_test_rows(call):
-    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
-    (call.folder / "x.yaml").write_text(
-        "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {scheme: bootstrap, repeats: 3}\n"
-    )
-    assert call("run", "x.yaml", "--quiet", "--keep-probabilities").code == 0
-    found = material(call)
+def test_a_fold_that_is_tested_on_its_training_rows_is_in_no_picture_of_test_rows(call, monkeypatch):
+    config = "dataset: iris\nalgorithm: axis_parallel\ncv: {scheme: bootstrap, repeats: 3}"
+    found = finish(call, config, "--keep-probabilities")
     (method,) = found.methods
     assert [(row.repeat, row.fold) for row in method.rows("iris")] == [(0, 0), (0, 1), (1, 0), (2, 0)]
     assert [(row.repeat, row.fold) for row in method.tested("iris")] == [(0, 0), (1, 0), (2, 0)]
     assert len(method.values("iris", "accuracy")) == 3
-    ((_, counts),) = draw_calibration(found)
+    shown = []
+    original = charts.calibration
+    monkeypatch.setattr(charts, "calibration", lambda panels, width: shown.append(panels) or original(panels, width))
+    draw("calibration", found, Request())
+    (((_, counts),),) = [panel.things for panels in shown for panel in panels]
     assert sum(counts) == sum(row.n_test for row in method.tested("iris"))
     for kind in ("box", "scatter", "time"):
         assert draw(kind, found, Request()).caption.endswith(
@@ -269,30 +259,11 @@ def test_a_fold_that_is_tested_on_its_training_rows_is_in_no_picture_of_test_row
         )
 
 
-def draw_calibration(found):
-    """What `charts.calibration` is given for the only data set."""
-    given = []
-    original = charts.calibration
-    charts.calibration = lambda panels, width: given.append(panels) or original(panels, width)
-    try:
-        draw("calibration", found, Request())
-    finally:
-        charts.calibration = original
-    ((panel,),) = given
-    return panel.things
-
-
 def test_a_tuning_curve_is_of_the_metric_that_chose_and_its_best_is_the_smallest_of_a_loss(call):
-    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
-    cfg = """
-version: 1
-dataset: bupa
+    config = """dataset: bupa
 algorithm: {name: gdt, epsilon: {grid: [0.05, 0.3]}, min_parent: {grid: [2, 60]}}
-cv: {scheme: nested, folds: 2, repeats: 1, tune: {folds: 2, metric: log_loss}}
-"""
-    (call.folder / "x.yaml").write_text(cfg)
-    assert call("run", "x.yaml", "--quiet").code == 0
-    found = material(call)
+cv: {scheme: nested, folds: 2, repeats: 1, tune: {folds: 2, metric: log_loss}}"""
+    found = finish(call, config)
     tables = [row.inner for row in found.methods[0].rows("bupa")]
 
     def best(value, of, choose):
@@ -312,13 +283,9 @@ cv: {scheme: nested, folds: 2, repeats: 1, tune: {folds: 2, metric: log_loss}}
 
 
 def test_dollars_in_names_are_text_and_no_formula(call):
-    pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
     lines = [f"{i},{i * 7 % 20},{'$1_0 - $20' if i < 10 else '$' + chr(92) + 'frac$'}" for i in range(20)]
     (call.folder / "x.csv").write_text("$a_b$,$c^$,y\n" + "\n".join(lines) + "\n")
-    (call.folder / "x.yaml").write_text(
-        "version: 1\ndataset: {csv: x.csv, target: y}\nalgorithm: axis_parallel\ncv: {folds: 2, repeats: 1}\n"
-    )
-    assert call("run", "x.yaml", "--quiet").code == 0
+    finish(call, "dataset: {csv: x.csv, target: y}\nalgorithm: axis_parallel\ncv: {folds: 2, repeats: 1}")
     for kind in ("regions", "confusion"):
         ended = call("plot", kind, "x", "--output", f"{kind}.svg")
         assert ended.code == 0, ended.err

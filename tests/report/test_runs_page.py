@@ -21,6 +21,8 @@ from oblique_cli.report.plotting import Request
 
 __all__ = ["call"]
 
+pytest.importorskip("matplotlib", reason="plots need matplotlib")
+
 CFG = """
 version: 1
 title: "<script>alert(1)</script> & more"
@@ -33,7 +35,6 @@ cv: {scheme: nested, folds: 3, repeats: 2, tune: {folds: 2}}
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     """A folder with a finished run and the report on it."""
-    pytest.importorskip("matplotlib", reason="plots need matplotlib")
     folder = tmp_path_factory.mktemp("finished")
     (folder / "x.yaml").write_text(CFG)
     assert forked(folder, "run", "x.yaml", "--quiet").code == 0
@@ -118,7 +119,6 @@ def test_counts_of_a_matrix_keep_their_digits():
 
 
 def test_a_diagram_of_ranks_takes_the_ink_of_the_page():
-    pytest.importorskip("matplotlib", reason="plots need matplotlib")
     scene = critical_differences([Ranks("", [("a", 1.2), ("b", 1.8)], [(0, 1)], 0.9)])
     text = report._inline(rendered(painted(scene), "svg").decode(), "cd")
     assert "a (1.20)" in text and "currentColor" in text
@@ -126,7 +126,6 @@ def test_a_diagram_of_ranks_takes_the_ink_of_the_page():
 
 
 def test_two_runs_have_a_command_each_that_can_be_copied(call):
-    pytest.importorskip("matplotlib", reason="plots need matplotlib")
     for name in ("one", "two"):
         (call.folder / f"{name}.yaml").write_text(
             "version: 1\ndataset: iris\nalgorithms: [hhgdt, {name: hhgdt, id: same, min_parent: 2}]\n"
@@ -143,7 +142,6 @@ def test_two_runs_have_a_command_each_that_can_be_copied(call):
 
 
 def test_failures_come_first_and_unfinished_runs_say_so(call):
-    pytest.importorskip("matplotlib", reason="plots need matplotlib")
     cfg = "version: 1\ndataset: iris\nalgorithms: [axis_parallel, hhcart_d]\ncv: {folds: 4, repeats: 1}\n"
     (call.folder / "x.yaml").write_text(cfg)
     assert call("run", "x.yaml", "--quiet", "--shard", "1/2").code == 0
