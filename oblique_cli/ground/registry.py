@@ -147,7 +147,9 @@ class Registry(Mapping[str, T]):
             if not isinstance(name, str) or not re.fullmatch(r"[\w.+-]+", name):
                 needed = "needs a name of letters, digits, '_', '.', '+' and '-', without blanks"
                 raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} {needed}.")
-            if name in self:
+            # A waiting module that is imported by itself registers before the others, which may need its thing.
+            waits = getattr(thing, "__module__", None) in self._doors
+            if name in (self._things if waits else self):
                 taken = f"registered twice (first in {source_of(self[name])})"
                 raise ConfigError(f"{source_of(thing)}: {self.kind} {name!r} is {taken}.")
             if fault := self._fault_of(thing):

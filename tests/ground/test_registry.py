@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from oblique_cli.errors import ConfigError, UnknownName
@@ -89,3 +92,9 @@ def test_get_falls_back_without_an_error(fruit):
 def test_close_matches_are_at_most_two_and_ignore_case():
     assert close_matches("HHCART", ["hhcart_a", "hhcart_d", "gdt"]) == " Did you mean 'hhcart_d' or 'hhcart_a'?"
     assert close_matches("zzz", ["gdt"]) == ""
+
+
+def test_a_waiting_module_is_imported_before_those_that_need_its_thing():
+    words = "from oblique_cli.proposers.hhgdt import HHGDT; from oblique_cli.proposers import PROPOSERS; len(PROPOSERS)"
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
