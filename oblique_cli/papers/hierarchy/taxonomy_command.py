@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,30 @@ COLORS = ("blue", "red", "green", "magenta", "yellow", "cyan", "white")
 TITLES = {"staxac": "STAXAC", "avalanche": "AVALANCHE", "upgma": "UPGMA", "nj": "Neighbor joining"}
 
 
+@dataclass(frozen=True)
+class TaxonomyOptions:
+    """What the command is given, by the names of its options."""
+
+    data: str
+    labels: str | None
+    matrix: bool
+    method: str
+    graph: str
+    metric: str
+    scaling: str
+    missing: str
+    threshold: float
+    min_size: int
+    format_: str
+    data_dir: str | None
+    offline: bool
+    output: str | None
+
+
+# Title, condensed matrix, names, codes, classes and notes of the objects
+Objects = tuple[str, Any, list[str] | None, Any, tuple[str, ...], tuple[str, ...]]
+
+
 @click.command()
 @click.argument("data")
 @click.option("--labels", metavar="COLUMN|FILE", help="Class column of a CSV of rows; with --matrix a file of labels.")
@@ -57,22 +82,7 @@ TITLES = {"staxac": "STAXAC", "avalanche": "AVALANCHE", "upgma": "UPGMA", "nj": 
 @data_dir_option
 @offline_option
 @output_option
-def taxonomy(
-    data: str,
-    labels: str | None,
-    matrix: bool,
-    method: str,
-    graph: str,
-    metric: str,
-    scaling: str,
-    missing: str,
-    threshold: float,
-    min_size: int,
-    format_: str,
-    data_dir: str | None,
-    offline: bool,
-    output: str | None,
-) -> None:
+def taxonomy(**words: Any) -> None:
     """Build a tree over the objects of DATA and report what it says of their classes.
 
     DATA is a data set (oblique data list), a CSV file of rows with its class column in --labels, or with --matrix a
@@ -86,25 +96,22 @@ def taxonomy(
              oblique taxonomy my.csv --labels class --method upgma --format svg --output tree.svg
              oblique taxonomy distances.phy --matrix --labels classes.csv --format newick
     """
-    if labels is None and (matrix or _is_file(data)):
+    options = TaxonomyOptions(**words)
+    if options.labels is None and (options.matrix or _is_file(options.data)):
         raise click.UsageError("--labels is needed: the class column of a CSV file, or the file of labels of a matrix")
 
     from oblique_cli.papers.hierarchy.formats import newick
 
-    if matrix:
-        objects = _of_matrix(data, labels or "")
+    report = _report(*(_of_matrix if options.matrix else _of_rows)(options), options)
+    if options.format_ == "newick":
+        write(newick(report.taxonomy.tree, report.names), options.output)
+    elif options.format_ == "json":
+        write(json.dumps(report.as_dict()) + "\n", options.output)
+    elif options.format_ == "svg":
+        write(report.svg(), options.output)
     else:
-        objects = _of_rows(data, labels, metric, scaling, missing, data_dir, offline)
-    report = _report(*objects, method=method, graph=graph, threshold=threshold, min_size=min_size)
-    if format_ == "newick":
-        write(newick(report.taxonomy.tree, report.names), output)
-    elif format_ == "json":
-        write(json.dumps(report.as_dict()) + "\n", output)
-    elif format_ == "svg":
-        write(report.svg(), output)
-    else:
-        colored = output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
-        write(report.text(_paint) if colored else report.text(), output)
+        colored = options.output is None and sys.stdout.isatty() and "NO_COLOR" not in os.environ
+        write(report.text(_paint) if colored else report.text(), options.output)
 
 
 def _is_file(data: str) -> bool:
@@ -117,14 +124,15 @@ def _paint(text: str, code: int) -> str:
     return click.style(text, fg=COLORS[code % len(COLORS)])
 
 
-def _of_matrix(path: str, labels: str) -> tuple[str, Any, list[str] | None, Any, tuple[str, ...], tuple[str, ...]]:
-    """Title, condensed matrix, names, codes, classes and notes of a matrix file and its file of labels."""
+def _of_matrix(options: TaxonomyOptions) -> Objects:
+    """Return the objects of a matrix file and its file of labels."""
     import numpy as np
 
     from oblique_cli.ground.labels import label_order
     from oblique_cli.papers.hierarchy.dissimilarities import number_of_objects
     from oblique_cli.papers.hierarchy.formats import read_labels, read_matrix
 
+    path, labels = options.data, options.labels or ""
     names, condensed = read_matrix(_text(path), path)
     n = number_of_objects(condensed)
     object_labels = read_labels(_text(labels), labels, names, n)
@@ -143,29 +151,29 @@ def _text(path: str) -> str:
         raise DataError(f"{path}: this is not UTF-8 text; save the file as UTF-8.") from None
 
 
-def _of_rows(
-    data: str, labels: str | None, metric: str, scaling: str, missing: str, data_dir: str | None, offline: bool
-) -> tuple[str, Any, list[str] | None, Any, tuple[str, ...], tuple[str, ...]]:
-    """The same of a data set or a CSV file of rows."""
+def _of_rows(options: TaxonomyOptions) -> Objects:
+    """Return the objects of a data set or a CSV file of rows."""
     from oblique_cli.data import catalogue
     from oblique_cli.errors import DataError
     from oblique_cli.estimators.encoding import fold_encoder
     from oblique_cli.ground.nouns import DatasetSpec
     from oblique_cli.papers.hierarchy.dissimilarities import pairwise
 
+    data, labels = options.data, options.labels
     if labels is not None and not _is_file(data):
         raise click.UsageError(f"{data!r} is a data set that knows its classes; --labels is for files")
     source: dict[str, Any] = {"name": data}
     if labels is not None:
         source = {"csv": data, "target": labels, **name_of(data)}
-    spec = DatasetSpec(**{"name": Path(data).stem, **source}, missing=missing, encoding="onehot")
-    dataset = catalogue.load(spec, data_dir, offline)
+    spec = DatasetSpec(**{"name": Path(data).stem, **source}, missing=options.missing, encoding="onehot")
+    dataset = catalogue.load(spec, options.data_dir, options.offline)
     if dataset.task != "classification":
         raise DataError(f"data set {dataset.name!r} is for {dataset.task}, and a taxonomy needs classes.")
     encoder = fold_encoder(dataset, spec, dataset.X)
     X = dataset.X if encoder is None else encoder.transform(dataset.X)
-    condensed = pairwise(X, metric, scaling)
-    how = f"{metric} distances of {'columns scaled to variance 1' if scaling == 'zscore' else 'columns as they are'}"
+    condensed = pairwise(X, options.metric, options.scaling)
+    scaled = "scaled to variance 1" if options.scaling == "zscore" else "as they are"
+    how = f"{options.metric} distances of columns {scaled}"
     notes = (how, *((dataset.note,) if dataset.note else ()))
     return dataset.name, condensed, None, dataset.y, dataset.classes, notes
 
@@ -177,20 +185,17 @@ def _report(
     codes: Any,
     classes: tuple[str, ...],
     notes: tuple[str, ...],
-    *,
-    method: str,
-    graph: str,
-    threshold: float,
-    min_size: int,
+    options: TaxonomyOptions,
 ) -> TaxonomyReport:
     from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
     from oblique_cli.papers.hierarchy.taxonomy_report import TaxonomyReport
 
-    tree, how = _tree(method, graph, condensed, codes)
+    tree, how = _tree(options.method, options.graph, condensed, codes)
     taxonomy = Taxonomy.of(tree, codes, len(classes))
     counts = ", ".join(f"{name} {count}" for name, count in zip(classes, taxonomy.counts[-1], strict=True))
-    heading = f"{TITLES[method]} on {title}: {tree.n} objects, {counts}"
-    return TaxonomyReport(heading, taxonomy, classes, names, threshold, min_size, (*notes, *how))
+    heading = f"{TITLES[options.method]} on {title}: {tree.n} objects, {counts}"
+    limits = options.threshold, options.min_size
+    return TaxonomyReport(heading, taxonomy, classes, names, *limits, (*notes, *how))
 
 
 def _tree(method: str, graph: str, condensed: Any, codes: Any) -> tuple[Hierarchy, tuple[str, ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -29,8 +30,8 @@ from scipy.spatial.distance import pdist, squareform
 import oblique_cli._core as _core
 from oblique_cli.errors import DataError
 from oblique_cli.papers.hierarchy import measures
-from oblique_cli.papers.hierarchy.avalanche import avalanche, avalanche_moves
-from oblique_cli.papers.hierarchy.dissimilarities import from_square, to_square
+from oblique_cli.papers.hierarchy.avalanche import avalanche
+from oblique_cli.papers.hierarchy.dissimilarities import from_square, number_of_objects, to_square
 from oblique_cli.papers.hierarchy.hierarchies import Hierarchy, Taxonomy
 from oblique_cli.papers.hierarchy.linkage import neighbor_joining, upgma
 from oblique_cli.papers.hierarchy.sequences import labels_by_poles, p_distances, random_sequences
@@ -63,6 +64,13 @@ METHODS = {
 
 
 # ---- AVALANCHE -------------------------------------------------------------------------------------------------------
+
+
+def avalanche_moves(condensed):
+    """The tree and every move in order: node, object, distance between both sides after it, whether it was more."""
+    tree, moves, between = _core.avalanche(condensed, number_of_objects(condensed), True)
+    columns = {"nodes": moves[:, 0], "objects": moves[:, 1], "accepted": moves[:, 2].astype(bool)}
+    return Hierarchy(*tree), SimpleNamespace(between=between, **columns)
 
 
 def test_the_worked_example_of_figure_4_2_has_its_sums_moves_and_sides():

@@ -97,7 +97,10 @@ class Pathfinder(Study):
             claims_by = {name: claims(mine, rows[name], lower[name]) for name, mine in cells_by.items()}
             taken = of_claims({name: list(mine.values()) for name, mine in claims_by.items()})
             caption = f"Section 3.4.3 by which rows leaves reject; {taken} is taken"
-            tables += [table_of("by_reject", caption, cells_by, claims_by, _is_pathfinder), by_purity(rows, lower)]
+            tables += [
+                table_of("by_reject", caption, cells_by, claims_by, lambda cell: cell.method == "PATHFINDER"),
+                by_purity(rows, lower),
+            ]
         cost, code = total([run for each in (*runs.values(), *low.values()) for run in each])
         return StudyResult(cells_by[taken], tuple(tables), cost, code)
 
@@ -127,10 +130,6 @@ def _run(
         )
         for name in names
     ]
-
-
-def _is_pathfinder(cell: Cell) -> bool:
-    return cell.method == "PATHFINDER"
 
 
 def claims(cells: Iterable[Cell], rows: Rows, lower: Rows) -> dict[str, bool | None]:

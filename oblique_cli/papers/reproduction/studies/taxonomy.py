@@ -27,7 +27,7 @@ from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import DatasetSpec, Job, Row
 from oblique_cli.papers.hierarchy import measures
 from oblique_cli.papers.hierarchy.avalanche import avalanche
-from oblique_cli.papers.hierarchy.dissimilarities import pairwise, to_square
+from oblique_cli.papers.hierarchy.dissimilarities import Condensed, pairwise, to_square
 from oblique_cli.papers.hierarchy.editing_classifiers import HCEditClassifier
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
 from oblique_cli.papers.hierarchy.linkage import neighbor_joining, upgma
@@ -139,11 +139,6 @@ def _key(dataset: str, method: str, metric: str, **qualifiers: object) -> Key:
     return dataset, method, metric, tuple(sorted((k, str(v)) for k, v in qualifiers.items()))
 
 
-def _text_of(key: Key) -> str:
-    """A key as the name of a stored measure."""
-    return json.dumps(key)
-
-
 def _key_of(text: str) -> Key:
     dataset, method, metric, qualifiers = json.loads(text)
     return dataset, method, metric, tuple((name, value) for name, value in qualifiers)
@@ -196,22 +191,25 @@ def _sequences(request: StudyRequest, scores: Scores, findings: list[Finding]) -
             findings.append((what, "AVALANCHE smaller or equal", _pair(a, b), _is_less(a, b)))
 
 
-def _labeled(request: StudyRequest, scores: Scores, findings: list[Finding], graph: str) -> Iterator[ExtraTable]:
-    """Section 5.5.1: STAXAC beside neighbor joining on labelled sequences."""
-    for name, noise in LABELLED_SETS.items():
-        if request.wants("dataset", name):
-            _labeled_sequences(request, name, noise, scores, findings, graph)
-    yield from ()
-
-
-def _labeled_sequences(
-    request: StudyRequest, name: str, noise: float, scores: Scores, findings: list[Finding], graph: str
-) -> None:
-    depth: dict[str, list[float]] = {"STAXAC": [], "NJ": []}
+def _drawn(request: StudyRequest, name: str) -> Iterator[tuple[Condensed, NDArray[np.int64]]]:
+    """Yield distances of labeled random sequences, and their classes."""
     for draw in range(SEQUENCE_DRAWS[request.profile]):
         rng = seeds.generator(request.seed, "taxonomy", name, draw)
         condensed = p_distances(random_sequences(LABELLED_SIZE, rng))
-        codes = labels_by_poles(condensed, rng, noise)
+        yield condensed, labels_by_poles(condensed, rng, LABELLED_SETS[name])
+
+
+def _labeled(request: StudyRequest, scores: Scores, findings: list[Finding], graph: str) -> Iterator[ExtraTable]:
+    """Section 5.5.1: STAXAC beside neighbor joining on labeled sequences."""
+    for name in LABELLED_SETS:
+        if request.wants("dataset", name):
+            _labeled_sequences(request, name, scores, findings, graph)
+    yield from ()
+
+
+def _labeled_sequences(request: StudyRequest, name: str, scores: Scores, findings: list[Finding], graph: str) -> None:
+    depth: dict[str, list[float]] = {"STAXAC": [], "NJ": []}
+    for condensed, codes in _drawn(request, name):
         for method, tree in (("STAXAC", staxac(condensed, codes, graph)[0]), ("NJ", neighbor_joining(condensed))):
             taxonomy = Taxonomy.of(tree, codes)
             for theta in THETAS:
@@ -249,19 +247,12 @@ def _ties(request: StudyRequest) -> Iterator[ExtraTable]:
     """Table 5.4 by which of equally frequent classes is the majority, over the draws of the study."""
     rows = []
     printed = {(n.dataset, n.method): n.mean for n in published.numbers(SOURCE, "5.4")}
-    for name, noise in LABELLED_SETS.items():
-        if not request.wants("dataset", name):
-            continue
+    for name in filter(lambda name: request.wants("dataset", name), LABELLED_SETS):
         changes_of: dict[str, list[tuple[int, ...]]] = {"STAXAC": [], "NJ": []}
-        for draw in range(SEQUENCE_DRAWS[request.profile]):
-            rng = seeds.generator(request.seed, "taxonomy", name, draw)
-            condensed = p_distances(random_sequences(LABELLED_SIZE, rng))
-            codes = labels_by_poles(condensed, rng, noise)
+        for draw, (condensed, codes) in enumerate(_drawn(request, name)):
             ties = seeds.generator(request.seed, "taxonomy", name, draw, "ties")
-            for method, tree in (
-                ("STAXAC", staxac(condensed, codes, "renewed")[0]),
-                ("NJ", neighbor_joining(condensed)),
-            ):
+            trees = {"STAXAC": staxac(condensed, codes, "renewed")[0], "NJ": neighbor_joining(condensed)}
+            for method, tree in trees.items():
                 changes_of[method].append(changes_by_ties(Taxonomy.of(tree, codes), ties))
         code = published.dataset_code(SOURCE, name) or name
         for method, changes in changes_of.items():
@@ -465,7 +456,7 @@ def accuracies(data: Dataset, seed: int) -> dict[str, list[float]]:
 
 def _row(job: Job, started: float, scores: Scores) -> Row:
     """Return the row of a step with one value for each key."""
-    values = {_text_of(key): value for key, (value,) in scores.items()}
+    values = {json.dumps(key): value for key, (value,) in scores.items()}
     return Row.of(job, fit_seconds=time.perf_counter() - started, measures=values)
 
 
@@ -576,10 +567,7 @@ def _of_clusters(taxonomy: Taxonomy) -> str:
 
 def _of_sequences(request: StudyRequest, name: str, graph: str) -> str:
     sizes, changes = [], []
-    for draw in range(SEQUENCE_DRAWS[request.profile]):
-        rng = seeds.generator(request.seed, "taxonomy", name, draw)
-        condensed = p_distances(random_sequences(LABELLED_SIZE, rng))
-        codes = labels_by_poles(condensed, rng, LABELLED_SETS[name])
+    for condensed, codes in _drawn(request, name):
         taxonomy = Taxonomy.of(staxac(condensed, codes, graph)[0], codes)
         sizes.append(measures.edited_size(taxonomy, 1.0))
         changes.append(measures.family_changes(taxonomy))
