@@ -294,10 +294,7 @@ def expected(case: Case, X: np.ndarray) -> tuple[Answers, np.ndarray]:
     """What `predict` and `predict_proba` say; None for rows that lack a number the model needs."""
     procedure = case.procedure
     lacking = np.isnan(X[:, list(procedure.needed)]).any(axis=1) if procedure.needed else np.zeros(len(X), bool)
-    asked = X.copy()
-    for j, cell in enumerate(procedure.cells):  # `predict` refuses a gap in a column that no split uses
-        if not cell.levels and j not in procedure.used:
-            asked[:, j] = np.nan_to_num(asked[:, j])
+    asked = procedure.for_predict(X)  # `predict` refuses a gap in a column that no split uses
     answers: Answers = [None] * len(X)
     good = np.flatnonzero(~lacking)
     found = case.model.predict(asked[good])
@@ -781,8 +778,7 @@ def say_rules(source: str, case: Case, X: np.ndarray) -> tuple[Answers, np.ndarr
     lines = source.splitlines()
     found = np.full(len(X), None, dtype=object)
     times, close = np.zeros(len(X), dtype=int), np.zeros(len(X), dtype=bool)
-    fills = [np.nan if cell.fill is None else cell.fill for cell in procedure.cells]
-    filled = np.array([procedure.with_codes(row) for row in np.where(np.isnan(X), fills, X).tolist()])
+    filled = np.array([procedure.with_codes(row) for row in np.where(np.isnan(X), procedure.fills, X).tolist()])
     deviations = _said_deviations(lines, procedure, filled)
     for i, line in enumerate(lines):
         if not line.startswith("if "):

@@ -425,6 +425,19 @@ class Procedure:
         bare = {cell for cell, level in self.taken(without_a_side=True) if level == NUMBER}
         return tuple(j for j in sorted(bare) if self.cells[j].fill is None)
 
+    @cached_property
+    def fills(self) -> NDArray[np.float64]:
+        """What stands for a missing cell of each column, NaN where nothing does, (p,)."""
+        return np.array([math.nan if cell.fill is None else cell.fill for cell in self.cells])
+
+    def for_predict(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return rows, (n, p), as `predict` takes them: missing numbers of unused columns become 0."""
+        values = rows.copy()
+        for j, cell in enumerate(self.cells):
+            if j not in self.used and not cell.levels:
+                values[:, j] = np.nan_to_num(values[:, j])
+        return values
+
     def with_codes(self, cells: Sequence[float]) -> list[float]:
         """Return the values of all columns. cells : those of the cells, what is missing filled"""
         return [*cells, *(code_column.of(float(cells[code_column.term.cell])) for code_column in self.coded)]

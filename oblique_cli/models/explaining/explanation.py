@@ -204,7 +204,7 @@ def explain(
     explanation = Explanation(predicted, number, leaf.n_rows, counts, steps, (), 0.0, None, query.held)
     if leaf.scores is None:
         return replace(explanation, change=query.nearest_leaf(leaf.label))
-    shares = model.predict_proba(query.for_predict(raw_row)[None])[0]
+    shares = model.predict_proba(procedure.for_predict(raw_row[None]))[0]
     code = procedure.classes.index(predicted)
     explanation = replace(
         query.of_scores(explanation, leaf.scores, code),
@@ -263,8 +263,7 @@ class _Query:
     @cached_property
     def filled(self) -> Array:
         """The row with missing cells filled, (p,)."""
-        fills = [math.nan if cell.fill is None else cell.fill for cell in self.procedure.cells]
-        return np.where(np.isnan(self.raw_row), fills, self.raw_row)
+        return np.where(np.isnan(self.raw_row), self.procedure.fills, self.raw_row)
 
     @cached_property
     def free(self) -> NDArray[np.bool_]:
@@ -284,17 +283,9 @@ class _Query:
         cells = enumerate(self.procedure.cells)
         return tuple(cell.name for j, cell in cells if not self.free[j] and j in self.procedure.used)
 
-    def for_predict(self, row: Array) -> Array:
-        """Return a row as `predict` takes it: missing numbers of unused columns become 0."""
-        values = row.copy()
-        for j, cell in enumerate(self.procedure.cells):
-            if j not in self.procedure.used and not cell.levels:
-                values[j] = np.nan_to_num(values[j])
-        return values
-
     def prediction(self, row: Array) -> Any:
         """Return the prediction of `predict` for a row."""
-        (prediction,) = self.model.predict(self.for_predict(row)[None])
+        (prediction,) = self.model.predict(self.procedure.for_predict(row[None]))
         if self.procedure.is_regression or self.model.has_codes:
             return prediction
         return self.procedure.classes[self.model.fitted.state["classes_"].tolist().index(prediction)]

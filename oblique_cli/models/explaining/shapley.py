@@ -116,8 +116,8 @@ def shapley_values(
     procedure = procedure_of(model)
     output = output_of(procedure, output)
     steps = MOST_STEPS if most_steps is None else most_steps
-    rows, raw_rows = _rows(procedure, X, "X")
-    against, unfilled = _rows(procedure, background, "background")
+    rows, raw_rows = checked_rows(procedure, X, "X")
+    against, unfilled = checked_rows(procedure, background, "background")
     if len(against) < 2:
         raise ConfigError(
             f"the background must have at least 2 rows, such as 100 training rows. Got {len(against)}; where a single "
@@ -171,8 +171,8 @@ def output_of(procedure: Procedure, output: str | None = None) -> str:
     raise ConfigError(f"output of {procedure.title} must be {exact_output!r}. Got {quoted(output)}.")
 
 
-def _rows(procedure: Procedure, X: ArrayLike, name: str) -> tuple[Array, Array]:
-    """Rows with gaps filled and codes appended, and the raw rows; ConfigError for rows that do not fit."""
+def checked_rows(procedure: Procedure, X: ArrayLike, name: str) -> tuple[Array, Array]:
+    """Return rows with gaps filled and codes appended, and the raw rows; ConfigError for rows that do not fit."""
     p = len(procedure.cells)
     try:
         raw_rows = np.array(X, dtype=np.float64)
@@ -183,8 +183,7 @@ def _rows(procedure: Procedure, X: ArrayLike, name: str) -> tuple[Array, Array]:
     if np.isinf(raw_rows).any():
         i, j = (int(k) for k in np.argwhere(np.isinf(raw_rows))[0])
         raise ConfigError(f"{name} must be finite. Row {i} has an infinite {quoted(procedure.cells[j].name)}.")
-    fills = np.array([np.nan if cell.fill is None else cell.fill for cell in procedure.cells])
-    filled = np.where(np.isnan(raw_rows), fills, raw_rows)
+    filled = np.where(np.isnan(raw_rows), procedure.fills, raw_rows)
     for j in procedure.needed:
         if lacking := np.flatnonzero(np.isnan(filled[:, j])).tolist():
             raise ConfigError(

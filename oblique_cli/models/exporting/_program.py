@@ -6,7 +6,6 @@ table of inner nodes: compilers limit the depth of nested conditions, and rows o
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from string import Template
@@ -194,12 +193,11 @@ def tables_of(source: Source) -> list[Table]:
     procedure, limits = source.procedure, limits_of(source)
     cells, trees, added = procedure.cells, procedure.trees, added_of(procedure)
     small = not procedure.is_forest and len(procedure.tree.leaf_nodes) <= MOST_LEAVES
-    fills = [math.nan if cell.fill is None else cell.fill for cell in cells]
     levels = [Rows("text", cell.levels) for cell in cells]
     tables = [
         Table("COLUMNS", "text", "", [cell.name for cell in cells]),
         Table("LEVELS", "range", "Levels of each column, none of a number.", levels),
-        Table("FILLS", "double", "What stands for a missing cell.", fills),
+        Table("FILLS", "double", "What stands for a missing cell.", procedure.fills.tolist()),
         Table("NEEDED", "int", "Columns without which there is no prediction.", procedure.needed),
     ]
     if procedure.classes:

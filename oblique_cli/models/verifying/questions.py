@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from oblique_cli.errors import ConfigError, cut, quoted
 from oblique_cli.ground.registry import close_matches
+from oblique_cli.models.explaining.shapley import checked_rows
 from oblique_cli.models.procedure import CLIPPED, SUM, Procedure
 
 Array = NDArray[np.float64]
@@ -86,7 +87,7 @@ def query_of(
         directions,
         unused,
         robust or 0.0,
-        None if rows is None else _rows(procedure, rows),
+        None if rows is None else checked_rows(procedure, rows, "rows")[0],
         _within(procedure, within),
         _class(procedure, of, bool(directions)),
     )
@@ -149,21 +150,3 @@ def _class(procedure: Procedure, of: str | None, needed: bool) -> int:
             f"of names the class whose share monotone is about{f', one of {known}' if known else ''}. Got {quoted(of)}."
         )
     return procedure.classes.index(of)
-
-
-def _rows(procedure: Procedure, rows: ArrayLike) -> Array:
-    p = len(procedure.cells)
-    values = np.array(rows, np.float64)
-    if values.ndim != 2 or values.shape[1] != p:
-        raise ConfigError(f"rows must have {p} columns, those of the model. Got an array of shape {values.shape}.")
-    if np.isinf(values).any():
-        raise ConfigError("rows must be finite.")
-    fills = np.array([np.nan if cell.fill is None else cell.fill for cell in procedure.cells])
-    filled: Array = np.where(np.isnan(values), fills, values)
-    for j in procedure.needed:
-        if (lacking := np.flatnonzero(np.isnan(filled[:, j]))).size:
-            raise ConfigError(
-                f"row {lacking[0]} of rows has no {quoted(procedure.cells[j].name)}, and the model takes no missing "
-                "values; leave the row out."
-            )
-    return filled

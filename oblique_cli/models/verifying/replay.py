@@ -69,10 +69,7 @@ class Replay:
 
     def predicted(self, rows: Array) -> Answers:
         """Return the answers of `predict` and `predict_proba`. rows : (n, p)"""
-        filled = rows.copy()
-        for j, cell in enumerate(self.procedure.cells):
-            if j not in self.procedure.used and not cell.levels:
-                filled[:, j] = np.nan_to_num(filled[:, j])
+        filled = self.procedure.for_predict(rows)
         labels: Any = self.model.predict(filled)
         if self.procedure.is_regression:
             return Answers(np.zeros(len(rows), np.int64), np.asarray(labels, np.float64)[:, None])
