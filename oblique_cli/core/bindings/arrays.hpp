@@ -1,4 +1,4 @@
-// NumPy arrays as the core takes and gives them. Included by the bindings only.
+// NumPy arrays as arguments and results of the core. Included by the bindings only.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -25,7 +25,7 @@ using Doubles = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device:
 using Flags = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Codes = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Hands a vector over to NumPy without copying.
+// Moves a vector into a NumPy array without a copy.
 template <class T>
 nb::object array(std::vector<T>&& values, std::vector<std::size_t> shape) {
   auto* owned = new std::vector<T>(std::move(values));
@@ -50,14 +50,14 @@ void check_rows(const Rows<T>& x, const Codes& y, const std::optional<Doubles>& 
   check_codes(y, n_classes);
 }
 
-// The same of rows with numbers.
+// As check_codes, for rows whose target is a number.
 inline void check_numbers(const Matrix& x, const Doubles& y, const std::optional<Doubles>& weights) {
   require(y.shape(0) == x.shape(0), "X and y must have the same number of rows");
   require(x.shape(0) <= UINT32_MAX, "X must have fewer than 2^32 rows");
   require(!weights || weights->shape(0) == x.shape(0), "X and weights must have the same number of rows");
 }
 
-// Number of levels of each feature, 0 for a quantitative one; none at all if `levels` is None.
+// Number of levels of each feature (0 for a quantitative feature); empty if `levels` is None.
 inline Levels levels_of(const std::optional<Codes>& levels, std::size_t p) {
   require(!levels || levels->shape(0) == p, "levels must have one entry per feature");
   std::vector<std::int32_t> counts(p, 0);

@@ -1,4 +1,4 @@
-// The parts of the module, one function for each binding file.
+// The functions that fill the Python module, one for each binding file.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,5 @@
-// The Python face of forests: checks, lock release, docstrings, and the plain arrays that a pickle holds.
+// Python bindings of forests: argument checks, release of the interpreter lock, docstrings, and the plain arrays that a
+// pickle stores.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -26,7 +27,7 @@ nb::object copied(const std::vector<T>& values) {
   return array(std::move(copy), {n});
 }
 
-// One member of every item.
+// A vector of the same member of every item.
 template <class T, class Item, class Of>
 nb::object column_of(const std::vector<Item>& items, Of of) {
   std::vector<T> values;
@@ -232,7 +233,7 @@ nb::object per_tree(const Forest& forest, Of of) {
   return array(std::move(out), {forest.trees.size()});
 }
 
-// The trees as plain arrays, from which `restore` makes them again.
+// The trees as plain arrays; `restore` rebuilds the forest from them.
 nb::list state(const Forest& forest) {
   nb::list out;
   for (const ForestTree& tree : forest.trees) {
@@ -257,7 +258,7 @@ nb::list state(const Forest& forest) {
   return out;
 }
 
-// Refuses numbers that lead out of an array, so that no pickle can make a walk read elsewhere.
+// Refuses indices outside their arrays, so that a damaged pickle cannot cause a read elsewhere in memory.
 void check(const ForestTree& tree, const Forest& forest) {
   const std::size_t n = tree.size(), leaves = tree.n_leaves();
   const auto within = [](std::int64_t value, std::size_t limit) {

@@ -1,4 +1,4 @@
-// The Python face of the geometry under the heuristics, for its reference engine and for tests.
+// Python bindings of the geometry that heuristics use, for the reference engine and for tests.
 #include "bindings/bindings.hpp"
 
 #include <utility>
@@ -36,7 +36,7 @@ nb::object principal_axes_of(const Matrix& covariance, double tolerance, double 
   return array(std::move(out), {static_cast<std::size_t>(n_axes), p});
 }
 
-// One symmetric matrix after another, so that a benchmark measures the solver and not the calls.
+// Solves many symmetric matrices in one call, so that a benchmark measures the solver instead of the calls.
 nb::tuple eigen(const nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>& matrices,
                 bool dominant_only, bool by_lapack) {
   const std::size_t n = matrices.shape(0), p = matrices.shape(1);

@@ -24,7 +24,8 @@ inline nb::dict arrays_of(GrownTree&& tree) {
   return out;
 }
 
-// The inverse, for a tree of so many features, classes and scores. nb::value_error if the arrays do not go together.
+// The inverse of arrays_of, for the stated numbers of features, classes and scores. Throws nb::value_error if the
+// arrays contradict each other.
 inline GrownTree tree_of(const nb::dict& arrays, std::size_t n_features, std::size_t n_classes, std::size_t n_scores) {
   GrownTree tree;
   tree.n_features = n_features;

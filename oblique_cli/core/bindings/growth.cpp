@@ -1,4 +1,4 @@
-// The Python face of the growth of whole trees.
+// Python bindings of the growth of whole trees.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -203,7 +203,7 @@ std::size_t copied_up_to(std::optional<std::size_t> bytes) {
   return before;
 }
 
-// The options of each family, with what they may be.
+// The options of each family, with the allowed values.
 nb::dict list_families() {
   nb::dict out;
   for (const auto& [name, family] : families()) {
@@ -218,7 +218,7 @@ nb::dict list_families() {
 }  // namespace
 
 void bind_growth(nb::module_& m) {
-  families();  // a family that is not well made stops the import
+  families();  // a family with a wrong declaration stops the import
   m.def("grow", &grow<double>, "X"_a.noconvert(), "y"_a.noconvert(), "weights"_a.noconvert().none(), "n_classes"_a,
         "family"_a, "options"_a, "levels"_a.noconvert().none() = nb::none(), "n_threads"_a = 1,
         "stop"_a.noconvert().none() = nb::none(), "signs"_a.noconvert().none() = nb::none(),

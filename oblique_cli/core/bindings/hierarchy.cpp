@@ -1,4 +1,4 @@
-// The Python face of hierarchies over dissimilarities.
+// Python bindings of hierarchies over dissimilarities.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>

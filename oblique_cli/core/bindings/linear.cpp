@@ -1,4 +1,4 @@
-// The Python face of the solver of linear classifiers.
+// Python bindings of the solver of linear classifiers.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -63,7 +63,7 @@ nb::tuple linear_fit(const Matrix& x, const Doubles& side, const std::optional<D
 
 using Models = nb::ndarray<const double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-// Rows with the leaf of each, in a tree whose nodes have these parents.
+// Rows with the leaf of each, in a tree given by the parent of each node.
 RoutedRows node_rows(const Matrix& x, const Codes& y, const Doubles& weights, std::size_t n_classes, const Codes& leaf,
                      const Codes& parent) {
   const std::size_t n = x.shape(0), p = x.shape(1), nodes = parent.shape(0);

@@ -1,4 +1,4 @@
-// The Python face of least squares by the row.
+// Python bindings of row-wise least squares.
 #include "bindings/bindings.hpp"
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The module itself. Each binding file says what Python sees of one room: checks, lock release, docstrings.
+// The Python module. Each binding file exposes one folder of the core: argument checks, release of the lock,
+// docstrings.
 #include "bindings/bindings.hpp"
 
 #include "bindings/arrays.hpp"
@@ -11,7 +12,8 @@ void load_lapack() {
   const nb::gil_scoped_acquire lock;  // the first call may come from a thread of a forest
   const nb::object exported = nb::module_::import_("scipy.linalg.cython_lapack").attr("__pyx_capi__");
   const nb::object capsule = exported["dsyev"];
-  // The name of a capsule is its C signature; asking for it by its own name accepts whatever SciPy wrote there.
+  // The name of a capsule is its C signature. Reading the name from the capsule accepts the signature of every SciPy
+  // version.
   void* address = PyCapsule_GetPointer(capsule.ptr(), PyCapsule_GetName(capsule.ptr()));
   if (!address) throw nb::python_error();
   lapack().dsyev = reinterpret_cast<dsyev_t>(address);

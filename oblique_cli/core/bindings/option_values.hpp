@@ -1,4 +1,4 @@
-// Options as Python gives them. Included by the bindings only.
+// Conversion of options from Python. Included by the bindings only.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,7 +16,7 @@ namespace oblique {
 
 inline std::map<std::string, OptionValue> option_values(const std::string& owner, const nanobind::dict& given);
 
-// Pairs of a family and its options. False if `value` is something else.
+// Reads pairs (family, options). Returns false if `value` is something else.
 inline bool read_members(const nanobind::handle& value, std::vector<Member>& out) {
   namespace nb = nanobind;
   if (!nb::isinstance<nb::list>(value)) return false;

@@ -1,4 +1,4 @@
-// The Python face of PATHFINDER.
+// Python bindings of PATHFINDER.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -55,7 +55,7 @@ nb::tuple regions_of(const Matrix& u, const Codes& y, int n_classes, int x, int 
   if (!planes.flat(x) && !planes.flat(y_axis)) {
     planes.use(x, y_axis);
     frame = planes.frame();
-    // The lower class first, as the search has it: the order of a pair decides how equal distances are settled.
+    // The lower class comes first, as in the search: the order of a pair decides ties between equal distances.
     auto both = planes.opposed(std::min(pivot, other), std::max(pivot, other), {alpha, theta});
     regions = std::move(pivot < other ? both.first : both.second);
   }

@@ -1,4 +1,4 @@
-// The Python face of tree alternating optimization.
+// Python bindings of tree alternating optimization.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -58,7 +58,7 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
   tree.left.assign(left.data(), left.data() + nodes);
   tree.right.assign(right.data(), right.data() + nodes);
   tree.weights.assign(w.data(), w.data() + nodes * p);
-  // A row goes left if w.x + b <= 0, which is w.x <= -b to the bit.
+  // A row goes left if w.x + b <= 0, which equals w.x <= -b to the bit.
   for (std::size_t node = 0; node < nodes; ++node) tree.thresholds.push_back(-b(node));
   tree.missing_left.assign(missing_left.data(), missing_left.data() + nodes);
   tree.label.assign(labels.data(), labels.data() + nodes);
@@ -123,7 +123,7 @@ nb::dict refine_tree(const Matrix& x, const std::optional<FlagMatrix>& absent, c
   if (size > 0) {
     Scores all;
     for (Scores& each : tree.models) {
-      each.resize(size, 0.0);  // a node that gave its place to a child has none
+      each.resize(size, 0.0);  // empty for a node that was replaced by its child
       all.insert(all.end(), each.begin(), each.end());
     }
     out["models"] = array(std::move(all), {grown, size});

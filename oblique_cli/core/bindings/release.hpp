@@ -1,4 +1,4 @@
-// Work without the interpreter lock that still answers to Ctrl-C. Included by the bindings only.
+// Long work without the interpreter lock that still reacts to Ctrl-C. Included by the bindings only.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,13 +9,13 @@ namespace nb = nanobind;
 
 namespace oblique {
 
-// Runs the handlers of signals that have come; only the main thread has any. Throws what a handler raises.
+// Runs the handlers of pending signals (only the main thread has any). Throws what a handler raises.
 inline void serve_signals() {
   const nb::gil_scoped_acquire lock;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
-// Lets go of the interpreter lock for as long as it lives.
+// Releases the interpreter lock during the lifetime of the object.
 class Released {
  private:
   const nb::gil_scoped_release release_;

@@ -1,5 +1,5 @@
-// The Python face of growth from blocks of rows: what each pass asks of a block, and the search that puts answers
-// together. oblique_cli/scale drives the passes; nothing else uses this.
+// Python bindings of growth from blocks of rows: the counts that a pass takes from a block, and the search that merges
+// the counts of all blocks. Only oblique_cli/scale, which drives the passes, uses them.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -40,7 +40,7 @@ using InOut = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
 
 void require_size(bool holds) { require(holds, "an array has the wrong size"); }
 
-// A block with the levels it refers to.
+// A block with the levels of its features.
 class HeldBlock {
  public:
   HeldBlock(const In<double>& columns, const Codes& codes, const Codes& slots, const std::optional<Doubles>& weights,
@@ -52,7 +52,7 @@ class HeldBlock {
     require_size(!weights || weights->shape(0) == n);
     require_size(!scores || scores->size() == n_slots * levels_.width);
     require_size(!room || room->size() >= n * p);
-    const Released released;  // other threads have chunks of their own to prepare
+    const Released released;  // other threads prepare their chunks at the same time
     check_codes(codes, n_classes);
     for (std::size_t i = 0; i < n; ++i)
       require(slots.data()[i] < static_cast<std::int64_t>(n_slots), "slots must be below n_slots");
@@ -180,7 +180,8 @@ class HeldBlock {
   std::unique_ptr<Block> block_;
 };
 
-// A node whose rows lie in blocks: what its heuristic asks of them, and the search among the directions it proposes.
+// A node whose rows lie in blocks: the sums that its heuristic requests from the blocks, and the search among the
+// proposed directions.
 class HeldNode {
  public:
   HeldNode(const std::string& family, const nb::dict& given, const In<std::int64_t>& rows, const Doubles& weight,
@@ -205,7 +206,8 @@ class HeldNode {
   const char* wants() const { return moments_->wants(); }
   nb::object scores() const { return copied(moments_->level_scores(), {moments_->level_scores().size()}); }
 
-  // What the pass `wants` asks of the rows of this node, or `left` of any.
+  // The sums that the next pass has to compute over the rows of this node (`wants`), or over the rows left of a cut
+  // (`left`).
   nb::dict request() const {
     const std::size_t c = n_codes_, p = moments_->n_features();
     const std::string wants = moments_->wants();
@@ -226,7 +228,7 @@ class HeldNode {
     return out;
   }
 
-  // The answer of all blocks to it.
+  // Receives the sums over all blocks.
   void take(const nb::dict& answer) {
     const std::size_t size = n_codes_ * packed_size(moments_->n_features());
     const std::string wants = moments_->wants();
@@ -248,8 +250,8 @@ class HeldNode {
     }
   }
 
-  // Where the heuristic looks, when nothing is wanted any more: (u, order, low, high) of the directions to be searched
-  // in the order of their enumeration, with about where the rows lie; or None.
+  // The directions to search, once the heuristic needs no further sums: (u, order, low, high) in enumeration order,
+  // where low and high bound the projections of the rows approximately; or None.
   nb::object directions() {
     Candidates candidates;
     {
@@ -301,7 +303,7 @@ class HeldNode {
     search_->begin(std::move(histograms));
   }
 
-  // direction, bin, after, from, to, origin, scale, parts of what is wanted.
+  // The requested cells: direction, bin, after, from, to, origin, scale, parts.
   nb::tuple wanted(double bytes, double of_row, double of_part, double few_rows) {
     std::vector<std::int64_t> direction, parts;
     std::vector<std::int32_t> bin, after;
@@ -363,7 +365,7 @@ class HeldNode {
     return nb::make_tuple(array(std::move(split.normal), {p}), split.threshold, split.gain, split.is_final);
   }
 
-  // Covariance and mean of a class present, by place, for tests.
+  // Covariance and mean of the k-th class that is present, for tests.
   nb::object class_moments(int k) {
     require(k >= 0 && k < moments_->n_classes() && !sums_.empty(), "no moments of such a class");
     Vector covariance, mean;
@@ -384,17 +386,17 @@ class HeldNode {
   std::unique_ptr<Heuristic> heuristic_;
   SumsProposer* proposer_ = nullptr;
   std::unique_ptr<BlockMoments> moments_;
-  std::vector<In<std::int64_t>> sums_;  // which the moments read
+  std::vector<In<std::int64_t>> sums_;  // buffers that the moments read
   std::vector<Space> spaces_;
   BlockMoments::Directions directions_;
   Split given_;
   std::size_t n_wanted_ = 0, n_parts_ = 0;
-  std::optional<In<std::uint32_t>> counts_;  // the histograms, which the search reads again and again
+  std::optional<In<std::uint32_t>> counts_;  // histograms, which the search reads repeatedly
   std::optional<In<double>> weighted_;
   std::unique_ptr<SlotSearch> search_;
 };
 
-// The tree under way, whose rows lie in blocks.
+// A growing tree whose rows lie in blocks.
 class HeldLevels {
  public:
   using Counts = nb::ndarray<const std::int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -439,7 +441,7 @@ class HeldLevels {
     grower_.graft(slot, tree_of(below, p_, n_classes_, n_scores_));
   }
 
-  // splits : of every slot (normal, threshold, gain, whether the threshold is final)
+  // splits : for each slot (normal, threshold, gain, whether the threshold is final)
   void divide(const Codes& slots, const nb::list& splits, const Matrix& scores, const Doubles& below,
               const Doubles& above, const Counts& rows, const Matrix& weight) {
     const std::size_t n = slots.shape(0);
@@ -474,7 +476,7 @@ class HeldLevels {
   LevelGrower grower_;
 };
 
-// The families that can be grown from blocks.
+// The families that can grow from blocks.
 nb::list from_sums() {
   nb::list out;
   for (const auto& [name, family] : families())
@@ -488,8 +490,9 @@ std::size_t exact_above(std::optional<std::size_t> rows) {
   return before;
 }
 
-// Rows of a chunk that belong to slots, slot by slot and in each as they lie: their slots, values (m, p), codes and
-// weights. of_place : the slot of each place, below 0 for none; a place below 0 has none
+// The rows of a chunk that belong to slots, sorted by slot and stable within a slot: their slots, values (m, p), codes
+// and weights.
+// of_place : the slot of each place, negative for none; a row at a negative place has no slot
 nb::tuple rows_of_slots(const In<double>& columns, const Codes& codes, const std::optional<Doubles>& weights,
                         const Codes& places, const Codes& of_place, std::size_t n_slots) {
   require_size(columns.ndim() == 2);
@@ -522,7 +525,7 @@ nb::tuple rows_of_slots(const In<double>& columns, const Codes& codes, const std
         slots[at] = slot;
         code[at] = codes.data()[i];
       }
-    // A few hundred rows at a time, so that what is written stays in a near cache.
+    // A few hundred rows at a time, so that the output stays in a near cache.
     constexpr std::size_t stretch = 512;
     values.resize(m * p);
     for (std::size_t first = 0; first < m; first += stretch)

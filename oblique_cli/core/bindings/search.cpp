@@ -1,4 +1,4 @@
-// The Python face of the search of one node.
+// Python bindings of the search at one node.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -27,7 +27,7 @@
 namespace oblique {
 namespace {
 
-// Columns of a node grouped by class, owned: what NodeRows points into.
+// Owned columns of a node, grouped by class; NodeRows points into them.
 struct OwnedRows {
   std::vector<double> columns, weights;
   std::vector<std::uint32_t> order;
@@ -146,7 +146,7 @@ nb::object line_search(const Doubles& v, const Doubles& c, const Codes& y, const
   return nb::make_tuple(step.t, step.value);
 }
 
-// Small pieces, for tests that compare them with the textbook.
+// Small building blocks, for tests that compare them with textbook formulas.
 
 nb::object bin_bounds(const Matrix& counts, const std::string& criterion) {
   const int n_classes = static_cast<int>(counts.shape(0)), n_bins = static_cast<int>(counts.shape(1));
@@ -224,7 +224,7 @@ nb::object places_along(const Doubles& x, const Doubles& w, double c, double sca
   return array(Vector(places.begin(), places.end()), {places.size()});
 }
 
-// of_class must outlive them.
+// of_class must outlive the result.
 Totals totals_of(const Doubles& of_class, const std::string& criterion) {
   Totals totals;
   totals.runtime_criterion = given_criterion(criterion);
@@ -253,7 +253,7 @@ double impurity(const Doubles& of_class, const std::string& criterion) {
   return with_criterion(criterion, [&]<class Criterion>() { return Criterion::impurity(totals); });
 }
 
-// Arrays are copies, so nothing that Python keeps is left without its numbers.
+// The arrays are copies: Python code may store them after the call.
 void give_criterion_of_python(const std::string& name, const nb::callable& values, const nb::object& gain) {
   GivenCriterion criterion;
   criterion.values = [values](const Vector& left, const Vector& right, std::size_t m, double* out) {

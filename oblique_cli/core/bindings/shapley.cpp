@@ -1,4 +1,4 @@
-// The Python face of Shapley values.
+// Python bindings of Shapley values.
 #include "bindings/bindings.hpp"
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace {
 
 using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// A tree of sums with its arrays kept alive.
+// A tree of sums that keeps its arrays alive.
 class Game {
  public:
   Game(Codes left, Codes right, Doubles thresholds, Offsets split_start, Codes split_feature, Offsets leaf_start,

@@ -1,4 +1,4 @@
-// The Python face of a finished tree.
+// Python bindings of a grown tree.
 #include "bindings/bindings.hpp"
 
 #include <nanobind/stl/optional.h>
@@ -20,7 +20,7 @@
 namespace oblique {
 namespace {
 
-// A finished tree with its arrays kept alive.
+// A grown tree that keeps its arrays alive.
 class Walker {
  public:
   Walker(Codes left, Codes right, Matrix weights, Doubles thresholds, const std::optional<Codes>& levels,
@@ -39,7 +39,7 @@ class Walker {
     for (std::size_t node = 0; node < nodes; ++node) {
       const std::int32_t l = left_(node), r = right_(node);
       if (l < 0 && r < 0) continue;
-      // Children larger than their parent, each the child of one parent only: no cycle, no way out of the arrays.
+      // A child has a larger index than its parent and exactly one parent: no cycle, no index outside the arrays.
       for (const std::int32_t child : {l, r}) {
         require(child > static_cast<std::int32_t>(node) && static_cast<std::size_t>(child) < nodes &&
                     !reached[static_cast<std::size_t>(child)],
@@ -66,7 +66,8 @@ class Walker {
              missing_left_ ? missing_left_->data() : nullptr};
   }
 
-  // T: double or float. only_finite: whether None is returned where a row is not finite
+  // T : double or float
+  // only_finite : whether to return None if a row is not finite
   template <class T>
   nb::object apply_rows(const Rows<T>& x, int n_threads, std::size_t block_rows, bool only_finite) const {
     require(x.shape(1) == view_.n_features, "X must have as many columns as the tree has features");
@@ -147,7 +148,7 @@ class Walker {
   Levels levels_;
   std::vector<std::int32_t> axis_;
   FlatTree view_;
-  // Made when rows first come that are worth it.
+  // Built when a call has enough rows to repay it.
   mutable std::once_flag laid_out_;
   mutable std::optional<BlockWalk> walk_;
 };

@@ -9,7 +9,7 @@
 #include "common/kernels.hpp"
 #if defined(OBLIQUE_WIDE)
 #include <immintrin.h>
-// GCC 12 takes the undefined operands of its own intrinsics for a mistake.
+// GCC 12 reports the undefined operands of its own intrinsics as a mistake.
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #endif
 
@@ -17,7 +17,7 @@ namespace oblique {
 
 namespace {
 
-// The last 32 binary digits of its sum with a number below 2^51 are those of that number, rounded.
+// Adding a number below 2^51 to kWhole leaves the number, rounded to an integer, in the last 32 bits of the sum.
 constexpr double kWhole = 6755399441055744.0;  // 1.5 * 2^52
 
 }  // namespace
@@ -67,9 +67,9 @@ void choose_bins(const std::uint8_t* places, std::size_t step, int sample, std::
 
 namespace {
 
-constexpr int kTogether = 8;         // edges that a reading of the places serves
-constexpr std::size_t kTurns = 255;  // as many ones fit in a byte
-constexpr std::ptrdiff_t kFew = 64;  // rows of a class that are sooner counted one by one
+constexpr int kTogether = 8;         // edges that one pass over the places serves
+constexpr std::size_t kTurns = 255;  // as many increments as a byte can hold
+constexpr std::ptrdiff_t kFew = 64;  // classes with fewer rows are counted row by row
 
 // 64 bytes of 0 before 64 of 255: read from 64 - m on, the first m are 0.
 constexpr std::array<std::uint8_t, 128> behind_last = [] {
@@ -98,12 +98,12 @@ OBLIQUE_INLINE std::uint32_t sum_of(Bytes bytes) {
   return static_cast<std::uint32_t>((eights[0] + eights[1]) + (eights[2] + eights[3]));
 }
 
-// Bytes as signed numbers that are in the same order: processors compare these by one instruction.
+// Bytes as signed numbers of the same order: processors compare signed bytes by one instruction.
 constexpr std::uint8_t kHalf = 128;
 OBLIQUE_INLINE Signed in_order_of(Bytes bytes) { return reinterpret_cast<Signed>(bytes ^ kHalf); }
 
-// How many of the places from `place` to before `last` are below each of kTogether others. beyond : these, as signed
-// numbers in the same order
+// For each of kTogether values, how many places in [place, last) are below it.
+// beyond : these values, as signed numbers of the same order
 OBLIQUE_INLINE void count_narrow(const std::uint8_t* place, const std::uint8_t* last, const std::int8_t* beyond,
                                  float* counts) {
   std::uint32_t sums[kTogether] = {};
@@ -124,7 +124,8 @@ OBLIQUE_INLINE void count_narrow(const std::uint8_t* place, const std::uint8_t* 
   for (int e = 0; e < kTogether; ++e) counts[e] = static_cast<float>(static_cast<std::int32_t>(sums[e]));
 }
 
-// beyond[b] : the first place beyond bins up to b, as `count_narrow` takes it; the rows of place 255 are put in last
+// beyond[b] : the first place beyond bins up to b, in the form of `count_narrow`; the rows of place 255 are added at
+// the end
 OBLIQUE_INLINE void find_beyond(const std::uint8_t* bin_of, std::int8_t* beyond) {
   std::uint8_t first[kPlaceBins + 1] = {};
   for (int place = 0; place < 255; ++place) first[bin_of[place]] = static_cast<std::uint8_t>(place + 1);
@@ -132,7 +133,7 @@ OBLIQUE_INLINE void find_beyond(const std::uint8_t* bin_of, std::int8_t* beyond)
   for (int b = 0; b <= kPlaceBins; ++b) beyond[b] = static_cast<std::int8_t>(first[b] ^ kHalf);
 }
 
-// Counts of all edges among the places from `place` to before `last`, one by one: for no more than fit in a byte.
+// Counts for all edges among the places in [place, last), row by row; the counts must fit in a byte.
 OBLIQUE_INLINE void count_few(const std::uint8_t* place, const std::uint8_t* last, const std::uint8_t* bin_of,
                               float* counts) {
   std::uint8_t up_to[kPlaceBins + 1] = {};
@@ -164,16 +165,16 @@ OBLIQUE_NARROW static void count_up_to_narrow(const std::uint8_t* places, const 
 #if defined(OBLIQUE_WIDE)
 static const bool packs = __builtin_cpu_supports("avx2");
 
-// 32 rows at a time, whose whole numbers are cut off by packing them.
+// 32 rows at a time; packing cuts their integers off to bytes.
 __attribute__((target("avx2"))) static void place_rows_packed(const double* x, const double* w, double c, double scale,
                                                               double from, std::uint8_t* places, std::size_t n) {
   if (n < 32) return place_rows(x, w, c, scale, from, places, n);
   const __m256d by_c = _mm256_set1_pd(c), by_scale = _mm256_set1_pd(scale), start = _mm256_set1_pd(from);
-  // Packing works inside parts of 16 bytes: of the rows 8 v to 8 v + 7 the first part has 0, 1, 4, 5 and the other one
-  // 2, 3, 6, 7, for each v from 0 to 3.
+  // Packing works within parts of 16 bytes: of the rows 8 v to 8 v + 7 (v from 0 to 3) the first part holds 0, 1, 4, 5
+  // and the second 2, 3, 6, 7.
   const __m256i in_turn =
       _mm256_broadcastsi128_si256(_mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15));
-  // The last 32 rows may have been met before, with the same places.
+  // The last 32 rows may overlap the previous 32; both passes store the same places.
   for (std::size_t next = 0; next < n; next += 32) {
     const std::size_t i = next + 32 <= n ? next : n - 32;
     __m256 sums[8];
@@ -203,8 +204,8 @@ static const bool slices = __builtin_cpu_supports("avx512f") && __builtin_cpu_su
 
 namespace {
 
-// Packing works inside parts of 16 bytes, and so puts two neighboring rows of each of the 8 vectors of sums into one
-// part. in_order[row] is where the place of a row is after it: of vector 2 a + b, the pair r and the row d of the pair.
+// Packing works within parts of 16 bytes, so it puts two neighboring rows of each of the 8 vectors of sums into one
+// part. in_order[row] is the position of the place of a row after packing: vector 2 a + b, pair r, row d of the pair.
 constexpr std::array<std::uint8_t, 64> in_order = [] {
   std::array<std::uint8_t, 64> out{};
   for (int r = 0; r < 4; ++r)
@@ -223,7 +224,7 @@ OBLIQUE_SLICED static void place_rows_sliced(const double* x, const double* w, d
   const __m512d by_c = _mm512_set1_pd(c), by_scale = _mm512_set1_pd(scale), start = _mm512_set1_pd(from);
   const __m512i order = _mm512_loadu_si512(in_order.data());
   if (n < 64) return place_rows(x, w, c, scale, from, places, n);
-  // The last 64 rows may have been met before, with the same places.
+  // The last 64 rows may overlap the previous 64; both passes store the same places.
   for (std::size_t next = 0; next < n; next += 64) {
     const std::size_t i = next + 64 <= n ? next : n - 64;
     __m512 sums[8];
@@ -244,7 +245,8 @@ OBLIQUE_SLICED static void place_rows_sliced(const double* x, const double* w, d
 
 namespace {
 
-// in_planes[8 d + q] = 8 q + d: where digit d of the eight rows q is, once each eight are turned over.
+// in_planes[8 d + q] = 8 q + d: the position of digit d of the eight rows q after the transposition of each group of
+// eight.
 constexpr std::array<std::uint8_t, 64> in_planes = [] {
   std::array<std::uint8_t, 64> out{};
   for (std::size_t d = 0; d < 8; ++d)
@@ -254,21 +256,21 @@ constexpr std::array<std::uint8_t, 64> in_planes = [] {
 
 // Up to 8 chunks of up to 64 rows of one class each.
 struct Chunks {
-  alignas(64) std::uint64_t zeros[8][8];  // [chunk][d]: the rows, in whatever order, whose bin has digit d 0
+  alignas(64) std::uint64_t zeros[8][8];  // [chunk][d]: the rows, in any order, whose digit d of the bin is 0
   alignas(64) std::uint8_t up_to[8][32];  // [chunk][b]: rows in bins up to b
 
   OBLIQUE_SLICED void set(int chunk, __m512i bins) {
-    // Digits of eight bytes are the columns of a matrix of 8 times 8 digits, which multiplies the unit vectors.
+    // A matrix of 8 x 8 bits, whose columns are the digits of eight bytes, times the unit vectors.
     const __m512i units = _mm512_set1_epi64(static_cast<long long>(0x8040201008040201));
     const __m512i turned = _mm512_gf2p8affine_epi64_epi8(units, bins, 0xff);
     _mm512_store_si512(zeros[chunk], _mm512_permutexvar_epi8(_mm512_loadu_si512(in_planes.data()), turned));
   }
 
-  // A row's bin is at most b if, among the digits from the first in which they differ, the row has 0 and b has 1. So
-  // the rows up to b follow from those that are up to the end of b by one operation a digit.
+  // A row's bin is at most b if, at the first digit in which both differ, the row has 0 and b has 1. So one operation
+  // per digit extends the mask of rows up to b from its trailing digits.
   OBLIQUE_SLICED void count() {
     __m512i low[32], all[32];
-    __m512i digits[5];  // [d]: a chunk in each part
+    __m512i digits[5];  // [d]: one chunk in each part
     turn(digits);
     low[0] = digits[0];
     int n = 1;
@@ -293,7 +295,7 @@ struct Chunks {
 #pragma GCC unroll 8
       for (int i = 0; i < 8; ++i) eight[g] = _mm512_shrdi_epi64(eight[g], _mm512_popcnt_epi64(low[8 * g + i]), 8);
     }
-    // The 32 bytes of a chunk, which are in four vectors, come together.
+    // Gathers the 32 bytes of each chunk from four vectors.
     const __m512i even01 = _mm512_unpacklo_epi64(eight[0], eight[1]), odd01 = _mm512_unpackhi_epi64(eight[0], eight[1]),
                   even23 = _mm512_unpacklo_epi64(eight[2], eight[3]), odd23 = _mm512_unpackhi_epi64(eight[2], eight[3]);
     // even01 has the first 16 bytes of chunks 0, 2, 4 and 6, odd01 of the others.
@@ -342,17 +344,17 @@ struct Chunks {
 
 }  // namespace
 
-// The rows of 64 bytes are turned into five numbers of 64 digits, one for each binary digit of their bins; then a
-// handful of operations compares 512 rows with a bin.
+// Transposes 64 bytes at a time into five words of 64 bits, one for each binary digit of the bins; a few operations
+// then compare 512 rows with a bin.
 OBLIQUE_SLICED static void count_up_to_sliced(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
                                               const std::uint8_t* bin_of, float* counts, std::size_t stride) {
   const __m512i bins0 = _mm512_loadu_si512(bin_of), bins1 = _mm512_loadu_si512(bin_of + 64),
                 bins2 = _mm512_loadu_si512(bin_of + 128), bins3 = _mm512_loadu_si512(bin_of + 192);
   Chunks chunks = {};
   const std::uint8_t* place = places;
-  int k = 0, counted = 0;                 // classes begun, classes done
-  std::size_t begun = 0, done = 0;        // rows of them
-  __m512i sums = _mm512_setzero_si512();  // of the class counted, up to 2^15 rows, then in `counts`
+  int k = 0, counted = 0;                 // classes begun and classes completed
+  std::size_t begun = 0, done = 0;        // rows of these classes
+  __m512i sums = _mm512_setzero_si512();  // of the counted class, up to 2^15 rows, then in `counts`
   bool first = true;
   while (counted < n_classes) {
     int n = 0;
@@ -362,7 +364,7 @@ OBLIQUE_SLICED static void count_up_to_sliced(const std::uint8_t* places, const 
       const __m512i bin =
           _mm512_mask_blend_epi8(_mm512_movepi8_mask(here), _mm512_permutex2var_epi8(bins0, here, bins1),
                                  _mm512_permutex2var_epi8(bins2, here, bins3));
-      // Rows that are none come into bin 31.
+      // Padding beyond the last row goes to bin 31.
       const std::uint64_t mask = rest >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << rest) - 1;
       chunks.set(n, _mm512_mask_blend_epi8(mask, _mm512_set1_epi8(31), bin));
       begun += 64;

@@ -1,6 +1,6 @@
-// Coarse counts of many rows: places on a scale of 256, and how many rows of each class lie up to each of a few places.
-// Counts of rows are taken 32 or 512 at a time, in a fraction of the time of adding 1 for each. Like the kernels, each
-// is compiled for several instruction sets, all with the same result.
+// Coarse counts of many rows: places on a scale of 256, and the number of rows of each class up to each of a few
+// places. The loops count 32 or 512 rows at a time, in a fraction of the time of single additions. Like the kernels,
+// each is compiled for several instruction sets, all with the same result.
 #pragma once
 
 #include <cstddef>
@@ -8,49 +8,49 @@
 
 namespace oblique {
 
-// places[i] = (x[i] - c * w[i]) * scale + shift, rounded and cut off at 0 and 255. With scale > 0 it is monotone in
-// x[i] - c * w[i] as computed by project_reflected, since every rounding is: equal values share a place, and no value
-// has a place above that of a larger one. The whole number nearest to a sum is read from the last digits of the sum
-// with a large number: |shift| must be below kLargestShift, and the sums before they are cut off below kLargestPlace.
+// places[i] = (x[i] - c * w[i]) * scale + shift, rounded and limited to [0, 255]. With scale > 0 it is monotone in x[i]
+// - c * w[i] as computed by project_reflected, since every rounding is monotone: equal values share a place, and a
+// larger value never has a smaller place. The integer nearest to a sum is read from the last digits of its sum with a
+// large number, so |shift| must be below kLargestShift, and the sums before are limited to kLargestPlace.
 inline constexpr double kLargestShift = 1125899906842624.0;  // 2^50
 inline constexpr double kLargestPlace = 1073741824.0;        // 2^30
 void place_reflected(const double* x, const double* w, double c, double scale, double shift, std::uint8_t* places,
                      std::size_t n);
-// The same on any processor, for tests.
+// As place_reflected, without instructions of newer processors, for tests.
 void place_reflected_plainly(const double* x, const double* w, double c, double scale, double shift,
                              std::uint8_t* places, std::size_t n);
 
-// Mean and mean squared deviation of 64 projections x[i] - c * w[i], of rows 0, step, 2 step and so on.
+// Mean and mean squared deviation of 64 projections x[i] - c * w[i], of rows 0, step, 2 step, ...
 struct Moments {
   double mean, variance;
 };
 Moments sample_moments(const double* x, const double* w, double c, std::size_t step);
 
-// Bytes that may be read behind the last place.
+// Bytes behind the last place that may be read.
 inline constexpr std::size_t kPlacePadding = 64;
 
 // Bins of places: bin_of[place] is below kPlaceBins and does not fall as the place grows. counts[k * stride + b] is the
-// number of places of class k, which are places[first_row[k]] to places[first_row[k + 1] - 1], in bins up to b, for
-// each bin b and one more that means nothing. Exact below 2^24 rows.
+// number of places of class k, places[first_row[k]] to places[first_row[k + 1] - 1], in bins up to b, for each bin b
+// and one further, meaningless bin. Exact below 2^24 rows.
 inline constexpr int kPlaceBins = 31;
-// Bins of all 256 places in which about equally many rows of a sample lie: of rows 0, step, 2 step and so on, `sample`
-// of them, fewer than 2^16.
+// Chooses bins of all 256 places that hold about equally many rows of a sample: rows 0, step, 2 step, ..., `sample` of
+// them, fewer than 2^16.
 void choose_bins(const std::uint8_t* places, std::size_t step, int sample, std::uint8_t* bin_of);
 void count_up_to(const std::uint8_t* places, const std::size_t* first_row, int n_classes, const std::uint8_t* bin_of,
                  float* counts, std::size_t stride);
-// The same on any processor, for tests.
+// As count_up_to, without instructions of newer processors, for tests.
 void count_up_to_plainly(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
                          const std::uint8_t* bin_of, float* counts, std::size_t stride);
 
-// The rows whose place is wanted (wanted[place] is not 0), class by class; picked_up_to[k] is how many those of classes
-// up to k are.
+// Selects the rows whose place is wanted (wanted[place] is not 0), class by class; picked_up_to[k] is the number of
+// selected rows of classes up to k.
 void pick_rows(const std::uint8_t* places, const std::size_t* first_row, int n_classes, const std::uint8_t* wanted,
                std::uint32_t* rows, std::size_t* picked_up_to);
-// The same on any processor, for tests.
+// As pick_rows, without instructions of newer processors, for tests.
 void pick_rows_plainly(const std::uint8_t* places, const std::size_t* first_row, int n_classes,
                        const std::uint8_t* wanted, std::uint32_t* rows, std::size_t* picked_up_to);
 
-// Least x[i] - c * w[i] of the rows with places above `place`; infinite if there is none.
+// Least x[i] - c * w[i] among the rows with places above `place`; infinite if there is none.
 double least_above(const std::uint8_t* places, std::uint8_t place, const double* x, const double* w, double c,
                    std::size_t n);
 

@@ -1,4 +1,4 @@
-// Values of a node, divided between its children.
+// Division of the values of a node between its children.
 #pragma once
 
 #include <algorithm>
@@ -6,8 +6,9 @@
 
 namespace oblique {
 
-// Puts the n values that go left before the others, both in the order they had. No branch depends on a side, which no
-// processor could foresee. right : room for n values; goes_right : 0 or 1 for a place and the value there
+// Moves the n values that go left before the others, keeping the order of both. No branch depends on a side, because no
+// processor can predict it.
+// right : buffer for n values; goes_right : 0 or 1 for a place and its value
 template <class T, class GoesRight>
 void divide_in_order(T* values, std::size_t n, T* right, const GoesRight& goes_right) {
   std::size_t l = 0, r = 0;

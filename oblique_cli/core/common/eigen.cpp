@@ -18,7 +18,7 @@ namespace oblique {
 
 namespace {
 
-// Replaces the matrix in `vectors` by its eigenvectors; returns what LAPACK says.
+// Replaces the matrix in `vectors` by its eigenvectors; returns LAPACK's status.
 int decompose(int p, Vector& vectors, Vector& values, Vector& room) {
   char job = 'V', triangle = 'U';
   int n = p, lda = p, info = 0, size = static_cast<int>(room.size());
@@ -33,7 +33,7 @@ void SymmetricEigen::solve(const double* a, int p) {
   p_ = static_cast<std::size_t>(p);
   values.resize(p_);
   vectors.resize(p_ * p_);
-  if (!own_.solve(a, p, values.data(), vectors.data())) solve_by_lapack(a, p);  // no matrix is known that comes here
+  if (!own_.solve(a, p, values.data(), vectors.data())) solve_by_lapack(a, p);  // no known matrix needs this line
 }
 
 void SymmetricEigen::solve_dominant(const double* a, int p) {
@@ -54,8 +54,8 @@ void SymmetricEigen::solve_by_lapack(const double* a, int p) {
   if (info != 0) throw std::runtime_error("the eigenvalue solver did not converge");
 }
 
-// LAPACK cannot be interrupted, so a thread of its own does the work while this one asks whether to go on. If not, the
-// thread is left alone with what it works on, and ends when it is done.
+// LAPACK cannot be interrupted, so a separate thread runs it while this thread polls for a signal. On a signal this
+// thread throws; the separate thread ends later on buffers of its own.
 int SymmetricEigen::solve_aside(int p) {
   struct Work {
     Vector vectors, values, room;
@@ -98,7 +98,8 @@ void orient(double* v, std::size_t p, double sign) {
 
 namespace {
 
-// Takes `count` orthonormal columns out of one more column and scales the rest to length 1; false if none is left.
+// Makes one more column orthogonal to `count` orthonormal columns and scales it to length 1; false if nothing is left
+// of it.
 bool orthonormalize_next(const double* columns, std::size_t count, double* column, std::size_t size) {
   checkpoint(4 * count * size);
   for (int pass = 0; pass < 2; ++pass) {
@@ -118,13 +119,13 @@ bool orthonormalize_next(const double* columns, std::size_t count, double* colum
 void orthonormalize(Vector& columns, std::size_t size) {
   for (std::size_t c = 0; c * size < columns.size(); ++c) {
     double* column = columns.data() + c * size;
-    // Lengths are lost here anyhow; their squares must be normal numbers.
+    // The length itself is not needed; its square must be a normal number.
     int power = 0;
     std::frexp(largest_magnitude(column, size), &power);
     if (std::abs(power) > 300)
       for (std::size_t j = 0; j < size; ++j) column[j] = std::ldexp(column[j], -power);
     bool is_found = orthonormalize_next(columns.data(), c, column, size);
-    // Columns that are independent, but not in floating point: any direction at right angles to the others will do.
+    // The columns are independent, but not in floating point: any direction orthogonal to the previous ones will do.
     for (std::size_t axis = 0; !is_found && axis < size; ++axis) {
       std::fill_n(column, size, 0.0);
       column[axis] = 1.0;
@@ -145,7 +146,7 @@ void canonical_basis(double* columns, int count, std::size_t p) {
       const double* column = columns + static_cast<std::size_t>(c) * p;
       for (std::size_t j = 0; j < p; ++j) r[j] += column[axis] * column[j];
     }
-    // Twice is enough (Kahan): the second pass removes what rounding left of the first.
+    // Two passes are enough (Kahan): the second removes the rounding errors of the first.
     for (int pass = 0; pass < 2; ++pass) {
       for (int b = 0; b < n_found; ++b) {
         const double* column = basis.data() + static_cast<std::size_t>(b) * p;

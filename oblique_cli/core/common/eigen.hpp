@@ -18,16 +18,16 @@ using Vector = std::vector<double>;
 
 inline double norm(const double* v, std::size_t p) { return std::sqrt(dot_columns(v, v, p)); }
 
-// Eigenvalues ascending, eigenvectors as columns.
+// Eigenvalues in ascending order, eigenvectors as columns.
 class SymmetricEigen {
  public:
   Vector values, vectors;
 
-  // a: (p, p) symmetric, read only. Throws if there is no convergence, which finite input never caused.
+  // a : (p, p), symmetric, read only. Throws if the iteration does not converge, which no finite input has caused.
   void solve(const double* a, int p);
-  // The same where only the largest eigenvalue is wanted: finds it alone, or all if it is repeated.
+  // For callers that need only the largest eigenvalue: computes that one alone, or all if it is repeated.
   void solve_dominant(const double* a, int p);
-  // By LAPACK whatever the size.
+  // Uses LAPACK for every size.
   void solve_by_lapack(const double* a, int p);
   const double* vector(int i) const { return vectors.data() + static_cast<std::size_t>(i) * p_; }
   double* vector(int i) { return vectors.data() + static_cast<std::size_t>(i) * p_; }
@@ -40,25 +40,25 @@ class SymmetricEigen {
   OwnEigen own_;
 };
 
-// A component of a unit vector below this counts as zero: its sign may be rounding.
+// A component of a unit vector below this counts as zero, because rounding may decide its sign.
 inline constexpr double kZeroComponent = 1e-9;
 
-// Makes the first component that is not zero negative (sign = -1) or positive (sign = +1).
+// Makes the first nonzero component negative (sign = -1) or positive (sign = +1).
 void orient(double* v, std::size_t p, double sign);
 
-// Modified Gram-Schmidt, twice; `columns` are independent.
+// Modified Gram-Schmidt, twice; `columns` must be independent.
 void orthonormalize(Vector& columns, std::size_t size);
 
-// Replaces `count` orthonormal columns of length p by the basis of the same space that projecting e_1, e_2, ... on it
-// and orthonormalizing gives: unlike the solver's, it depends on the space alone.
+// Replaces `count` orthonormal columns of length p by the basis of the same space that results from projecting e_1,
+// e_2, ... onto it and orthonormalizing. This basis depends on the space alone, not on the solver.
 void canonical_basis(double* columns, int count, std::size_t p);
 
-// Eigenvectors of a covariance matrix by falling eigenvalue, those above tolerance * largest only, oriented.
-// Appends unit vectors of length p to `out`; returns how many.
+// Eigenvectors of a covariance matrix in descending order of eigenvalue, only those above tolerance * largest,
+// oriented. Appends unit vectors of length p to `out`; returns their number.
 int principal_axes(SymmetricEigen& eigen, const double* covariance, int p, double tolerance, double sign,
                    bool dominant_only, Vector& out);
 
-// The same of eigenvectors that are found already, values.size() columns of length p.
+// As principal_axes, from eigenvectors that are already computed: values.size() columns of length p.
 int axes_of(SymmetricEigen& eigen, int p, double tolerance, double sign, bool dominant_only, Vector& out);
 
 }  // namespace oblique

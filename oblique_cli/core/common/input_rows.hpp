@@ -1,4 +1,4 @@
-// A table of rows as the caller has it, in double or single precision.
+// The caller's table of rows, in double or single precision.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace oblique {
 
-// Rows of p numbers. Single precision is exact in double, so it needs no copy of the table.
+// Rows of p numbers. Double represents single precision exactly, so the table is not copied.
 class InputRows {
  public:
   InputRows(const double* x) : doubles_(x) {}
@@ -15,10 +15,10 @@ class InputRows {
   double at(std::size_t i, std::size_t j, std::size_t p) const {
     return doubles_ ? doubles_[i * p + j] : static_cast<double>(singles_[i * p + j]);
   }
-  // The whole table: one of these is nullptr.
+  // The whole table; exactly one of both pointers is not nullptr.
   const double* doubles() const { return doubles_; }
   const float* singles() const { return singles_; }
-  // Row i; `buffer` has room for p numbers.
+  // Row i; `buffer` holds p numbers.
   const double* row(std::size_t i, std::size_t p, double* buffer) const {
     if (doubles_) return doubles_ + i * p;
     for (std::size_t j = 0; j < p; ++j) buffer[j] = static_cast<double>(singles_[i * p + j]);

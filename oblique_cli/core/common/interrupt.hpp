@@ -1,9 +1,8 @@
 // Long work that can be interrupted.
-//
-// Loops call `checkpoint` with the work they have just done, in rows or products. Every tenth of a second or so the
-// thread then asks whether to go on. What it asks is set by whoever started the work: the bindings ask Python for
-// signals, and threads of a forest ask whether one of them has failed. Without a question a checkpoint costs an
-// addition.
+// Loops call `checkpoint` with the work they have just done, in rows or products. About every tenth of a second the
+// thread then runs its question, a function that may throw to end the work. The caller sets the question: the bindings
+// check Python's signals, threads of a forest check whether another thread has failed. Without a question a checkpoint
+// costs an addition.
 #pragma once
 
 #include <chrono>
@@ -34,12 +33,12 @@ inline State& state() {
 
 }  // namespace interrupt
 
-// Asks now, if there is a question.
+// Runs the question now, if there is one.
 inline void ask() {
   if (const Question* question = interrupt::state().question) (*question)();
 }
 
-// Counts work done, and asks where the time has come.
+// Counts completed work, and runs the question when it is due.
 inline void checkpoint(std::size_t work) {
   interrupt::State& state = interrupt::state();
   state.work += work;
@@ -52,10 +51,10 @@ inline void checkpoint(std::size_t work) {
   (*state.question)();
 }
 
-// Whether the work of this thread can be interrupted.
+// Whether this thread has a question.
 inline bool interruptible() { return interrupt::state().question != nullptr; }
 
-// Gives the thread a question for as long as it lives.
+// Sets the question of this thread during the lifetime of the object.
 class Interruptible {
  public:
   explicit Interruptible(Question question) : question_(std::move(question)), before_(interrupt::state()) {

@@ -4,7 +4,7 @@
 
 #include "common/clones.hpp"
 
-// Both compilers know one of these.
+// GCC 12 and Clang have one of these builtins.
 #if defined(__clang__) || __GNUC__ >= 12
 #define OBLIQUE_SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -81,7 +81,7 @@ double largest_of(const double* __restrict x, std::size_t n) {
 OBLIQUE_CLONES
 void combine_columns(const double* const* columns, const double* u, std::size_t p, double* __restrict out,
                      std::size_t n) {
-  // A stretch of rows at a time, so that the sums stay in the nearest cache.
+  // One stretch of rows at a time, so that the sums stay in the nearest cache.
   constexpr std::size_t stretch = 1024;
   for (std::size_t first = 0; first < n; first += stretch) {
     const std::size_t count = n - first < stretch ? n - first : stretch;
@@ -233,7 +233,7 @@ OBLIQUE_CLONES
 void sort_few(std::uint64_t* __restrict keys, std::size_t n) {
   std::int64_t sorted[64], all[64];
   const std::size_t padded = (n + 7) / 8 * 8;
-  constexpr std::uint64_t sign = std::uint64_t{1} << 63;  // signed numbers are what vector instructions compare
+  constexpr std::uint64_t sign = std::uint64_t{1} << 63;  // vector instructions compare signed numbers
   for (std::size_t i = 0; i < n; ++i) all[i] = static_cast<std::int64_t>(keys[i] ^ sign);
   for (std::size_t i = n; i < padded; ++i) all[i] = INT64_MAX;
   std::uint64_t used = 0;
@@ -241,7 +241,7 @@ void sort_few(std::uint64_t* __restrict keys, std::size_t n) {
     const std::int64_t key = all[i];
     std::int64_t smaller = 0;
     for (std::size_t j = 0; j < padded; ++j) smaller += all[j] < key ? 1 : 0;
-    // Of equal keys each takes the next place.
+    // Equal keys take successive places.
     const int place = static_cast<int>(smaller) + __builtin_ctzll(~(used >> smaller));
     used |= std::uint64_t{1} << place;
     sorted[place] = key;
@@ -262,7 +262,7 @@ void cumulate(const double* __restrict weights, int n_bins, double* __restrict c
 
 namespace {
 
-// W bytes of T. Where registers have 16 bytes the compiler splits 32.
+// W bytes of T. Where registers have 16 bytes, the compiler splits 32.
 template <class T, int W>
 struct PackOf;
 template <>
@@ -323,7 +323,7 @@ OBLIQUE_INLINE void edge_sums_of(const ClassEdges<T>& edges, const EdgeSums<T>& 
   }
 }
 
-// Edges are compared side by side with one row after another.
+// Compares several edges with one row at a time.
 template <int W>
 OBLIQUE_INLINE void weigh_below_of(const std::int32_t* keys, const std::int32_t* weights, const std::size_t* first_row,
                                    int n_classes, const std::int32_t* edges, const float* start, float* cum,
@@ -376,8 +376,8 @@ OBLIQUE_INLINE void combine_four_of(const double* const* columns, const double* 
     }
 }
 
-// Least and greatest left weight of a cut of each bin: more than the left edge, at most the right one, and at least one
-// row (weight 1) on either side.
+// Least and greatest left weight of a cut within each bin: more than at the left edge, at most that at the right edge,
+// and at least one row (weight 1) on either side.
 template <class T, int W>
 struct Limits {
   Pack<T, W> lo, hi;
@@ -461,8 +461,7 @@ OBLIQUE_INLINE void twoing_bounds_of(const ClassEdges<T>& edges, const EdgeSums<
   }
 }
 
-// Running sums of 8 and of 16 counts at a time, in as many steps as doubling takes; an index beyond them picks from
-// `zero`.
+// Running sums of 8 and of 16 counts, in a logarithmic number of steps; an index beyond them reads from `zero`.
 OBLIQUE_INLINE void cumulate_8(std::uint32_t* __restrict counts, std::uint32_t* __restrict more, int n_bins,
                                float* __restrict cum) {
   typedef std::int32_t Ints __attribute__((vector_size(32)));
@@ -514,8 +513,8 @@ OBLIQUE_INLINE void cumulate_8(std::uint32_t* __restrict counts, std::uint32_t* 
 
 }  // namespace
 
-// Each is compiled for registers of 32 bytes and less, and for those of 64. Lanes are computed alike, so both give the
-// same bits.
+// Each is compiled for registers of 32 bytes and less, and for registers of 64. The lanes compute the same, so both
+// give the same bits.
 #if defined(OBLIQUE_WIDE)
 OBLIQUE_WIDE static void cumulate_wide(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum) {
   cumulate_16(counts, more, n_bins, cum);

@@ -1,5 +1,5 @@
-// The loops that touch every row of a node for every direction. Each is compiled for several instruction sets and the
-// processor's own is chosen when the library is loaded; none uses fused multiply-adds, so all give the same bits.
+// Loops over all rows of a node for every direction. Each is compiled for several instruction sets, and the loader
+// chooses the one of the processor. None uses fused multiply-adds, so all give the same bits.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Range {
 // z[i] = x[i] - c * w[i]; returns the smallest and the largest z. n >= 1.
 Range project_reflected(const double* x, const double* w, double c, double* z, std::size_t n);
 
-// The same range without z.
+// The same range, without storing z.
 Range range_of_reflected(const double* x, const double* w, double c, std::size_t n);
 
 // Smallest and largest value of z. n >= 1.
@@ -28,8 +28,8 @@ double largest_of(const double* x, std::size_t n);
 // out[i] = sum over j of u[j] * columns[j][i], added up in the order of j.
 void combine_columns(const double* const* columns, const double* u, std::size_t p, double* out, std::size_t n);
 
-// The same of four u at a time, each with its own out, by one reading of the columns. To the bit what combine_columns
-// gives.
+// Four combine_columns at once in one pass over the columns: four u, each with an output of its own, equal to
+// combine_columns to the bit.
 void combine_four(const double* const* columns, const double* const* u, std::size_t p, double* const* out,
                   std::size_t n);
 
@@ -39,8 +39,8 @@ void add_scaled(double a, const double* x, double* y, std::size_t n);
 // Sum of x[i] * y[i], added up in eight fixed lanes.
 double dot_columns(const double* x, const double* y, std::size_t n);
 
-// The same a stretch at a time: adds x[i] * y[i] to the eight lanes, whose sum is the product of all stretches, to the
-// bit. All stretches but the last are multiples of 8 long.
+// dot_columns in stretches: adds x[i] * y[i] to the eight lanes, whose sum is the product over all stretches, to the
+// bit. The length of every stretch but the last is a multiple of 8.
 void add_dot(const double* x, const double* y, std::size_t n, double* lanes);
 double sum_of_lanes(const double* lanes);
 
@@ -52,30 +52,30 @@ void dot_rows(const double* w, const double* x, const std::uint32_t* rows, std::
 // bins[i] = min(n_bins - 1, floor((z[i] - low) * scale)). Monotone in z, so equal values share a bin.
 void bin_rows(const double* z, double low, double scale, int n_bins, std::uint8_t* bins, std::size_t n);
 
-// Bins divided into equal parts: row i of bin b, as bin_rows left it in bins[i], comes into one of the parts[b] parts
-// of b, which are numbered from first[b] on. Monotone in z as well, and all parts are below 256.
+// Divides bins into equal parts: row i of bin b = bins[i] (by bin_rows) gets one of the parts[b] parts of b, which are
+// numbered from first[b]. Monotone in z, and all parts are below 256.
 void part_rows(const double* z, double low, double scale, const int* first, const double* parts, std::uint8_t* bins,
                std::size_t n);
 
-// The steps t at which v - t c changes sign, t = v / c, as keys in (-1, 1) that grow with t: t / (scale + |t|), which
+// The steps t = v / c at which v - t c changes sign, as keys in (-1, 1) that increase with t: t / (scale + |t|), which
 // is v sign(c) / (scale |c| + |v|). Returns the smallest and the largest key. n >= 1.
 Range step_keys(const double* v, const double* c, double scale, double* keys, std::size_t n);
 
 // Largest |v|. n >= 1.
 double largest_magnitude(const double* v, std::size_t n);
 
-// below[i]: how many z are less than values[i], of m.
+// below[i] : number of z that are less than values[i], for m values.
 void count_below(const double* z, std::size_t n, const double* values, std::size_t m, std::uint32_t* below);
 
-// How many rows have v - t c <= 0, and how much they weigh.
+// Number and weight of the rows with v - t c <= 0.
 std::size_t count_left(const double* v, const double* c, double t, std::size_t n);
 double weigh_left(const double* v, const double* c, double t, const double* weights, std::size_t n);
 
-// Sorts n <= 64 keys by counting for each how many are smaller.
+// Sorts n <= 64 keys: the place of each is the number of smaller keys.
 void sort_few(std::uint64_t* keys, std::size_t n);
 
-// Class weights left of each bin edge, one row per class: class k at edge e is cum[k * stride + e]. Counts are held as
-// float, exact below 2^24; sample weights as double. Rows may be read up to the next multiple of 16 edges and one more.
+// Class weights left of each bin edge, one row per class: class k at edge e is cum[k * stride + e]. Counts are floats,
+// exact below 2^24; sample weights are doubles. Reads may extend to the next multiple of 16 edges and one more.
 template <class T>
 struct ClassEdges {
   const T* cum = nullptr;
@@ -85,7 +85,8 @@ struct ClassEdges {
   int n_edges = 0;
 };
 
-// At every edge: sum of l, sum of l^2, sum of (N - l)^2, largest l, largest N - l. Outputs are padded like the rows.
+// At every edge: sum of l, sum of l^2, sum of (N - l)^2, largest l, largest N - l. The outputs have the padding of the
+// rows.
 template <class T>
 struct EdgeSums {
   T *s, *left_square, *right_square, *left_max, *right_max;
@@ -93,7 +94,7 @@ struct EdgeSums {
 void edge_sums(const ClassEdges<float>& edges, const EdgeSums<float>& out);
 void edge_sums(const ClassEdges<double>& edges, const EdgeSums<double>& out);
 
-// cum[0] = 0, cum[b + 1] = counts of bins 0..b in both tables, which are left cleared. n_bins is a multiple of 16.
+// cum[0] = 0, cum[b + 1] = counts of bins 0..b in both tables; clears both tables. n_bins is a multiple of 16.
 void cumulate(std::uint32_t* counts, std::uint32_t* more, int n_bins, float* cum);
 void cumulate(const double* weights, int n_bins, double* cum);
 

@@ -1,4 +1,4 @@
-// Sorting of 64-bit keys whose leading digits are spread out, such as projections or ranks of a feature.
+// Sorting of 64-bit keys whose leading digits vary, such as projections or ranks of a feature.
 #pragma once
 
 #include <algorithm>
@@ -13,8 +13,8 @@ namespace oblique {
 
 class KeySort {
  public:
-  // Keys are spread over about n / 4 buckets by their leading digits first; what is left in a bucket is short. A
-  // crowded bucket goes to the general sort.
+  // The leading digits spread the keys over about n / 4 buckets; each bucket is short. A crowded bucket goes to the
+  // general sort.
   void sort(std::uint64_t* keys, std::size_t n) {
     constexpr std::size_t few = 24;
     if (n <= 8) return insertion_sort(keys, n);

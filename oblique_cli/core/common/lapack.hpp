@@ -1,6 +1,6 @@
-// LAPACK, as SciPy exports it: the addresses are taken from scipy.linalg.cython_lapack, so the library linked is the
-// one the user's SciPy uses and none is bundled. They are taken at the first call: importing SciPy takes longer than
-// many predictions, which need no eigenvectors.
+// LAPACK as SciPy exports it: the addresses come from scipy.linalg.cython_lapack, so the core uses the library of the
+// user's SciPy and bundles none. The first call fetches them: importing SciPy takes longer than many predictions, which
+// need no eigenvectors.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@ namespace oblique {
 using dsyev_t = void (*)(char* jobz, char* uplo, int* n, double* a, int* lda, double* w, double* work, int* lwork,
                          int* info);
 
-// Until the first call, `dsyev` is a function of the bindings that finds the address, keeps it here and goes on there.
+// Until the first call, `dsyev` is a function of the bindings that looks up the address, stores it here and calls it.
 struct Lapack {
   std::atomic<dsyev_t> dsyev{nullptr};
 };

@@ -1,7 +1,6 @@
-// Options by name: what an algorithm of the core takes, and the values a caller gives.
-//
-// The core has no defaults. Whoever calls it gives every option that is declared and no other; the first thing wrong is
-// one sentence that names the owner and the option.
+// Options by name: the declared options of an algorithm of the core, and the values of a caller.
+// The core has no defaults. A caller passes every declared option and no other; the error message is one sentence that
+// names the owner and the first wrong option.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +13,7 @@
 
 namespace oblique {
 
-// An option as it is declared. A choice is a text with a list of what it may be; members are families with options of
-// their own.
+// A declared option. A choice is a text with a list of allowed values; members are families with options of their own.
 struct Option {
   enum class Kind { number, integer, flag, choice, members };
   std::string name;
@@ -35,22 +33,22 @@ std::string described(const Option& option);
 struct Member;
 using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::vector<Member>>;
 
-// A family that belongs to another one, and the values of its own options. What all families take it has from its
-// owner.
+// A family that is a member of another family, with the values of its specific options. The owner holds the options
+// that all families share.
 struct Member {
   std::string family;
   std::map<std::string, OptionValue> options;
 };
 
-// The values of all options of one owner. Everything here throws std::invalid_argument.
+// The values of all options of one owner. Every function throws std::invalid_argument.
 class Options {
  public:
-  // owner : who takes the options, as it stands in messages: "family 'oc1'"
+  // owner : who takes the options, for messages: "family 'oc1'"
   Options(std::string owner, const std::vector<Option>& declared, std::map<std::string, OptionValue> values);
 
   double number(const char* name) const;
   std::int64_t integer(const char* name) const;
-  std::size_t count(const char* name) const;  // an integer that may not be negative
+  std::size_t count(const char* name) const;  // a non-negative integer
   bool flag(const char* name) const;
   const std::string& choice(const char* name) const;
   const std::vector<Member>& members(const char* name) const;

@@ -25,7 +25,7 @@ OBLIQUE_INLINE double dot(const double* x, const double* y, std::size_t first, s
   return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
-// Blocks of rows are worked on several at a time, since each waits for its own sums.
+// Works on several blocks of rows at a time, since each block waits for its sums.
 template <std::size_t blocks>
 OBLIQUE_INLINE void combine_rows(const double* a, std::size_t stride, const double* v, std::size_t count, double* y) {
   constexpr std::size_t rows = blocks * kLanes;
@@ -45,8 +45,9 @@ OBLIQUE_INLINE void combine(const double* a, std::size_t stride, const double* v
   for (; i < stride; i += kLanes) combine_rows<1>(column + i, stride, v + from, to - from, y + i);
 }
 
-// Reduces the p x p matrix a to tridiagonal form: H a H with H = I - v v' / h for one column after another. v is left
-// in the column, h in h; h = 0 where there is nothing to reflect. y : room for a column
+// Reduces the p x p matrix a to tridiagonal form: H a H with H = I - v v' / h for each column in turn. The column then
+// holds v, and h holds h; h = 0 where no reflection is needed.
+// y : buffer for a column
 OBLIQUE_CLONES
 void tridiagonalize(double* a, std::size_t stride, std::size_t p, double* d, double* e, double* h, double* y) {
   for (std::size_t c = 0; c + 1 < p; ++c) {
@@ -93,7 +94,7 @@ void tridiagonalize(double* a, std::size_t stride, std::size_t p, double* d, dou
   d[p - 1] = a[(p - 1) * stride + p - 1];
 }
 
-// q = the product of the reflections; y : room for a column
+// q = the product of the reflections; y : buffer for a column
 OBLIQUE_CLONES
 void multiply_reflections(const double* a, std::size_t stride, std::size_t p, const double* h, double* __restrict q,
                           double* __restrict y) {
@@ -113,7 +114,7 @@ void multiply_reflections(const double* a, std::size_t stride, std::size_t p, co
   }
 }
 
-// Applies the reflections to a column x, the last one first.
+// Applies the reflections to a column x in reverse order.
 OBLIQUE_CLONES
 void reflect_back(const double* a, std::size_t stride, std::size_t p, const double* h, double* __restrict x) {
   for (std::size_t c = p - 1; c-- > 0;) {
@@ -179,7 +180,7 @@ void qr_step(double* d, double* e, std::size_t low, std::size_t high, double* co
   e[high - 1] = g;
 }
 
-// The same where the block has two rows: one rotation makes it diagonal.
+// As qr_step, for a block of two rows: one rotation makes it diagonal.
 void solve_pair(double* d, double* e, std::size_t low, double* cosine, double* sine) {
   const double ratio = (d[low + 1] - d[low]) / (2.0 * e[low]);
   const double root = std::fabs(ratio) > 0x1p500 ? std::fabs(ratio) : std::sqrt(ratio * ratio + 1.0);
@@ -192,7 +193,8 @@ void solve_pair(double* d, double* e, std::size_t low, double* cosine, double* s
   e[low] = 0.0;
 }
 
-// The q of Sturm's sequence at x, all positive above the largest eigenvalue; how many are not.
+// The q of Sturm's sequence at x, all positive above the largest eigenvalue; returns the number of q that are not
+// positive.
 std::size_t count_above(const double* d, const double* e, std::size_t p, double x) {
   std::size_t count = 0;
   double q = 1.0, square = 0.0;
@@ -221,7 +223,7 @@ bool OwnEigen::reduce(const double* a, int p) {
   order_.resize(p_);
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   const auto of_diagonal = [&](std::size_t i) { return std::fabs(a[i * p_ + i]); };
-  // Largest first: a matrix whose features are of very different units loses no digits of the small ones.
+  // Largest diagonal first: a matrix of features in very different units then keeps the digits of the small ones.
   for (std::size_t i = 1; i < p_; ++i) {
     const std::size_t index = order_[i];
     std::size_t at = i;
@@ -284,7 +286,7 @@ bool OwnEigen::solve(const double* a, int p, double* values, double* vectors) {
   return true;
 }
 
-// Laguerre's iteration from above the largest eigenvalue goes down to it without ever passing it.
+// Laguerre's iteration from above converges to the largest eigenvalue without passing it.
 bool OwnEigen::largest_root(double& root) const {
   const double *d = diagonal_.data(), *e = beside_.data();
   const double n = static_cast<double>(p_);
@@ -295,11 +297,12 @@ bool OwnEigen::largest_root(double& root) const {
     width = std::max(width, std::fabs(d[i]) + before + after);
     before = after;
   }
-  // Covariances have no negative eigenvalues but for rounding.
+  // Covariances have no negative eigenvalues except by rounding.
   if (!(high > 0.25 * width)) return false;
   double x = high * (1.0 + 8.0 * kEps) + 8.0 * kEps * width;
   for (int step = 0; step < 50; ++step) {
-    // q: the ratio of two neighbors of Sturm's sequence; first and second are its derivatives over itself.
+    // q: the ratio of two successive terms of Sturm's sequence; first and second are its first and second derivative
+    // divided by q.
     double inverse = 0.0, first = 0.0, second = 0.0, square = 0.0, sum = 0.0, sum_of_squares = 0.0;
     bool is_above = true;
     for (std::size_t i = 0; i < p_; ++i) {
@@ -329,12 +332,12 @@ bool OwnEigen::invert(double root) {
   for (std::size_t i = 0; i < p_; ++i) width = std::max({width, std::fabs(d[i]), std::fabs(e[i])});
   room_.resize(4 * p_);
   double *down = room_.data(), *up = down + p_, *ahead = up + p_, *back = ahead + p_;
-  // The shift lies a little above the eigenvalue, so that pivots of x - T are positive and none has to be sought.
+  // The shift lies slightly above the eigenvalue, so the pivots of x - T are positive and need no search.
   double x = root, away = 4.0 * kEps * width;
   bool is_above = false;
   for (int tries = 0; tries < 8 && !is_above; ++tries, away *= 4.0) {
     x = root + away;
-    double above = 0.0, below = 0.0;  // what the pivots before and behind take away
+    double above = 0.0, below = 0.0;  // reductions by the previous and by the next pivots
     is_above = true;
     for (std::size_t i = 0; i < p_; ++i) {
       const std::size_t j = p_ - 1 - i;
@@ -349,7 +352,7 @@ bool OwnEigen::invert(double root) {
     }
   }
   if (!is_above) return false;
-  // The row k where the inverse is largest, and its column: the factors meet there.
+  // The row k with the largest entry of the inverse, and its column: both factorizations meet there.
   std::size_t k = 0;
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < p_; ++i) {

@@ -1,8 +1,7 @@
-// Random numbers named after what they are for.
-//
-// A stream is keyed by the seed of the tree, the path of the node and the number of the restart, so a node draws the
-// same numbers whichever engine grows the tree, in whichever order and on however many threads. The generator is
-// SplitMix64 (Steele, Lea, Flood 2014): a counter whose values are mixed.
+// Random numbers keyed by their purpose.
+// The key of a stream is the seed of the tree, the path of the node and the number of the restart, so a node draws the
+// same numbers with every engine, in every order of growth and on any number of threads. The generator is SplitMix64
+// (Steele, Lea, Flood 2014): a counter whose values are mixed.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +11,7 @@ namespace oblique {
 
 inline constexpr std::uint64_t kRootPath = 1;
 
-// Path of a child: the bits of the turns taken from the root behind a leading one, modulo 2^64.
+// Path of a child: a leading 1, then a bit for each turn from the root, modulo 2^64.
 inline std::uint64_t child_path(std::uint64_t path, bool right) { return 2 * path + (right ? 1 : 0); }
 
 class Stream {

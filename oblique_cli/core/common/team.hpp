@@ -1,4 +1,4 @@
-// Threads that work on one thing together, parts of parts included.
+// Threads that work on one task together, nested parts included.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace oblique {
 
-// While `run` runs its work, `share` divides a part of it among the threads that have nothing to do. What is computed
-// must not depend on which thread computes it.
+// While `run` executes its work, `share` divides a part of it among the idle threads. Results must not depend on which
+// thread computes them.
 class Team {
  public:
   explicit Team(int n_threads) : size_(std::max(n_threads, 1)) {}
@@ -25,10 +25,10 @@ class Team {
   Team& operator=(const Team&) = delete;
 
   int size() const { return size_; }
-  // Whether a thread has nothing to do just now.
+  // Whether a thread is idle now.
   bool has_idle() const { return idle_ > 0; }
 
-  // Calls work() on one of the threads; the others wait for what it shares. Throws what any of them throws first.
+  // Calls work() on one of the threads; the others wait for shared parts. Throws the first exception of any thread.
   template <class Work>
   void run(const Work& work) {
     if (size_ == 1) return work();
@@ -49,11 +49,11 @@ class Team {
     if (failure_) std::rethrow_exception(failure_);
   }
 
-  // What a thread does whose own parts are done while others still work on theirs: nothing, or anything that is shared.
-  // A thread that helps may come to the same code again, so it must hold no buffers then.
+  // What a thread does when its parts are done and other threads still work on theirs: wait, or help with any shared
+  // part. A helping thread may re-enter the same code, so it must hold no buffers then.
   enum class Meanwhile { kWait, kHelp };
 
-  // Calls work(i) for i from 0 to n - 1 on the threads that are free, the calling one among them.
+  // Calls work(i) for i from 0 to n - 1 on the idle threads and the calling thread.
   template <class Work>
   void share(std::size_t n, Meanwhile meanwhile, const Work& work) {
     if (size_ == 1 || n < 2) {
@@ -78,7 +78,7 @@ class Team {
     if (failed_) throw GivenUp();
   }
 
-  // The same with a buffer for each thread that takes part: work(i, buffer), buffer made by make().
+  // As above, with a buffer for each participating thread: work(i, buffer), buffer = make().
   template <class Make, class Work>
   void share_with(std::size_t n, Meanwhile meanwhile, const Make& make, const Work& work) {
     if (size_ == 1 || n < 2) {
@@ -120,7 +120,7 @@ class Team {
     for (std::size_t i; !failed_ && (i = job.next.fetch_add(1)) < job.n;) part(job.work, i);
   }
 
-  // Works on what is shared last; false if there is nothing.
+  // Works on the part that was shared last; false if there is none.
   bool help(std::unique_lock<std::mutex>& lock) {
     for (std::size_t j = jobs_.size(); j-- > 0;) {
       Job& job = *jobs_[j];
@@ -148,7 +148,7 @@ class Team {
     --idle_;
   }
 
-  // Waits for a change, and asks the thread's question at times.
+  // Waits for a change, and runs the thread's question at intervals.
   void wait(std::unique_lock<std::mutex>& lock) {
     if (changed_.wait_for(lock, interrupt::kEvery) == std::cv_status::no_timeout || failed_) return;
     lock.unlock();

@@ -1,4 +1,4 @@
-// Work on several threads.
+// Independent work on several threads.
 #pragma once
 
 #include <atomic>
@@ -14,12 +14,12 @@
 
 namespace oblique {
 
-// Thrown at a checkpoint of a thread whose work another one has given up.
+// Thrown at a checkpoint of a thread after another thread has failed.
 struct GivenUp : std::exception {};
 
-// Calls work(i) for i from 0 to n - 1 on several threads, in no particular order; make() gives each thread its worker.
-// The first exception is thrown once all have stopped, which the others do at their next checkpoint. The calling thread
-// goes on asking its own question while it waits.
+// Calls work(i) for i from 0 to n - 1 on several threads, in any order; make() gives each thread its worker. Throws the
+// first exception after all threads have stopped, which the others do at their next checkpoint. The calling thread runs
+// its question while it waits.
 template <class Make>
 void on_threads(std::size_t n, int n_threads, Make make) {
   std::atomic<std::size_t> next{0};
@@ -58,7 +58,7 @@ void on_threads(std::size_t n, int n_threads, Make make) {
     }
     try {
       threads.emplace_back(help);
-    } catch (...) {  // no more threads: those there are do the work
+    } catch (...) {  // no further threads available: the existing ones do the work
       const std::lock_guard lock(guard);
       --running;
       break;
