@@ -11,7 +11,7 @@ namespace oblique {
 
 namespace {
 
-// Values of the cuts behind n places, 0 where a side weighs nothing; returns the largest.
+// Values of the cuts behind n places, 0 where a side has no weight; returns the largest.
 OBLIQUE_CLONES
 double cut_values(const double* __restrict left, const double* __restrict left_squares,
                   const double* __restrict right_squares, double total, std::size_t n, double* __restrict value) {
@@ -25,7 +25,7 @@ double cut_values(const double* __restrict left, const double* __restrict left_s
   return largest;
 }
 
-// Adds a class, whose weight is `total`, to the sums of the cuts behind n places.
+// Adds a class of weight `total` to the sums of the cuts behind n places.
 OBLIQUE_CLONES
 void add_squares(const double* __restrict left, double total, std::size_t n, double* __restrict sum,
                  double* __restrict left_squares, double* __restrict right_squares) {
@@ -39,7 +39,7 @@ void add_squares(const double* __restrict left, double total, std::size_t n, dou
 
 }  // namespace
 
-// Sums of the node at hand, and what it is worth without a cut.
+// Sums over the current node, and its value without a cut.
 void BestBin::begin_node(const Bag& bag) {
   of_class_.clear();
   total_ = 0.0;
@@ -98,7 +98,7 @@ void BestBin::look(const Bag& bag, std::size_t direction) {
   const double largest =
       cut_values(left_.data(), squares_[0].data(), squares_[1].data(), total_, bins.n, value_.data());
   if (!(largest > best_.value * kBeats)) return;
-  // Rows weigh more than nothing, so that the sum on the left grows at every bin that has some.
+  // Every row has positive weight, so the sum on the left increases at every bin that holds rows.
   std::size_t last = bins.n - 1;
   while (last > 0 && left_[last] == left_[last - 1]) --last;
   const double least = min_leaf_ - 1e-12 * total_;
@@ -123,7 +123,7 @@ void BestBin::add_classes(const Bag& bag, std::size_t n_bins) {
 
 void BestBin::add_targets(const Bag& bag, std::size_t n_bins) {
   const std::size_t n_outputs = of_class_.size();
-  weight_.assign((n_outputs + 1) * n_bins, 0.0);  // sums of targets, and room for those that nobody asks for
+  weight_.assign((n_outputs + 1) * n_bins, 0.0);  // sums of targets, and a buffer for unused outputs
   double* sum = weight_.data();
   for (std::size_t i = 0; i < bag.n; ++i) {
     left_[place_[i]] += bag.weight[i];
@@ -140,7 +140,7 @@ void BestBin::add_targets(const Bag& bag, std::size_t n_bins) {
   }
 }
 
-// Puts the rows of a node into the bins of a direction. Where there are fewer rows than bins, empty bins are left out.
+// Puts the rows of a node into the bins of a direction. With fewer rows than bins, empty bins are left out.
 BestBin::Bins BestBin::place_rows(const Bag& bag, std::size_t direction) {
   const std::uint8_t* bins = directions_.bins(direction);
   if (place_.size() < bag.n) place_.resize(bag.n);
@@ -164,7 +164,7 @@ BestBin::Bins BestBin::leave_out_empty(std::size_t n) {
   return {of_place_.size(), false};
 }
 
-// Hands over the best cut, and the sides of the rows.
+// Returns the best cut and the sides of the rows.
 void BestBin::take(const Bag& bag, DrawnNodes& node, DrawnSplit& split) {
   directions_.use(best_.direction, round_);
   const std::uint8_t* bins = directions_.bins(best_.direction);

@@ -1,4 +1,4 @@
-// The split of a node among directions whose rows lie in bins.
+// The split of a node among binned directions.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +10,17 @@
 
 namespace oblique {
 
-// Cuts between two bins of the features drawn, and of planes, each of which is drawn with the same probability as a
-// feature; if none of them is better than no cut, of the next feature that has one. A cut is worth its Gini gain on the
-// weights of the classes, or the fall of the sum of squares of the targets where there are some, over all outputs; the
-// first of equals wins. Both are sums over the two sides of squares by weights: of each class, or of the weighted sum
-// of the targets of each output.
+// Candidates are the cuts between two bins of the drawn features, and of the planes, each of which is drawn with the
+// same probability as a feature. If no candidate improves on the uncut node, the next feature with a better cut is
+// used. The value of a cut is its Gini gain on the class weights or, if there are targets, the decrease of their sum of
+// squares over all outputs; the first of equal cuts wins. Both are sums over the two sides of squares divided by
+// weights: of each class, or of the weighted sum of the targets of each output.
 class BestBin {
  public:
-  // data : the rows that the directions are of
+  // data : the training rows that the directions bin
   BestBin(const TrainingRows& data, BinnedDirections& directions) : data_(data), directions_(directions) {}
 
-  // round : of the next tree; min_leaf : least weight of a child in it
+  // round : number of the next tree; min_leaf : least weight of a child
   void begin_tree(std::size_t round, double min_leaf) {
     round_ = round;
     min_leaf_ = min_leaf;
@@ -29,17 +29,17 @@ class BestBin {
   void end_search(bool) {}
 
  private:
-  // The bins of a direction that rows of the node may lie in, in their order.
+  // The bins of a direction that may hold rows of the node, in order.
   struct Bins {
     std::size_t n = 0;
-    bool all = true;  // whether they are all bins of the direction, else those in of_place_
+    bool all = true;  // true: all bins of the direction; false: those in of_place_
     std::size_t number(std::size_t place, const std::vector<std::uint8_t>& of_place) const {
       return all ? place : of_place[place];
     }
   };
   struct Best {
     bool is_found = false;
-    std::size_t direction = 0, below = 0, above = 0;  // bins on both sides of the cut
+    std::size_t direction = 0, below = 0, above = 0;  // bins next to the cut on either side
     double value = 0.0;
   };
 
@@ -58,9 +58,9 @@ class BestBin {
   Best best_;
   double total_ = 0.0, uncut_ = 0.0;
   std::vector<double> of_class_;                   // weight of each class of the node, or sum of each output's targets
-  std::vector<double> pull_;                       // weighted targets of the rows of the node, an output after another
-  std::vector<std::uint8_t> place_, of_place_;     // of each row: its place among the bins; bin of each place
-  std::vector<double> weight_;                     // classes by places
+  std::vector<double> pull_;                       // weighted targets of the rows of the node, output by output
+  std::vector<std::uint8_t> place_, of_place_;     // place of each row among the bins; bin of each place
+  std::vector<double> weight_;                     // class weights by place
   std::vector<double> left_, squares_[2], value_;  // of the cut behind each place
 };
 

@@ -10,7 +10,7 @@ namespace oblique {
 
 namespace {
 
-// Whether a normal is that of an axis, and which of the features drawn it is.
+// Whether a normal is that of an axis; if so, sets the drawn feature of that axis.
 bool along_axis(const Vector& normal, std::size_t& feature) {
   std::size_t terms = 0;
   for (std::size_t j = 0; j < normal.size(); ++j)
@@ -45,7 +45,7 @@ bool BestProposal::find(DrawnNodes& node, DrawnSplit& split, bool& given_up) {
   return std::min(left, right) >= heuristic_->min_leaf();
 }
 
-// The best cut of the features drawn; if none of them varies, of the next that does.
+// The best cut of the drawn features; if none of them varies, of the next feature that does.
 bool BestProposal::find_axis(DrawnNodes& node, DrawnSplit& split) {
   const Bag& bag = node.bag();
   FeatureDraw& drawn = node.drawn();
@@ -79,7 +79,7 @@ bool BestProposal::find_axis(DrawnNodes& node, DrawnSplit& split) {
   return true;
 }
 
-// The plane of greatest value among those proposed, the first on a tie. False if none has rows on both sides.
+// The plane of greatest value among the proposals, the first of equals. False if none has rows on both sides.
 bool BestProposal::take_best(DrawnNodes& node, const Gathered& columns, DrawnSplit& split) const {
   const Bag& bag = node.bag();
   bool is_found = false;

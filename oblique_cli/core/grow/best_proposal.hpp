@@ -1,4 +1,4 @@
-// The split of a node of a forest's tree: what its heuristic proposes, or the best cut along an axis.
+// The split of a node of a forest's tree: the best proposal of its heuristic, or the best axis-parallel cut.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,11 @@
 
 namespace oblique {
 
-// Gives a node, and all below it, up to cuts along axes where the heuristic says so.
+// If the heuristic fails at a node, this node and all nodes below it are cut along axes, for heuristics that request
+// so.
 class BestProposal {
  public:
-  // heuristic : nullptr for cuts along axes only; without : tactics of the search left out
+  // heuristic : nullptr for axis-parallel cuts only; without : tactics that the search leaves out
   BestProposal(std::unique_ptr<ForestHeuristic> heuristic, const std::vector<std::string>& without)
       : heuristic_(std::move(heuristic)), axis_(without) {}
 

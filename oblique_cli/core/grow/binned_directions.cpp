@@ -17,7 +17,7 @@ BinnedDirections::BinnedDirections(TrainingRows& data, const double* mass, std::
   for (std::size_t j = 0; j < data.x.p; ++j) {
     checkpoint(16 * data.x.n);
     magnitude_.push_back(largest_magnitude(data.x.column(j), data.x.n));
-    // An axis needs no arithmetic, hence no allowance for its rounding.
+    // An axis needs no arithmetic, so its tolerance for rounding is 0.
     put_into_bins(data.x.column(j), data.x.rank(j), 0.0, all_[j]);
   }
 }
@@ -40,7 +40,7 @@ void BinnedDirections::add(const ForestTree& tree, std::size_t round) {
   }
 }
 
-// Projects all rows by the arithmetic of prediction; false if a sum is too large for a number.
+// Projects all rows by the arithmetic of prediction; false if a sum overflows.
 bool BinnedDirections::project(const std::vector<SparsePlanes::Term>& terms) {
   const std::size_t n = data_.x.n;
   double* z = projected_.column(0);
@@ -52,7 +52,7 @@ bool BinnedDirections::project(const std::vector<SparsePlanes::Term>& terms) {
   return std::isfinite(largest_magnitude(z, n));
 }
 
-// The gap above which two projections differ.
+// Two projections differ if they lie further apart than this.
 double BinnedDirections::rounding(const std::vector<SparsePlanes::Term>& terms) const {
   double range = 0.0, magnitude = 0.0;
   for (const SparsePlanes::Term& term : terms) {
@@ -73,7 +73,7 @@ void BinnedDirections::put_into_bins(const double* z, const std::uint32_t* rank,
     weight_[rank[i]] += mass_ ? mass_[i] : 1.0;
   }
   std::size_t n_values = 1;
-  double left = weight_[0];  // of the bins that are not yet closed
+  double left = weight_[0];  // weight of the bins that are not yet closed
   for (std::size_t r = 1; r < n_ranks; ++r) {
     left += weight_[r];
     n_values += value_[r] - value_[r - 1] > distinct;
@@ -100,7 +100,7 @@ void BinnedDirections::put_into_bins(const double* z, const std::uint32_t* rank,
   for (std::size_t i = 0; i < n; ++i) out.bin[i] = bin_of_[rank[i]];
 }
 
-// Room for one more plane.
+// Memory for one more plane.
 BinnedDirections::Direction& BinnedDirections::room() {
   if (all_.size() < n_axes() + kMostPlanes) return all_.emplace_back();
   return *std::min_element(all_.begin() + static_cast<std::ptrdiff_t>(n_axes()), all_.end(),

@@ -11,7 +11,7 @@ namespace oblique {
 
 namespace {
 
-// Boosts with the trees that `grower` makes of `data`, the rows as a loss prepares them.
+// Boosts with trees that `grower` grows on `data`, which the loss prepares.
 template <class TreeGrower, BoostingLoss Loss>
 void boost_with(TreeGrower& grower, TrainingRows& data, Forest& forest, Loss& trained, Loss& validated, bool is_checked,
                 const BoostingOptions& how, Boosted& out) {

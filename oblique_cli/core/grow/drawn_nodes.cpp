@@ -8,8 +8,8 @@ namespace oblique {
 
 namespace {
 
-// Numbers of streams: of a tree that of its features, of a node that of the rows drawn again. The one before is that of
-// the heuristic (forest_grower.cpp).
+// Numbers of random streams: kTreeFeatures of a tree, for its features; the next of a node, for the bootstrap of its
+// rows. The number before them belongs to the heuristic (forest_grower.cpp).
 constexpr std::uint64_t kTreeFeatures = (std::uint64_t{1} << 32) + 1, kNodeRows = kTreeFeatures + 1;
 
 }  // namespace
@@ -47,8 +47,8 @@ bool DrawnNodes::take(const Place& place, std::uint64_t path) {
   return true;
 }
 
-// Double random forests: lets the split of a large node be chosen on a bootstrap sample of its rows (Han, Kim & Lee
-// 2020). False at a node of a tenth of the tree's rows or fewer, and if the sample has one class only.
+// Double random forests: the split of a large node is chosen on a bootstrap sample of its rows (Han, Kim & Lee 2020).
+// False if the node has at most a tenth of the tree's rows, or if the sample has only one class.
 bool DrawnNodes::draw_again() {
   if (10 * bag_.n <= rows_.size()) return false;
   draw_bootstrap(Stream(seed_, path_, kNodeRows), bag_.n, bag_.n, draws_);
@@ -75,8 +75,8 @@ bool DrawnNodes::draw_again() {
   return true;
 }
 
-// The sides of the node's own rows by a split that was found on a sample of them are found afresh; both have the
-// sample's rows.
+// After a split was chosen on a sample, the sides of all rows of the node are computed again: the present sides belong
+// to the sample.
 bool DrawnNodes::divide(const Place& place, DrawnSplit& split, Place& left, Place& right) {
   if (is_sampled_) {
     bag_ = rows_.bag(place);
@@ -94,7 +94,7 @@ bool DrawnNodes::divide(const Place& place, DrawnSplit& split, Place& left, Plac
     rows_.divide(place, sides_.best(), left, right);
     return true;
   }
-  // By the rows that go to either side, not by those that the split was chosen on.
+  // Bounds depend on the rows that go to either side, not on the sample that chose the split.
   const AllowedCuts allowed{place.bounds, way_of(split)};
   double of_left = 0.0, of_right = 0.0;
   rows_.second_shares(place, sides_.best(), of_left, of_right);

@@ -16,7 +16,7 @@ namespace oblique {
 
 namespace {
 
-constexpr std::uint64_t kPolishStream = std::uint64_t{1} << 40;  // beyond the restarts of OC1
+constexpr std::uint64_t kPolishStream = std::uint64_t{1} << 40;  // follows the streams of OC1's restarts
 
 }  // namespace
 
@@ -36,16 +36,17 @@ bool Finish::apply(const Node& node, Heuristic& heuristic, Split& split) {
   return true;
 }
 
-// Up to which two gains are equal but for rounding.
+// Two gains within this distance are equal up to rounding.
 double Finish::slack(const Node& node) const {
   if (node.options.strict_ties) return 0.0;
   return kSameGain * with_criterion(node.options.criterion,
                                     [&]<class Criterion>() { return Criterion::impurity(node.search.totals()); });
 }
 
-// Backward elimination, as Brodley & Utgoff (1995) do it by dispersion: of the features of the present plane the half
-// that moves rows least is left out, and the heuristic looks among the others only, until few enough are left. In each
-// round the plane of before, without what is left out, is another candidate; at the end the best axis is.
+// Backward elimination, as in Brodley & Utgoff (1995) by dispersion: of the features of the present plane, the half
+// with the least spread of their terms over the rows is left out, and the heuristic searches among the others, until
+// few enough features remain. In each round the previous plane without the terms left out is another candidate; at the
+// end the best axis-parallel cut is.
 bool Finish::limit(const Node& node, Heuristic& heuristic, Split& split) {
   const std::size_t most = static_cast<std::size_t>(finishing_.max_terms);
   const auto used = [&] {
@@ -65,7 +66,7 @@ bool Finish::limit(const Node& node, Heuristic& heuristic, Split& split) {
   return true;
 }
 
-// chosen_ = so many features, in their order, whose terms spread most over the rows; of equal ones the first.
+// chosen_ = the given number of features, in order, whose terms spread most over the rows; the first of equals.
 void Finish::choose_terms(const Node& node, const Vector& normal, std::size_t count) {
   const std::size_t p = node.n_features(), n = node.rows.n;
   const double* weights = node.rows.weights;
@@ -99,8 +100,8 @@ void Finish::choose_terms(const Node& node, const Vector& normal, std::size_t co
   }
 }
 
-// The better of what the heuristic finds among the features chosen, and the best cut along the plane that is left when
-// the others are taken out of `split`; false if neither is there.
+// The better of the heuristic's split on the chosen features and of the best cut along the plane of `split` restricted
+// to them; false if neither exists.
 bool Finish::find_on_chosen(const Node& node, Heuristic& heuristic, Split& split) {
   const std::size_t p = node.n_features(), k = chosen_.size();
   NodeRows rows = node.rows;
@@ -145,7 +146,7 @@ bool Finish::find_on_chosen(const Node& node, Heuristic& heuristic, Split& split
 }
 
 void Finish::polish(const Node& node, Split& split) {
-  // With fewer rows a hyperplane has too many ways to fit them, as OC1 has it.
+  // With fewer rows a hyperplane has too many ways to fit them; OC1 has the same rule.
   if (!(node.search.totals().n > climb_->rows_per_feature() * static_cast<double>(node.n_features()))) return;
   climb_->plane.begin(node);
   if (climb_->plane.features().empty()) return;

@@ -18,15 +18,15 @@ namespace oblique {
 
 namespace {
 
-// Rows that share one reading of a tree's nodes: many, as a tree may be larger than the caches that are near. Of
-// rotated rows a copy is made, so there they are fewer.
+// Rows per block that share one pass over a tree's nodes: many, since a tree may exceed the near caches. Rotated rows
+// are copied, so their blocks are smaller.
 constexpr std::size_t kFewest = 256, kMost = 32768, kMostRotated = 4096;
 
 }  // namespace
 
 std::uint64_t seed_of_tree(std::uint64_t seed, std::size_t tree) { return Stream(seed, 0, tree).next(); }
 
-// make() is what a thread grows trees with: (seed, number) -> tree
+// make() returns the grower of a thread: (seed, number) -> tree
 template <class Make>
 void Forest::add_trees(std::size_t more, int n_threads, Make make) {
   const std::size_t first = trees.size();
@@ -98,7 +98,7 @@ void Forest::sum_models(const double* x, std::size_t n, const double* models, in
   });
 }
 
-// Number of the first leaf of each tree among all leaves.
+// Index of the first leaf of each tree among all leaves.
 std::vector<std::size_t> Forest::first_leaves() const {
   std::vector<std::size_t> first(1, 0);
   for (const ForestTree& tree : trees) first.push_back(first.back() + tree.n_leaves());
@@ -130,7 +130,7 @@ template <class Use>
 void Forest::blocks(const double* x, std::size_t n, int n_threads, Use use) const {
   const bool rotates = !trees.empty() && trees[0].rotation.rotates();
   const std::size_t most = rotates ? kMostRotated : kMost;
-  // About two blocks a thread, so that none is left with the work while the others wait.
+  // About two blocks per thread, so that no thread works long while the others wait.
   const std::size_t n_blocks = n_threads > 1 ? 2 * static_cast<std::size_t>(n_threads) : 1;
   const std::size_t size = std::clamp(n / n_blocks, kFewest, most);
   on_threads((n + size - 1) / size, n_threads, [&]() {

@@ -1,5 +1,5 @@
-// Forests: trees grown and asked on several threads. Tree number t depends on the data, the seed and t alone, so a
-// forest does not depend on how many threads grow it.
+// Forests: growth and prediction on several threads. Tree number t depends on the data, the seed and t alone, so a
+// forest does not depend on the number of threads.
 #pragma once
 
 #include <atomic>
@@ -22,20 +22,19 @@ class Forest {
   std::uint64_t seed = 0;
   std::vector<ForestTree> trees;
   std::size_t first_number = 0;           // of trees[0]; above 0 in a part of a forest that is grown elsewhere
-  std::atomic<std::size_t> finished = 0;  // of the growth under way or the last one; any thread may read it
+  std::atomic<std::size_t> finished = 0;  // complete trees of the current or last growth; any thread may read it
 
   // Adds trees.
   void grow(TrainingRows& data, const ForestOptions& options, std::size_t more, int n_threads);
 
-  // Adds trees of the numbers in data.targets, with bins (grow/histogram_grower.hpp). min_leaf : least weight of a
-  // child
+  // Adds trees that predict data.targets, with bins (grow/histogram_grower.hpp). min_leaf : least weight of a child
   void grow_numbers(TrainingRows& data, const ForestOptions& options, std::size_t max_bins, double min_leaf,
                     std::size_t more, int n_threads);
 
   // Adds every tree's vote to votes (n, n_classes): 1 for the label of a row's leaf, or the class shares there.
   void vote(const double* x, std::size_t n, bool shares, int n_threads, double* votes) const;
 
-  // Votes on the training rows by the trees that did not draw them. rows : how trees drew
+  // Votes on the training rows by the trees that did not draw them. rows : how the trees drew
   void vote_out_of_bag(const double* x, std::size_t n, const RowDraw& rows, bool shares, int n_threads,
                        double* votes) const;
 
@@ -45,8 +44,8 @@ class Forest {
   // Adds to sums (n, width) the values (all leaves of all trees, width) of the leaves that each row reaches.
   void sum(const double* x, std::size_t n, const double* values, std::size_t width, int n_threads, double* sums) const;
 
-  // Adds to sums (n,) what the linear models of the leaves say. models (all leaves of all trees, n_features + 3) : a
-  // coefficient for each feature, the intercept, and the least and the largest that the leaf may say
+  // Adds to sums (n,) the predictions of the linear models of the leaves. models (all leaves of all trees, n_features +
+  // 3) : a coefficient for each feature, the intercept, and the least and the largest prediction of the leaf
   void sum_models(const double* x, std::size_t n, const double* models, int n_threads, double* sums) const;
 
   // Node number of each row's leaf in every tree, (n, n_trees).

@@ -10,7 +10,7 @@ namespace oblique {
 
 namespace {
 
-constexpr std::uint64_t kHeuristic = std::uint64_t{1} << 32;  // number of the stream of its seed
+constexpr std::uint64_t kHeuristic = std::uint64_t{1} << 32;  // stream number of the heuristic of a tree
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// Trees of a forest, by any sampler and heuristic of forests, grown without Python.
+// Growth of the trees of a forest in compiled code, for any sampler and heuristic of forests.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace oblique {
 
-// Grows one tree after another; buffers are kept.
+// Grows one tree after another and reuses its buffers.
 class ForestTreeGrower {
  public:
   ForestTreeGrower(TrainingRows& data, const ForestOptions& options);
@@ -23,7 +23,7 @@ class ForestTreeGrower {
 
   // number : of the tree in its forest
   ForestTree grow(std::uint64_t tree_seed, std::size_t number);
-  // Least weight of a child in further trees of families.
+  // Least weight of a child in the next trees, for all families.
   void require(double min_leaf) { heuristic_.heuristic()->require(min_leaf); }
 
  private:

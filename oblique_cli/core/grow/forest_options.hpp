@@ -1,4 +1,4 @@
-// How the trees of a forest are grown.
+// Options of the trees of a forest.
 #pragma once
 
 #include <cstddef>
@@ -18,35 +18,35 @@
 
 namespace oblique {
 
-// A sampler and a heuristic.
+// Options of the sampler and of the heuristic.
 struct ForestOptions {
-  std::size_t mtry = 0;         // features drawn at a node, 0: all (of the rotated ones)
-  double minleaf = 1.0;         // an impure node of this many rows or fewer is a leaf, repeats counted
+  std::size_t mtry = 0;         // features drawn at a node, 0: all (after a rotation: all rotated features)
+  double minleaf = 1.0;         // an impure node of at most this many rows is a leaf; repeated rows count repeatedly
   std::int64_t max_depth = -1;  // -1: no limit
   RowDraw rows;
   std::size_t tree_features = 0;     // features drawn for a tree, 0: all
-  bool node_bootstrap = false;       // rows are drawn again at large nodes to choose the split
-  std::size_t group_size = 0;        // of a rotation, 0: none
+  bool node_bootstrap = false;       // whether large nodes choose their split on a bootstrap sample
+  std::size_t group_size = 0;        // features of a group of a rotation, 0: no rotation
   Scaling scaling = Scaling::range;  // before a rotation
-  // The heuristic, with the options of all forests and its own.
+  // The heuristic, with the options of all forests and those of its family.
   const ForestSplit* split;
   Options options;
   // Families of heuristics: tree number t has number t modulo their count.
   std::vector<FamilyChoice> families;
-  Signs signs = {};                       // of the features, where the answers of two classes keep an order
-  std::vector<std::string> without = {};  // tactics of the search along axes left out, for tests
-  std::optional<std::uint64_t> features_seed = std::nullopt;  // of a tree whose features it takes, not of its own
+  Signs signs = {};                                           // monotone signs of the features, for two classes
+  std::vector<std::string> without = {};                      // tactics of the axis search to leave out, for tests
+  std::optional<std::uint64_t> features_seed = std::nullopt;  // tree whose features are used instead of a draw
 
   bool ranked() const { return AxisSearch(without).ranked(); }
   std::optional<Scaling> rotated() const { return group_size > 0 ? std::optional(scaling) : std::nullopt; }
-  // nullptr where nodes are cut along axes only
+  // nullptr if nodes are cut along axes only
   std::unique_ptr<ForestHeuristic> heuristic(bool unweighted) const {
     return split->make ? split->make({options, families, unweighted}) : nullptr;
   }
 };
 
-// Reads the options of a forest: those that all forests have, and those of its kind of split. Throws
-// std::invalid_argument for what is missing, unknown or out of place.
+// Reads the options of a forest: the common ones and those of its kind of split. Throws std::invalid_argument for a
+// missing, unknown or unsuitable option.
 ForestOptions forest_options(std::map<std::string, OptionValue> values, std::vector<FamilyChoice> families);
 
 }  // namespace oblique

@@ -1,8 +1,7 @@
 // The grower of every tree: Grower(rows, sampler, heuristic, stopping).
-//
-// A tree is grown on rows, wherever they are; a sampler takes what of a node is looked at, all of it or some rows and
-// features that are drawn; a heuristic finds the split of that; a rule says when a node is a leaf without a search. A
-// tree of a forest is grown by another sampler than a tree that is grown alone, and by nothing else.
+// Rows holds the training rows, in memory, in a bag or in blocks. A sampler selects the rows and features of a node
+// that the search sees: all, or a random draw. A heuristic finds the split of the selection. A stopping rule makes a
+// node a leaf before any search. A tree of a forest differs from a single tree in its sampler only.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +20,7 @@
 
 namespace oblique {
 
-// When a node is a leaf without a search.
+// The condition under which a node becomes a leaf without a search.
 struct StoppingRule {
   double min_parent = 2.0;      // split only if the node holds more than this
   double max_misrate = 0.0;     // split only if the misclassification rate is above this
@@ -33,7 +32,8 @@ struct StoppingRule {
   }
 };
 
-// A node that waits. place : of its rows; given_up : whether a heuristic that may give up has done so above
+// An open node. place : of its rows; given_up : whether a heuristic failed above, for heuristics that then stop
+// proposing
 template <class Place>
 struct OpenNode {
   Place place{};
@@ -43,40 +43,40 @@ struct OpenNode {
   bool given_up = false;
 };
 
-// Rows of a tree. `Place` says where those of a node are.
+// Rows of a tree. `Place` locates the rows of a node.
 template <class R>
 concept GrowingRows = requires(R& rows, typename R::Place& place, Team* team) {
   { rows.size(place) } -> std::convertible_to<std::size_t>;
-  { rows.begin(place) } -> std::same_as<Held>;       // turns to a node
+  { rows.begin(place) } -> std::same_as<Held>;       // selects a node
   rows.take(place, team);                            // before the node is searched
   { rows.is_passing(place) } -> std::same_as<bool>;  // whether buffers of the search are too large to be kept
-  rows.leave(place);                                 // when the node is done
+  rows.leave(place);                                 // after the node is complete
 };
 
-// What of a node is looked at. Each thread has its own.
+// Selects the part of a node that the search sees. Each thread has its own sampler.
 template <class S, class Place>
 concept NodeSampler = requires(S& sampler, Place& place, typename S::Found& split) {
   { sampler.take(place, std::uint64_t{}) } -> std::same_as<bool>;  // false if there is nothing to choose from
-  sampler.end_search(bool{});                                      // whether for good: buffers are given back
-  // Divides all rows of the node: the places of the left and the right child; false if one has no rows.
+  sampler.end_search(bool{});                                      // whether permanently: buffers are freed
+  // Divides all rows of the node into the places of the left and the right child; false if one of them has no rows.
   { sampler.divide(place, split, place, place) } -> std::same_as<bool>;
 };
 
-// Finds the split of what a sampler took. Each thread has its own.
+// Finds the split of a sampler's selection. Each thread has its own heuristic.
 template <class H, class Sampler>
 concept NodeSplitter = requires(H& heuristic, Sampler& sampler, typename Sampler::Found& split, bool& given_up) {
   { heuristic.find(sampler, split, given_up) } -> std::same_as<bool>;
   heuristic.end_search(bool{});
 };
 
-// What splits the nodes that one thread comes to. Sampler, Heuristic : by value or by reference
+// Splits the nodes of one thread. Sampler, Heuristic : by value or by reference
 template <class Sampler, class Heuristic>
 struct SplitterOf {
   Sampler sampler;
   Heuristic heuristic;
   typename std::remove_reference_t<Sampler>::Found best_split{};
 
-  // The split of a node, and the places of its children, if it has one.
+  // The split of a node and the places of its children; empty for a leaf.
   template <class Place>
   bool split(OpenNode<Place>& open, bool for_good, Place& left, Place& right) {
     if (!sampler.take(open.place, open.path)) return false;
@@ -87,10 +87,9 @@ struct SplitterOf {
   }
 };
 
-// Grows a tree on the threads of a team, or alone: subtrees apart from each other.
-//
-// Tree : what is grown; add(rows, place) appends a node, leaf(open, rows) and split(open, rows, sampler, found, left,
-//        right) say what becomes of it, nodes being visited as they were opened last, a left child before its sibling
+// Grows a tree on the threads of a team, or on one thread; the threads grow separate subtrees.
+// Tree : the result; add(rows, place) appends a node, leaf(open, rows) and split(open, rows, sampler, found, left,
+// right) complete it. The node that was opened last is visited first, a left child before its sibling
 // Make : makes the SplitterOf of a thread
 template <GrowingRows Rows, class Make, class Tree>
 class Grower {
@@ -105,19 +104,20 @@ class Grower {
   Grower(Rows& rows, const StoppingRule& stopping, Tree& tree, Make make, Team* team)
       : rows_(rows), stopping_(stopping), tree_(tree), make_(std::move(make)), team_(team) {}
 
-  // Grows the tree whose rows are all at `root`.
+  // Grows the tree from the root, whose rows are at `root`.
   void grow(Open root) {
     root.node = tree_.add(rows_, root.place);
     grow_below(std::move(root));
   }
 
-  // Grows it up to `most` leaves, always at the leaf whose split is worth most: tree.worth(node). Of those worth as
-  // much but for a share of `slack`, at the one that was opened first. Returns the nodes that are split in the tree so
-  // grown; others have children too, which were made to see what their splits are worth.
+  // Grows the tree to at most `most` leaves by best-first search: the next leaf to split has the split of greatest
+  // tree.worth(node). Among worths that differ by at most a share of `slack`, the leaf that was opened first is split.
+  // Returns the nodes that are split; other nodes have children, too, which were made to compute the worth of their
+  // splits.
   std::vector<std::int32_t> grow_best_first(Open root, std::size_t most, double slack) {
     struct Division {
       double worth;
-      std::size_t turn;  // when it was opened
+      std::size_t turn;  // order of opening
       std::int32_t node;
       Open left, right;
       bool operator<(const Division& other) const { return worth < other.worth; }
@@ -165,7 +165,7 @@ class Grower {
   }
 
  private:
-  static constexpr std::size_t kApart = 512;  // rows that are worth a thread of their own
+  static constexpr std::size_t kApart = 512;  // subtrees of at least this many rows are passed to another thread
 
   void grow_below(Open root) {
     std::unique_ptr<Splitter> splitter = take_splitter();
@@ -240,8 +240,8 @@ class Grower {
   Tree& tree_;
   Make make_;
   Team* const team_;
-  std::mutex guard_;                                  // of the tree and of what follows
-  std::vector<std::unique_ptr<Splitter>> splitters_;  // those that no thread uses just now
+  std::mutex guard_;                                  // guards the tree and the members below
+  std::vector<std::unique_ptr<Splitter>> splitters_;  // splitters that no thread uses at the moment
 };
 
 }  // namespace oblique

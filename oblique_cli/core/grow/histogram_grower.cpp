@@ -14,13 +14,13 @@ namespace oblique {
 
 namespace {
 
-// Rounds from one small tree to the next, and how large these are.
+// Rounds between two small trees, and their number of rows.
 constexpr std::size_t kEvery = 2, kRows = 256;
 constexpr std::int64_t kDepth = 4;
-constexpr std::uint64_t kSmallTree = (std::uint64_t{1} << 32) + 16;  // number of the stream of its seed
-constexpr std::uint64_t kComponents = kSmallTree + 1;                // of the components that small trees take
-constexpr std::size_t kSmallTrees = 4;                               // of a tree that stands alone
-constexpr double kFaintest = 0x1p-20;                                // of a row's weight to the largest
+constexpr std::uint64_t kSmallTree = (std::uint64_t{1} << 32) + 16;  // stream number of the small tree
+constexpr std::uint64_t kComponents = kSmallTree + 1;  // stream number of the components that small trees use
+constexpr std::size_t kSmallTrees = 4;                 // per tree of a forest
+constexpr double kFaintest = 0x1p-20;                  // least ratio of a row's weight to the largest
 
 std::size_t drawn_of(const RowDraw& rows, std::size_t n) { return rows.count == 0 ? n : std::min(rows.count, n); }
 
@@ -51,7 +51,7 @@ ForestTree HistogramGrower::grow(std::uint64_t tree_seed, std::size_t round) {
 
 ForestTree HistogramGrower::grow_alone(std::uint64_t tree_seed, std::size_t number) {
   directions_.forget_planes();
-  // No row that the tree does not draw has a part in it.
+  // A row that the tree does not draw has no influence.
   options_.rows.draw(tree_seed, data_.x.n, draws_);
   seen_.clear();
   for (std::uint32_t i = 0; i < data_.x.n; ++i)
@@ -74,14 +74,15 @@ ForestTree HistogramGrower::tree_of(std::uint64_t tree_seed, std::size_t round) 
   best_.begin_tree(round, min_leaf_);
   using Splitter = SplitterOf<DrawnNodes&, BestBin&>;
   const auto make = [&] { return std::unique_ptr<Splitter>(new Splitter{sampler_, best_}); };
-  // Rows of one class are not yet of one number.
+  // Rows of one class still differ in their targets.
   const double is_settled = data_.targets.empty() ? 0.0 : -1.0;
   Grower grower(rows_, {options_.minleaf, is_settled, options_.max_depth}, growth, make, nullptr);
   grower.grow({.place = rows_.root()});
   return std::move(growth.tree);
 }
 
-// A child of the small tree weighs as large a share of its rows as it would have to weigh of all that are drawn.
+// Finds planes by a small tree. The least weight of its children is the same share of its rows as the least weight of
+// the large tree's children is of all drawn rows.
 void HistogramGrower::find_planes(std::uint64_t tree_seed, std::size_t round) {
   const std::uint64_t seed = Stream(tree_seed, 0, kSmallTree).next();
   if (!small_) return directions_.add(small_tree(seed, round / kEvery, data_.targets.data(), 0.0), round);
@@ -91,8 +92,8 @@ void HistogramGrower::find_planes(std::uint64_t tree_seed, std::size_t round) {
   directions_.add(small_->grow(seed, round / kEvery), round);
 }
 
-// Grows a tree of two classes on few rows: those whose number is above `middle`, and all others.
-// features_seed : of the tree whose features it has, where a tree has some of them
+// Grows a tree of two classes on few rows: the rows whose number is above `middle`, and the others.
+// features_seed : seed of the tree whose features it uses, where trees draw features
 ForestTree HistogramGrower::small_tree(std::uint64_t seed, std::size_t number, const double* values, double middle,
                                        std::optional<std::uint64_t> features_seed) {
   const std::size_t p = data_.x.p, drawn = drawn_of(options_.rows, data_.x.n);
@@ -116,7 +117,7 @@ ForestTree HistogramGrower::small_tree(std::uint64_t seed, std::size_t number, c
   how.rows = {false, 0};
   how.features_seed = features_seed;
   ForestTreeGrower grower(few, how);
-  // As many rows of mean weight as a child would have if the share of all that are drawn were the same.
+  // The number of rows of mean weight in a child that is the same share of the small tree's rows.
   const double share = static_cast<double>(codes.size()) / static_cast<double>(drawn);
   grower.require(std::max(1.0, share * min_leaf_ * total / static_cast<double>(codes.size())));
   return grower.grow(seed, number);

@@ -1,5 +1,5 @@
-// Trees by histograms of directions: those of boosting, where directions stay from round to round, and those of a
-// forest of numbers, each of which has directions of its own.
+// Trees by histograms of directions, for boosting, where directions persist from round to round, and for regression
+// forests, where each tree has its own directions.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,12 @@
 
 namespace oblique {
 
-// The families grow small trees on few rows, whose planes join the directions, and the tree is the best by cuts between
-// bins. Where trees predict numbers, a small tree tells rows above some number from those below it, which weigh by how
-// far they are from it: the two classes of Loh (2002), whose Gini gain is that of the squares but for the weights that
-// divide them. Of several outputs the number of a row is what it has along a principal component of the outputs, which
-// each small tree draws by the components' variances among the rows that it may take.
+// The families grow small trees on few rows, whose planes become directions; the large tree takes the best cuts between
+// bins. With numeric targets, the two classes of a small tree are the rows above and below some number, weighted by
+// their distance to it: the two classes of Loh (2002), whose Gini gain equals the gain of the squares except for the
+// weights in the denominators. With several outputs, the number of a row is its score along a principal component of
+// the outputs, which each small tree draws with probability proportional to the component's variance among the rows
+// that it may use.
 class HistogramGrower {
  public:
   // mass : as in BinnedDirections
@@ -31,19 +32,20 @@ class HistogramGrower {
   HistogramGrower(const HistogramGrower&) = delete;
   HistogramGrower& operator=(const HistogramGrower&) = delete;
 
-  // A tree of boosting, whose small tree comes every other round; of numbers it tells gradients above 0 from those
-  // below. round : number of the tree
+  // A tree of boosting, with a small tree in every other round; with numeric targets the small tree separates gradients
+  // above 0 from those below.
+  // round : number of the tree
   ForestTree grow(std::uint64_t tree_seed, std::size_t round);
-  // A tree of numbers that stands alone: four small trees, each of which takes the number of some row, and a component
-  // of several outputs.
+  // A tree of a regression forest: four small trees, each with the target of a random row as its middle, and with a
+  // random component if there are several outputs.
   ForestTree grow_alone(std::uint64_t tree_seed, std::size_t number);
-  // Least weight of a child in further trees.
+  // Least weight of a child in the next trees.
   void require(double min_leaf) { min_leaf_ = min_leaf; }
 
  private:
   ForestTree tree_of(std::uint64_t tree_seed, std::size_t round);
   void find_planes(std::uint64_t tree_seed, std::size_t round);
-  // values : number of each row
+  // values : target of each row
   ForestTree small_tree(std::uint64_t seed, std::size_t number, const double* values, double middle,
                         std::optional<std::uint64_t> features_seed = std::nullopt);
 
@@ -51,12 +53,12 @@ class HistogramGrower {
   const ForestOptions options_;
   double min_leaf_ = 1.0;
   BinnedDirections directions_;
-  std::optional<ForestTreeGrower> small_;  // of classes
+  std::optional<ForestTreeGrower> small_;  // for classes
   BaggedRows rows_;
   BestBin best_;
   DrawnNodes sampler_;
-  std::optional<OutputComponents> components_;  // of several outputs
-  std::vector<std::uint32_t> draws_, seen_;     // seen_ : rows that small trees of numbers may take
+  std::optional<OutputComponents> components_;  // for several outputs
+  std::vector<std::uint32_t> draws_, seen_;     // seen_ : rows that small trees with numeric targets may use
 };
 
 }  // namespace oblique

@@ -11,9 +11,9 @@ namespace oblique {
 
 namespace {
 
-// A feature whose standard deviation is this small a share of its largest value is constant but for rounding.
+// A feature whose standard deviation is below this share of its largest value is constant up to rounding.
 constexpr double kConstant = 1e-12;
-// The least pivot of a leaf's products, as a share of the largest: without a penalty they may be singular.
+// The least pivot of a leaf's products, as a share of the largest: without a penalty the products may be singular.
 constexpr double kLeastPivot = 1e-10;
 
 }  // namespace
@@ -82,7 +82,7 @@ void LeafRidge::fit_leaf(const std::uint32_t* rows, std::size_t count, const std
   }
   double pivot = 0.0;
   for (std::size_t j = 0; j < p_; ++j) {
-    // A feature that is constant everywhere gets slope 0 whatever stands here.
+    // A feature that is constant everywhere has slope 0 whatever its diagonal is.
     gram_[j * p_ + j] += scale_[j] > 0.0 ? l2 : 1.0;
     pivot = std::max(pivot, gram_[j * p_ + j]);
   }

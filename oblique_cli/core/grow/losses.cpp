@@ -9,13 +9,13 @@ namespace oblique {
 
 namespace {
 
-// Rows whose gradient is smaller than this share of the largest count as that light: they are settled, and the search
-// measures weights in units of the least.
+// Rows whose gradient is below this share of the largest count as having this share: the loss has settled them, and the
+// search measures weights in units of the least.
 constexpr double kFaint = 0x1p-20;
 // The longest step of a leaf in log odds, before shrinkage.
 constexpr double kLongest = 10.0;
 
-// The smallest of some rows' numbers such that the rows up to it have the share of all weight. rows : reordered
+// The smallest value among the rows such that the rows up to it hold the given share of the weight. rows : reordered
 double quantile_of(const BoostedRows& all, const std::vector<double>& number, double share, std::uint32_t* first,
                    std::uint32_t* last) {
   std::sort(first, last, [&](std::uint32_t a, std::uint32_t b) {
@@ -59,7 +59,7 @@ std::vector<double> LogLoss::baseline_of(const LabeledRows& rows, std::size_t n_
     total += w;
   }
   for (double& each : of_class)
-    each = std::log(std::max(each / total, 1e-12));  // a class may be in the validation rows
+    each = std::log(std::max(each / total, 1e-12));  // a class may occur in the validation rows only
   if (n_classes == 2) return {of_class[1] - of_class[0]};
   return of_class;
 }
@@ -90,7 +90,8 @@ void LogLoss::fit(const BoostingOptions& how, std::vector<double>& values) const
       values[at] += w * (is_class ? 1.0 - p : -p);
       curvature[at] += w * p * (1.0 - p);
     }
-  // The diagonal of the multinomial curvature overstates a step in all scores at once (Friedman 2001, equation 34).
+  // The diagonal of the multinomial curvature overstates a simultaneous step in all scores (Friedman 2001, equation
+  // 34).
   const double share = n_classes_ > 2 ? static_cast<double>(n_classes_ - 1) / static_cast<double>(n_classes_) : 1.0;
   for (std::size_t at = 0; at < values.size(); ++at) {
     const double below = curvature[at] + how.l2;
@@ -119,7 +120,7 @@ void LogLoss::update() {
     const double* f = scores_.data() + i * n_scores_;
     double* p = shares_.data() + i * n_classes_;
     if (n_scores_ == 1 && n_classes_ == 2) {
-      // Of the two shares the smaller one is computed, so that neither loses its digits.
+      // Computes the smaller of the two shares, so that neither loses digits.
       const double small = std::exp(-std::fabs(f[0])) / (1.0 + std::exp(-std::fabs(f[0])));
       p[f[0] >= 0.0 ? 0 : 1] = small;
       p[f[0] >= 0.0 ? 1 : 0] = 1.0 - small;

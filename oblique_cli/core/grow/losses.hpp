@@ -1,4 +1,4 @@
-// Losses of boosting: what the next tree is grown on, and the steps of its leaves.
+// Losses of boosting: the labels or targets of the next tree, and the steps of its leaves.
 #pragma once
 
 #include <concepts>
@@ -15,15 +15,15 @@
 
 namespace oblique {
 
-// A loss follows the scores of some rows, of training or of validation.
+// A loss holds the scores of the training rows or of the validation rows.
 template <class L>
 concept BoostingLoss = requires(L& loss, TrainingRows& data, const ForestTree& tree, const BoostingOptions& how,
                                 const double* values, std::vector<double>& steps) {
-  // Sets what the next tree is grown on, and returns the least weight of a child in it.
+  // Prepares the rows for the next tree, and returns the least weight of a child.
   { loss.prepare(data, how) } -> std::same_as<double>;
   loss.follow(tree);     // finds the leaves of the rows
   loss.fit(how, steps);  // the steps of these leaves, n_scores each
-  loss.add(values);      // takes the steps
+  loss.add(values);      // applies the steps
   { loss.mean() } -> std::same_as<double>;
 };
 
@@ -59,7 +59,7 @@ class LogLoss : public FollowedRows {
   LogLoss(const LabeledRows& rows, std::size_t n_features, std::size_t n_classes, const std::vector<double>& baseline);
 
   double prepare(TrainingRows& data, const BoostingOptions& how) const;
-  // One Newton step a leaf and score, shrunk.
+  // One Newton step for each leaf and score, with shrinkage.
   void fit(const BoostingOptions& how, std::vector<double>& values) const;
   void add(const double* values);
   double mean() const;
@@ -74,7 +74,7 @@ class LogLoss : public FollowedRows {
   std::vector<double> scores_, shares_;
 };
 
-// The squared loss, half of which has the gradient of the residual, and quantile losses.
+// The squared loss, scaled so that its gradient is the residual, and quantile losses.
 class NumberLoss : public FollowedRows {
  public:
   // The mean of the targets, or their quantile.
@@ -93,7 +93,7 @@ class NumberLoss : public FollowedRows {
 
   const NumberLossOptions loss_;
   std::vector<double> residual_;
-  std::optional<LeafRidge> ridge_;  // from the first fit on, of linear leaves
+  std::optional<LeafRidge> ridge_;  // from the first fit on, for linear leaves
 };
 
 }  // namespace oblique

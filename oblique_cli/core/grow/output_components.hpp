@@ -11,14 +11,14 @@
 
 namespace oblique {
 
-// Along a component the outputs are one number, so that rows have two classes: those above some number and those below.
+// Along a component the outputs are one number, so rows have two classes: above some number and below it.
 class OutputComponents {
  public:
   explicit OutputComponents(const TrainingRows& data)
       : data_(data), n_outputs_(data.n_outputs()), mean_(n_outputs_), covariance_(n_outputs_ * n_outputs_),
         value_(data.x.n) {}
 
-  // Finds the components of some rows. draws : how often each row is drawn; it counts so often by its weight
+  // Computes the components of some rows. draws : how often each row is drawn; a row counts as often, by its weight
   void find(const std::vector<std::uint32_t>& rows, const std::vector<std::uint32_t>& draws) {
     const auto weight = [&](std::uint32_t i) {
       return static_cast<double>(draws[i]) * (data_.weights.empty() ? 1.0 : data_.weights[i]);
@@ -40,11 +40,11 @@ class OutputComponents {
     eigen_.solve(covariance_.data(), static_cast<int>(n_outputs_));
   }
 
-  // The number of each of the rows along a component that is drawn by its variance. uniform : from 0 to 1
+  // Draws a component by its variance and returns the score of each row along it. uniform : random number in [0, 1)
   const double* draw(double uniform) {
     double total = 0.0;
     for (const double variance : eigen_.values) total += std::fmax(variance, 0.0);
-    // From the largest variance down.
+    // Descending variance.
     std::size_t at = n_outputs_ - 1;
     for (double below = std::fmax(eigen_.values[at], 0.0); at > 0 && below <= uniform * total;)
       below += std::fmax(eigen_.values[--at], 0.0);

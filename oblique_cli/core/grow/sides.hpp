@@ -1,4 +1,4 @@
-// Which rows of a node go right.
+// The side of each row of a node.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace oblique {
 
-// The sides of the best cut so far, and those of one that is tried.
+// The sides of the best cut so far, and those of the cut under trial.
 class Sides {
  public:
   void resize(std::size_t n) {
@@ -19,7 +19,8 @@ class Sides {
   unsigned char* best() { return best_.data(); }
   const unsigned char* best() const { return best_.data(); }
 
-  // Tries the cut of projections z at a threshold; false if a side has no rows, else `value` is that of the cut.
+  // Tries the cut of projections z at a threshold; false if a side has no rows, else sets `value` to the value of the
+  // cut.
   bool try_cut(const Bag& bag, const double* z, double threshold, double& value) {
     double left_squares = 0.0, left = 0.0, right_squares = 0.0, right = 0.0;
     std::size_t i = 0, n_right = 0;
@@ -41,7 +42,7 @@ class Sides {
     value = gini_value(left_squares, left, right_squares, right);
     return true;
   }
-  // Makes the cut that was tried the best one.
+  // Makes the cut under trial the best one.
   void keep(std::size_t n) { std::copy_n(tried_.begin(), n, best_.begin()); }
 
  private:
