@@ -52,7 +52,7 @@ bool WholeNodes::divide(const Place& place, Split& split, Place& left, Place& ri
   projection_.resize(n);
   constexpr std::size_t stretch = 4096;
   if (shares_work(team_, n * split.normal.size())) {
-    // The rows of a node are found by chance anywhere in memory, which is what takes the time.
+    // The rows of a node lie anywhere in memory, so reading them takes most of the time.
     team_.share_with((n + stretch - 1) / stretch, Team::Meanwhile::kWait,
                      [&] { return std::make_unique<PredictedRows>(view_.predicted()); },
                      [&](std::size_t i, const std::unique_ptr<PredictedRows>& rows) {
@@ -91,11 +91,11 @@ std::unique_ptr<TreeSplitter> tree_splitter(MemoryRows& rows, const Family& fami
 
 namespace {
 
-// The tree under way.
+// A tree under construction.
 struct TreeAlone {
   GrownTree tree;
 
-  // What the split of a node takes off the impurity of all rows, in weight.
+  // The decrease in impurity by the split of a node, weighted over all rows.
   double worth(std::int32_t node) const {
     const auto counts = tree.counts.begin() + node * static_cast<std::ptrdiff_t>(tree.n_classes);
     const double weight = std::accumulate(counts, counts + static_cast<std::ptrdiff_t>(tree.n_classes), 0.0);
@@ -118,9 +118,9 @@ struct TreeAlone {
   }
 };
 
-// Rows of the largest node whose values are copied. Larger ones are the root and few more, so that reading their rows
-// from anywhere in the table takes little of the time; and the copies that exist at once, one a thread, take a fifth
-// of the table in double precision. Moments of these nodes are exact sums, which are added up by stretches.
+// Rows of the largest node whose values are copied. Larger nodes are the root and a few more, so reading their rows
+// from anywhere in the table takes little of the time. The copies that exist at once, one per thread, take a fifth of
+// the table in double precision. The moments of the larger nodes are exact sums over stretches of rows.
 std::size_t most_copied(const Training& data, const Family& family, const Options& options, const Finishing& finishing,
                         const Team& team) {
   const std::size_t p = data.levels.count.size();

@@ -1,4 +1,4 @@
-// Whole trees grown without Python, by any registered family.
+// Growth of whole trees in compiled code, for every registered family.
 #pragma once
 
 #include <cstddef>
@@ -25,21 +25,21 @@ namespace oblique {
 
 StoppingRule stopping_of(const Options& options);
 
-// The bytes up to which a table is copied as a whole. Tests lower it, to see rows read from a small table.
+// Size in bytes up to which the whole table is copied. Tests lower it to cover the reading of single rows.
 std::size_t copied_whole_up_to();
 void set_copied_whole_up_to(std::size_t bytes);
 
-// Training rows as the caller has them, see WorkingRows.
+// The caller's training rows, see WorkingRows.
 struct Training {
   InputRows x;
   const std::int32_t* y;
   const double* weights;
   std::size_t n, n_classes;
   const Levels& levels;
-  const Signs* signs = nullptr;  // of the features, where the answers of two classes keep an order
+  const Signs* signs = nullptr;  // monotone signs of the features, for two classes
 };
 
-// The work of all searches of a tree.
+// Counts the work of all searches of a tree.
 class SearchTally {
  public:
   void add(const SearchCounts& counts) {
@@ -53,7 +53,7 @@ class SearchTally {
   SearchCounts all_;
 };
 
-// A sampler that takes all rows and all features of every node.
+// A sampler that selects all rows and all features of every node.
 class WholeNodes {
  public:
   using Place = MemoryRows::Place;
@@ -65,13 +65,14 @@ class WholeNodes {
   WholeNodes& operator=(const WholeNodes&) = delete;
 
   bool take(const Place& place, std::uint64_t path);
-  // The node that was taken, whose search has begun.
+  // The selected node, for which the search has begun.
   Node node() {
     return {*rows_, spread_, view_.predicted(), *search_, options_, seed_, path_, &team_, signs_, bounds_};
   }
   void end_search(bool for_good);
-  // Sends the rows of the node to their sides, by the arithmetic of prediction. A threshold that is not given is first
-  // moved to the middle of its gap, measured in that arithmetic. False too if the children would not answer in order.
+  // Sends the rows of the node to their sides by the arithmetic of prediction. A threshold that the caller did not fix
+  // is first moved to the middle of its gap in that arithmetic. False if a side is empty or if the children would
+  // violate a monotone constraint.
   bool divide(const Place& place, Split& split, Place& left, Place& right);
 
   bool keeps_order() const { return signs_ != nullptr; }
@@ -96,7 +97,7 @@ class WholeNodes {
   SearchCounts counts_;
 };
 
-// A heuristic, and what growth makes of the splits that it finds.
+// A heuristic followed by the finishing steps.
 class FinishedSplits {
  public:
   FinishedSplits(const Family& family, const Options& options, const Finishing& finishing)
@@ -128,8 +129,9 @@ std::unique_ptr<TreeSplitter> tree_splitter(MemoryRows& rows, const Family& fami
                                             const Finishing& finishing, const Signs* signs, Team& team,
                                             SearchTally& tally);
 
-// Grows one tree on the threads of a team: subtrees apart from each other, and the directions of a large node. Every
-// array of the tree is the same for any number of threads. searched : raised by the work of all searches
+// Grows one tree on the threads of a team: separate subtrees, and the directions of a large node. Every array of the
+// tree is the same for any number of threads.
+// searched : incremented by the work of all searches
 GrownTree grow_tree(const Training& data, const Family& family, const Options& options, Team& team, SearchTally& tally);
 
 }  // namespace oblique

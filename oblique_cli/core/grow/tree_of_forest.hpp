@@ -1,4 +1,4 @@
-// The tree of a forest that is under way, as Grower fills it.
+// A tree of a forest under construction, as Grower fills it.
 #pragma once
 
 #include <algorithm>
@@ -59,7 +59,7 @@ class TreeOfForest {
   ForestTree tree;
 
  private:
-  // A coefficient of a feature of the tree, in terms of the original ones.
+  // Adds the coefficient of a feature of the tree, expressed in the original features.
   void add_share(std::int32_t feature, double w) {
     const Rotation& rotation = tree.rotation;
     if (!rotation.rotates()) {
@@ -70,8 +70,8 @@ class TreeOfForest {
       shares_.push_back({rotation.feature[t], w * rotation.coef[t]});
   }
 
-  // Shares the reduction in impurity, or in the sum of squares, among the original features by the size of their
-  // coefficients times their range.
+  // Divides the decrease in impurity, or in the sum of squares, among the original features in proportion to the
+  // magnitude of their coefficients times their range.
   void credit(const BaggedRows& rows, const DrawnSplit& division) {
     double squares = 0.0, total = 0.0;
     for (const ClassRun& run : rows.runs()) {

@@ -19,7 +19,7 @@ namespace oblique {
 
 namespace {
 
-// The power of 2 in which features are measured whose squares are no normal numbers; 0 for any others
+// The power of 2 in which features are measured if their squares are not normal numbers; otherwise 0
 // (oblique_cli/ground/magnitudes.py).
 int unit_of(const Spread& spread) {
   int power = 0;
@@ -34,8 +34,8 @@ bool Bisectors::find(const NodeRows& node_rows, const Spread& spread, const Tota
   const std::size_t p = node_rows.columns.size();
   const int power = unit_of(spread);
   standard_ = Standard::of(spread.center, spread.range);
-  // Few rows beside the features: the same problem in an orthonormal basis of the rows' span, a rotation of the
-  // features that leaves out those in which no row differs from 0.
+  // With fewer rows than features: the same problem in an orthonormal basis of the span of the rows, a rotation of the
+  // features without the dimensions in which all rows are 0.
   const RowSpan* span = nullptr;
   if (is_wide(node_rows.n, p)) {
     span_.find(node_rows, standard_, power);
@@ -97,7 +97,7 @@ int majority(const Totals& t) {
 const Plane* BetterBisector::find(const Node& node, bool super_classes) {
   const Totals& totals = node.search.totals();
   if (!bisectors_.find(node.rows, node.spread, totals, majority(totals), moments_, planes_)) return nullptr;
-  // Rows on the plane itself must not fall to the side that rounding chooses: they belong to the left.
+  // Rows on the plane belong to the left side; rounding must not decide their side.
   if (!node.options.strict_ties)
     for (Plane& plane : planes_) plane.t += node.spread.of_direction(plane.w.data());
   const bool super = super_classes && node.rows.n_classes > 2;

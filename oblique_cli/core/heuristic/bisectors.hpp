@@ -1,4 +1,4 @@
-// The bisectors of the two clustering hyperplanes at a node, and which of them splits it better.
+// The bisectors of the two clustering hyperplanes at a node, and the choice between them.
 #pragma once
 
 #include <cstddef>
@@ -19,12 +19,12 @@ namespace oblique {
 // The two clustering hyperplanes of the largest class against the rest, and their bisectors (thesis 5.1.1 to 5.1.2).
 class Bisectors {
  public:
-  // largest: place of the majority class among the classes present. Returns false if a plane has no direction.
+  // largest : index of the majority class among the classes present. False if a plane has no direction.
   bool find(const NodeRows& rows, const Spread& spread, const Totals& totals, int largest, ClassMoments& moments,
             std::vector<Plane>& out);
 
-  // The same from sums of w [z 1]'[z 1], z in the coordinates `Standard::of(spread.center, spread.range)`: those of the
-  // largest class, which weighs `weight`, and of all others, which weigh `rest`.
+  // As find, from sums of w [z 1]'[z 1] with z in the coordinates `Standard::of(spread.center, spread.range)`: the sums
+  // of the largest class, of total weight `weight`, and of all others, of total weight `rest`.
   bool from_moments(const Vector& largest, const Vector& others, double weight, double rest, const Spread& spread,
                     std::vector<Plane>& out);
 
@@ -40,15 +40,16 @@ class Bisectors {
 
 int majority(const Totals& t);
 
-// Finds the bisector of greater gain at a node.
+// Selects the bisector of greater gain at a node.
 class BetterBisector {
  public:
-  // The first on a tie, or if neither has any gain; nullptr if there is no bisector. super_classes: score the bisectors
-  // by the largest class against all others joined, not by all classes. Leaves node.search as begun.
+  // The better bisector; the first on a tie or if neither has any gain; nullptr if there is none.
+  // super_classes : score the bisectors by two groups, the largest class and all others, instead of all classes.
+  // Restores node.search afterwards.
   const Plane* find(const Node& node, bool super_classes);
 
  private:
-  // The same rows with all classes but the largest joined: that one first, then the others.
+  // Begins a search on the same rows with two groups: the largest class, then all others.
   void begin_super_search(const Node& node);
 
   void reorder_projection();

@@ -37,14 +37,14 @@ BlockMoments::BlockMoments(const Facts& facts, std::size_t n_classes, const Leve
   if (kind_ != Sums::classes) find_frames();
 }
 
-// Gives the levels their scores, and ranges those of the scores.
+// Computes the scores of the levels, and the ranges of the scores.
 void BlockMoments::score_levels(const double* tables, const Levels& levels) {
   const std::size_t width = levels.width + levels.features.size();
   Crimcoord crimcoord;
   Vector of_levels;
   for (std::size_t q = 0; q < levels.features.size(); ++q) {
     const std::size_t j = levels.features[q], count = static_cast<std::size_t>(levels.count[j]);
-    const std::size_t start = levels.offset[q] + q;  // a place for cells without a level stands after each feature
+    const std::size_t start = levels.offset[q] + q;  // each feature has a further place for cells without a level
     of_levels.clear();
     for (std::size_t level = 0; level < count; ++level)
       for (int k = 0; k < n_classes(); ++k) of_levels.push_back(tables[code(k) * width + start + level]);
@@ -64,7 +64,7 @@ void BlockMoments::score_levels(const double* tables, const Levels& levels) {
   }
 }
 
-// The coordinates in which moments are summed up: of each class, or of the node for bisectors.
+// The coordinates in which moments are summed: of each class, or for bisectors of the node.
 void BlockMoments::find_frames() {
   center_.assign(n_codes_ * p_, 0.0);
   inverse_.assign(n_codes_ * p_, -1.0);
@@ -231,7 +231,7 @@ void BlockMoments::find_scatter_of_rows() {
 BlockMoments::Directions BlockMoments::directions(const std::vector<Space>& spaces) {
   if (high_sums_ && kind_ != Sums::origin && middle_.empty()) find_scatter_of_rows();
   Directions out;
-  std::vector<bool> stays(p_, false);  // axes that an earlier space leaves where they are
+  std::vector<bool> stays(p_, false);  // axes that an earlier space leaves unchanged
   Vector scattered(p_);
   for (std::size_t s = 0; s < spaces.size(); ++s) {
     const Vector u = spaces[s].original ? Vector(p_, 0.0) : spaces[s].u;

@@ -1,4 +1,4 @@
-// The moments of a node whose rows lie in blocks, as passes over the blocks find them.
+// The moments of a node whose rows lie in blocks, computed by passes over the blocks.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@
 
 namespace oblique {
 
-// One node. What it wants of the blocks depends on the sums that its heuristic takes; the answers of all blocks
-// together are given back, and then all moments are there. Arrays by class have a row for every class of the table.
+// The moments of one node. The sums that its heuristic uses decide which passes it requests; after the sums over all
+// blocks have been received, all moments are available. Arrays by class have a row for every class of the table.
 class BlockMoments final : public RowMoments {
  public:
-  // As `Block::add_boxes` finds them. low and high are copied, and those of levels replaced by their scores.
+  // The output of `Block::add_boxes`. low and high are copied; for features with levels the scores replace them.
   struct Facts {
     const std::int64_t* rows;
     const double *weight, *heaviest, *low, *high, *tables;
@@ -30,10 +30,10 @@ class BlockMoments final : public RowMoments {
   BlockMoments(const Facts& facts, std::size_t n_classes, const Levels& levels, bool weighted,
                const SearchOptions& options, Sums sums);
 
-  // The next pass: "moments", "squares", "unit_moments" or "left", as `Block` has them; "" if none is wanted.
+  // The next pass, by its name in `Block`: "moments", "squares", "unit_moments" or "left"; "" if no pass is needed.
   const char* wants() const;
-  // What is asked in that pass, n_classes rows of each: frames in `center` and `inverse`, or `mean`; of `left` two
-  // planes, their thresholds NaN where there is none.
+  // The arguments of that pass, n_classes rows each: frames in `center` and `inverse`, or `mean`; for `left` two
+  // planes, with threshold NaN for a missing plane.
   const Vector& center() const { return center_; }
   const Vector& inverse() const { return inverse_; }
   const Vector& mean() const { return mean_; }
@@ -42,7 +42,7 @@ class BlockMoments final : public RowMoments {
   double factor() const { return factor_; }
   const Vector& normals() const { return normals_; }
   const Vector& thresholds() const { return thresholds_; }
-  // The answers. Sums have to stay where they are.
+  // Receives the sums over all blocks. The arrays must outlive this object.
   void take_sums(const std::int64_t* high, const std::int64_t* low);
   void take_squares(const double* squares);
   void take_left(const double* left);
@@ -55,7 +55,7 @@ class BlockMoments final : public RowMoments {
   void pooled_variances(Vector& out) override;
   const Plane* better_bisector(bool super_classes) override;
 
-  // The gain of the bisector that was the better one; false if a side is lighter than a leaf may be.
+  // The gain of the better bisector; false if a side has less weight than a leaf needs.
   bool gain_of_bisector(double& gain) const;
 
   std::size_t n_rows() const { return n_rows_; }
@@ -64,9 +64,9 @@ class BlockMoments final : public RowMoments {
   const Vector& level_scores() const { return scores_; }
   const Spread& spread() const { return spread_; }
   double mean_of(int k, std::size_t j) const { return sums_of(k).mean(j); }
-  // The directions of some spaces, axes that several share only once. The range of each says about where the rows lie:
-  // it decides how many rows a bin has, and nothing else. It is that of the box, and within it four deviations about
-  // the mean where covariances are known.
+  // The directions of some spaces; an axis that several spaces share occurs once. low and high bound the projections of
+  // the rows approximately: they decide how many rows fall into a bin and nothing else. The range is that of the box
+  // and, where covariances are known, at most four standard deviations about the mean.
   struct Directions {
     Vector u;                         // of every space, 0 for the original one
     std::vector<std::int64_t> order;  // space * p + axis
@@ -87,11 +87,11 @@ class BlockMoments final : public RowMoments {
   const std::size_t p_, n_codes_;
   const SearchOptions options_;
   const Sums kind_;
-  int passes_ = 0;  // that were answered
+  int passes_ = 0;  // number of completed passes
   std::size_t n_rows_ = 0;
   std::vector<std::int64_t> rows_;
   std::vector<std::int32_t> present_;
-  Vector of_class_, low_, high_, scores_, box_;  // box_ : the lowest values of all rows, then the highest
+  Vector of_class_, low_, high_, scores_, box_;  // box_ : the least values over all rows, then the greatest
   Spread spread_;
   double factor_ = 1.0;
   Vector center_, inverse_, mean_, unit_, least_, normals_, thresholds_, left_;

@@ -17,11 +17,10 @@
 namespace oblique {
 namespace {
 
-// Values of a class closer than this, relative to the largest, are one (SAME_VALUE in geometry.py).
+// Values of a class whose difference is smaller, relative to the largest, are equal (SAME_VALUE in geometry.py).
 constexpr double kSameValue = 8 * std::numeric_limits<double>::epsilon();
 
-// Exactly zero, not the rounding of a mean, nor of what computed the values: eigenvectors of such differences would be
-// those of rounding.
+// Exactly zero: differences by the rounding of a mean or of the input would give eigenvectors of rounding errors.
 bool varies(double low, double high) {
   return 0.5 * high - 0.5 * low > 0.5 * kSameValue * std::max(std::abs(high), std::abs(low));
 }
@@ -98,8 +97,8 @@ double ClassMoments::largest_square(std::size_t p, std::size_t n) {
 }
 
 void ClassMoments::scale_to_unit_length(std::size_t p, std::size_t n, double largest) {
-  largest_square(p, n);  // all squares, in length_
-  // A mean has rounding errors, so a row on it may be a little off.
+  largest_square(p, n);  // computes all squares, in length_
+  // The mean has rounding errors, so a row on it may differ slightly.
   const double least = kOnTheMean * std::sqrt(largest);
   for (double& x : length_) x = std::sqrt(x) > least ? 1.0 / std::sqrt(x) : 0.0;
   for (std::size_t j = 0; j < p; ++j)
@@ -109,7 +108,7 @@ void ClassMoments::scale_to_unit_length(std::size_t p, std::size_t n, double lar
 void ClassMoments::add_axes(const NodeRows& rows, std::size_t first, std::size_t last, bool unit_rows, double tolerance,
                             double sign, bool dominant_only, Vector& out) {
   const std::size_t p = rows.columns.size();
-  // The sums of a large node are exact ones, whatever the class: a tree from a disk has them too.
+  // The sums of a large node are exact, for every class; a tree grown from a disk uses the same sums.
   if (last - first < p && !is_large(rows)) {
     if (!center_few(rows, first, last, unit_rows)) return;
     solve_in_span(last - first, p, tolerance, dominant_only);
@@ -163,7 +162,8 @@ void ClassMoments::solve_in_span(std::size_t n, std::size_t p, double tolerance,
     checkpoint(i * p);
   }
   if (n == 2) {
-    // Two rows have one direction, which is that of either; the mean is nearer to the heavier one.
+    // Two rows have one direction, given by either row; the mean is nearer to the heavier row, so the longer one is
+    // used.
     const double* longer = matrix_[3] > matrix_[0] ? row(1) : row(0);
     eigen_.values.assign(1, matrix_[0] + matrix_[3]);
     eigen_.vectors.assign(longer, longer + p);
@@ -172,7 +172,7 @@ void ClassMoments::solve_in_span(std::size_t n, std::size_t p, double tolerance,
   }
   dominant_only ? eigen_.solve_dominant(matrix_.data(), static_cast<int>(n))
                 : eigen_.solve(matrix_.data(), static_cast<int>(n));
-  // What is 0 but for rounding has no direction; what may be repeated goes with the dominant one.
+  // A vector that is 0 up to rounding has no direction; eigenvalues that may be repeated go with the dominant one.
   const std::size_t n_values = eigen_.values.size();
   const double largest = eigen_.values[n_values - 1];
   const double share =
@@ -188,7 +188,7 @@ void ClassMoments::solve_in_span(std::size_t n, std::size_t p, double tolerance,
     scale_to_length_1(v, p);
     checkpoint(n * p);
   }
-  // The shorter a vector was, the more of the longer ones rounding left in it.
+  // The shorter a vector was, the more rounding errors of the longer ones it contains.
   if (graded) orthonormalize(vectors, p);
   for (std::size_t left = 0, right = n_values - zeros; left + 1 < right; ++left)
     std::swap_ranges(vectors.begin() + static_cast<std::ptrdiff_t>(left * p),

@@ -18,23 +18,23 @@ namespace oblique {
 // Class covariances, scatter of unit rows, or the class moments about the origin.
 class ClassMoments {
  public:
-  static constexpr double kOnTheMean = 1e-9;  // of the longest row: shorter ones lie on the mean
+  static constexpr double kOnTheMean = 1e-9;  // relative to the longest row: shorter rows lie on the mean
 
-  // widest: the largest range of a feature at the node. Only directions and ratios matter, so a power of 2 keeps the
-  // squares of very large or very small rows within range.
+  // widest : the largest range of a feature at the node. Only directions and ratios matter, so a power of 2 keeps the
+  // squares of very large or very small rows within the range of double.
   void begin(double widest) { factor_ = factor_of(widest); }
   static double factor_of(double widest);
 
   // Covariance of rows [first, last), p x p, divided by the weight less one unit (any positive factor gives the same
-  // eigenvectors). False if the rows are all the same.
+  // eigenvectors). False if all rows are equal.
   bool covariance(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out);
 
-  // X'X of rows [first, last), centered and each scaled to unit length, those on the mean left out (thesis 5.3). False
-  // if the rows are all the same.
+  // X'X of rows [first, last), centered and each scaled to unit length, without rows on the mean (thesis 5.3). False if
+  // all rows are equal.
   bool unit_scatter(const NodeRows& rows, std::size_t first, std::size_t last, Vector& out);
 
-  // The principal axes of `covariance` or of `unit_scatter`, appended to `out`. A class of fewer rows than features has
-  // them in the span of its rows: C'C and CC' have the same eigenvalues, and v = C'a (BEYOND the papers).
+  // Appends the principal axes of `covariance` or of `unit_scatter` to `out`. For a class with fewer rows than features
+  // they are computed in the span of its rows: C'C and CC' have the same eigenvalues, and v = C'a (beyond the papers).
   void add_axes(const NodeRows& rows, std::size_t first, std::size_t last, bool unit_rows, double tolerance,
                 double sign, bool dominant_only, Vector& out);
 
@@ -46,47 +46,48 @@ class ClassMoments {
   void add_augmented(const NodeRows& rows, std::size_t first, std::size_t last, const Standard& standard, Vector& out);
 
  private:
-  // The means of rows [first, last) in mean_ and which features vary in varies_; total = their weight. False if the
-  // rows are all the same.
+  // Computes the means of rows [first, last) in mean_, the features that vary in varies_, and their weight in total.
+  // False if all rows are equal.
   bool find_means(const NodeRows& rows, std::size_t first, std::size_t last, double& total);
-  // centered_ = the columns of rows [from, to), some of those, less their means, times factor_.
+  // centered_ = the columns of rows [from, to), a part of rows [first, last), minus their means, times factor_.
   void center(const NodeRows& rows, std::size_t from, std::size_t to);
 
   // The largest squared length of the n rows in centered_.
   double largest_square(std::size_t p, std::size_t n);
-  // Scales the n rows in centered_ to unit length, those on the mean to 0. largest : squared length of a row of all
+  // Scales the n rows in centered_ to unit length, and rows on the mean to 0. largest : the largest squared length over
+  // all rows
   void scale_to_unit_length(std::size_t p, std::size_t n, double largest);
 
-  // Rows whose columns stay in the second cache, a multiple of 8.
+  // Number of rows whose columns fit in the second cache, a multiple of 8.
   static std::size_t stretch_of(std::size_t p) { return std::clamp<std::size_t>(32768 / p, 64, 4096) / 8 * 8; }
-  // use(from, to) for stretches [from, to) of rows [first, last).
+  // Calls use(from, to) for stretches [from, to) of rows [first, last).
   template <class Use>
   void for_each_stretch(const NodeRows& rows, std::size_t first, std::size_t last, const Use& use) const;
-  // use(j, k, sum of w c_j c_k) for k <= j < m, over rows [first, last). fill(from, to) puts m columns c of rows
-  // [from, to) into centered_. The sums are those of dot_columns over all rows at once, to the bit.
+  // Calls use(j, k, sum of w c_j c_k) for k <= j < m, over rows [first, last). fill(from, to) writes m columns c of
+  // rows [from, to) into centered_. The sums equal those of dot_columns over all rows at once, to the bit.
   template <class Fill, class Use>
   void add_products(const NodeRows& rows, std::size_t first, std::size_t last, std::size_t m, const Fill& fill,
                     const Use& use);
 
-  // centered_ = rows [first, last), few, less their mean, times factor_ and the roots of their weights, row after row.
-  // False if the rows are all the same.
+  // centered_ = the few rows [first, last) minus their mean, times factor_ and the square roots of their weights, row
+  // by row. False if all rows are equal.
   bool center_few(const NodeRows& rows, std::size_t first, std::size_t last, bool unit_rows);
   double* row(std::size_t i) { return centered_.data() + i * stride_; }
-  // Eigenvalues above tolerance of the scatter of the n rows in centered_, or the dominant ones, and eigenvectors, in
-  // eigen_.
+  // Eigenvalues above tolerance of the scatter of the n rows in centered_, or only the dominant ones, with their
+  // eigenvectors, in eigen_.
   void solve_in_span(std::size_t n, std::size_t p, double tolerance, bool dominant_only);
 
-  // Whether the sums of a node are exact ones (exact_moments.hpp).
+  // Whether the node is large enough for exact sums (exact_moments.hpp).
   static bool is_large(const NodeRows& rows) { return rows.n > exact_sums_above(); }
 
-  // The exact moments of rows [first, last) in their own frame, in high_ and low_; false if the rows are all the same.
+  // The exact moments of rows [first, last) in their own frame, in high_ and low_; false if all rows are equal.
   bool add_exactly(const NodeRows& rows, std::size_t first, std::size_t last);
-  // unit_ of the weights of rows [first, last).
+  // Sets unit_ for the weights of rows [first, last).
   void measure_weights(const NodeRows& rows, std::size_t first, std::size_t last);
-  // use(part) for rows [first, last), in one part or in several; their exact sums are the same.
+  // Calls use(part) for rows [first, last), in one part or in several; the exact sums are the same.
   template <class Use>
   void for_each_framed(const NodeRows& rows, std::size_t first, std::size_t last, const Use& use);
-  // The values of feature j in rows [first, last), until the next call.
+  // The values of feature j in rows [first, last), valid until the next call.
   const double* column(const NodeRows& rows, std::size_t j, std::size_t first, std::size_t last);
   ClassSums sums(const NodeRows& rows, std::size_t first, std::size_t last) const;
 
@@ -95,11 +96,11 @@ class ClassMoments {
   void scatter(const NodeRows& rows, std::size_t first, std::size_t last, double scale, Vector& out, const Fill& fill);
 
   double factor_ = 1.0;
-  std::size_t stride_ = 0;  // of the rows in centered_, padded by zeros
+  std::size_t stride_ = 0;  // of the rows in centered_, with padding by zeros
   Vector centered_, weighted_, length_, matrix_, mean_, lanes_;
   std::vector<unsigned char> varies_;
   SymmetricEigen eigen_;
-  // Of a large node.
+  // For a large node.
   ExactMoments exact_;
   Vector frame_center_, frame_inverse_;
   std::vector<std::int64_t> high_, low_;
@@ -108,15 +109,15 @@ class ClassMoments {
   Vector column_;
 };
 
-// Whether rows are so few beside features that their span is the place to work in. Narrow data, and with it every
-// published table, is not affected.
+// Whether there are so few rows compared with features that the span of the rows is the space to work in. This never
+// applies to narrow data, and therefore to no published table.
 inline bool is_wide(std::size_t n, std::size_t p) { return p > 100 && n + 1 < p; }
 
 // Adds all moments of [y 1] of a class to out, ((p + 1) x (p + 1)).
 void add_symmetric(const ClassSums& sums, Vector& out);
 
-// Shrinks the covariance of a class of weight n < 5 p towards the diagonal of pooled variances (beyond the thesis):
-// (1 - l) S + l diag(pooled), l = 1 - n / (5 p).
+// Shrinks the covariance of a class of weight n < 5 p towards the diagonal of pooled variances (beyond the thesis): (1
+// - l) S + l diag(pooled), l = 1 - n / (5 p).
 void shrink(Vector& covariance, const Vector& pooled, double n);
 
 }  // namespace oblique

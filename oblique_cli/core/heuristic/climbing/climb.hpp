@@ -1,4 +1,4 @@
-// The interface of a way to climb.
+// The interface of local searches for a hyperplane (OC1, CART-LC).
 #pragma once
 
 #include "common/options.hpp"
@@ -9,12 +9,12 @@
 
 namespace oblique {
 
-// Moves its plane at a node, again and again, and lets the plane keep the best hyperplane.
+// Moves a plane at a node repeatedly; the plane records the best hyperplane.
 class Climb {
  public:
   virtual ~Climb() = default;
 
-  // A node of no more weight per feature keeps the axis-parallel split.
+  // A node with at most this weight per feature uses the axis-parallel split.
   virtual double rows_per_feature() const = 0;
   // Climbs from the best axis-parallel cut `start` (order -1: none). The plane has begun at the node.
   virtual void climb(const Node& node, const Cut& start) = 0;

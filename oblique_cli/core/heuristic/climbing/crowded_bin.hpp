@@ -1,4 +1,4 @@
-// A bin of a line that holds many rows, divided and bounded once more before any of it is sorted.
+// A bin of a line that holds many rows: it is divided and bounded again before its rows are sorted.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace oblique {
 template <class Criterion>
 class CrowdedBin {
  public:
-  // Groups the rows of a bin by narrower bins, its parts; false if their keys are too close to each other for that.
+  // Groups the rows of a bin into narrower bins, its parts; false if their keys are too close to each other.
   bool divide(const LineRows& rows, LineEntry* entries, std::size_t n) {
     double low = entries[0].key, high = low;
     for (std::size_t i = 1; i < n; ++i) {
@@ -48,7 +48,7 @@ class CrowdedBin {
     return true;
   }
 
-  // Scans the parts that can still win, scan.left being the weights before the bin.
+  // Scans the parts that may contain the best cut; scan.left holds the weights before the bin.
   void search(const LineRows& rows, LineEntry* entries, Following next, LineScan<Criterion>& scan) {
     bound(rows, scan.left);
     const double slack = Criterion::template slack<float>(rows.totals);

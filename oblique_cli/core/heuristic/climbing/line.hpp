@@ -1,8 +1,8 @@
 // A line of hyperplanes, and the rows that change sides along it.
-//
-// A hyperplane sends row i left if v_i <= 0, and moving it along a direction changes v to v - t c. Perturbing one
-// coefficient is the direction c = a column, its threshold c = 1, a jump c = the values of another hyperplane. Row i
-// changes sides at t_i = v_i / c_i: to the left as t grows if c_i > 0, to the right if c_i < 0, never if c_i = 0.
+// A hyperplane sends row i left if v_i <= 0; moving it along a direction changes v to v - t c. Perturbing one
+// coefficient is the direction c = a column, perturbing the threshold c = 1, a jump c = the values of another
+// hyperplane. Row i changes sides at t_i = v_i / c_i: to the left as t increases if c_i > 0, to the right if c_i < 0,
+// never if c_i = 0.
 #pragma once
 
 #include <algorithm>
@@ -15,14 +15,14 @@
 
 namespace oblique {
 
-// A step and the value of the cut that was searched: that of the hyperplane, or of the one-dimensional split.
+// A step and the value of the cut at it: the value of the hyperplane, or of the one-dimensional split.
 struct Step {
   bool is_found = false;
   double t = 0.0;
   double value = 0.0;
 };
 
-// The direction of a line: c of every row, how many are positive and negative, and the largest magnitude.
+// The direction of a line: c of every row, the numbers of positive and negative c, and the largest magnitude.
 struct Direction {
   const double* c = nullptr;
   std::size_t positive = 0, negative = 0;
@@ -38,21 +38,21 @@ struct Direction {
   }
 };
 
-// The rows of a node along one line after another: all of them, or those that move where some do not.
+// The rows of a node along one line at a time: all rows, or only the moving rows.
 struct LineRows {
   const double *v = nullptr, *c = nullptr, *weights = nullptr;
   const std::size_t* first_row = nullptr;
   const int* class_of = nullptr;
   std::size_t n = 0;
   int n_classes = 0;
-  Totals totals;                   // of the rows that count
+  Totals totals;                   // of the rows in use
   std::vector<double> start_left;  // of each class, the weight on the left before the first row moves
-  bool two_ways = false;           // whether rows of both directions count, each at its own step
+  bool two_ways = false;           // whether rows that go left and rows that go right are both in use
 
   double weight(std::size_t i) const { return weights ? weights[i] : 1.0; }
   double step_of(std::size_t i) const { return v[i] / c[i]; }
 
-  // of_node: totals of the node, which must stay alive.
+  // of_node : totals of the node, which must outlive this object.
   void begin(const NodeRows& rows, const Totals& of_node) {
     rows_ = &rows;
     node_totals_ = of_node;
@@ -69,7 +69,7 @@ struct LineRows {
     fill_class_of(node_class_of_, rows.first_row);
   }
 
-  // Turns to a line. exact: whether every hyperplane of it counts, and not only the split of the steps as a feature.
+  // Selects a line. exact : score every hyperplane of the line, not only the best one-dimensional split of the steps.
   void turn(const double* values, const Direction& direction, bool exact) {
     v = values;
     c = direction.c;
@@ -89,14 +89,14 @@ struct LineRows {
     }
   }
 
-  // Whether all rows move the same way. The one-dimensional split and the hyperplane are then the same cut, from one
-  // side or from the other.
+  // Whether all rows move the same way. The one-dimensional split and the hyperplane are then the same cut, except for
+  // the direction.
   bool one_sign(const Direction& direction) const {
     return direction.positive == rows_->n || direction.negative == rows_->n;
   }
 
  private:
-  // Rows with c = 0 never move. The exact search counts those on the left; the faithful one does without them.
+  // Rows with c = 0 never move. The exact search counts those on the left; the faithful search leaves them out.
   void leave_out_fixed_rows(bool exact) {
     std::size_t m = 0;
     for (int k = 0; k < n_classes; ++k) {

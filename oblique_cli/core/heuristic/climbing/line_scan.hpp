@@ -1,4 +1,4 @@
-// Rows of a line moved one at a time, in the order of their steps, and the best cut between them.
+// Scan of the rows of a line in the order of their steps, for the best cut between them.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace oblique {
 
-// A row and its key, which grows with its step.
+// A row and its key, which increases with its step.
 struct LineEntry {
   double key;
   std::uint32_t row;
@@ -34,7 +34,7 @@ inline void sort_entries(LineEntry* entries, std::size_t n) {
   }
 }
 
-// Rows of which the first comes after those that are scanned, if any.
+// Rows of which the first comes directly after the scanned rows, if there are any.
 struct Following {
   const LineEntry* entries = nullptr;
   std::size_t n = 0;
@@ -47,15 +47,15 @@ struct Following {
 template <class Criterion>
 class LineScan {
  public:
-  std::vector<double> left;  // of each class, the weight on the left before the first row that is scanned
+  std::vector<double> left;  // of each class, the weight on the left before the first scanned row
 
-  // strict: no tolerance. afresh: score every cut afresh, not along the rows.
+  // strict : no tolerance. afresh : compute every cut's value from scratch instead of updating it.
   void configure(bool strict, bool afresh) {
     strict_ = strict;
     afresh_ = afresh;
   }
 
-  // Turns to a line. least: weight on either side of a cut; needed: value below which a cut is of no use.
+  // Begins a line. least : least weight on either side of a cut; needed : value below which a cut is useless.
   void begin(const LineRows& rows, double least, double needed) {
     rows_ = &rows;
     least_ = least;
@@ -67,15 +67,15 @@ class LineScan {
   double gap() const { return strict_ ? 0.0 : 1e-9; }
   const Front& front() const { return front_; }
 
-  // Whether a cut is asked to reach a value from the start.
+  // Whether a minimum value was set at the start.
   bool needs_a_value() const { return std::isfinite(needed_value_); }
-  // The value that a cut must reach to be of use.
+  // The value that a cut must reach to be useful.
   double bar() const { return std::max({front_.needed(0), needed_value_, floor_}); }
-  // Raises the bar to `value`, or lowers it back.
+  // Raises the required value to `value`, or lowers it back.
   void set_floor(double value) { floor_ = value; }
   void drop_floor() { floor_ = kNone; }
 
-  // Value of the cut with `left` on the left, or minus infinity if a side holds too little.
+  // Value of the cut with `left` on the left, or minus infinity if a side has too little weight.
   double value_here() const {
     double s = 0.0;
     for (const double l : left) s += l;
@@ -121,7 +121,7 @@ class LineScan {
     update_needed();
   }
 
-  // Whether both sides of a cut hold enough, s being the weight on the left.
+  // Whether both sides of a cut have enough weight; s is the weight on the left.
   bool allowed(double s) const {
     const double n = rows_->totals.n;
     return s >= 0.5 && n - s >= 0.5 && s >= least_ && n - s >= least_;

@@ -1,8 +1,9 @@
-// Rows are put into equal-width bins of a key that grows with t, and bins that cannot win are never sorted, as in
-// split/fast_search.hpp. Rows that go left and rows that go right may share a bin: the left weights of its cuts then
-// lie in the box from "all of the latter gone" to "all of the former come", whose corners are two edges of the bounds'
-// table. Where nothing is known to beat, the cuts at the two edges of the most promising bin say what the best one
-// reaches at least, and a crowded bin is divided and bounded once more before any of it is sorted.
+// Rows fall into equal-width bins of a key that increases with t; bins that cannot contain the best cut are never
+// sorted, as in split/fast_search.hpp. Rows that go left and rows that go right may share a bin: the left weights of
+// its cuts then lie in the box between "all rows that go right are gone" and "all rows that go left have come", whose
+// corners are two edges of the table of bounds. Where no earlier value is known, the cuts at both edges of the most
+// promising bin give a lower bound of the best value. A crowded bin is divided and bounded again before any of it is
+// sorted.
 #include "heuristic/climbing/line_search.hpp"
 
 #include <algorithm>
@@ -25,8 +26,8 @@ namespace oblique {
 
 namespace {
 
-constexpr std::size_t kSortRows = 32;     // below this many rows, sorting is quicker than binning
-constexpr std::size_t kCrowdedRows = 48;  // a bin of more is divided
+constexpr std::size_t kSortRows = 32;     // with fewer rows, sorting is faster than binning
+constexpr std::size_t kCrowdedRows = 48;  // a bin with more rows is divided
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 constexpr int kMaxBins = 256;
 
@@ -89,7 +90,7 @@ class LineSearchBy final : public LineSearch {
   void search_bins(BinTable<T>& table, Range range) {
     const std::size_t n = rows_.n;
     int n_bins = 16;
-    // Finer bins close more of each other, but every class pays for every bin.
+    // Finer bins exclude more cuts, but each bin has a cost for every class.
     const std::size_t fineness = rows_.n_classes > 8 ? 4 : 16;
     while (n_bins < kMaxBins && static_cast<std::size_t>(n_bins) * n_bins < fineness * n) n_bins *= 2;
     bin_rows(keys_.data(), range.low, n_bins * (1.0 - 1e-12) / (range.high - range.low), n_bins, bins_.data(), n);
@@ -107,24 +108,24 @@ class LineSearchBy final : public LineSearch {
     if (best < 0) return;
     if (!scan_.needs_a_value() && !rows_.two_ways) {
       const double reached = std::max(value_before(table, best), value_before(table, best + 1));
-      // All cuts that can tie with this one are wanted.
+      // Accept all cuts that can tie with this one.
       scan_.set_floor(reached - 2.0 * slack_on_line(reached));
       refine(table, n_bins);
       const bool reaches = scan_.front().winner().order >= 0 && scan_.front().best() >= reached;
       scan_.drop_floor();
-      // A cut at an edge of a bin does not exist where the rows beside the edge are too close to each other.
+      // A cut at an edge of a bin is not allowed if the rows next to the edge are too close to each other.
       if (reaches) return;
     }
     refine(table, n_bins);
   }
 
-  // The least difference of values that counts, at a cut of value v among the rows that are searched.
+  // The least difference of values that counts, for a cut of value v among the searched rows.
   double slack_on_line(double v) const {
     if (strict_) return 0.0;
     return 1e-9 * std::max(v - Criterion::base(rows_.totals), 0.0) + Criterion::noise(rows_.totals);
   }
 
-  // Value of the cut before bin b, or minus infinity if a side holds too little.
+  // Value of the cut before bin b, or minus infinity if a side has too little weight.
   template <class T>
   double value_before(const BinTable<T>& table, int b) {
     for (int k = 0; k < rows_.n_classes; ++k) scan_.left[k] = static_cast<double>(table.of_class(k)[b]);
@@ -134,12 +135,12 @@ class LineSearchBy final : public LineSearch {
   // ---- the bins that can still win
   // -----------------------------------------------------------------------------------
 
-  // Sorts and scans them.
+  // Sorts and scans the open bins.
   template <class T>
   void refine(const BinTable<T>& table, int n_bins) {
     gather(n_bins);
     if (open_.empty()) return;
-    // The most promising one first: what it holds closes most of the others.
+    // The most promising bin comes first: its best cut closes most of the others.
     std::swap(open_.front(),
               *std::max_element(open_.begin(), open_.end(), [this](int a, int b) { return bound_[a] < bound_[b]; }));
     for (const int b : open_) {
@@ -151,7 +152,7 @@ class LineSearchBy final : public LineSearch {
     }
   }
 
-  // Lists the bins in open_, and puts their rows and those of the bins that follow them side by side in entries_.
+  // Lists the open bins in open_, and copies their rows and those of the bins after them into entries_.
   void gather(int n_bins) {
     open_.clear();
     std::fill_n(wanted_, n_bins, std::uint8_t{0});
@@ -182,7 +183,7 @@ class LineSearchBy final : public LineSearch {
     }
   }
 
-  // Scans the rows of a bin, scan_.left being the weights before it; divides a crowded one first.
+  // Scans the rows of a bin, after dividing it if it is crowded; scan_.left holds the weights before it.
   void search_bin(LineEntry* entries, std::size_t n, Following next) {
     if (n > kCrowdedRows && rows_.totals.counts && !rows_.two_ways && crowded_.divide(rows_, entries, n)) {
       crowded_.search(rows_, entries, next, scan_);
@@ -195,7 +196,7 @@ class LineSearchBy final : public LineSearch {
   // ---- the table
   // -----------------------------------------------------------------------------------------------------
 
-  // Weight of class k on the left before the first row of bin b has moved.
+  // Weight of class k on the left before the first row of bin b moves.
   template <class T>
   double before(const BinTable<T>& table, int k, int b) const {
     if (rows_.two_ways) return before_[static_cast<std::size_t>(k) * kMaxBins + static_cast<std::size_t>(b)];
@@ -212,7 +213,7 @@ class LineSearchBy final : public LineSearch {
     for (std::size_t i = 0; i < rows_.n; ++i) ++rows_in_[bins_[i]];
   }
 
-  // All rows go left: the edges of the bins.
+  // If all rows go left: the edges of the bins.
   template <class T>
   void fill(BinTable<T>& table, int n_bins) {
     table.resize(rows_.n_classes, n_bins, rows_.totals.of_class);
@@ -236,8 +237,8 @@ class LineSearchBy final : public LineSearch {
     }
   }
 
-  // Two edges a bin: the corners of the box of its left weights. The bounds take a bin to begin one row above its lower
-  // edge, so that edge is moved one row down in one class (without rows there, one row is on the left at least).
+  // Two edges per bin: the corners of the box of its left weights. The bounds assume that a bin begins one row above
+  // its lower edge, so that edge is lowered by one row in one class (without rows there, by one row on the left).
   template <class T>
   void fill_two_ways(BinTable<T>& table, int n_bins) {
     table.resize(rows_.n_classes, 2 * n_bins - 1, rows_.totals.of_class);

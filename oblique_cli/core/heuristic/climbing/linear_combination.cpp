@@ -108,7 +108,7 @@ bool LinearCombination::eliminate() {
     ++in_use;
     for (std::size_t i = 0; i < plane.n(); ++i) without_[i] = plane.v[i] - plane.a[m] * plane.column(m)[i];
     const Step step = plane.search_threshold_of(without_);
-    // A node without any cut left gains nothing at all.
+    // If no cut remains, the node loses its whole gain.
     const double loss = plane.value - (step.is_found ? step.value : plane.base());
     if (least == p || loss < smallest) {
       least = m;

@@ -20,35 +20,36 @@ class LinearCombination final : public Climb {
 
   double rows_per_feature() const override { return rows_per_feature_; }
 
-  // Climbs from the best axis-parallel cut, if there is one; the plane keeps where the climb ends.
+  // Climbs from the best axis-parallel cut, if there is one; the plane records the result.
   void climb(const Node&, const Cut& start) override;
 
  private:
   static constexpr double kNone = MovingPlane::kNone;
-  static constexpr double kLeastImportance = 0.2;  // below this share of the most important one, a feature goes
+  static constexpr double kLeastImportance = 0.2;  // a feature below this share of the largest importance is dropped
 
-  // Mean 0 at the node, and as unit the standard deviation or the range there; or all as it was given.
+  // Scales features to mean 0 at the node and to units of the standard deviation or of the range there, or leaves them
+  // unscaled.
   void standardize();
 
-  // The hyperplane kept, over the features that the plane had before.
+  // Returns to the recorded hyperplane, over the scaled features.
   void back_to_scaled();
 
   double weight(std::size_t i) const { return plane.rows().weights ? plane.rows().weights[i] : 1.0; }
 
-  // A sweep takes the best of three steps for each feature, about three different places, and then the best step of the
-  // constant. Sweeps follow each other until one gains too little.
+  // A sweep takes for each feature the best of three steps, about three different places, and then the best step of the
+  // constant. Sweeps repeat until one gains too little.
   void sweep_until_flat();
 
   void improve_coefficient(std::size_t m);
 
   void improve_threshold();
 
-  // Drops the feature whose loss costs least if that is a small part of what the most important one's would:
-  // coefficient 0, the threshold searched anew. Returns whether one was dropped.
+  // Drops the feature with the smallest loss of value if this loss is a small share of the largest: coefficient 0, with
+  // a new search for the threshold. Returns whether a feature was dropped.
   bool eliminate();
 
-  const double sweep_tol_;         // least gain of a sweep that is followed by another
-  const double rows_per_feature_;  // a node of no more keeps the axis-parallel split
+  const double sweep_tol_;         // least gain of a sweep for another sweep to follow
+  const double rows_per_feature_;  // a node with at most this weight per feature keeps the axis-parallel split
   const std::string standardization_;
   const bool backward_elimination_;
   std::vector<std::size_t> active_;  // features that may have a coefficient

@@ -108,7 +108,7 @@ void MovingPlane::take(std::size_t m, double step, double new_value) {
 
 double MovingPlane::evaluate(double step, const double* c) {
   if (direct_ && step != 0.0) {
-    // A program without kept values computes all of them anew for the hyperplane that is tried.
+    // The direct version stores no values and computes all of them for each tried hyperplane.
     tried_a_ = a;
     double tried_t = t;
     const std::size_t m = place_of(c);
@@ -136,7 +136,7 @@ double MovingPlane::value_of(const double* values, const double* c, double step)
   return line_->value(left_.data(), s);
 }
 
-// The number of a column; p + 1 for another direction.
+// The index of a column; p + 1 for another direction.
 std::size_t MovingPlane::place_of(const double* c) const {
   return static_cast<std::size_t>(std::find(column_.begin(), column_.end(), c) - column_.begin());
 }
@@ -179,7 +179,7 @@ bool MovingPlane::settle(const Node& node, Split& out, double& out_value) {
   node.predicted.project(w.data(), v.data());
   if (!oblique::settle(v.data(), n(), out.threshold)) return false;
   for (double& each : v) each -= out.threshold;
-  // Rows equal to the threshold are on the left in both arithmetics.
+  // Rows equal to the threshold go left in both arithmetics.
   out_value = value_of(v.data(), column_[p_], 0.0);
   return out_value != kNone;
 }

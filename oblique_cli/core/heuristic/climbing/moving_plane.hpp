@@ -1,8 +1,7 @@
 // A hyperplane that moves by one coefficient, or along a direction, at a time, and its value at a node.
-//
 // The hyperplane is sum_j a_j z_j - t <= 0 -> left, over the node's features divided by a power of two near their range
-// (which changes no step but keeps all numbers within range). Its values v are kept for all rows and follow every
-// accepted step at O(n).
+// (which changes no step but keeps all numbers within range). Its values v are stored for all rows and updated after
+// every accepted step in O(n).
 #pragma once
 
 #include <cstddef>
@@ -22,23 +21,23 @@ namespace oblique {
 
 class MovingPlane {
  public:
-  static constexpr double kNone = -std::numeric_limits<double>::infinity();  // value of a cut with too little on a side
+  static constexpr double kNone = -std::numeric_limits<double>::infinity();  // if a side has too little weight
 
-  // The hyperplane, its values v over the rows, and what its cut is worth. Who writes a, t or v calls `moved`.
+  // The hyperplane, its values v over the rows, and the value of its cut. Code that writes a, t or v must call `moved`.
   Vector a, v;
   double t = 0.0, value = 0.0;
 
-  // direct: recompute all values after every step, sort with std::sort: the baseline of the benchmarks.
+  // direct : recompute all values after every step and sort with std::sort, as the baseline of the benchmarks.
   MovingPlane(const SearchOptions& options, bool direct)
       : direct_(direct), min_leaf_(options.min_leaf),
         line_(
             make_line_search(options.criterion, options.strict_ties, options.min_leaf, options.exhaustive || direct)) {}
 
-  // Turns to a node, and leaves the hyperplane undefined.
+  // Begins a node; the hyperplane is then undefined.
   void begin(const Node& node);
 
-  // Features that are not constant at the node; their columns z, and that of ones under number p; the scale, least and
-  // greatest value of each.
+  // Features that vary at the node; their columns z, with the column of ones at index p; the scale, least and greatest
+  // value of each.
   const std::vector<std::size_t>& features() const { return features_; }
   std::size_t p() const { return p_; }
   std::size_t n() const { return rows_->n; }
@@ -51,7 +50,7 @@ class MovingPlane {
   double low(std::size_t j) const { return low_[j]; }
   double high(std::size_t j) const { return high_[j]; }
 
-  // The threshold of the best axis-parallel cut over z. The search knows its threshold to a part in 2^39 only.
+  // The threshold of the best axis-parallel cut over z. The search knows it only to a part in 2^39.
   double threshold_of(const Cut& cut) const;
 
   // Scores of the node: see LineSearch.
@@ -59,15 +58,15 @@ class MovingPlane {
   double noise() const { return line_->noise(); }
   double gain(double of_value) const { return line_->gain(of_value); }
   double slack(double of_value) const { return line_->slack(of_value); }
-  // A new number with every change of the hyperplane.
+  // A number that changes with every change of the hyperplane.
   std::uint64_t version() const { return version_; }
   void moved() { ++version_; }
-  // Begins with a and t: computes v and the value.
+  // Begins with the present a and t: computes v and the value.
   void start();
-  // Computes v anew.
+  // Recomputes v.
   void compute_values();
-  // Once a sweep v is computed anew, so that roundings do not add up, and coefficients that have grown or shrunk far
-  // are scaled back, by a power of two, which changes nothing else.
+  // Recomputes v once per sweep, so that rounding errors do not accumulate, and scales very large or very small
+  // coefficients back by a power of two, which changes nothing else.
   void begin_sweep();
 
   // The best step when coefficient m moves (p: the threshold), or when the hyperplane moves along values c.
@@ -87,14 +86,14 @@ class MovingPlane {
   // Takes a step of coefficient m.
   void take(std::size_t m, double step, double new_value);
 
-  // Keeps the hyperplane if it is better than the one kept.
+  // Records the hyperplane if it is better than the recorded one.
   void keep_if_better();
   bool has_kept() const { return best_value_ != kNone; }
   Vector& kept_a() { return best_a_; }
   double& kept_t() { return best_t_; }
 
-  // The hyperplane kept over the original features: unit normal, threshold in the middle of its gap, and the value of
-  // the split it makes, in the arithmetic of prediction. False if it has rows on one side only.
+  // Expresses the recorded hyperplane in the original features: unit normal, threshold in the middle of its gap, and
+  // the value of its split in the arithmetic of prediction. False if all rows are on one side.
   bool settle(const Node& node, Split& out, double& out_value);
 
  private:
@@ -116,12 +115,12 @@ class MovingPlane {
   std::size_t p_ = 0;
   std::unique_ptr<LineSearch> line_;
   std::vector<const double*> column_;  // p features and the constant 1
-  std::vector<Direction> line_of_;     // the same as directions
+  std::vector<Direction> line_of_;     // directions of these columns
   Vector columns_, by_row_, scale_, low_, high_;
   std::vector<std::size_t> features_;
   Vector tried_a_, tried_v_, best_a_, left_;
   double best_t_ = 0.0, best_value_ = kNone, size_of_v_ = 0.0;
-  // Versions: the present one, the one whose values were computed anew, the one whose largest value is known.
+  // Version numbers: of the present plane, of the last recomputation of the values, of the last known largest value.
   std::uint64_t version_ = 1, computed_ = 0, sized_ = 0;
 };
 

@@ -96,7 +96,7 @@ void OC1Climb::random_plane(Stream& stream, Vector& a, double& t) const {
   double largest = 0.0;
   for (const std::size_t j : plane.features()) largest = std::max(largest, plane.scale(j));
   for (const std::size_t j : plane.features()) {
-    // Divided by the largest scale, because the length of a hyperplane's coefficients means nothing.
+    // Divided by the largest scale, because the length of the coefficient vector has no meaning.
     const double unit = settings_.as_given ? plane.scale(j) / largest : 1.0 / (plane.high(j) - plane.low(j));
     a[j] = stream.between(-1.0, 1.0) * unit;
     t += a[j] * stream.between(plane.low(j), plane.high(j));
@@ -125,7 +125,7 @@ bool OC1Climb::perturb(std::size_t m, Stream& stream) {
   const Step step = plane.search_coefficient(m, settings_.exact, needed());
   const double value = step.is_found ? plane.evaluate(step.t, plane.column(m)) : kNone;
   if (offer(m, step.t, value, stream)) return true;
-  // The next look would end as this one did, unless it was a tie that may be drawn for again.
+  // Searching again would give the same result, unless this was a tie that a random draw decides.
   if (equal_steps_left_ == 0 || value < plane.value - plane.slack(plane.value)) looked_at_[m] = plane.version();
   return false;
 }
