@@ -82,7 +82,7 @@ Hyperplane ClusteringHyperplane::solve(const double* a, const double* b, int m, 
   return null > 0 ? Hyperplane::range_space : Hyperplane::full_rank;
 }
 
-// The plane in the range of A over x is taken, of all planes that differ by a member of N(A).
+// Of all planes that differ by a member of N(A), takes the plane in the range of A over x.
 void ClusteringHyperplane::take_out_null_space(double* w, std::size_t size) const {
   for (std::size_t at = 0; at < null_.size(); at += size) {
     const double* q = null_.data() + at;

@@ -1,6 +1,5 @@
 // The clustering hyperplanes of the geometric decision tree and their angle bisectors (thesis 5.1.1 to 5.1.2).
-//
-// Matrices are column-major, as LAPACK wants them.
+// Matrices are column-major, as in LAPACK.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +12,7 @@
 namespace oblique {
 
 // Coordinates in which the rows of a node have a range of about 1 around 0: x = center + scale * z, scale a power of 2.
-// Solving there loses no digits to units and offsets; the planes are the same, because a quotient of moments does not
+// Solving in them loses no digits to units and offsets; the planes are the same, because a quotient of moments does not
 // change under an affine map.
 struct Standard {
   Vector center, scale;
@@ -24,7 +23,7 @@ struct Standard {
   // (w, b) over z to the same plane over x, and back.
   void to_original(double* wb) const;
   void to_standard(double* wb) const;
-  // The same coordinates over x in units of 2^power.
+  // These coordinates for x in units of 2^power.
   Standard over_units_of(int power) const;
 };
 
@@ -37,7 +36,7 @@ enum class Hyperplane { full_rank, null_space, range_space, none };
 // Ranks are decided in standard coordinates, lengths and right angles are those of the original ones.
 class ClusteringHyperplane {
  public:
-  // w : (m,). With `span`, x are the coordinates of rows in it, and w (p + 1,) is over the features themselves.
+  // w : (m,). With `span`, x are coordinates in the span, and w (p + 1,) is over the features themselves.
   Hyperplane solve(const double* a, const double* b, int m, const Standard& standard, double* w,
                    const RowSpan* span = nullptr);
 
@@ -47,9 +46,9 @@ class ClusteringHyperplane {
   // projected_ = Q'bQ for the columns of Q.
   void project(const double* b, const Vector& q, std::size_t size);
 
-  // w = Q y for the leading eigenvector y of second_. When its eigenvalue is repeated, the solver's choice within the
-  // space of solutions is arbitrary, so the first vector of that space's canonical basis is taken. In a span, what lies
-  // in null_ is taken out first if `within_range`; over all features the caller does that.
+  // w = Q y for the leading eigenvector y of second_. If its eigenvalue is repeated, the solver may return any vector
+  // of the space of solutions, so the first vector of the canonical basis of this space is used. In a span the part in
+  // null_ is removed first if `within_range`; over all features the caller removes it.
   void leading(const Vector& q, std::size_t size, double* w, const RowSpan* span, bool within_range);
 
   SymmetricEigen first_, second_;
@@ -62,7 +61,7 @@ struct Plane {
   double t = 0.0;
 };
 
-// Whether a plane has a normal: judged over z, where rows and offsets are of one magnitude whatever the units.
+// Whether a plane has a normal: judged over z, where rows and offsets have similar magnitudes in any units.
 bool has_normal(const double* wb, std::size_t p, const Standard& standard);
 
 // Scales (w, b) so that w has norm 1 and a negative first component; false if w is zero.

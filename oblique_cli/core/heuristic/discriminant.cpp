@@ -36,7 +36,7 @@ void StandardScores::find(const Node& node) {
   const NodeRows& rows = node.rows;
   const std::size_t p = node.n_features(), n = rows.n;
   weight = node.search.totals().n;
-  // Coordinates with a range of about 1 first: squares of features then neither overflow nor vanish.
+  // Coordinates with a range of about 1 come first: squares of features then neither overflow nor vanish.
   const Standard units = Standard::of(node.spread.center, node.spread.range);
   center = units.center;
   scale.assign(p, 1.0);
@@ -101,8 +101,8 @@ void Discriminant::find_class_sums(const Node& node) {
       class_sums_[k * p + j] = weighted_sum(rows, standard_.column(j), rows.first_row[k], rows.first_row[k + 1]);
 }
 
-// Eigenvectors of the covariance, each divided by the root of its eigenvalue. Of many more features than rows those in
-// the span of the rows: the eigenvalues of the others are 0.
+// Eigenvectors of the covariance, each divided by the square root of its eigenvalue. With far more features than rows,
+// only those in the span of the rows: the other eigenvalues are 0.
 void Discriminant::find_basis(const Node& node, double tolerance) {
   const NodeRows& rows = node.rows;
   const std::size_t p = node.n_features(), n = rows.n;
@@ -144,7 +144,7 @@ void Discriminant::find_basis(const Node& node, double tolerance) {
     }
     checkpoint(p * n);
   }
-  // A constant feature has no part, not even by rounding.
+  // A constant feature has coefficient 0, without rounding errors.
   for (std::size_t j = 0; j < p; ++j)
     if (largest_magnitude(standard_.column(j), n) == 0.0)
       for (std::size_t k = 0; k < n_components_; ++k) basis_[k * p + j] = 0.0;

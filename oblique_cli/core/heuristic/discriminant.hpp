@@ -1,6 +1,5 @@
 // Fisher's direction between two groups of classes, by whitening the rows of a node.
-//
-// This is oblique_cli/proposers/_discriminant.py once more: standard scores, whitened rows, a plane as a proposal.
+// The compiled form of oblique_cli/proposers/_discriminant.py: standard scores, whitened rows, a plane as a proposal.
 #pragma once
 
 #include <cstddef>
@@ -25,17 +24,17 @@ class StandardScores {
   const double* column(std::size_t j) const { return z.data() + j * n(); }
   // A direction over z as an oriented unit normal over x, without overflow in any units.
   Vector unit_normal(const Vector& normal) const;
-  // Adds the plane normal'z = offset. Rows on the plane itself are on its left unless ties are strict: rounding must
-  // not choose their side.
+  // Adds the plane normal'z = offset. Rows on the plane are on its left unless ties are strict: rounding must not
+  // decide their side.
   void add_plane(const Node& node, const Vector& normal, double offset, Candidates& candidates) const;
 };
 
-// The classes present that belong to the first of two groups.
+// A flag for each class present: whether it belongs to the first of two groups.
 using Group = std::vector<char>;
 
 class Discriminant {
  public:
-  // Means closer than this, in standard deviations of the node, are one: the rest is rounding.
+  // Means whose distance, in standard deviations of the node, is smaller are equal up to rounding.
   static constexpr double kSameMean = 1e-9;
   static constexpr double kZeroEigenvalue = 1e-10;  // relative to the largest
 
@@ -44,11 +43,12 @@ class Discriminant {
 
   const StandardScores& standard() const { return standard_; }
   std::size_t n_components() const { return n_components_; }
-  // n_components() vectors over standard scores, p values each: eigenvectors divided by the root of their eigenvalue.
+  // n_components() vectors over standard scores, p values each: eigenvectors divided by the square root of their
+  // eigenvalue.
   const Vector& components() const { return basis_; }
   // Mean of each class present in whitened coordinates, n_components() each.
   Vector class_means() const;
-  // Fisher's direction from the first group to the rest, over standard scores; false if the means are the same.
+  // Fisher's direction from the first group to the rest, over standard scores; false if the means are equal.
   bool direction(const Group& first, Vector& normal) const;
 
  private:

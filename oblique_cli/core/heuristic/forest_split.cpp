@@ -15,7 +15,7 @@ std::map<std::string, ForestSplit>& registered_splits() {
 
 RegisteredSplit::RegisteredSplit(const char* name, std::initializer_list<Option> options, ForestSplit::Make make,
                                  bool takes_families) {
-  // A name that stands twice is told of by `forest_splits`: nothing may be thrown while the core is loaded.
+  // `forest_splits` reports a repeated name: nothing may be thrown while the core is loaded.
   ForestSplit& split = registered_splits()[registered_splits().count(name) ? std::string(name) + " (twice)" : name];
   split = {options, make, takes_families};
 }

@@ -1,9 +1,8 @@
 // The interface of a heuristic of forests, and how to add one.
-//
-// A type of forest is a sampler and a heuristic: rows and features are drawn for a tree and at its nodes
-// (rows/row_draw.hpp, rows/feature_draw.hpp, rows/rotation.hpp), and of the features drawn the heuristic proposes
-// hyperplanes. It is one file in heuristic/forests that registers its name, its options, and how it is made; nothing
-// else in the core names it.
+// A type of forest consists of a sampler and a heuristic. The sampler draws rows and features for a tree and at its
+// nodes (rows/row_draw.hpp, rows/feature_draw.hpp, rows/rotation.hpp); the heuristic proposes hyperplanes over the
+// drawn features. A heuristic is one file in heuristic/forests that registers its name, its options and its factory;
+// nothing else in the core names it.
 #pragma once
 
 #include <cstddef>
@@ -24,28 +23,27 @@
 
 namespace oblique {
 
-// A node of a forest's tree: its rows, and the features drawn there.
+// A node of a forest's tree: its rows and its drawn features.
 struct BagNode {
   const Bag& bag;
   const Gathered& x;
-  Stream& stream;  // after the features were drawn
+  Stream& stream;  // state after the draw of the features
   std::uint64_t path;
-  const Signs& signs;    // of the features drawn, where answers keep an order; else empty
-  const Bounds& bounds;  // of the answers
+  const Signs& signs;    // monotone signs of the drawn features; empty without constraints
+  const Bounds& bounds;  // of the predictions
 };
 
-// Hyperplanes over the features drawn. Of several the one of greatest Gini gain splits the node, the first on a tie.
+// Hyperplanes over the drawn features. The hyperplane of greatest Gini gain splits the node, the first on a tie.
 struct Proposal {
   std::vector<Plane> planes;
-  bool is_final = true;     // whether thresholds are final; else the middle of their gap is taken
+  bool is_final = true;     // whether thresholds are final; otherwise they move to the middle of their gap
   bool keeps_axes = false;  // whether a plane along an axis is stored as a cut of that feature
-  bool axes_below = false;  // whether the nodes below are cut along axes only, and this one if nothing is proposed
+  bool axes_below = false;  // whether nodes below, and this one without a proposal, are cut along axes only
 
   void clear() { *this = {std::move(planes), true, false, false}, planes.clear(); }
 };
 
-// Splits the nodes of one tree after another. Where it proposes nothing that divides the rows, the node is cut along
-// the axes.
+// Splits the nodes of one tree after another. If no proposal divides the rows, the node is cut along the axes.
 class ForestHeuristic {
  public:
   virtual ~ForestHeuristic() = default;
@@ -53,12 +51,12 @@ class ForestHeuristic {
   virtual void begin_tree(std::uint64_t /* seed */, std::size_t /* number */) {}
   virtual void propose(const BagNode& node, Proposal& proposal) = 0;
 
-  // Whether features are taken in their order where all of them are searched.
+  // Whether features keep their order when all of them are searched.
   virtual bool is_orderly() const { return false; }
-  // The cut along an axis of all features of the tree, if the heuristic searches them itself: false leaves it to the
-  // search by ranks.
+  // The axis-parallel cut over all features of the tree, if the heuristic searches them itself; false leaves the cut to
+  // the search by ranks.
   virtual bool propose_axis(const BagNode&, Proposal&) { return false; }
-  // Least weight of a child, and another one for further trees.
+  // Least weight of a child; the second function sets it for further trees.
   virtual double min_leaf() const { return 0.0; }
   virtual void require(double /* min_leaf */) {}
 };
@@ -69,7 +67,7 @@ struct FamilyChoice {
   Options options;
 };
 
-// What a heuristic of forests is made of. unweighted : whether no row of any node counts more than once
+// The parts of a heuristic of forests. unweighted : whether no row of any node counts more than once
 struct ForestTraits {
   const Options& options;
   const std::vector<FamilyChoice>& families;
@@ -81,7 +79,7 @@ struct ForestSplit {
 
   std::vector<Option> options;
   Make make = nullptr;          // nullptr: nodes are cut along the axes only
-  bool takes_families = false;  // whether it splits by heuristics of single trees, which must then be given
+  bool takes_families = false;  // whether it uses heuristics of single trees, which are then a required option
 };
 
 template <class H>
@@ -89,14 +87,14 @@ std::unique_ptr<ForestHeuristic> make_forest(const ForestTraits& traits) {
   return std::make_unique<H>(traits);
 }
 
-// Registers a heuristic when the core is loaded; a static object of its own file.
+// Registers a heuristic when the core is loaded; a static object in the file of the heuristic.
 class RegisteredSplit {
  public:
   RegisteredSplit(const char* name, std::initializer_list<Option> options, ForestSplit::Make make,
                   bool takes_families = false);
 };
 
-// Those registered, by name.
+// The registered heuristics, by name.
 const std::map<std::string, ForestSplit>& forest_splits();
 
 }  // namespace oblique

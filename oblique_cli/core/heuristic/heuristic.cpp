@@ -36,7 +36,7 @@ std::map<std::string, Family> checked() {
   return out;
 }
 
-// The path of a source from the folder of the core on, however the compiler was given it.
+// The path of a source file below the core's folder, for any path that the compiler received.
 std::string within_core(const std::string& path) {
   const std::size_t at = path.rfind("heuristic/families/");
   return at == std::string::npos ? path : path.substr(at);

@@ -54,23 +54,23 @@
 
 namespace oblique {
 
-// Finds the splits of one tree, node by node. An object serves one tree and may keep buffers between nodes, but what it
-// finds depends on the node alone.
+// Finds the splits of one tree, node by node. An object serves one tree and may keep buffers between nodes, but its
+// result depends on the node alone.
 class Heuristic {
  public:
   virtual ~Heuristic() = default;
-  // Finds the split of a node; false makes the node a leaf. A node has rows of two classes or more.
+  // Finds the split of a node; false makes the node a leaf. A node has rows of at least two classes.
   virtual bool split(const Node& node, Split& out) = 0;
-  // Adds candidates in the order of their enumeration, for a search that has more than these to choose from. Leaves
-  // node.search as begun.
+  // Adds candidates in enumeration order, for a search that combines several heuristics. Restores node.search
+  // afterwards.
   virtual void propose(const Node& node, Candidates& candidates) = 0;
-  // Whether it reads rows by Stretches and ClassMoments only, never by their columns. The rows of its large nodes are
-  // then not copied.
+  // Whether it reads rows by Stretches and ClassMoments only, never by columns. The rows of large nodes are then not
+  // copied.
   virtual bool reads_stretches() const { return false; }
 };
 
-// A heuristic that says where to look and lets the search decide, which is what most of them are: no candidate makes
-// the node a leaf. Sums over rows have the same bits in every run, because rows come in a canonical order;
+// A heuristic that proposes directions and leaves the decision to the search, like most heuristics. Without a candidate
+// the node is a leaf. Sums over rows have the same bits in every run, because rows come in a canonical order;
 // `node.stream` is the only source of random numbers.
 class Proposer : public Heuristic {
  public:
@@ -87,7 +87,7 @@ class Proposer : public Heuristic {
 
 class SumsProposer;
 
-// A heuristic under the name by which Python asks for it.
+// A heuristic under its name in Python.
 struct Family {
   using Make = std::unique_ptr<Heuristic> (*)(const Options& options);
 
@@ -95,12 +95,12 @@ struct Family {
   std::vector<Option> options;  // beyond growth_options()
   Make make = nullptr;
   bool quantitative = false;  // whether the heuristic cannot use qualitative features
-  bool from_sums = false;     // whether it is a SumsProposer, which tables beyond memory can be grown by
-  bool adds_up = true;        // whether it adds up values of rows; one that does not is spared the sorting of rows
+  bool from_sums = false;     // whether it is a SumsProposer, which can grow from tables beyond memory
+  bool adds_up = true;        // whether it sums values of rows; otherwise rows need no sorting
   std::string file;           // for messages
 };
 
-// How a heuristic is made whose constructor takes its options.
+// Makes heuristics whose constructor takes their options.
 struct Maker {
   Family::Make make;
   bool from_sums;
@@ -110,34 +110,34 @@ inline constexpr Maker make{
     [](const Options& options) -> std::unique_ptr<Heuristic> { return std::make_unique<H>(options); },
     std::is_base_of_v<SumsProposer, H>};
 
-// Registers a family when the core is loaded; a static object of the family's own file.
+// Registers a family when the core is loaded; a static object in the family's file.
 class Registered {
  public:
   Registered(const char* name, std::initializer_list<Option> options, const Maker& maker, bool quantitative = false,
              bool adds_up = true, const char* file = __builtin_FILE());
 };
 
-// The families by name. The first call throws std::invalid_argument if one is not well made: a name that stands twice,
-// an option that stands twice or that all families have.
+// The families by name. The first call throws std::invalid_argument for a wrong declaration: a repeated name, a
+// repeated option, or an option that all families have.
 const std::map<std::string, Family>& families();
 
-// Throws std::invalid_argument that lists the names there are.
+// Throws std::invalid_argument with the list of names.
 const Family& family_of(const std::string& name);
 
-// The options of a search, and those of growth, which every family has.
+// The options of a search, and the options of growth that every family has.
 std::vector<Option> search_options();
 std::vector<Option> growth_options();
 
-// The values that are given for a family, and for `common` options.
+// The values for a family and for the `common` options.
 Options options_of(const Family& family, const std::vector<Option>& common, std::map<std::string, OptionValue> values);
 
-// The heuristic of a family that belongs to another one, whose options are `owner`.
+// The heuristic of a member of another family, whose options are `owner`.
 std::unique_ptr<Heuristic> make_member(const Member& member, const Options& owner);
 
-// Whether the family, or one that belongs to it, cannot use qualitative features.
+// Whether the family, or one of its members, cannot use qualitative features.
 bool is_quantitative(const Family& family, const Options& options);
 
-// How nodes are searched, as the options say.
+// The options of the search at nodes.
 SearchOptions search_of(const Options& options);
 
 }  // namespace oblique

@@ -1,5 +1,5 @@
 // The classes of a node grouped into two hyper-classes by the Bhattacharyya distance (Zhang & Suganthan 2014, section
-// II-D and Table II), from one pass over the rows: the moments of every class.
+// II-D and Table II), from one pass over the rows that computes the moments of every class.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@
 
 namespace oblique {
 
-// A class of which some combination of features spreads less than this, squared and in units of the ranges at the node,
-// has a singular covariance. True dependence leaves rounding errors of about 1e-15; nothing else comes near.
+// A class has a singular covariance if some combination of features has a smaller variance, in units of the ranges at
+// the node. True dependence leaves rounding errors of about 1e-15; no other case comes near this limit.
 inline constexpr double kSingular = 1e-12;
 
 class HyperClasses {
  public:
-  // delta : added to the variances of a singular class before distances are taken
+  // delta : added to the variances of a singular class before the distances are computed
   void configure(double delta) { delta_ = delta; }
 
   // Measures the features at a node; returns the largest range or magnitude.
@@ -135,9 +135,9 @@ class HyperClasses {
       for (std::size_t i = 0; i < (M + 1) * (M + 2) / 2; ++i) out[i] = sums[i];
   }
 
-  // Cholesky factor of a covariance, lower and row by row in place, with the inverse of its diagonal there instead of
-  // the diagonal. Pivots lost to rounding count as kSingular of the largest variance, squared. Returns the logarithm of
-  // the determinant of the covariance. M: as in add_rows.
+  // Cholesky factor of a covariance, lower and row by row in place; the diagonal holds the inverse of the factor's
+  // diagonal. Pivots lost to rounding count as kSingular of the largest variance, squared. Returns the logarithm of the
+  // determinant of the covariance. M : as in add_rows.
   template <std::size_t M>
   double factor_covariance(double* a) const {
     const std::size_t m = M ? M : m_;
@@ -184,7 +184,7 @@ class HyperClasses {
     return 0.125 * square + 0.5 * (log_determinant - 0.5 * (logs_[a] + logs_[b]));
   }
 
-  // Distances between all classes, and the places of the two most distant.
+  // Distances between all classes, and the indices of the two most distant.
   template <std::size_t M>
   std::pair<std::size_t, std::size_t> most_distant(std::size_t n_classes) {
     const std::size_t mm = m_ * m_;

@@ -1,4 +1,4 @@
-// What adds up over the rows of a node, from which some heuristics know where to look.
+// Sums over the rows of a node that determine the directions of some heuristics.
 #pragma once
 
 #include <cstddef>
@@ -8,24 +8,23 @@
 
 namespace oblique {
 
-// What of a node adds up: nothing but the classes, the covariance of each class, the scatter of its unit rows, or the
-// moments about the origin. Each takes passes of its own over blocks of rows.
+// The sums over the rows of a node: the classes alone, the covariance of each class, the scatter of its unit rows, or
+// the moments about the origin. Each kind needs separate passes over blocks of rows.
 enum class Sums { classes, covariances, unit_rows, origin };
 
-// Which principal axes of the classes are meant.
-//
+// Selects principal axes of the classes.
 // unit_rows      of the scatter of unit rows (thesis 5.3), else of the covariance (thesis 3.5)
-// tolerance      eigenvalues up to this share of the largest are left out
+// tolerance      leaves out eigenvalues up to this share of the largest
 // sign           of the first component
-// dominant_only  of every class its first axis only
-// shrinkage      covariances of small classes are shrunk, see `shrink`
+// dominant_only  only the first axis of each class
+// shrinkage      shrinks covariances of small classes, see `shrink`
 struct ClassAxes {
   bool unit_rows;
   double tolerance, sign;
   bool dominant_only, shrinkage;
 };
 
-// The moments of one node, wherever its rows are. Classes are those present, by place.
+// The moments of one node, in memory or in blocks. Classes are those present, by index.
 class RowMoments {
  public:
   virtual ~RowMoments() = default;
@@ -33,16 +32,16 @@ class RowMoments {
   virtual std::size_t n_features() const = 0;
   virtual int n_classes() const = 0;
   virtual double weight(int k) const = 0;
-  // (p, p); false if the rows of the class are all the same.
+  // (p, p); false if all rows of the class are equal.
   virtual bool covariance(int k, Vector& out) = 0;
   virtual bool unit_scatter(int k, Vector& out) = 0;
   // Variance of every feature within the classes.
   virtual void pooled_variances(Vector& out) = 0;
   // The axes of every class present, appended class by class.
   virtual void add_axes(const ClassAxes& axes, Vector& out);
-  // The bisector of the clustering hyperplanes of the largest class and the rest that has the greater gain, by all
-  // classes or, with super_classes, by the largest against all others joined. The first on a tie, or if neither has any
-  // gain; nullptr if there is none.
+  // The better bisector of the clustering hyperplanes of the largest class and the rest, by its gain over all classes
+  // or, with super_classes, over two groups (the largest class and all others). The first on a tie, or if neither has
+  // any gain; nullptr if there is none.
   virtual const Plane* better_bisector(bool super_classes) = 0;
 
  private:

@@ -21,7 +21,7 @@ namespace oblique {
 
 enum class Regularization { tikhonov, axis, null_space };
 
-// Features that are wider or larger than this have no bisector: products of their moments may overflow.
+// Features with a larger range or magnitude have no bisector: products of their moments may overflow.
 inline constexpr double kWidest = 0x1p500;
 
 class MpsvmSplit {
@@ -32,8 +32,8 @@ class MpsvmSplit {
     classes_.configure(delta);
   }
 
-  // Finds the bisectors at a node. False if there is none, or if the rule is `axis` and a matrix is singular.
-  // `singular` says whether G or H was.
+  // Finds the bisectors at a node. False if there is none, or if the rule is `axis` and a matrix is singular. Sets
+  // `singular` if G or H is singular.
   bool find(const Bag& bag, const Gathered& x, std::vector<Plane>& planes, bool& singular) {
     planes.clear();
     singular = true;
@@ -74,10 +74,10 @@ class MpsvmSplit {
   }
 
   // The planes that minimize z'Gz / z'Hz and z'Hz / z'Gz (equations 6 and 8): the last and the first eigenvector of the
-  // pencil (H, G + H), whose eigenvalues lie between 0 and 1 however near G and H are to singular. Rows and columns are
-  // divided by the root of the diagonal, to a power of 2, so that no digit changes: delta of original coordinates is up
-  // to (center / range)^2 times as large for one feature as for another, and only a pivot that is small beside its own
-  // diagonal is lost to rounding.
+  // pencil (H, G + H), whose eigenvalues lie between 0 and 1 even if G and H are nearly singular. Rows and columns are
+  // divided by the square root of the diagonal, rounded to a power of 2 so that no digit changes: delta of original
+  // coordinates is up to (center / range)^2 times as large for one feature as for another, and only a pivot that is
+  // small compared with its own diagonal is lost to rounding.
   bool clustering_planes() {
     unpack(classes_.moments(0), 1.0, g_);
     unpack(classes_.moments(1), 1.0, h_);
@@ -122,8 +122,8 @@ class MpsvmSplit {
         a[i * size_ + j] = a[j * size_ + i] = 0.5 * (a[i * size_ + j] + a[j * size_ + i]);
   }
 
-  // The plane of the last or the first eigenvector. Where its eigenvalue is repeated, the first vector of the canonical
-  // basis of all solutions, which depends on no solver.
+  // The plane of the last or the first eigenvector. If its eigenvalue is repeated: the first vector of the canonical
+  // basis of all solutions, which does not depend on the solver.
   bool back(bool last, Vector& plane) {
     const std::size_t end = last ? size_ - 1 : 0;
     std::size_t count = 1;
@@ -151,7 +151,7 @@ class MpsvmSplit {
     return to_centered(plane);
   }
 
-  // Turns a plane over z into one over x less the center, of unit normal; false if it has none.
+  // Converts a plane over z to a plane over x minus the center, with unit normal; false if it has none.
   bool to_centered(Vector& plane) const {
     double largest = 0.0;
     for (std::size_t j = 0; j < m_; ++j) largest = std::max(largest, std::fabs(plane[j]));
@@ -178,8 +178,8 @@ class MpsvmSplit {
     return bisect(planes);
   }
 
-  // Thresholds are moved back from the center, and a little up: rows on the plane itself belong to the left, whatever
-  // side rounding puts them on.
+  // Moves thresholds back from the center, and up by the rounding error: rows on the plane belong to the left, on
+  // whichever side rounding puts them.
   bool bisect(std::vector<Plane>& planes) {
     angle_bisectors(first_.data(), second_.data(), m_, planes);
     for (Plane& plane : planes) {

@@ -34,7 +34,7 @@ bool NearestPair::find(const Vector& a, Vector& b, std::size_t p) {
   const int root = build(b, 0, b.size() / p);
   b_ = b.data();
   const std::size_t n = a.size() / p;
-  // Only the nearest pair of all is of interest, so no row looks further than the nearest pair so far.
+  // Only the nearest pair counts, so the search for each row stops at the distance of the nearest pair so far.
   double least = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < n; ++i) {
     visit(root, a.data() + i * p, least, [&](std::size_t, double squared) { least = squared; });
@@ -42,7 +42,7 @@ bool NearestPair::find(const Vector& a, Vector& b, std::size_t p) {
   }
   if (!std::isfinite(least)) return false;
   const double reach = std::sqrt(least) * (1.0 + kTie);
-  // Beyond the reach by a rounding, for boxes; the distance itself decides.
+  // Larger than the limit by a rounding error, for boxes; the distance itself decides.
   const double limit = reach * reach * (1.0 + kTie);
   const double *first = nullptr, *second = nullptr;
   for (std::size_t i = 0; i < n; ++i) {
@@ -81,7 +81,7 @@ int NearestPair::build(Vector& b, std::size_t first, std::size_t last) {
     }
   }
   checkpoint((last - first) * p_);
-  if (!(widest > 0.0)) return box;  // all rows are the same
+  if (!(widest > 0.0)) return box;  // all rows are equal
   order_.resize(last - first);
   std::iota(order_.begin(), order_.end(), first);
   const std::size_t half = (last - first) / 2;

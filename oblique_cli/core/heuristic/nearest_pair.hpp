@@ -1,4 +1,4 @@
-// The two nearest different rows of two groups, by a k-d tree of the second.
+// The two nearest different rows of two groups, by a k-d tree of the second group.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@ namespace oblique {
 
 class NearestPair {
  public:
-  // Distances closer than kTie, relative to the least, are equal; of equally near pairs the first in lexicographic
-  // order counts. Rows that both groups have are no pair, nor are those within kSame, the rounding of a level's score:
+  // Distances closer than kTie, relative to the least, are equal; the first of equally near pairs in lexicographic
+  // order wins. Rows that both groups contain form no pair, nor do rows within kSame, the rounding of a level's score:
   // the widest range of a feature must be near 1.
   static constexpr double kTie = 1e-9, kSame = 1e-12;
 
-  // a, b : rows of p numbers each, b is reordered. False if no two rows differ. The pair is first(), second().
+  // a, b : rows of p numbers each; b is reordered. False if no two rows differ. The pair is first(), second().
   bool find(const Vector& a, Vector& b, std::size_t p);
 
   const Vector& first() const { return first_; }
@@ -32,7 +32,7 @@ class NearestPair {
   static constexpr std::size_t kLeaf = 12;
 
   int build(Vector& b, std::size_t first, std::size_t last);
-  // Looks for rows of b nearer to `row` than `limit`, which `use` may lower: use(place in b, squared distance).
+  // Visits rows of b that are nearer to `row` than `limit`; `use(place in b, squared distance)` may lower the limit.
   template <class Use>
   void visit(int box, const double* row, const double& limit, const Use& use) const;
 

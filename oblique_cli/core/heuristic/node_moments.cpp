@@ -7,7 +7,7 @@
 namespace oblique {
 
 void NodeMoments::add_axes(const ClassAxes& axes, Vector& out) {
-  // A covariance that was shrunk has full rank, so it does not lie in the span of the rows.
+  // A shrunk covariance has full rank, so it does not lie in the span of the rows.
   if (axes.shrinkage) return RowMoments::add_axes(axes, out);
   if (!node_->is_shared(n_features() * n_features() / 2)) {
     for (int k = 0; k < n_classes(); ++k) add_axes_of(k, axes, moments_, out);

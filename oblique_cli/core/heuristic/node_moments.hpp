@@ -1,4 +1,4 @@
-// The moments of a node whose rows are at hand.
+// The moments of a node whose rows are in memory.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace oblique {
 
-// Of one node after another. Buffers are kept.
+// Serves one node after another and reuses its buffers.
 class NodeMoments final : public RowMoments {
  public:
   void begin(const Node& node) {
@@ -27,7 +27,7 @@ class NodeMoments final : public RowMoments {
   }
   void pooled_variances(Vector& out) override { moments_.pooled_variances(node_->rows, out); }
   void add_axes(const ClassAxes& axes, Vector& out) override;
-  // Leaves the search of the node as begun.
+  // Restores the search of the node afterwards.
   const Plane* better_bisector(bool super_classes) override { return bisector_.find(*node_, super_classes); }
 
  private:

@@ -17,7 +17,7 @@ namespace oblique {
 void RowSpan::find(const NodeRows& rows, const Standard& standard, int power) {
   p_ = rows.columns.size();
   const std::size_t n = rows.n;
-  // Differences from the center are small numbers where offsets are large; the center itself is one more direction.
+  // With large offsets, differences from the center are small numbers; the center itself is one more direction.
   const auto unit = [power](double x) { return power == 0 ? x : std::ldexp(x, -power); };
   std::vector<Vector> centered(n, Vector(p_));
   for (std::size_t i = 0; i < n; ++i)
@@ -50,7 +50,7 @@ void RowSpan::find(const NodeRows& rows, const Standard& standard, int power) {
     double* y = coordinates_.data() + c * n;
     rows_.columns[c] = y;
     const double offset = dot_columns(q, center.data(), p_);
-    // The rows differ from the center within the first directions only, but for rounding.
+    // Up to rounding, the rows differ from the center within the first directions only.
     for (std::size_t i = 0; i < n; ++i) y[i] = c < varying ? dot_columns(q, centered[i].data(), p_) + offset : offset;
     checkpoint(n * p_);
   }
@@ -65,7 +65,7 @@ std::vector<std::size_t> RowSpan::independent(const NodeRows& rows, const Standa
   std::vector<std::size_t> order(n), chosen;
   for (std::size_t i = 0; i < n; ++i) order[i] = i;
   double largest = 0.0;
-  // The square of a length is an eigenvalue, below eps (p + 1) of the largest of which a rank is not counted.
+  // The square of a length is an eigenvalue; the rank does not count eigenvalues below eps (p + 1) times the largest.
   const double eps = std::sqrt(std::numeric_limits<double>::epsilon() * static_cast<double>(p_ + 1));
   for (std::size_t k = 0; k < n; ++k) {
     std::size_t next = k;

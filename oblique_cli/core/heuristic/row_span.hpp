@@ -1,4 +1,4 @@
-// The rows of a node in an orthonormal basis of their own span, for data of many more features than rows.
+// The rows of a node in an orthonormal basis of their span, for data with far more features than rows.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@ namespace oblique {
 
 struct Standard;
 
-// x = Q y for every row x of a node, with Q'Q = I. Lengths, right angles and moments about the origin of y are those of
-// x, and a hyperplane w'x with w = Q v is v'y.
+// x = Q y for every row x of a node, with Q'Q = I. Lengths, right angles and moments about the origin are the same for
+// y and x, and for w = Q v the hyperplane w'x equals v'y.
 class RowSpan {
  public:
-  // Features are measured in units of 2^power. Which rows are independent is decided in the coordinates `standard`,
-  // where units do not matter, as the rank of moments is (clustering_planes.hpp).
+  // Features are measured in units of 2^power. The linear independence of rows is decided in the coordinates
+  // `standard`, where units do not matter, like the rank of moments (clustering_planes.hpp).
   void find(const NodeRows& rows, const Standard& standard, int power);
 
-  // The same rows over y, and where they lie.
+  // The rows over y, and their spread.
   const NodeRows& rows() const { return rows_; }
   const Spread& spread() const { return spread_; }
 
@@ -29,7 +29,8 @@ class RowSpan {
   void to_features(const double* vb, double* wb) const;
 
  private:
-  // Numbers of rows that are independent in standard coordinates, in the order of how far they are from those before.
+  // Indices of rows that are independent in standard coordinates, in descending order of the distance from the span of
+  // the previous rows.
   std::vector<std::size_t> independent(const NodeRows& rows, const Standard& standard) const;
 
   std::size_t p_ = 0;

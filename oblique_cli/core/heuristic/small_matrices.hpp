@@ -1,4 +1,4 @@
-// Small matrices, factored here instead of by LAPACK, whose calls cost more than the work.
+// Small matrices, factored without LAPACK, whose calls would cost more than the work.
 #pragma once
 
 #include <cmath>
@@ -10,8 +10,7 @@
 
 namespace oblique {
 
-// Eigenvectors of small symmetric matrices by Jacobi rotations, of larger ones as everywhere. Eigenvalues
-// ascend.
+// Eigenvectors of small symmetric matrices by Jacobi rotations, of larger ones by SymmetricEigen. Eigenvalues ascend.
 class SmallEigen {
  public:
   Vector values, vectors;  // vectors as columns
@@ -34,7 +33,7 @@ class SmallEigen {
   }
 
  private:
-  // The lower triangle of m is kept; row i of v is an eigenvector in the making.
+  // Only the lower triangle of m is used; the rows of v become the eigenvectors.
   template <std::size_t N>
   void jacobi(const double* a) {
     double m[N][N], v[N][N];
@@ -53,7 +52,7 @@ class SmallEigen {
       if (!(off > 1e-28 * on)) break;
       for (std::size_t i = 1; i < N; ++i)
         for (std::size_t j = 0; j < i; ++j) {
-          if (!(m[i][j] * m[i][j] > 1e-30 * on)) continue;  // below what ends the sweeps, with what is left of others
+          if (!(m[i][j] * m[i][j] > 1e-30 * on)) continue;  // smaller elements do not continue the sweeps
           // The smaller of the two angles that make m[i][j] zero (Golub & Van Loan, 8.4).
           const double half = 0.5 * (m[i][i] - m[j][j]);
           const double length = std::sqrt(half * half + m[i][j] * m[i][j]);
@@ -109,7 +108,7 @@ inline bool cholesky(double* a, std::size_t size, double least) {
   return true;
 }
 
-// b = a^-1 b by the factor that `cholesky` made of a.
+// b = a^-1 b with the factor from `cholesky`.
 inline void solve_by_factor(const double* factor, std::size_t size, double* b) {
   for (std::size_t i = 0; i < size; ++i) {
     for (std::size_t k = 0; k < i; ++k) b[i] -= factor[i * size + k] * b[k];
@@ -121,8 +120,8 @@ inline void solve_by_factor(const double* factor, std::size_t size, double* b) {
   }
 }
 
-// Whether a covariance (size x size), which is overwritten, has a combination of features of variance below `least`.
-// The largest pivot is taken first: in another order the last one is rounding noise blown up by those before it.
+// Whether a covariance (size x size, overwritten) has a combination of features with variance below `least`. The
+// largest pivot comes first: in another order, the rounding errors of earlier pivots would dominate the last one.
 inline bool is_singular(double* a, std::size_t size, double least) {
   for (std::size_t step = 0; step < size; ++step) {
     checkpoint((size - step) * (size - step));

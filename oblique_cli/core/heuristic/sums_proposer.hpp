@@ -1,5 +1,5 @@
-// Heuristics in two steps: `sums` says what of the rows of a node they need to have added up, and `propose` looks no
-// further than these moments. So one text serves rows in memory and rows in blocks of a disk.
+// Heuristics in two steps: `sums` names the required sums over the rows of a node, and `propose` reads only these
+// moments. The same code serves rows in memory and rows in blocks on a disk.
 #pragma once
 
 #include "heuristic/heuristic.hpp"
@@ -12,7 +12,7 @@ namespace oblique {
 class SumsProposer : public Proposer {
  public:
   virtual Sums sums() const { return Sums::classes; }
-  // moments : those of the kind that `sums` names are there, and what is known of the classes.
+  // moments : contains the sums that `sums` names, and the class weights.
   virtual void propose(RowMoments& moments, Candidates& candidates) = 0;
 
   void propose(const Node& node, Candidates& candidates) final {
@@ -25,9 +25,9 @@ class SumsProposer : public Proposer {
   NodeMoments moments_;
 };
 
-// Reflects the principal axes of the classes to the first axis and searches all axes of every space (thesis 3.5); the
-// original axes where there is none (3.6). Takes the options tau, within which a vector counts as parallel to an axis,
-// and both_signs, for the reflections of the opposite vectors as well.
+// Reflects the principal axes of the classes to the first axis and searches all axes of every space (thesis 3.5);
+// without principal axes it searches the original axes (3.6). Its options are tau, the tolerance for a vector parallel
+// to an axis, and both_signs, for the reflections of the opposite vectors as well.
 class Reflecting : public SumsProposer {
  public:
   Reflecting(const Options& options, const ClassAxes& axes)

@@ -1,4 +1,4 @@
-// AVALANCHE: a hierarchy from the top, by chains of nearest objects. Amalaman (2015), chapter 4.
+// AVALANCHE: a divisive hierarchy by chains of nearest objects. Amalaman (2015), chapter 4.
 #pragma once
 
 #include <algorithm>
@@ -13,21 +13,20 @@
 
 namespace oblique {
 
-// One move that AVALANCHE tried: in the split of `node`, `object` to the right, after which the sides were `between`
-// apart in total; `is_retained` if that was more than before.
+// A move that AVALANCHE tried: in the split of `node`, `object` went to the right; `between` is the total distance
+// between the sides afterwards; `is_retained` if it increased.
 struct Move {
   std::int64_t node, object;
   double between;
   bool is_retained;
 };
 
-// Section 4.3, algorithm 1. `sums_` is the paper's vector vU, kept from node to node: for every object the sum of its
-// distances to the objects of its node. After a split the sums of the smaller side are added up anew and those of the
-// larger one lose what left, so a split costs |L| |R| and all splits together n (n - 1) / 2 distances. Finding the next
-// link of the chain costs |L| a move on top.
-//
-// Sums are compared with a slack of 1e-9 of the node's largest one. Subtraction leaves rounding errors; where they
-// could come within a hundredth of the slack, the sums of the node are added up anew.
+// Section 4.3, algorithm 1. `sums_` is the paper's vector vU, updated from node to node: for every object the sum of
+// its distances to the objects of its node. After a split the sums of the smaller side are recomputed, and those of the
+// larger side lose the terms of the objects that left, so a split costs |L| |R| and all splits together n (n - 1) / 2
+// distances. The search for the next link of the chain costs |L| per move in addition.
+// Sums are compared with a slack of 1e-9 of the node's largest sum. Subtraction leaves rounding errors; if they could
+// reach a hundredth of the slack, the sums of the node are recomputed.
 template <class T>
 class Avalanche {
  public:
@@ -57,7 +56,7 @@ class Avalanche {
   }
 
  private:
-  // A node to be split: its members, the join it is a child of, and the largest sum that rounding errors stem from.
+  // A node to be split: its members, its parent join, and the largest sum, which bounds the rounding errors.
   struct Task {
     std::size_t begin, size, parent;
     bool is_right;
@@ -67,7 +66,7 @@ class Avalanche {
 
   double distance(std::size_t i, std::size_t j) const { return static_cast<double>(d_[at_(i, j)]); }
 
-  // Adds up the sums of some objects, by each other only.
+  // Computes the sums of some objects over these objects only.
   void add_up(const std::size_t* objects, std::size_t count) {
     for (std::size_t a = 0; a < count; ++a) sums_[objects[a]] = 0.0;
     for (std::size_t a = 0; a < count; ++a) {
@@ -98,7 +97,7 @@ class Avalanche {
       magnitude = largest = largest_sum(members, task.size);
     }
 
-    // The anti-medoid, of equals the first. `left_` stays in rising order, so that the first of equals has the lowest
+    // The anti-medoid, the first of equals. `left_` stays in ascending order, so the first of equals has the lowest
     // number.
     left_.assign(members, members + task.size);
     right_.clear();
@@ -111,7 +110,7 @@ class Avalanche {
       const std::size_t last = left_[next];
       right_.push_back(last);
       left_.erase(left_.begin() + static_cast<std::ptrdiff_t>(next));
-      if (left_.size() == 1) break;  // a side may not run empty
+      if (left_.size() == 1) break;  // a side must not become empty
       next = nearest(last);
       const std::size_t object = left_[next];
       const double inward = sum_to(object, left_.size() < right_.size() ? left_ : right_);
@@ -140,7 +139,7 @@ class Avalanche {
     open.push_back({task.begin + left_.size(), right_.size(), join, true, right_is_smaller ? 0.0 : magnitude});
   }
 
-  // Position in left_ of the object nearest to `object`, of equals the first.
+  // Position in left_ of the object nearest to `object`, the first of equals.
   std::size_t nearest(std::size_t object) const {
     std::size_t best = 0;
     T least = d_[at_(object, left_[0])];

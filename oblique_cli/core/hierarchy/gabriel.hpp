@@ -10,14 +10,14 @@
 
 namespace oblique {
 
-// Edges of the Gabriel graph: i and j are neighbors unless some k lies in the ball that has them as poles, that is
-// d(i,k)^2 + d(j,k)^2 < d(i,j)^2. Cubic where few pairs are blocked early.
+// Edges of the Gabriel graph: i and j are neighbors unless some k lies in the ball with diameter i-j, that is d(i,k)^2
+// + d(j,k)^2 < d(i,j)^2. Cubic if few pairs are rejected early.
 template <class T>
 std::vector<std::int32_t> gabriel_edges(const T* d, std::size_t n) {
   const Pairs at(n);
   std::vector<std::int32_t> edges;
   for (std::size_t i = 0; i < n; ++i) {
-    std::size_t blocker = 0;  // of the last pair, often that of the next one too
+    std::size_t blocker = 0;  // of the last pair, often of the next one too
     for (std::size_t j = i + 1; j < n; ++j) {
       checkpoint(1);
       const double dij = static_cast<double>(d[at(i, j)]), square = dij * dij;

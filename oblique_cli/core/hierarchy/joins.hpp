@@ -1,8 +1,7 @@
-// Condensed matrices of dissimilarities, and the binary trees that are made of them.
-//
-// Matrices are condensed as SciPy has them: d(0,1), d(0,2), ..., d(1,2), ... for n (n - 1) / 2 pairs of objects, in
-// single or double precision. Objects are nodes 0 .. n - 1 of a tree, joins are nodes n .. 2n - 2, children before
-// parents, the root last.
+// Condensed matrices of dissimilarities, and binary trees over their objects.
+// Matrices are condensed as in SciPy: d(0,1), d(0,2), ..., d(1,2), ... for n (n - 1) / 2 pairs of objects, in single or
+// double precision. Objects are nodes 0 .. n - 1 of a tree, joins are nodes n .. 2n - 2, children before parents, the
+// root last.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 
 namespace oblique {
 
-// Positions in a condensed matrix. `start[i] + j` is where d(i, j) is for i < j.
+// Positions in a condensed matrix: d(i, j) is at `start[i] + j` for i < j.
 class Pairs {
  public:
   explicit Pairs(std::size_t n) : n_(n), start_(n) {

@@ -14,10 +14,10 @@
 
 namespace oblique {
 
-// Saitou and Nei (1987). `d` is a square matrix of the caller that is written to. Joins go on to the last two clusters,
-// whose join is the root (Amalaman 2015, section 5.5.1.1); `lengths[node]` is that of the branch above a node, half the
-// last distance for both children of the root. Of pairs whose criterion is equal within 1e-10 of the largest distance
-// sum the first is joined.
+// Saitou and Nei (1987). `d` is the caller's square matrix, which is overwritten. Joins continue to the last two
+// clusters, whose join is the root (Amalaman 2015, section 5.5.1.1); `lengths[node]` is the length of the branch above
+// a node, half the last distance for both children of the root. Among pairs whose criterion differs by at most 1e-10 of
+// the largest distance sum, the first is joined.
 struct NeighborJoining {
   Joins joins;
   std::vector<double> lengths;

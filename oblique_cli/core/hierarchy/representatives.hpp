@@ -13,9 +13,9 @@
 
 namespace oblique {
 
-// One climb of SRIDHCR (Eick, Zeidat and Zhao 2004): representatives are added or removed one at a time, always the
-// best such change, until none improves q = impurity + weight * sqrt(max(0, k - c) / n). A change that leaves q as it
-// is counts as better if it adds one. Equals: the lowest number, adding before removing.
+// One climb of SRIDHCR (Eick, Zeidat and Zhao 2004): each step adds or removes the representative that decreases q =
+// impurity + weight * sqrt(max(0, k - c) / n) most, until no step decreases q. A step that leaves q unchanged counts as
+// better if it adds a representative. Ties: the lowest number, adding before removing.
 class Representatives {
  public:
   Representatives(const double* d, const std::int32_t* codes, std::size_t n, std::size_t n_classes, double weight)
@@ -24,7 +24,7 @@ class Representatives {
     for (std::size_t i = 0; i < n; ++i) present_ += !std::exchange(seen[static_cast<std::size_t>(codes[i])], 1);
   }
 
-  // Climbs from `chosen` (rising, not empty) and leaves the end there; returns its q.
+  // Climbs from `chosen` (ascending, not empty), which receives the result; returns its q.
   double climb(std::vector<std::size_t>& chosen) {
     double q = assign(chosen);
     for (;;) {
@@ -55,7 +55,7 @@ class Representatives {
  private:
   static constexpr double tie = 1e-12;
 
-  // Which of the representatives a row is nearest to, of equals the first.
+  // The representative nearest to a row, the first of equals.
   std::size_t nearest(std::size_t row, const std::vector<std::size_t>& chosen) const {
     std::size_t best = 0;
     for (std::size_t k = 1; k < chosen.size(); ++k)
@@ -71,7 +71,7 @@ class Representatives {
     return q_of(counts_, chosen.size());
   }
 
-  // Remembers the clusters of `chosen` as well.
+  // Also stores the clusters of `chosen`.
   double assign(const std::vector<std::size_t>& chosen) {
     chosen_ = chosen;
     for (std::size_t i = 0; i < n_; ++i) owner_[i] = nearest(i, chosen);
@@ -80,7 +80,7 @@ class Representatives {
     return q;
   }
 
-  // q of what was assigned with one representative more: the rows that are nearer to it change hands.
+  // q of the stored clusters with one more representative: rows nearer to it change their cluster.
   double with(std::size_t added, std::size_t k) {
     checkpoint(n_);
     counts_ = assigned_;

@@ -1,4 +1,4 @@
-// STAXAC: a hierarchy from the bottom that keeps classes together. Amalaman (2015), chapter 5.
+// STAXAC: an agglomerative hierarchy that keeps classes together. Amalaman (2015), chapter 5.
 #pragma once
 
 #include <algorithm>
@@ -16,12 +16,11 @@
 
 namespace oblique {
 
-// Section 5.3, algorithm 1. Clusters live in the slot of their first object. `sums` is a condensed matrix of the caller
-// that is written to: the sum of distances between two clusters, whose average decides between merges of one purity and
-// between neighbors once the graph has run out of edges.
-//
+// Section 5.3, algorithm 1. A cluster uses the slot of its first object. `sums` is the caller's condensed matrix, which
+// is overwritten: the sum of distances between two clusters. Their average decides between merges of equal purity, and
+// between neighbors after the graph has run out of edges.
 // Purity of a clustering is the sum over clusters of the rows in their majority class; a merge lowers it by `loss`.
-// Every cluster keeps its best candidate, so a merge costs the neighbors of both clusters and one pass over all
+// Every cluster stores its best candidate, so a merge costs the neighbors of both clusters and one pass over all
 // clusters.
 template <class T>
 class Staxac {
@@ -34,13 +33,13 @@ class Staxac {
     std::iota(active_.begin(), active_.end(), std::size_t{0});
   }
 
-  // Has the graph of nearest neighbors made anew after every merge, instead of handing edges on to the union.
+  // Rebuilds the graph of nearest neighbors after every merge, instead of passing edges on to the union.
   void renew() {
     renewing_ = true;
     nearest_.assign(at_.n(), 0);
   }
 
-  // Adds an edge of the proximity graph. Without any, the graph of nearest neighbors is taken.
+  // Adds an edge of the proximity graph. Without any edge, the graph of nearest neighbors is used.
   void add_edge(std::size_t i, std::size_t j) {
     neighbors_[i].push_back(j);
     neighbors_[j].push_back(i);
@@ -89,7 +88,7 @@ class Staxac {
   }
 
  private:
-  // A merge that may be made, in the order of preference: purity lost, average distance, slots.
+  // A possible merge, in the order of preference: purity lost, average distance, slots.
   struct Candidate {
     std::int64_t loss = std::numeric_limits<std::int64_t>::max();
     double average = std::numeric_limits<double>::infinity();
@@ -116,7 +115,7 @@ class Staxac {
     for (const std::size_t j : neighbors_[i]) best_[i] = std::min(best_[i], candidate(i, j));
   }
 
-  // Finds the cluster nearest to `i` on average, of equals the first, and makes the pair its candidate.
+  // Finds the cluster nearest to `i` on average, the first of equals, and makes the pair its candidate.
   void seek(std::size_t i) {
     checkpoint(active_.size());
     double least = std::numeric_limits<double>::infinity();
@@ -128,7 +127,7 @@ class Staxac {
     best_[i] = candidate(i, nearest_[i]);
   }
 
-  // The graph in which every cluster is linked with the one nearest to it on average, of equals the first.
+  // The graph that links every cluster with the cluster nearest to it on average, the first of equals.
   void link_nearest() {
     const std::size_t m = active_.size();
     std::vector<double> least(m, std::numeric_limits<double>::infinity());
@@ -147,7 +146,7 @@ class Staxac {
     }
   }
 
-  // Cluster `b` joins cluster `a` and leaves its slot; a < b.
+  // Merges cluster `b` into cluster `a` and frees its slot; a < b.
   void unite(std::size_t a, std::size_t b, std::size_t join) {
     joins.left[join] = node_[a];
     joins.right[join] = node_[b];
@@ -164,10 +163,10 @@ class Staxac {
     }
   }
 
-  // The same, and the union takes over the edges of both.
+  // As unite, and the union inherits the edges of both.
   void merge(std::size_t a, std::size_t b, std::size_t join) {
     unite(a, b, join);
-    // The neighbors of the union are those of both, but for themselves.
+    // The neighbors of the union are those of both clusters, except for these clusters.
     std::vector<std::size_t> both;
     std::set_union(neighbors_[a].begin(), neighbors_[a].end(), neighbors_[b].begin(), neighbors_[b].end(),
                    std::back_inserter(both));
@@ -198,7 +197,7 @@ class Staxac {
   std::vector<std::int64_t> counts_, majority_;
   std::vector<double> size_;
   std::vector<std::int64_t> node_;
-  std::vector<std::size_t> active_;  // slots in use, rising
+  std::vector<std::size_t> active_;  // slots in use, ascending
   std::vector<std::vector<std::size_t>> neighbors_;
   std::vector<Candidate> best_;
   const Candidate none_{};
@@ -207,7 +206,7 @@ class Staxac {
 
  public:
   Joins joins;
-  std::int64_t rounds = 0;  // how often a graph was made: once more each time that candidates ran out
+  std::int64_t rounds = 0;  // number of graphs: one more each time the candidates ran out
 };
 
 }  // namespace oblique

@@ -1,4 +1,4 @@
-// Sums of products of many columns at a time, in registers of 32 or of 64 bytes with the same bits.
+// Sums of products over many columns at a time, in registers of 32 or of 64 bytes with the same bits.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ OBLIQUE_INLINE Vector load_as(const double* x) {
 
 OBLIQUE_INLINE Four load_four(const double* x) { return load_as<Four>(x); }
 
-// out[c * to] += each number of column c in turn, columns `stride` apart. Such a sum waits for each addition: several
-// at once do not.
+// out[c * to] += the numbers of column c in order, for columns `stride` apart. A single such sum waits for each
+// addition; several at once do not.
 template <std::size_t kColumns>
 OBLIQUE_INLINE void add_some_sums(const double* columns, std::size_t stride, double* out, std::size_t to,
                                   std::size_t n) {
@@ -42,7 +42,7 @@ OBLIQUE_INLINE void add_sums(const double* columns, std::size_t stride, std::siz
   for (; c < count; ++c) add_some_sums<1>(columns + c * stride, stride, out + c * to, to, n);
 }
 
-// Sums of eight lanes by neighbors, then neighbors of these, as dot_columns adds them up.
+// Sums eight lanes by pairs of neighbors, then pairs of these, in the order of dot_columns.
 OBLIQUE_INLINE void sum_four(const Four (&lanes)[4][2], double* sums) {
   for (std::size_t m = 0; m < 4; ++m) {
     const Four low = lanes[m][0], high = lanes[m][1];
@@ -90,7 +90,7 @@ OBLIQUE_INLINE void add_tile(const double* const* s, const double* const* x, std
   }
 #pragma GCC unroll 2
   for (std::size_t a = 0; a < kS; ++a) {
-    if (i < n) {  // what is left goes to the first lane
+    if (i < n) {  // the remaining rows go to the first lane
       double first[4];
 #pragma GCC unroll 4
       for (std::size_t b = 0; b < 4; ++b) first[b] = sum[a][b][0][0];

@@ -11,13 +11,13 @@
 namespace oblique {
 namespace {
 
-constexpr std::size_t kBlock = 512;   // rows whose products with all active columns stay in the cache
-constexpr std::size_t kColumns = 8;   // that are multiplied by the second derivatives at once
-constexpr double kDamping = 1e-6;     // of the largest second derivative: a plane that separates has none left
+constexpr std::size_t kBlock = 512;  // rows whose products with all active columns stay in the cache
+constexpr std::size_t kColumns = 8;  // that are multiplied by the second derivatives at once
+constexpr double kDamping = 1e-6;  // relative to the largest second derivative; a separating plane has none
 constexpr int kMaxPasses = 1000;      // of coordinate descent on one quadratic
 constexpr double kInner = 1e-2;       // of the tolerance, for coordinates
 constexpr int kMaxHalvings = 40;      // of a step
-constexpr double kSufficient = 1e-4;  // share of the promised fall that a step must keep
+constexpr double kSufficient = 1e-4;  // share of the predicted decrease that a step must reach
 
 double squared_hinge(double margin) { return margin < 1.0 ? (1.0 - margin) * (1.0 - margin) : 0.0; }
 
@@ -32,9 +32,9 @@ double penalty_of(const LinearPenalty& penalty, const std::vector<double>& w) {
 
 OBLIQUE_INLINE double soft(double value, double by) { return value > by ? value - by : value < -by ? value + by : 0.0; }
 
-// One pass of coordinate descent over the `active` coefficients, `now` plus their steps, and the intercept behind them,
-// if `size` is greater: returns the largest fall of the quadratic by one coordinate. Every element of `pull` is updated
-// by itself, so that registers of any width give the same bits.
+// One pass of coordinate descent over the `active` coefficients, `now` plus their steps, and over the intercept behind
+// them, if `size` is greater. Returns the largest decrease of the quadratic by one coordinate. Every element of `pull`
+// has an independent update, so registers of any width give the same bits.
 OBLIQUE_CLONES
 double descend_once(const double* __restrict quadratic, const double* __restrict now, std::size_t active,
                     std::size_t size, const LinearPenalty& penalty, double* __restrict step, double* __restrict pull) {
@@ -76,7 +76,7 @@ void LinearSolver::margins(const TwoSides& rows, const LinearFit& fit) {
   for (std::size_t i = 0; i < rows.n; ++i) margin_[i] *= rows.side[i];
 }
 
-// Loss at some margins. power gets exp(-|margin|) of every row, which the derivatives need as well.
+// Loss at some margins. power receives exp(-|margin|) of every row, which the derivatives need as well.
 double LinearSolver::loss_at(const TwoSides& rows, MarginLoss loss, const std::vector<double>& margin,
                              std::vector<double>& power) const {
   double sum = 0.0;
@@ -140,7 +140,7 @@ void LinearSolver::gram(const TwoSides& rows, bool intercept) {
   }
   double largest = 0.0;
   for (std::size_t s = 0; s < size; ++s) largest = std::max(largest, quadratic_[s * size + s]);
-  // Damping bends the approximation, not the objective: the minimum stays where it is.
+  // Damping changes the approximation, not the objective: the minimum stays the same.
   const double damping = largest > 0.0 ? kDamping * largest : 1.0;
   for (std::size_t s = 0; s < size; ++s) {
     quadratic_[s * size + s] += damping;
@@ -149,9 +149,9 @@ void LinearSolver::gram(const TwoSides& rows, bool intercept) {
   checkpoint(rows.n * size * (size + 1) / 2);
 }
 
-// Coordinate descent on the quadratic; step_ gets the change of the active coefficients and the intercept. Returns the
-// change that the step promises to first order, penalties included: negative unless there is nothing to gain. It ends
-// where no coordinate lowers the quadratic by more than `enough`.
+// Coordinate descent on the quadratic; step_ receives the change of the active coefficients and of the intercept.
+// Returns the first-order change of the objective, penalties included: negative unless there is nothing to gain. Ends
+// when no coordinate lowers the quadratic by more than `enough`.
 double LinearSolver::descend(const LinearPenalty& penalty, const LinearFit& fit, bool intercept, double enough) {
   const std::size_t a = active_.size(), size = a + (intercept ? 1 : 0), p = fit.w.size();
   step_.assign(size, 0.0);
@@ -224,7 +224,7 @@ void LinearSolver::solve(const TwoSides& rows, const LinearPenalty& penalty, con
         break;
       }
     }
-    if (halvings == kMaxHalvings) {  // the fall that is left drowns in rounding
+    if (halvings == kMaxHalvings) {  // the remaining decrease is below rounding
       fit.converged = true;
       return;
     }

@@ -19,8 +19,8 @@ namespace oblique {
 
 enum class MarginLoss { logistic, squared_hinge };
 
-// Rows to tell apart. `columns` holds p columns of n finite numbers one after the other; features should be of one
-// scale, since penalties and box take all coefficients alike. n >= 1.
+// Two groups of rows to separate. `columns` holds p columns of n finite numbers one after the other; features should
+// have similar scales, since penalties and box treat all coefficients alike. n >= 1.
 struct TwoSides {
   const double* columns = nullptr;
   std::size_t n = 0, p = 0;
@@ -30,17 +30,17 @@ struct TwoSides {
 
 struct LinearPenalty {
   double l1 = 0.0, l2 = 0.0;
-  double box = 1e3;  // rows that a plane separates have no finite minimum without a penalty
+  double box = 1e3;  // separable rows have no finite minimum without a penalty
 };
 
 struct LinearOptions {
   MarginLoss loss = MarginLoss::logistic;
   bool intercept = true;
-  double tolerance = 1e-9;  // ends where a step promises less than this share of the objective at 0
+  double tolerance = 1e-9;  // stops when a step is predicted to gain less than this share of the objective at 0
   int max_steps = 200;
 };
 
-// A plane w.x + b, and the objective there. A solver starts at the plane it is given.
+// A plane w.x + b, and its objective. A solver starts at the plane that it receives.
 struct LinearFit {
   std::vector<double> w;
   double b = 0.0;
@@ -52,10 +52,10 @@ struct LinearFit {
 // Solves one problem after another with the same buffers; one for each thread.
 class LinearSolver {
  public:
-  // `fit` holds p coefficients to start from, none for a start at 0, and gets the answer.
+  // `fit` holds p initial coefficients (none for a start at 0), and receives the result.
   void solve(const TwoSides& rows, const LinearPenalty& penalty, const LinearOptions& options, LinearFit& fit);
 
-  // The smallest l1 at which no coefficient leaves 0: the largest gradient at w = 0 and the best intercept there.
+  // The smallest l1 for which all coefficients are 0: the largest gradient at w = 0 and the best intercept there.
   double largest_l1(const TwoSides& rows, const LinearOptions& options);
 
  private:

@@ -9,8 +9,8 @@ namespace oblique {
 namespace {
 
 constexpr double kLargestResponse = 3.0;  // Friedman, Hastie & Tibshirani (2000), section 4: 2 to 4
-constexpr double kLeastWeight = 1e-12;    // of a row, as a share of its own
-constexpr double kNoSpread = 1e-12;       // of the second moment: a feature that varies less is constant
+constexpr double kLeastWeight = 1e-12;    // relative to the row's own weight
+constexpr double kNoSpread = 1e-12;       // relative to the second moment: a feature with less variance is constant
 
 }  // namespace
 
@@ -42,7 +42,7 @@ bool LogitBoost::step(const ClassRows& rows, std::vector<double>& scores, Scores
       total += weight_[i];
       of_response += weight_[i] * z;
     }
-    // Centered first: where the scores are sure of a class, responses differ by little.
+    // Centered first: where the scores are certain of a class, responses differ by little.
     const double mean_response = of_response / total;
     for (std::size_t i = 0; i < n; ++i) weighted_[i] = weight_[i] * (response_[i] - mean_response);
     double best = -1.0, slope = 0.0, mean = 0.0;
@@ -68,7 +68,7 @@ bool LogitBoost::step(const ClassRows& rows, std::vector<double>& scores, Scores
   }
   checkpoint(n * C * (3 * p + 8));
   if (!any) return false;
-  // Centered over the classes, as their scores add up to 0.
+  // Centered over the classes, since their scores sum to 0.
   const double share = static_cast<double>(C - 1) / static_cast<double>(C);
   for (std::size_t j = 0; j <= p; ++j) {
     double sum = 0.0;

@@ -1,6 +1,6 @@
 // LogitBoost with simple linear regressions (Friedman, Hastie & Tibshirani 2000; Landwehr, Hall & Frank 2005, section
-// 3): a step fits to the working response of every class the regression on the one feature that leaves least squares,
-// and adds it to the scores. A few steps choose features; many come to the maximum likelihood.
+// 3). For every class, a step fits the regression on the single feature with the least sum of squares to the working
+// response, and adds it to the scores. A few steps select features; many steps converge to maximum likelihood.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace oblique {
 
 class LogitBoost {
  public:
-  // Adds one step to scores (C, n), which hold the offset too, and to the linear functions `w` beside the offset.
-  // Where no feature varies that is the mean of the response. False if nothing is to be added.
+  // Adds one step to scores (C, n), which include the offset, and to the linear functions `w`, which do not. If no
+  // feature varies, the step is the mean of the response. False if there is nothing to add.
   bool step(const ClassRows& rows, std::vector<double>& scores, Scores& w);
 
  private:

@@ -1,5 +1,5 @@
-// The inner loops of linear classifiers of two sides. Each gives the same bits on every processor, and the same as the
-// plain loop that its comment states.
+// The inner loops of linear classifiers of two sides. Each gives the same bits on every processor, equal to the plain
+// loop in its comment.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,11 @@ void scale_columns(const double* h, const double* const* columns, std::size_t co
 void step_margins(const double* margin, double size, const double* side, const double* slope, double* out,
                   std::size_t n);
 
-// out[i] = dot_row(w, row i), of p columns of n finite numbers, one after the other: features of weight 0 are not read.
+// out[i] = dot_row(w, row i), for p columns of n finite numbers, one after the other; features of weight 0 are not
+// read.
 void project_columns(const double* columns, std::size_t n, const double* w, std::size_t p, double* out);
 
-// left[i] = dot_row(w, row rows[i] of x) + b <= 0, of rows of p finite numbers.
+// left[i] = dot_row(w, row rows[i] of x) + b <= 0, for rows of p finite numbers.
 void sides_of_rows(const double* w, double b, const double* x, std::size_t p, const std::uint32_t* rows, std::size_t n,
                    std::uint8_t* left);
 

@@ -44,14 +44,14 @@ struct ModelRows {
   }
 };
 
-// Calls visit(node, rows, number) with the rows that come through every node, in rising order; a parent before its
-// children. Rows stand in one array, which is divided on the way down.
+// Calls visit(node, rows, number) with the rows that pass through every node, in ascending order; a parent before its
+// children. One array holds the rows and is divided on the way down.
 template <class Visit>
 void at_nodes(const RoutedRows& rows, Visit visit) {
   std::vector<std::vector<std::uint32_t>> children(rows.n_nodes);
   for (std::uint32_t node = 1; node < rows.n_nodes; ++node)
     children[static_cast<std::size_t>(rows.parent[node])].push_back(node);
-  // Places in the order of a walk: a branch is a stretch of it.
+  // Row numbers in the order of a tree walk: the rows of a branch are contiguous.
   std::vector<std::uint32_t> place(rows.n_nodes), size(rows.n_nodes, 1), walk{0};
   for (std::size_t node = rows.n_nodes; node-- > 1;) size[static_cast<std::size_t>(rows.parent[node])] += size[node];
   for (std::uint32_t next = 0; !walk.empty(); ++next) {
@@ -87,7 +87,7 @@ void at_nodes(const RoutedRows& rows, Visit visit) {
   }
 }
 
-// Intercepts that give every row the class shares, one row more of each class.
+// Intercepts that give every row the class shares, with one added row per class.
 Scores shares_of(const RoutedRows& rows) {
   const std::size_t stride = rows.p + 1;
   std::vector<double> count(rows.n_classes, 1.0);

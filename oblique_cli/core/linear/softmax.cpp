@@ -11,8 +11,8 @@
 namespace oblique {
 namespace {
 
-constexpr std::size_t kRowsAtOnce = 256;  // scores and columns of these stay in the cache
-constexpr std::size_t kGramRows = 8;      // of the Gram matrix at once
+constexpr std::size_t kRowsAtOnce = 256;  // scores and columns of this many rows fit in the cache
+constexpr std::size_t kGramRows = 8;      // rows of the Gram matrix that are computed at once
 constexpr std::size_t kWidest = 600;      // columns up to which the whole Gram matrix is the preconditioner
 constexpr std::size_t kMemory = 8;        // steps that L-BFGS remembers
 constexpr int kMostHalvings = 40;
@@ -22,7 +22,7 @@ double product_of(const std::vector<double>& a, const std::vector<double>& b) {
   return dot_columns(a.data(), b.data(), a.size());
 }
 
-// Sums of numbers this large are none, and a model of them would be that of no rows.
+// Sums of such large numbers overflow, and a model would ignore the rows.
 void require_finite(double value) {
   if (!std::isfinite(value))
     throw std::overflow_error("features or weights are too large for a logistic model: their sums are not finite");
@@ -89,7 +89,7 @@ double SoftmaxSolver::evaluate(const ClassRows& rows, double l2, const Scores& w
   return loss + 0.5 * l2 * product_of(w, w);
 }
 
-// The Cholesky factor of the bound, lower triangle by rows, intercept last; where it is too wide its diagonal alone.
+// The Cholesky factor of the bound, lower triangle by rows, intercept last; with too many columns only its diagonal.
 void SoftmaxSolver::factor(const ClassRows& rows, double l2) {
   const std::size_t p = rows.p, size = p + 1;
   factor_.clear();
@@ -106,7 +106,7 @@ void SoftmaxSolver::factor(const ClassRows& rows, double l2) {
     checkpoint(rows.n * size);
     return;
   }
-  factor_.assign(size * size, 0.0);  // some rows of the product at once; what comes above the diagonal is not read
+  factor_.assign(size * size, 0.0);  // some rows of the product at once; values above the diagonal are not read
   scaled_.resize(kGramRows * kRowsAtOnce);
   for (std::size_t begin = 0; begin < rows.n; begin += kRowsAtOnce) {
     const std::size_t n = std::min(kRowsAtOnce, rows.n - begin);
@@ -130,7 +130,7 @@ void SoftmaxSolver::factor(const ClassRows& rows, double l2) {
   for (std::size_t k = 0; k < size; ++k) {
     double* row = factor_.data() + k * size;
     const double pivot = row[k] + l2 - dot_columns(row, row, k);
-    row[k] = std::sqrt(std::max(pivot, 0.5 * l2));  // a pivot is at least the ridge, but for rounding
+    row[k] = std::sqrt(std::max(pivot, 0.5 * l2));  // a pivot is at least the ridge, except for rounding
     const std::size_t below = size - k - 1;
     std::fill_n(scaled_.data(), below, 0.0);
     add_products({row, size, 1}, {row + size, size, below}, scaled_.data(), below, k);
@@ -161,7 +161,7 @@ Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, 
   require_finite(objective_);
   if (!(objective_ > 0.0)) return w;
   factor(rows, l2);
-  std::vector<std::vector<double>> moves, turns;  // changes of w and of the gradient, the last ones last
+  std::vector<std::vector<double>> moves, turns;  // changes of w and of the gradient, in order of time
   std::vector<double> direction, shares;
   for (int step = 0; step < max_steps; ++step) {
     direction = gradient;
@@ -186,7 +186,7 @@ Scores SoftmaxSolver::solve(const ClassRows& rows, double l2, double tolerance, 
       found = evaluate(rows, l2, trial, slope);
       if (found <= objective_ - kArmijo * length * promise) break;
     }
-    if (halvings == kMostHalvings) return w;  // the fall that is left drowns in rounding
+    if (halvings == kMostHalvings) return w;  // the remaining decrease is below rounding
     std::vector<double> move(size), turn(size);
     for (std::size_t j = 0; j < size; ++j) {
       move[j] = trial[j] - w[j];

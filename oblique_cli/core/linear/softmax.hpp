@@ -1,11 +1,8 @@
-// Multinomial logistic regression with a ridge, whose scores start from an offset.
-//
-//   minimize over b, W:  sum_i v_i (log sum_k exp f_ik - f_i,y(i)) + l2 / 2 (|b|^2 + |W|^2),  f_i = offset_i + b + W
-//   x_i
-//
+// Multinomial logistic regression with a ridge penalty and an offset of the scores.
+// minimize over b, W:  sum_i v_i (log sum_k exp f_ik - f_i,y(i)) + l2 / 2 (|b|^2 + |W|^2),  f_i = offset_i + b + W x_i
 // With l2 > 0 the minimum is unique and finite, whether or not a plane separates the rows. The method is L-BFGS
 // (Nocedal 1980) preconditioned by the bound of Boehning (1992): half the Gram matrix of the rows bounds the second
-// derivatives of every class from above, whatever the scores, so one factorization serves all steps.
+// derivatives of every class from above for all scores, so one factorization serves all steps.
 #pragma once
 
 #include <cstddef>
@@ -29,19 +26,19 @@ struct ClassRows {
 // Linear scores of all classes: p coefficients and the intercept of each class, one class after the other.
 using Scores = std::vector<double>;
 
-// out[k * n + i] = intercept_k + w_k.x_i, added to what is there.
+// out[k * n + i] += intercept_k + w_k.x_i
 void add_scores(const Scores& w, const double* columns, std::size_t n, std::size_t p, std::size_t n_classes,
                 double* out);
 
 // Solves one problem after another with the same buffers; one for each thread.
 class SoftmaxSolver {
  public:
-  // Returns the scores beside the offset. tolerance : of the loss of a row, on average: a step that promises
-  // less is not taken; start : scores to begin with, none for 0
+  // Returns the scores without the offset. tolerance : relative to the mean loss of a row; a step with a smaller
+  // predicted gain is not taken; start : initial scores, empty for 0
   Scores solve(const ClassRows& rows, double l2, double tolerance = 1e-5, const Scores& start = {},
                int max_steps = 300);
 
-  double objective() const { return objective_; }  // at the last answer
+  double objective() const { return objective_; }  // at the last solution
   bool converged() const { return converged_; }
 
  private:

@@ -10,7 +10,7 @@
 namespace oblique {
 namespace {
 
-// Some rows of kClasses classes at a time: what is added up stays in registers.
+// Processes some rows for kClasses classes at a time: the sums stay in registers.
 template <class Vector, std::size_t kClasses, std::size_t kRows>
 OBLIQUE_INLINE void combine_tile(const double* w, std::size_t of_class, const Columns& x, double* out, std::size_t to) {
   constexpr std::size_t kEach = sizeof(Vector) / sizeof(double), kVectors = kRows / kEach;
@@ -119,7 +119,7 @@ void add_products(const Columns& s, const Columns& x, double* out, std::size_t t
 
 namespace {
 
-// A right side in each lane. Products are added up as by dot_columns: in eight sums, and the last few in the first.
+// One right side in each lane. Products are summed as in dot_columns: in eight sums, with the remainder in the first.
 template <class Vector>
 OBLIQUE_INLINE void solve_lanes(const double* factor, std::size_t size, double* d, std::size_t count, double* spare) {
   constexpr std::size_t kEach = sizeof(Vector) / sizeof(double), kSums = 8;
@@ -200,13 +200,13 @@ void add_column_sums(const Columns& s, double* out, std::size_t to, std::size_t 
   add_sums(s.first, s.stride, s.count, out, to, n);
 }
 
-// By halves of ln 2: exp(x) = 2^k exp(r), |r| <= ln 2 / 2, and the Taylor series of exp(r) to r^13, whose remainder is
-// below the last bit.
+// By multiples of ln 2: exp(x) = 2^k exp(r), |r| <= ln 2 / 2, and the Taylor series of exp(r) to r^13, whose remainder
+// is below the last bit.
 OBLIQUE_CLONES
 void add_powers(double* __restrict x, const double* __restrict top, double* __restrict sum, std::size_t n) {
   constexpr double least = -700.0, inverse = 1.4426950408889634074, high = 6.93147180369123816490e-01,
                    low = 1.90821492927058770002e-10;
-  constexpr double whole = 6755399441055744.0;  // 1.5 * 2^52: a number that is added to it loses its fraction
+  constexpr double whole = 6755399441055744.0;  // 1.5 * 2^52: adding a number to it rounds off its fraction
   for (std::size_t i = 0; i < n; ++i) {
     const double value = x[i] - top[i], bounded = value < least ? least : value;
     const double shifted = bounded * inverse + whole, k = shifted - whole;
@@ -227,7 +227,7 @@ void add_powers(double* __restrict x, const double* __restrict top, double* __re
     y = y * r + 1.0;
     std::uint64_t bits;
     std::memcpy(&bits, &shifted, sizeof bits);
-    bits = (bits + 1023u) << 52;  // the whole number is in the lowest bits of `shifted`
+    bits = (bits + 1023u) << 52;  // the integer is in the lowest bits of `shifted`
     double power;
     std::memcpy(&power, &bits, sizeof power);
     x[i] = y * power;

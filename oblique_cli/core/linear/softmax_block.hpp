@@ -22,14 +22,14 @@ void add_products(const Columns& s, const Columns& x, double* out, std::size_t t
 // Of four rows x and eight classes: scores[8 r + k] += w[8 j + k] x_r[j] for one j after the other.
 void score_rows(const double* w, const double* const* x, std::size_t p, double* scores);
 
-// out[a * to] += each of the n numbers of column a in turn.
+// out[a * to] += the n numbers of column a in order.
 void add_column_sums(const Columns& s, double* out, std::size_t to, std::size_t n);
 
-// Solves L L' d = d for `count` right sides of `size` numbers, one after the other. L: lower triangle by rows; spare:
-// room for 8 * size numbers.
+// Solves L L' d = d for `count` right sides of `size` numbers, one after the other. L : lower triangle by rows; spare :
+// buffer of 8 * size numbers.
 void solve_factored(const double* factor, std::size_t size, double* d, std::size_t count, double* spare);
 
-// x[i] = exp(x[i] - top[i]), which is not above 1; sum[i] += x[i]. Below exp(-700) it is that.
+// x[i] = exp(x[i] - top[i]), at most 1; sum[i] += x[i]. Exponents below -700 count as -700.
 void add_powers(double* x, const double* top, double* sum, std::size_t n);
 
 // top[i] = max(top[i], x[i])

@@ -16,15 +16,15 @@
 
 namespace oblique {
 
-// error : sum of the residual sums of both sides, infinity where there is no cut; threshold : rows with a projection
-// of at most this go left
+// error : the residual sums of both sides added, infinity without a cut; threshold : rows with a projection of at most
+// this go left
 struct DirectionCut {
   double error = std::numeric_limits<double>::infinity();
   double threshold = std::numeric_limits<double>::quiet_NaN();
 };
 
-// The rows of a node. x : n x p features; rows : n x m regressors, targets last, as `prefix_rss` takes them, whose sums
-// are in units of `unit`
+// The rows of a node. x : n x p features; rows : n x m regressors, targets last, in the form of `prefix_rss`; sums are
+// in units of `unit`
 class DirectionCuts {
  public:
   DirectionCuts(const double* x, std::size_t n, std::size_t p, const double* rows, std::size_t m, std::size_t targets,
@@ -34,12 +34,12 @@ class DirectionCuts {
     spread_.measure(x, n, p);
   }
 
-  // The first of the cuts of least error along w, in the middle of its gap; at `given` alone unless that is NaN.
+  // The first of the cuts of least error along w, in the middle of its gap; only the cut at `given` unless it is NaN.
   DirectionCut best(const double* w, double threshold) {
     DirectionCut best_cut;
     for (std::size_t i = 0; i < n_; ++i) {
       sorted_[i] = {dot_row(w, x_ + i * p_, p_), i};
-      if (!std::isfinite(sorted_[i].first)) return best_cut;  // no order, hence no cut
+      if (!std::isfinite(sorted_[i].first)) return best_cut;  // no order and therefore no cut
     }
     std::sort(sorted_.begin(), sorted_.end());
     find_cuts(w, threshold);
@@ -67,8 +67,8 @@ class DirectionCuts {
   }
 
  private:
-  // Numbers of rows on the left, rising. Projections closer than rounding are one (docs/core.md, ties), or the
-  // side of a row would be chance.
+  // Numbers of rows on the left, ascending. Projections closer than rounding are equal (docs/core.md, ties); otherwise
+  // rounding would decide the side of a row.
   void find_cuts(const double* w, double threshold) {
     cuts_.clear();
     if (least_ > n_ / 2) return;

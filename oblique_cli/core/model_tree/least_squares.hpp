@@ -1,4 +1,4 @@
-// Least squares that grow by a row: the residual sum of squares of the first 1, 2, ... rows, in O(m^2) a row.
+// Least squares updated row by row: the residual sum of squares of the first 1, 2, ... rows, in O(m^2) per row.
 #pragma once
 
 #include <cmath>
@@ -10,17 +10,16 @@
 
 namespace oblique {
 
-// The triangular factor R of the rows seen so far, kept by Givens rotations. The last columns are targets, and what
-// rotations leave of them is squared into the residual sum of squares itself, not a difference of two large numbers: no
-// digits cancel, and the condition number is not squared as in normal equations. All targets share the factor, and
-// their sums are one sum.
-//
-// A column whose entry of a row is below `zero` once the columns before it are eliminated depends on them as far as
-// floating point can tell. It gets no pivot, so that a repeated or constant column takes no degree of freedom.
+// The triangular factor R of the rows so far, updated by Givens rotations. The last columns are targets; the part of a
+// target that rotations leave is squared into the residual sum of squares directly, not as a difference of two large
+// numbers: no digits cancel, and the condition number is not squared as in normal equations. All targets share the
+// factor, and their sums are one sum.
+// If the entry of a row in a column is below `zero` after the elimination of the previous columns, the column depends
+// on them up to rounding. It gets no pivot, so a repeated or constant column takes no degree of freedom.
 class GrowingFactor {
  public:
-  // columns : number of columns, targets included; targets : how many of them, at least 1; zero : limit below which an
-  // entry is zero, columns being of unit scale
+  // columns : number of columns, targets included; targets : number of targets, at least 1; zero : limit below which an
+  // entry is zero, for columns of unit scale
   GrowingFactor(std::size_t columns, std::size_t targets, double zero)
       : m_(columns), regressors_(columns - targets), zero_(zero), r_(columns * columns, 0.0), row_(columns) {}
 
@@ -51,8 +50,8 @@ class GrowingFactor {
   std::vector<double> r_, row_;
 };
 
-// Residual sums of squares of the first cuts[0], cuts[1], ... rows of `rows` (n x m, `targets` of them last); cuts
-// rise.
+// Residual sums of squares of the first cuts[0], cuts[1], ... rows of `rows` (n x m, the last `targets` columns are
+// targets); cuts ascend.
 inline std::vector<double> prefix_rss(const double* rows, std::size_t m, std::size_t targets, const std::int64_t* cuts,
                                       std::size_t n_cuts, double zero) {
   std::vector<double> out(n_cuts);

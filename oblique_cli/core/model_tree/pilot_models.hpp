@@ -12,7 +12,7 @@
 
 namespace oblique {
 
-// Means and sums of squares and products around them, a row at a time: no large sums are subtracted.
+// Means and sums of squares and products around them, updated row by row without subtracting large sums.
 struct Spreads {
   double n = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0, yy = 0.0;
 
@@ -26,19 +26,19 @@ struct Spreads {
     yy += dy * (target - y);
   }
 
-  // The residual sum of squares of the line through these rows; of their mean where x is constant.
+  // The residual sum of squares of the line through these rows; of their mean if x is constant.
   double of_line(double least_spread) const { return xx > least_spread ? yy - xy * xy / xx : yy; }
 };
 
-// rss : residual sums of LIN, PCON, BLIN, PLIN, infinity for a model that may not be; threshold : cuts of the last
+// rss : residual sums of LIN, PCON, BLIN, PLIN, infinity for a model that is not allowed; threshold : cuts of the last
 // three, rows with x <= threshold go left
 struct PilotModels {
   std::array<double, 4> rss;
   std::array<double, 3> threshold;
 };
 
-// What a node asks of models. least : rows of either side of a cut; distinct : values of x that a slope needs, on
-// either side of a cut; zero : share of a spread below which it counts as none
+// Requirements of a node. least : rows on either side of a cut; distinct : distinct values of x that a slope needs, on
+// either side of a cut; zero : share of a spread that counts as zero
 struct PilotLimits {
   std::size_t least, distinct;
   double zero;
@@ -46,7 +46,7 @@ struct PilotLimits {
 
 class PilotSearch {
  public:
-  // order : the n rows of the node by rising x
+  // order : the n rows of the node by ascending x
   PilotModels best(const double* x, std::size_t stride, const double* y, const std::int64_t* order, std::size_t n,
                    const PilotLimits& limits) {
     constexpr double never = std::numeric_limits<double>::infinity();

@@ -27,14 +27,14 @@ namespace oblique {
 
 enum class PerturbationOrder { sequential, best, random50 };
 
-// How OC1 climbs; these are the defaults of its proposer.
+// Settings of the climb. The proposer of OC1 has the same defaults.
 struct OC1Settings {
   std::int64_t restarts = 20, jumps = 5;
   PerturbationOrder order = PerturbationOrder::sequential;
   double stagnation = 1.0;
   bool exact = false;     // score every hyperplane of a line, see line_search.hpp
-  bool direct = false;    // look again at what cannot improve
-  bool as_given = false;  // draw coefficients for features as they are
+  bool direct = false;    // search again even where no improvement is possible
+  bool as_given = false;  // draw coefficients for unscaled features
 };
 
 class OC1Climb final : public Climb {
@@ -45,10 +45,10 @@ class OC1Climb final : public Climb {
   // Murthy et al., section 2: with fewer than 2 p rows a hyperplane has too many ways to fit them.
   double rows_per_feature() const override { return 2.0; }
 
-  // Climbs from `start` and from random hyperplanes; the plane keeps the best.
+  // Climbs from `start` and from random hyperplanes; the plane records the best.
   void climb(const Node& node, const Cut& start) override;
 
-  // Climbs once, from a hyperplane over the features of the node. The plane has begun at the node and keeps the best.
+  // Climbs once, from a hyperplane over the features of the node. The plane has begun at the node and records the best.
   void climb_from(const Split& start, Stream stream);
 
  private:
@@ -58,7 +58,7 @@ class OC1Climb final : public Climb {
 
   void start_from(const Cut& start);
   void begin_climb();
-  // From where the plane is to where no perturbation and no random direction improves it.
+  // Moves the plane until no perturbation and no random direction improves it.
   void climb_on(Stream& stream);
 
   void random_plane(Stream& stream, Vector& a, double& t) const;
@@ -71,21 +71,21 @@ class OC1Climb final : public Climb {
   // The coefficient whose perturbation gains most, the first on a tie.
   bool perturb_best(Stream& stream);
 
-  // The least value that `offer` may take.
+  // The least value that `offer` may accept.
   double needed() const;
 
-  // Takes a better step, or an equal one with the stagnation probability.
+  // Accepts a better step, or an equal one with the stagnation probability.
   bool offer(std::size_t m, double t, double value, Stream& stream);
 
   double move_probability() const { return settings_.stagnation * equal_steps_left_ / kEqualSteps; }
   void forget_equal_steps() { equal_steps_left_ = settings_.stagnation > 0.0 ? kEqualSteps : 0; }
 
-  // Moves the hyperplane along a random direction if that makes it better.
+  // Moves the hyperplane along a random direction if that improves it.
   bool try_jump(Stream& stream);
 
   const OC1Settings settings_;
   std::vector<std::size_t> active_;       // the features, and p for the threshold
-  std::vector<std::uint64_t> looked_at_;  // per coefficient, the version that it cannot improve
+  std::vector<std::uint64_t> looked_at_;  // per coefficient, the version of the plane that it cannot improve
   int equal_steps_left_ = 0;
   Vector r_, direction_;
 };

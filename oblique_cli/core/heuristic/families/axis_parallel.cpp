@@ -1,4 +1,4 @@
-// The axes of the features: the classical tree (Breiman et al. 1984), and OC1-AP, which has other defaults only.
+// The axes of the features: the classical tree (Breiman et al. 1984), and OC1-AP, which differs in its defaults only.
 #include "heuristic/sums_proposer.hpp"
 
 namespace oblique {
@@ -12,7 +12,7 @@ class AxisParallel final : public SumsProposer {
   void propose(RowMoments&, Candidates& candidates) override { candidates.add_axes(); }
 };
 
-// Class weights are all that is added up.
+// The class weights are the only sums.
 const Registered axis_parallel("axis_parallel", {}, make<AxisParallel>, false, false);
 const Registered oc1_ap("oc1_ap", {}, make<AxisParallel>, false, false);
 

@@ -1,5 +1,5 @@
 // Cline: planes through the middle of two means, or of the two nearest rows of different classes (thesis 2.4). The
-// class in oblique_cli/proposers/cline.py says how what the thesis leaves open is read.
+// class in oblique_cli/proposers/cline.py documents the decisions where the thesis is silent.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -15,7 +15,7 @@
 namespace oblique {
 namespace {
 
-constexpr double kSame = 1e-12;  // means closer than this times the largest range of a feature are one
+constexpr double kSame = 1e-12;  // relative to the largest range of a feature; closer means are equal
 
 class Cline final : public Proposer {
  public:
@@ -25,7 +25,7 @@ class Cline final : public Proposer {
   void propose(const Node& node, Candidates& candidates) override {
     const double widest = node.spread.widest();
     if (!(widest > 0.0)) return;
-    // One unit for all features keeps right angles and distances.
+    // The same unit for all features preserves right angles and distances.
     const double unit = std::exp2(std::ceil(std::log2(widest)));
     units_.center = node.spread.center;
     units_.scale.assign(node.n_features(), unit);

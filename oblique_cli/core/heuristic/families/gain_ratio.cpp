@@ -1,5 +1,5 @@
-// Cuts of features as in C4.5 (Quinlan 1993): the best cut of each feature by gain, and of the features that gain at
-// least the average, less a thousandth, the one whose gain is largest beside the information of the division itself.
+// Cuts of features as in C4.5 (Quinlan 1993): the best cut of each feature by gain; among the features whose gain is at
+// least the average minus a thousandth, the cut with the largest ratio of gain to split information.
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -10,7 +10,7 @@
 namespace oblique {
 namespace {
 
-// Bits that it takes to say on which side of a cut a row is, `share` of them being on one. 0 < share < 1
+// Split information in bits of a cut with `share` of the rows on one side. 0 < share < 1
 double information(double share) { return -(share * std::log2(share) + (1.0 - share) * std::log2(1.0 - share)); }
 
 double weight_left(const NodeRows& rows, std::size_t j, double threshold) {
@@ -42,14 +42,14 @@ class GainRatio final : public Proposer {
     const Found* best = nullptr;
     for (const Found& candidate : found_) {
       if (candidate.gain < sum / static_cast<double>(found_.size()) - kSlack) continue;
-      // Ratios closer than this are equal, and the first feature is taken.
+      // Ratios closer than this are equal, and the first feature wins.
       if (!best || candidate.ratio > best->ratio + 1e-9) best = &candidate;
     }
     if (!best) return;
     Vector w(node.n_features(), 0.0);
     w[best->feature] = 1.0;
-    // With its threshold: a search along the direction would allow for the rounding of a projection, which an axis has
-    // not.
+    // Adds the threshold as well: a search along the direction would allow for the rounding of a projection, and an
+    // axis has none.
     candidates.add_hyperplane(std::move(w), best->threshold);
   }
 
@@ -62,7 +62,7 @@ class GainRatio final : public Proposer {
   std::vector<Found> found_;
 };
 
-// Class weights are all that is added up.
+// The class weights are the only sums.
 const Registered family("gain_ratio", {}, make<GainRatio>, false, false);
 
 }  // namespace

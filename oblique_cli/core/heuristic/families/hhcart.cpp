@@ -4,7 +4,7 @@
 namespace oblique {
 namespace {
 
-// dominant_only : of every class its first eigenvector only
+// dominant_only : use only the first eigenvector of each class
 template <bool dominant_only>
 class HHCART final : public Reflecting {
  public:

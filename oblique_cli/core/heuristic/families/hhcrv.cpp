@@ -10,7 +10,7 @@ class HHCRV final : public Reflecting {
       : Reflecting(options, {true, kZeroEigenvalue, options.number("sign"), true, false}) {}
 
  private:
-  // An eigenvalue below this share of the largest would count as zero; only the largest is of interest.
+  // Eigenvalues below this share of the largest count as zero; only the largest is used.
   static constexpr double kZeroEigenvalue = 1e-10;
 };
 

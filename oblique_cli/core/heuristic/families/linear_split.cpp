@@ -1,5 +1,5 @@
 // Directions of linear classifiers, each class at the node against the rest: a support vector machine with squared
-// hinge, and logistic regression. The threshold is searched along each (oblique_cli/proposers/_linear.py).
+// hinge, and logistic regression. The search finds the threshold along each (oblique_cli/proposers/_linear.py).
 #include <cmath>
 #include <cstddef>
 
@@ -30,7 +30,7 @@ class LinearSplit final : public Proposer {
     const StandardScores& standard = wide ? whitened_.standard() : standard_;
     const double* columns = wide ? coordinates_.data() : standard_.z.data();
     const std::size_t size = wide ? whitened_.n_components() : node.n_features();
-    if (size == 0) return;  // all rows are the same
+    if (size == 0) return;  // all rows are equal
     if (rows.weights)
       weights_.assign(rows.weights, rows.weights + n);
     else
@@ -53,8 +53,8 @@ class LinearSplit final : public Proposer {
   static constexpr double kBox = 1e3, kTolerance = 1e-12;
   static constexpr int kMaxSteps = 100, kNewtonSteps = 2;
 
-  // Rounds coefficients to a part in 2^20 of the largest; false if all are 0. The solver knows no further digits, and
-  // they would tell rows apart that lie on one line of a grid.
+  // Rounds coefficients to a part in 2^20 of the largest; false if all are 0. The solver is not exact beyond these
+  // digits, and they would separate rows that lie on one line of a grid.
   static bool round_off(Vector& normal) {
     const double largest = largest_magnitude(normal.data(), normal.size());
     if (!(largest > 0.0)) return false;
@@ -62,8 +62,8 @@ class LinearSplit final : public Proposer {
     return true;
   }
 
-  // A whole step of Newton's method from the answer of the solver, which goes by the objective and so knows half the
-  // digits of a number: near the minimum a step doubles the digits that are right. False if there is nothing to gain.
+  // A full Newton step from the solver's solution. The solver stops by the objective and therefore has half the digits
+  // of a number right; near the minimum a step doubles them. False if there is nothing to gain.
   bool newton_step(const double* columns, std::size_t n, std::size_t p, LinearFit& fit) {
     const std::size_t size = p + 1;
     const double l2 = 1.0 / cost_;
@@ -96,14 +96,14 @@ class LinearSplit final : public Proposer {
       checkpoint(j * n);
     }
     if (!solve_by_cholesky(size)) return false;
-    // Only the last digits are in question; what would move further is not near the minimum.
+    // The step should change the last digits only; a larger step is not near the minimum.
     if (!(largest_magnitude(step_.data(), size) <= 1e-3 * largest_magnitude(fit.w.data(), p))) return false;
     for (std::size_t j = 0; j < p; ++j) fit.w[j] += step_[j];
     fit.b += step_[p];
     return true;
   }
 
-  // step_ = hessian_^-1 step_, of which the lower triangle is read and overwritten; false if it has no full rank.
+  // step_ = hessian_^-1 step_, reading and overwriting the lower triangle; false without full rank.
   bool solve_by_cholesky(std::size_t size) {
     const auto at = [&](std::size_t i, std::size_t k) -> double& { return hessian_[i * size + k]; };
     for (std::size_t j = 0; j < size; ++j) {
@@ -122,7 +122,7 @@ class LinearSplit final : public Proposer {
     return true;
   }
 
-  // Of many more features than rows: the answer lies in the span of the rows, so the problem is solved there.
+  // With far more features than rows the solution lies in the span of the rows, so the problem is solved there.
   void find_span(const Node& node) {
     whitened_.begin(node, Discriminant::kZeroEigenvalue);
     const StandardScores& standard = whitened_.standard();
@@ -149,7 +149,7 @@ class LinearSplit final : public Proposer {
   Discriminant whitened_;
   LinearSolver solver_;
   Vector axes_, coordinates_, side_, weights_;
-  Vector plane_, slope_, curve_, bent_, ones_, hessian_, step_;  // of a step of Newton's method
+  Vector plane_, slope_, curve_, bent_, ones_, hessian_, step_;  // of a Newton step
 };
 
 const Registered svm("svm_split", {number("cost")}, make<LinearSplit<MarginLoss::squared_hinge>>);

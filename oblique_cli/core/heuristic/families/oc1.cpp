@@ -1,4 +1,4 @@
-// OC1 and OC1-LC: the best axis-parallel split, or a hyperplane that hill climbing finds to be better.
+// OC1 and OC1-LC: the best axis-parallel split, or a better hyperplane from hill climbing.
 #include <utility>
 
 #include "heuristic/climbing/climb.hpp"
@@ -24,7 +24,7 @@ class HillClimbing final : public Heuristic {
     return true;
   }
 
-  // Its hyperplane, or else the axes.
+  // Proposes its hyperplane, or else the axes.
   void propose(const Node& node, Candidates& candidates) override {
     Split climbed;
     if (split(node, climbed) && climbed.is_final)
@@ -35,7 +35,7 @@ class HillClimbing final : public Heuristic {
   }
 
  private:
-  // Looks for a hyperplane better than the axis-parallel cut `start`, in better_ and value_.
+  // Searches for a hyperplane that is better than the axis-parallel cut `start`, in better_ and value_.
   bool is_better(const Node& node, const Cut& start) {
     const Totals& totals = node.search.totals();
     if (!(totals.n > climb_.rows_per_feature() * static_cast<double>(node.n_features()))) return false;

@@ -1,5 +1,5 @@
 // QUEST: a discriminant of two super-classes, and a split point without a search (thesis 2.3 and 3.9.3). The class in
-// oblique_cli/proposers/quest.py says how what the thesis leaves open is read.
+// oblique_cli/proposers/quest.py documents the decisions where the thesis is silent.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -11,7 +11,7 @@
 namespace oblique {
 namespace {
 
-constexpr double kTie = 1e-9;  // squared distances closer than this, relative to the largest, are equal
+constexpr double kTie = 1e-9;  // relative to the largest; closer squared distances are equal
 
 class QUEST final : public Proposer {
  public:
@@ -35,7 +35,7 @@ class QUEST final : public Proposer {
     return sum;
   }
 
-  // Clusters the class means in two, from the two most distant ones; false if all means are the same.
+  // Clusters the class means into two groups, starting from the two most distant means; false if all means are equal.
   bool two_means(std::size_t n_classes) {
     const std::size_t size = discriminant_.n_components();
     const Vector means = discriminant_.class_means();
@@ -96,7 +96,7 @@ class QUEST final : public Proposer {
     const double c = v * (u * std::log(v / u * odds * odds) - g * g);
     const double discriminant = (g * v) * (g * v) - (u - v) * c;
     if (discriminant < 0.0) return middle;
-    // The root of smaller size, in a form that holds for equal variances too.
+    // The smaller root in magnitude, in a form that is valid for equal variances too.
     const double cut = mean[0] - c / (g * v + std::copysign(std::sqrt(discriminant), g));
     const auto on_left = [cut](double z) { return z <= cut; };
     const auto left = std::count_if(z_.begin(), z_.end(), on_left);

@@ -1,4 +1,4 @@
-// Several heuristics at once: the candidates of all members in their order, of which the search takes the best.
+// A union of heuristics: the candidates of all members in order; the search takes the best candidate.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -17,7 +17,7 @@ class Union final : public Proposer {
 
   void propose(const Node& node, Candidates& candidates) override {
     for (const std::unique_ptr<Heuristic>& member : members_) {
-      // A list of its own, because a member may ask what it has proposed so far.
+      // A separate list, because a member may read its earlier proposals.
       Candidates member_candidates;
       member->propose(node, member_candidates);
       candidates.append(std::move(member_candidates));

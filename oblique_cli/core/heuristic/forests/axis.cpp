@@ -1,4 +1,4 @@
-// Random forests: cuts along the axes, found by ranks.
+// Random forests: axis-parallel cuts, searched by ranks.
 #include "heuristic/forest_split.hpp"
 
 namespace oblique {

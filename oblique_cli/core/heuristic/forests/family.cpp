@@ -1,4 +1,4 @@
-// The split of a forest's node by a family of heuristics, any that core/heuristic knows.
+// The split of a forest's node by any family of heuristics in core/heuristic.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace oblique {
 namespace {
 
-// Trees take the families in turn.
+// Trees use the families in turn.
 class FamilyForest final : public ForestHeuristic {
  public:
   explicit FamilyForest(const ForestTraits& traits)
@@ -33,7 +33,7 @@ class FamilyForest final : public ForestHeuristic {
     heuristic_ = choice.family->make(choice.options);
     seed_ = seed;
   }
-  // The split that the family finds.
+  // Proposes the split of the family.
   void propose(const BagNode& node, Proposal& proposal) override {
     checkpoint(4 * node.bag.n * node.x.m);
     ordinary_ = begin(node);
@@ -55,8 +55,8 @@ class FamilyForest final : public ForestHeuristic {
  private:
   static constexpr double kLargest = 0x1p500;
 
-  // Turns to a node. False if its features are so large, or all so small, that moments of them are no numbers; then
-  // nothing may be asked.
+  // Begins a node. False if its features are so large, or all so small, that their moments overflow or vanish; the
+  // families then cannot be used.
   bool begin(const BagNode& node) {
     const NodeRows& rows = rows_.take(node.bag, node.x, unweighted_);
     spread_.measure(rows);

@@ -30,7 +30,7 @@ class HeterogeneousForest final : public ForestHeuristic {
     mpsvm_.configure(Regularization::tikhonov, traits.options.number("delta"));
   }
 
-  // The planes at a node, those of the best grouping first; none if moments may overflow or nothing varies.
+  // The planes at a node, those of the best grouping first; none if moments may overflow or no feature varies.
   void propose(const BagNode& node, Proposal& proposal) override {
     const Bag& bag = node.bag;
     const Gathered& x = node.x;
@@ -53,13 +53,13 @@ class HeterogeneousForest final : public ForestHeuristic {
   }
 
  private:
-  // The side of every class of the node, and the Gini value of a cut that keeps to it.
+  // The side of every class of the node, and the Gini value of a cut that separates the sides exactly.
   struct Grouping {
     std::vector<unsigned char> side;
     double value = 0.0;
   };
 
-  // Each class against the rest, and the hyper-classes; the purest first if a cut kept to them.
+  // Each class against the rest, and the hyper-classes, sorted by the Gini value of an exact cut.
   void group(const Bag& bag) {
     groupings_.clear();
     const std::size_t n_classes = bag.runs->size();
@@ -67,7 +67,7 @@ class HeterogeneousForest final : public ForestHeuristic {
       for (const Grouping& other : groupings_)
         if (std::equal(side.begin(), side.end(), other.side.begin(),
                        [&](unsigned char a, unsigned char b) { return (a == side[0]) == (b == other.side[0]); }))
-          return;  // the same sides, or the same the other way round
+          return;  // the same two sides, possibly exchanged
       double squares[2] = {0.0, 0.0}, weight[2] = {0.0, 0.0};
       for (std::size_t k = 0; k < n_classes; ++k) {
         const double w = (*bag.runs)[k].weight;
@@ -86,7 +86,7 @@ class HeterogeneousForest final : public ForestHeuristic {
                      [](const Grouping& a, const Grouping& b) { return a.value > b.value; });
   }
 
-  // The rows of the node, those of the first side before the others.
+  // Gathers the rows of the node, those of the first side before the others.
   void take(const Bag& bag, const Gathered& x, const std::vector<unsigned char>& side) {
     order_.clear();
     for (int which = 0; which < 2; ++which) {
@@ -121,7 +121,7 @@ class HeterogeneousForest final : public ForestHeuristic {
       planes.insert(planes.end(), bisectors_.begin(), bisectors_.end());
   }
 
-  // columns_ to mean 0 and deviation 1, constant ones to 0; false if all are constant.
+  // Scales columns_ to mean 0 and standard deviation 1, constant ones to 0; false if all are constant.
   bool standardize() {
     const Standard& standard = classes_.standard();
     center_.resize(m_);

@@ -1,4 +1,4 @@
-// The HHCART split of a forest: the best cut along the axes of a few reflections of the features drawn at a node.
+// The HHCART split of a forest: the best cut along the axes of a few reflections of the drawn features.
 #include <cstddef>
 #include <memory>
 #include <numeric>
@@ -26,8 +26,8 @@ class HhcartForest final : public ForestHeuristic {
       : reflections_(traits.options.count("reflections")), dominant_only_(traits.options.flag("dominant_only")),
         tau_(traits.options.number("tau")), search_(make_search({"gini", false, 1.0, false})) {}
 
-  // Each reflection sends an eigenvector, drawn among those of the classes at the node, to the first axis (thesis 3.5);
-  // the original axes are searched where no class has an eigenvector.
+  // Each reflection maps an eigenvector, drawn among those of the classes at the node, to the first axis (thesis 3.5).
+  // If no class has an eigenvector, the original axes are searched.
   void propose(const BagNode& node, Proposal& proposal) override {
     const NodeRows& rows = rows_.take(node.bag, node.x);
     spread_.measure(rows);
@@ -47,7 +47,7 @@ class HhcartForest final : public ForestHeuristic {
     pool_.resize(n_classes * per_class);
     std::iota(pool_.begin(), pool_.end(), std::size_t{0});
     vectors_.clear();
-    // Classes without spread, and eigenvectors without variance, are drawn in vain and do not count.
+    // A draw of a class without spread, or of an eigenvector without variance, does not count.
     std::size_t n_reflections = 0;
     for (std::size_t at = 0; at < pool_.size() && n_reflections < reflections_; ++at) {
       std::swap(pool_[at], pool_[at + stream.below(pool_.size() - at)]);
@@ -67,7 +67,7 @@ class HhcartForest final : public ForestHeuristic {
   }
 
   const std::size_t reflections_;  // eigenvectors drawn at a node
-  const bool dominant_only_;       // of every class its first eigenvector only
+  const bool dominant_only_;       // use only the first eigenvector of each class
   const double tau_;
   std::unique_ptr<NodeSearch> search_;
   BagRows rows_;
