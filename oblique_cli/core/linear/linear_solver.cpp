@@ -11,9 +11,9 @@
 namespace oblique {
 namespace {
 
-constexpr std::size_t kBlock = 512;  // rows whose products with all active columns stay in the cache
-constexpr std::size_t kColumns = 8;  // that are multiplied by the second derivatives at once
-constexpr double kDamping = 1e-6;  // relative to the largest second derivative; a separating plane has none
+constexpr std::size_t kBlock = 512;   // rows whose products with all active columns stay in the cache
+constexpr std::size_t kColumns = 8;   // that are multiplied by the second derivatives at once
+constexpr double kDamping = 1e-6;     // relative to the largest second derivative; a separating plane has none
 constexpr int kMaxPasses = 1000;      // of coordinate descent on one quadratic
 constexpr double kInner = 1e-2;       // of the tolerance, for coordinates
 constexpr int kMaxHalvings = 40;      // of a step

@@ -1,4 +1,4 @@
-// The points between opposed rectangles. Amalaman (2015), section 3.3.2.
+// The boundary points between opposed rectangles. Amalaman (2015), section 3.3.2.
 #pragma once
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 
 namespace oblique {
 
-// Section 3.3.2: gives both sides the points between them. Direct neighbors face each other in a row or a column with
-// no other rectangle between; the point is halfway, in the middle of that row or column. A cluster without any direct
-// neighbor looks for the nearest rectangle in each of the four oblique directions. The third of the three points lies
-// at the height of the other two: the paper prints it at (x2_i_high + x2_j_high) / 2, which is not between the two
-// rectangles and would not survive exchanging them.
+// Section 3.3.2: computes the boundary points for both sides. Direct neighbors face each other in a row or a column
+// without another rectangle between them; the point is halfway, in the middle of that row or column. A cluster without
+// direct neighbors uses the nearest rectangle in each of the four oblique directions. The third of the three points has
+// the height of the other two: the paper prints its height as (x2_i_high + x2_j_high) / 2, which does not lie between
+// the two rectangles and changes if they are exchanged.
 inline void separate(Regions& a, Regions& b, const GridFrame& frame) {
   std::vector<char> direct_a(a.rectangles.size(), 0), direct_b(b.rectangles.size(), 0);
   const auto give = [](Regions& side, int owner, Point point) {
-    // Two clusters that are each other's only oblique neighbors name the same points.
+    // Two clusters that are each other's only oblique neighbors produce the same points.
     for (std::size_t k = 0; k < side.points.size(); ++k)
       if (side.owner[k] == owner && side.points[k].x == point.x && side.points[k].y == point.y) return;
     side.points.push_back(point);

@@ -1,4 +1,4 @@
-// Which rows lie inside a boundary. Amalaman (2015), algorithm 3.
+// The test whether a row lies inside a boundary. Amalaman (2015), algorithm 3.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace oblique {
 
-// Algorithm 3, lines 7 to 14: which side of the local boundary a row lies on.
+// Algorithm 3, lines 7 to 14: the side of the local boundary on which a row lies.
 class InsideTest {
  public:
   InsideTest(const Point* points, const std::int32_t* owner, std::size_t n_points, const Point* centers,
@@ -52,15 +52,16 @@ class InsideTest {
       const double center_side = along.x * to_center.y - along.y * to_center.x;
       if (is_beside(center_side, along, to_center)) return (along.x * to_s.y - along.y * to_s.x) * center_side >= 0.0;
     }
-    // No second point, or both in line with the center: the boundary is square to the way from the point to the center.
+    // Without a second point, or if both points are in line with the center, the boundary is perpendicular to the line
+    // from the point to the center.
     return to_s.x * to_center.x + to_s.y * to_center.y >= 0.0;
   }
 
  private:
   static constexpr double kSame = 1e-12, kInLine = 1e-9;
 
-  // Whether the center is not in line with two points: `side` against the product of two lengths. Squares decide but
-  // for what is close to the limit, as lengths take most of the time of a search.
+  // Whether the center is not in line with two points: compares `side` with the product of two lengths. Squares decide
+  // except close to the limit, because square roots take most of the time of a search.
   static bool is_beside(double side, const Point& along, const Point& to_center) {
     const double squares =
         (along.x * along.x + along.y * along.y) * (to_center.x * to_center.x + to_center.y * to_center.y);

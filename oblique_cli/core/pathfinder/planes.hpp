@@ -1,4 +1,4 @@
-// The planes of a node, and the best of them. Amalaman (2015), algorithm 2.
+// The planes of a node, and the choice of the best. Amalaman (2015), algorithm 2.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@
 
 namespace oblique {
 
-// A split: the plane (x, y), the pivot class and the class that it is set against.
+// A split: the plane (x, y), the pivot class and the opposed class.
 struct RegionSplit {
   int x = -1, y = -1, pivot = -1, other = -1;
   double gain = 0.0;
 };
 
-// The rows of a node on a grid of `cells` x `cells` over their own range, a plane at a time.
+// The rows of a node on a grid of `cells` x `cells` over their range, one plane at a time.
 class Planes {
  public:
   // u : (n, p) rows, y : (n) codes
@@ -39,7 +39,7 @@ class Planes {
     }
   }
 
-  // A feature that is constant at the node makes no plane.
+  // A feature that is constant at the node is in no plane.
   bool flat(int j) const { return !(step_[j] > 0.0); }
 
   void use(int x, int y) {
@@ -66,7 +66,7 @@ class Planes {
     return {std::move(first), std::move(second)};
   }
 
-  // Gini gain of sending the rows inside `found` one way and the others the other way.
+  // Gini gain of dividing the rows into those inside `found` and the others.
   double gain(const Regions& regions) const {
     if (regions.points.empty()) return 0.0;
     const std::vector<std::int32_t> owner(regions.owner.begin(), regions.owner.end());
@@ -82,7 +82,7 @@ class Planes {
     }
     const double n = static_cast<double>(n_), n_out = n - n_in;
     if (n_in == 0.0 || n_out == 0.0) return 0.0;
-    // n times the gain: sums of squares of counts, sides against the whole.
+    // n times the gain: sums of squared counts, of the sides and of the whole.
     double sides = 0.0, whole = 0.0;
     for (int c = 0; c < classes_; ++c) {
       const double out = all[c] - in[c];
@@ -100,11 +100,11 @@ class Planes {
   std::vector<double> low_, step_;
   std::vector<int> cell_;
   std::vector<std::int32_t> counts_;
-  std::vector<std::vector<std::size_t>> cells_of_;  // of each class, those of the plane that hold rows of it, ascending
+  std::vector<std::vector<std::size_t>> cells_of_;  // of each class, the cells that hold rows of it, ascending
 };
 
-// The split of the largest Gini gain over all planes and ordered pairs of classes; the first of equals, x = -1 if none
-// gains anything.
+// The split of the largest Gini gain over all planes and ordered pairs of classes; the first of equals, x = -1 without
+// any gain.
 inline RegionSplit best_regions(const double* u, const std::int32_t* y, std::size_t n, std::size_t p, int n_classes,
                                 int cells, const Purity& purity) {
   RegionSplit best;

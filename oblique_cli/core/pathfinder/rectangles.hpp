@@ -17,16 +17,16 @@ struct Point {
   double x, y;
 };
 
-// Rectangles of one class against another (sub-clusters), the cluster each is part of, and their boundary points.
+// Rectangles of one class against another (sub-clusters), the cluster of each, and their boundary points.
 struct Regions {
   std::vector<Rectangle> rectangles;
   std::vector<int> cluster;    // of each rectangle
   std::vector<Point> centers;  // of each rectangle, in the plane
   std::vector<Point> points;   // boundary points
-  std::vector<int> owner;      // rectangle that each point belongs to
+  std::vector<int> owner;      // rectangle of each point
 };
 
-// The place of the grid in the plane.
+// The position of the grid in the plane.
 struct GridFrame {
   int cells;
   double x_low, x_step, y_low, y_step;
@@ -43,7 +43,7 @@ struct PairCounts {
 };
 
 struct Purity {
-  double alpha, theta;  // shares in [0, 1]; compared with >=, because nothing exceeds a purity of 1
+  double alpha, theta;  // shares in [0, 1]; compared by >=, because no share exceeds a purity of 1
 };
 
 namespace regions_detail {
@@ -56,7 +56,7 @@ struct Tally {
   }
 };
 
-// Tally of a block of cells; `free` becomes false if one of them is taken.
+// Tally of a block of cells; `free` becomes false if another rectangle contains one of them.
 inline Tally tally(const PairCounts& counts, int cells, const Rectangle& block, const std::vector<char>& taken,
                    bool& free) {
   Tally sum;
@@ -105,8 +105,8 @@ inline void merge(Regions& regions) {
 }  // namespace regions_detail
 
 // Algorithm 2.1: rectangles of the pivot class, grown from pivot cells by whole columns and rows, right, up, left,
-// down, until a round trip adds nothing. Pivot cells are taken row by row, the paper leaves their order open. A block
-// without any row has no purity and is not added; a block with a cell of another rectangle is not available.
+// down, until a round adds nothing. Pivot cells are visited row by row; the paper leaves the order open. A block
+// without rows has no purity and is not added; a block with a cell of another rectangle is not available.
 inline Regions grow_rectangles(const PairCounts& counts, const GridFrame& frame, const Purity& purity) {
   using regions_detail::Tally;
   Regions regions;

@@ -47,10 +47,10 @@ double RefinedTree::loss(const RefinementRows& rows, std::uint32_t row, std::siz
 
 namespace {
 
-constexpr double kRounding = 1e-12;  // of a sum
-constexpr double kFall = 1e-10;      // of the weight of all rows: by how much a change must lower E
-constexpr double kCares = 1e-3;      // what a row must cost more on one side for planes to be looked for by it
-constexpr double kTolerance = 1e-4;  // of models under way, in the loss of a row
+constexpr double kRounding = 1e-12;  // relative to a sum
+constexpr double kFall = 1e-10;      // relative to the weight of all rows: least decrease of E for a change
+constexpr double kCares = 1e-3;      // least difference of costs for a row to count in the search for planes
+constexpr double kTolerance = 1e-4;  // for leaf models before convergence, relative to the loss of a row
 constexpr double kLastTolerance = 1e-11;
 
 constexpr std::uint64_t kDigest = 0x9e3779b97f4a7c15u;
@@ -65,7 +65,7 @@ std::uint64_t digested(std::uint64_t digest, std::uint32_t row, bool right) {
   return digest ^ (digest >> 32);
 }
 
-// Brings the rows that go left to the front; both sides keep their order. left: of each row; returns how many they are.
+// Moves the rows that go left to the front, keeping the order of both sides. left : of each row; returns their number.
 std::size_t part(std::uint32_t* rows, const std::uint8_t* left, std::size_t n, std::vector<std::uint32_t>& spare) {
   spare.resize(std::max(spare.size(), n));
   std::size_t first = 0, second = 0;
@@ -80,8 +80,8 @@ std::size_t part(std::uint32_t* rows, const std::uint8_t* left, std::size_t n, s
   return first;
 }
 
-// Sends rows down a branch, some hundred at a time, so that a plane is read once for all that come to it and the rows
-// stay in the cache.
+// Sends rows down a branch, some hundred at a time, so that a plane is read once for all rows that reach it and the
+// rows stay in the cache.
 class Router {
  public:
   // losses[i] = tree.loss(rows, which[i], node)
@@ -94,7 +94,7 @@ class Router {
 
  private:
   static constexpr std::size_t kTogether = 256;
-  static constexpr std::size_t kFew = 3;  // that go down one by one
+  static constexpr std::size_t kFew = 3;  // rows that go down one by one
 
   struct Part {
     std::size_t node, begin, end;
@@ -184,13 +184,13 @@ class Alternation {
   }
 
  private:
-  struct Place {  // of a node's rows in order_
+  struct Place {  // range of a node's rows in order_
     std::size_t begin = 0, end = 0;
     bool empty() const { return begin == end; }
   };
 
-  // Divides the rows among the nodes. Each node has its rows in rising order, so sums have the same bits however the
-  // tree above came about.
+  // Divides the rows among the nodes. Each node has its rows in ascending order, so sums have the same bits whatever
+  // the earlier shapes of the tree were.
   void divide() {
     places_.assign(tree_.size(), Place());
     std::iota(order_.begin(), order_.end(), 0u);
@@ -250,8 +250,8 @@ class Alternation {
     return static_cast<std::int32_t>(most - by_class_.begin());
   }
 
-  // Takes away what no row needs, with the rows divided: a leaf gets the label of most weight, the first of equal ones;
-  // a branch without rows gives its place to its sibling; two leaves of one label become one.
+  // Prunes what no row needs, after the rows were divided: a leaf gets the label of most weight, the first of equals; a
+  // branch without rows is replaced by its sibling; two sibling leaves of one label are joined.
   void tidy() {
     for (auto level = levels_.rbegin(); level != levels_.rend(); ++level)
       for (const std::size_t node : *level) {
@@ -268,7 +268,7 @@ class Alternation {
     divide();
   }
 
-  // Gives a leaf what is best for its rows: the label of most weight, and the model of least loss and ridge.
+  // Gives a leaf the best values for its rows: the label of most weight, and the model of least loss plus ridge.
   void settle(std::size_t leaf) {
     double wrong;
     const Place place = places_[leaf];
@@ -303,7 +303,7 @@ class Alternation {
     tree_.thresholds[node] = 0.0;
   }
 
-  // E of the tree, whose rows are divided.
+  // E of the tree after its rows were divided.
   double measure() const {
     double sum = 0.0;
     for (std::size_t i = 0; i < rows_.n; ++i) sum += rows_.weight[i] * loss_[i];
@@ -314,7 +314,7 @@ class Alternation {
     return sum;
   }
 
-  // What a thread needs to update nodes.
+  // The buffers of a thread that updates nodes.
   struct Worker {
     Worker(const RefinementRows& rows, const FeatureOrders& orders, const RefinementOptions& options)
         : update(rows, orders, options) {}
@@ -322,25 +322,25 @@ class Alternation {
     PlaneCandidate candidate;
     std::vector<CareRow> care;
     std::vector<double> of_left, of_right, by_class;
-    std::vector<std::uint8_t> sides;  // to which the candidate sends the rows of the node
+    std::vector<std::uint8_t> sides;  // sides of the node's rows by the candidate
     Router router;
     SoftmaxSolver solver;
   };
 
-  // A node as a leaf with a model, and which rows that was.
+  // A node as a leaf with a model, and the rows that the model was fitted to.
   struct Whole {
     std::uint64_t digest = 0;
     LeafFit fit;
   };
 
-  // A leaf to be divided: the classes of its children, and by how much E falls.
+  // A division of a leaf: the classes of its children, and the decrease of E.
   struct Division {
     PlaneCandidate plane;
     std::int32_t label_left = 0, label_right = 0;
     double fall = 0.0;
   };
 
-  // Divides leaves where that lowers E; whether there was one.
+  // Divides leaves where the division lowers E; returns whether it divided any.
   bool split_leaves(int number, std::vector<RefinementStep>& steps) {
     std::vector<Division> divisions(leaves_.size());
     on_threads(leaves_.size(), options_.n_threads, [&]() {
@@ -375,7 +375,7 @@ class Alternation {
     *first = -1.0;
     const auto second = std::max_element(worker.by_class.begin(), worker.by_class.end());
     out.label_right = static_cast<std::int32_t>(second - worker.by_class.begin());
-    if (!(*second > options_.penalty)) return out;  // no plane costs less than 1, nor saves more than this class
+    if (!(*second > options_.penalty)) return out;  // a plane costs at least the penalty and saves at most this class
     worker.care.clear();
     for (std::size_t i = place.begin; i < place.end; ++i) {
       const std::uint32_t row = order_[i];
@@ -389,7 +389,7 @@ class Alternation {
     double wrong = 0.0;
     for (const CareRow& each : worker.care)
       if (alone.goes_left(rows_, each.row, 0) == each.right) wrong += each.weight;
-    // The leaf has the label of most weight, so the second class is what is wrong of both now.
+    // The leaf has the label of most weight; a division can correct the rows of the second class only.
     out.fall = *second - wrong - options_.penalty * worker.candidate.length;
     if (!(out.fall > kFall * total_)) out.fall = 0.0;
     if (out.fall > 0.0) out.plane = worker.candidate;
@@ -415,7 +415,7 @@ class Alternation {
       loss_[order_[i]] = tree_.loss(rows_, order_[i], leaf);
   }
 
-  // Updates every node once, the deepest first; whether any changed.
+  // Updates every node once, the deepest first; returns whether any changed.
   bool sweep(int number, std::vector<RefinementStep>& steps) {
     below_.assign(tree_.size(), 0.0);
     if (fits_)
@@ -438,7 +438,8 @@ class Alternation {
     return changed;
   }
 
-  // Updates a node; returns by how much E falls. below_[node] becomes what its branch costs beside the losses of rows.
+  // Updates a node; returns the decrease of E. below_[node] becomes the penalty of its branch, which is its cost beside
+  // the losses of rows.
   double renew(std::size_t node, Worker& worker) {
     const Place place = places_[node];
     const std::size_t n = place.end - place.begin, l = left(node), r = right(node);
@@ -446,7 +447,7 @@ class Alternation {
     const double planes = below_[l] + below_[r];
     worker.of_left.resize(n);
     worker.of_right.resize(n);
-    // The rows stand as the plane divides them; what they cost on the other side is to be found.
+    // The rows are divided by the present plane; this computes their cost on the other side.
     const std::size_t n_left = places_[l].end - place.begin;
     worker.router.route(tree_, rows_, rows, n_left, r, worker.of_right.data());
     worker.router.route(tree_, rows_, rows + n_left, n - n_left, l, worker.of_left.data() + n_left);
@@ -484,8 +485,8 @@ class Alternation {
     consider(fits_ ? as_leaf(node, rows, n, worker) : sum - *most, leaf);
     consider(wrong_left + below_[l], all_left);
     consider(wrong_right + below_[r], all_right);
-    // Rows that care for the same sides as when a plane was last looked for have none that is better.
-    // Nor is any plane better than one of a single feature that gets them all right.
+    // If the rows prefer the same sides as in the last search for a plane, no better plane exists. Nor does one if a
+    // plane of a single feature already sends all rows to their side.
     const double least = (wrong_both + options_.penalty + planes) * (1.0 - kRounding);
     const double enough = best * (1.0 + kSlack) - wrong_both - planes;
     if (seen_[node] != digest && least < best &&
@@ -521,7 +522,7 @@ class Alternation {
     return now - best;
   }
 
-  // What a node costs as a leaf with a model of its own, which is kept for as long as the rows are the same.
+  // The cost of a node as a leaf with a model, which is stored until the rows change.
   double as_leaf(std::size_t node, const std::uint32_t* rows, std::size_t n, Worker& worker) {
     std::uint64_t digest = kDigest;
     for (std::size_t i = 0; i < n; ++i) digest = digested(digest, rows[i], false);
@@ -532,7 +533,7 @@ class Alternation {
     return whole_[node].fit.cost;
   }
 
-  // A plane as a tree of one node, for its arithmetic.
+  // A plane as a tree of one node, for the arithmetic of the tree.
   RefinedTree stump(const PlaneCandidate& plane) const {
     RefinedTree alone;
     alone.n_features = rows_.p;
@@ -542,7 +543,7 @@ class Alternation {
     return alone;
   }
 
-  // What the rows of a node cost with the candidate's plane, by the arithmetic of the tree itself.
+  // The cost of a node's rows with the candidate's plane, by the arithmetic of the tree.
   double cost_of(Worker& worker, const std::uint32_t* rows, std::size_t n) const {
     worker.sides.resize(n);
     stump(worker.candidate).sides(rows_, rows, n, 0, worker.sides.data());
@@ -556,8 +557,8 @@ class Alternation {
   const RefinementOptions& options_;
   RefinedTree& tree_;
   std::vector<std::uint32_t> order_;
-  std::vector<double> loss_;         // in the branch at which the sweep is, for every row
-  std::vector<std::uint64_t> seen_;  // digest of the rows that cared when a plane was last looked for
+  std::vector<double> loss_;         // in the branch that the sweep is updating, for every row
+  std::vector<std::uint64_t> seen_;  // digest of the rows that counted in the last search for a plane
   std::vector<Place> places_;
   std::vector<std::vector<std::size_t>> levels_;  // decision nodes by depth
   std::vector<std::size_t> leaves_;
@@ -567,8 +568,8 @@ class Alternation {
   std::vector<std::uint32_t> spare_;
   std::vector<double> found_;
   double total_ = 0.0, objective_ = 0.0;
-  std::unique_ptr<LeafFits> fits_;     // where leaves have models
-  std::vector<std::uint64_t> fitted_;  // digest of the rows of a leaf when its model was last looked for
+  std::unique_ptr<LeafFits> fits_;     // if leaves have models
+  std::vector<std::uint64_t> fitted_;  // digest of a leaf's rows when its model was fitted last
   std::vector<Whole> whole_;           // of decision nodes
   double tolerance_ = kTolerance;      // of the models of leaves
   SoftmaxSolver solver_;

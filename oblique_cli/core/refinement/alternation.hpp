@@ -27,8 +27,8 @@
 
 namespace oblique {
 
-// Rows to fit. x: (n, p) standardized, finite; absent: (n, p) whether a value is missing, nullptr where none is (then x
-// holds 0); y: class codes; weight: positive.
+// Rows to fit. x : (n, p) standardized, finite; absent : (n, p) whether a value is missing, nullptr without missing
+// values (x is 0 there); y : class codes; weight : positive.
 struct RefinementRows {
   const double* x = nullptr;
   const bool* absent = nullptr;
@@ -37,8 +37,8 @@ struct RefinementRows {
   std::size_t n = 0, p = 0, n_classes = 0;
 };
 
-// Logistic models in the leaves. x: (n, p) what they see of the rows, finite; prior: scores of the model that all start
-// from; l2: ridge of what a leaf adds, in the unit of the weights.
+// Logistic models in the leaves. x : (n, p) their features, finite; prior : scores of the model that all leaf models
+// start from; l2 : ridge of the increment of a leaf, in the unit of the weights.
 struct LeafLogistic {
   const double* x = nullptr;
   std::size_t p = 0;
@@ -46,7 +46,8 @@ struct LeafLogistic {
   double l2 = 1.0;
 };
 
-// Means of numbers in the leaves. y: (n, k) finite, of variances near 1, as a row cares or not by the size of a cost.
+// Means of numbers in the leaves. y : (n, k) finite, with variances near 1, because fixed limits on costs decide which
+// rows count.
 struct LeafNumbers {
   const double* y = nullptr;
   std::size_t k = 0;
@@ -56,41 +57,41 @@ struct RefinementOptions {
   double penalty = 0.0;  // in the unit of the weights
   MarginLoss surrogate = MarginLoss::logistic;
   int max_sweeps = 40;
-  double tolerance = 1e-6;    // ends where a sweep lowers E by less than this share
-  bool split_leaves = false;  // whether a leaf is divided in two where that lowers E
+  double tolerance = 1e-6;    // stops when a sweep lowers E by less than this share
+  bool split_leaves = false;  // whether to divide a leaf in two if that lowers E
   int n_threads = 1;
-  // At most one of the two; leaves have labels without either.
+  // At most one of the two is set; without either, leaves have labels.
   const LeafLogistic* leaves = nullptr;
   const LeafNumbers* numbers = nullptr;
   std::size_t max_terms = 0;                 // most features of a new plane, 0 for no limit
-  const std::int32_t* feature_of = nullptr;  // that each column is of
+  const std::int32_t* feature_of = nullptr;  // feature of each column
 };
 
 class LeafFits;
 
-// What the leaves of a tree under refinement answer, and where rows go that lack a value which a plane uses.
+// The predictions of the leaves of a tree under refinement, and the side of rows without the value of a plane.
 struct LeafAnswers {
   std::vector<std::uint8_t> missing_left;  // of decision nodes
   std::vector<std::int32_t> label;         // of leaves
-  const LeafFits* fits = nullptr;          // where leaves have models
-  std::vector<Scores> models;              // of leaves, beside those of all rows; empty without one
+  const LeafFits* fits = nullptr;          // if leaves have models
+  std::vector<Scores> models;  // of leaves, relative to the scores of all rows; empty without logistic models
 };
 
-// A tree under way. Its planes are of unit length, but w = 0 sends every row to one side. Nodes but the root have no
-// order.
+// A tree under refinement. Its planes have unit length, except that w = 0 sends every row to one side. Nodes other than
+// the root have no order.
 struct RefinedTree : PlaneTree<DensePlanes, LeafAnswers> {
   bool goes_left(const RefinementRows& rows, std::size_t row, std::size_t node) const;
-  // to_left[i]: whether row which[i] does.
+  // to_left[i] : whether row which[i] goes left.
   void sides(const RefinementRows& rows, const std::uint32_t* which, std::size_t n, std::size_t node,
              std::uint8_t* to_left) const;
-  // What rows cost in a leaf: the loss of its model, or whether its label is not theirs.
+  // The cost of rows in a leaf: the loss of its model, or whether its label is wrong.
   void at_leaf(const RefinementRows& rows, std::size_t leaf, const std::uint32_t* which, std::size_t n,
                double* losses) const;
-  // What a row costs in the leaf below `node` that it comes to.
+  // The cost of a row in the leaf below `node` that it reaches.
   double loss(const RefinementRows& rows, std::uint32_t row, std::size_t node) const;
 };
 
-// E after each update of a node, in the order of updates; node -1 for the leaves and branches at the end of a sweep.
+// E after each update of a node, in order; node -1 for the update of leaves and branches at the end of a sweep.
 struct RefinementStep {
   std::int32_t sweep, node;
   double objective;

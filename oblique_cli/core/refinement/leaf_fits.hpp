@@ -1,5 +1,6 @@
-// Models in the leaves of a tree under refinement. Logistic ones: the scores of a leaf are those of one model of all
-// rows, changed by what a ridge lets the rows of the leaf add (linear/softmax.hpp). Of numbers: the mean of the rows.
+// Models in the leaves of a tree under refinement. Logistic models: the scores of a leaf are those of one model of all
+// rows plus an increment with a ridge penalty, fitted to the rows of the leaf (linear/softmax.hpp). Numbers: the mean
+// of the rows.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +12,7 @@
 
 namespace oblique {
 
-// A model: its scores beside those of all rows, or its means; and what it costs: the loss of its own rows and its
-// ridge.
+// A model: its scores relative to those of all rows, or its means; and its cost: the loss of its rows plus its ridge.
 struct LeafFit {
   Scores scores;
   double cost = 0.0;
@@ -22,17 +22,18 @@ class LeafFits {
  public:
   virtual ~LeafFits() = default;
 
-  // How many numbers a model is.
+  // Number of coefficients of a model.
   virtual std::size_t size() const = 0;
 
-  // The model of some rows. start: scores to begin with, none for those of all rows
+  // The model of some rows. start : initial scores, empty for those of all rows
   virtual LeafFit fit(const std::uint32_t* which, std::size_t n, SoftmaxSolver& solver, const Scores& start,
                       double tolerance) const = 0;
 
-  // The loss of some rows in a leaf of this model: nothing is kept for all rows, which with many leaves would be a lot.
+  // The loss of some rows in a leaf of this model. Nothing is stored for all rows, which would need much memory with
+  // many leaves.
   virtual void losses(const Scores& model, const std::uint32_t* which, std::size_t n, double* out) const = 0;
 
-  // What the model adds to the objective beside the losses of its rows.
+  // The ridge term of the model, its part of the objective beside the losses of its rows.
   virtual double ridge(const Scores& model) const = 0;
 };
 
@@ -54,7 +55,7 @@ class LogisticFits : public LeafFits {
   std::vector<double> columns_, prior_;  // (p, n) and (C, n)
 };
 
-// Means of the numbers of the rows, whose squared error is the loss, summed over several numbers of a row.
+// Means of the targets of the rows; the loss is the squared error, summed over the targets of a row.
 class MeanFits : public LeafFits {
  public:
   MeanFits(const RefinementRows& rows, const LeafNumbers& wanted) : rows_(rows), wanted_(wanted) {}

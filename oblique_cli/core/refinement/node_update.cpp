@@ -10,16 +10,16 @@
 namespace oblique {
 namespace {
 
-constexpr double kSamePlace = 1e-9;  // of the largest value: values closer than this are not told apart
-constexpr double kLess = 1e-12;      // of the weight: a cost that is lower by less is the same
-constexpr double kEdge = 0.25;       // of a gap that a threshold keeps from its ends
-constexpr double kFirstL1 = 0.5;     // of the l1 at which the surrogate leaves 0
-constexpr double kNextL1 = 0.2;      // of the l1 before
+constexpr double kSamePlace = 1e-9;  // relative to the largest value: closer values are equal
+constexpr double kLess = 1e-12;      // relative to the weight: smaller differences of cost do not count
+constexpr double kEdge = 0.25;       // share of a gap between a threshold and the ends of the gap
+constexpr double kFirstL1 = 0.5;     // relative to the l1 at which all coefficients are 0
+constexpr double kNextL1 = 0.2;      // relative to the previous l1
 constexpr int kSurrogates = 5;
 constexpr std::size_t kParts = 252;        // bins of a feature
 constexpr std::size_t kBins = 256;         // of the rows along a direction
 constexpr std::size_t kFeatures = 64;      // whose sums stay in the cache
-constexpr std::size_t kRowsToBound = 128;  // along a direction: fewer are sorted as fast
+constexpr std::size_t kRowsToBound = 128;  // along a direction: sorting fewer rows is as fast
 
 double length_of(const std::vector<double>& w) {
   double sum = 0.0;
@@ -31,17 +31,17 @@ std::size_t n_used(const std::vector<double>& w) {
   return static_cast<std::size_t>(std::count_if(w.begin(), w.end(), [](double value) { return value != 0.0; }));
 }
 
-// Least weight of the rows that any cut of binned rows sends to the wrong side. sums: weight of the rows for the left
-// and for the right, of one bin after another.
+// Lower bound of the weight that any cut of binned rows sends to the wrong side. sums : weight of the rows that prefer
+// left and of those that prefer right, bin by bin.
 struct LeastWrong {
-  double up, down;  // larger values to the right, to the left
+  double up, down;  // larger values go right, larger values go left
 };
 LeastWrong least_wrong(const double* sums, std::size_t n_bins) {
-  double left = 0.0, right = 0.0, ahead = 0.0;  // ahead: of the right, less those of the left, in the bins before
+  double left = 0.0, right = 0.0, ahead = 0.0;  // ahead : weight of right minus weight of left in the previous bins
   double up = 0.0, down = 0.0;
   for (std::size_t b = 0; b < n_bins; ++b) {
     const double l = sums[2 * b], r = sums[2 * b + 1];
-    up = std::min(up, ahead - l);  // all in this bin who want to go left do, and none of the others
+    up = std::min(up, ahead - l);  // in this bin all rows that prefer left go left, and no others
     down = std::min(down, -ahead - r);
     ahead += r - l;
     left += l;
@@ -69,7 +69,7 @@ bool NodeUpdate::lacks(std::size_t row, const double* w) const {
 NodeUpdate::Cut NodeUpdate::best_cut(const std::vector<CareRow>& care, bool either_way, bool near, double wanted) {
   Cut best{0.0, 0.0, true, false, false};
   if (values_.size() < 2) return best;
-  double total_left = 0.0, total_right = 0.0;  // weight of the rows with a value, by the side they want
+  double total_left = 0.0, total_right = 0.0;  // weight of the rows with a value, by preferred side
   for (const auto& [value, place] : values_) (care[place].right ? total_right : total_left) += care[place].weight;
   double block_left = 0.0, block_right = 0.0;
   for (const std::uint32_t place : lacking_) (care[place].right ? block_right : block_left) += care[place].weight;
@@ -83,7 +83,7 @@ NodeUpdate::Cut NodeUpdate::best_cut(const std::vector<CareRow>& care, bool eith
     (row.right ? below_right : below_left) += row.weight;
     const double low = values_[i].first, high = values_[i + 1].first, gap = high - low;
     if (!(gap > same)) continue;
-    const double up = below_right + (total_left - below_left);  // smaller values left
+    const double up = below_right + (total_left - below_left);  // smaller values go left
     const double down = below_left + (total_right - below_right);
     for (const bool right_above : {true, false}) {
       if (!right_above && !either_way) continue;
@@ -102,7 +102,7 @@ NodeUpdate::Cut NodeUpdate::best_cut(const std::vector<CareRow>& care, bool eith
   return best;
 }
 
-// By where the values are in their range first, which leaves little to do.
+// Distributes the values by their position in their range first, which leaves short pieces to sort.
 void ValueSort::sort(std::vector<Value>& values) {
   const std::size_t n = values.size();
   if (n < 2) return;
@@ -113,7 +113,7 @@ void ValueSort::sort(std::vector<Value>& values) {
   }
   constexpr double kPlaces = 4294967295.0;
   const double scale = kPlaces / (high - low);
-  if (!(scale > 0.0) || !std::isfinite(scale)) {  // all values are equal, or the range is no number
+  if (!(scale > 0.0) || !std::isfinite(scale)) {  // all values are equal, or the range is not finite
     std::sort(values.begin(), values.end());
     return;
   }
@@ -137,13 +137,13 @@ void ValueSort::sort(std::vector<Value>& values) {
   checkpoint(8 * n);
 }
 
-// Whether a plane that costs at least so much cannot be the best one.
+// Whether the length of a plane alone rules it out.
 bool NodeUpdate::too_dear(double cost, const PlaneCandidate& best) const {
   if (cost >= enough_ + kSlack * (weight_ + options_.penalty)) return true;
   return !best.w.empty() && cost >= best.wrong + options_.penalty * best.length - kLess * weight_;
 }
 
-// Bounds from below, by bins, what the best cut of each feature gets wrong; in least_.
+// Computes in least_ lower bounds, by bins, of the weight that the best cut of each feature sends to the wrong side.
 void NodeUpdate::bound_axes(const std::vector<CareRow>& care) {
   const std::size_t p = rows_.p;
   least_.resize(p);
@@ -190,8 +190,8 @@ NodeUpdate::Cut NodeUpdate::cut_axis(const std::vector<CareRow>& care, std::size
   return best_cut(care, true, false, 0.0);
 }
 
-// The best cut of every feature; the direction has one coefficient of 1 or -1. Features are cut in the order of their
-// bounds until none that is left can be as good as the best; the first of equally good ones is taken all the same.
+// The best cut over all features; the direction has one coefficient of 1 or -1. Features are searched in the order of
+// their bounds until no remaining bound can reach the best cut; among equal cuts the first feature wins nevertheless.
 void NodeUpdate::cut_axes(const std::vector<CareRow>& care, PlaneCandidate& best) {
   const std::size_t p = rows_.p;
   cuts_.assign(p, Cut{0.0, 0.0, true, false, false});
@@ -224,8 +224,8 @@ void NodeUpdate::cut_axes(const std::vector<CareRow>& care, PlaneCandidate& best
   }
 }
 
-// Bounds from below, by bins, what the best cut along a direction gets wrong; the rows that have a value are in
-// values_, the others in lacking_.
+// Lower bound, by bins, of the weight that the best cut along a direction sends to the wrong side. Rows with a value
+// are in values_, the others in lacking_.
 double NodeUpdate::bound_along(const std::vector<CareRow>& care) {
   const std::size_t n = values_.size();
   if (n < kRowsToBound) return 0.0;
@@ -246,8 +246,8 @@ double NodeUpdate::bound_along(const std::vector<CareRow>& care) {
   return least_wrong(sums_.data(), kBins).up + std::min(left, right);
 }
 
-// The best cut along a direction of unit length; of equally good ones that nearest to the plane's own place. Features
-// have been cut already.
+// The best cut along a direction of unit length; among equal cuts the one nearest to the plane's present threshold. The
+// features have been searched before.
 void NodeUpdate::cut_along(const std::vector<CareRow>& care, const std::vector<double>& w, double b,
                            PlaneCandidate& best) {
   const double length = length_of(w);
@@ -276,11 +276,11 @@ void NodeUpdate::cut_along(const std::vector<CareRow>& care, const std::vector<d
   best.length = length;
 }
 
-// chosen_ = the columns with coefficients, if they are of at most `max_terms` features; else those of the features that
-// count most, by the squares of their coefficients.
+// chosen_ = the columns with nonzero coefficients, if they belong to at most `max_terms` features; otherwise those of
+// the features with the largest sums of squared coefficients.
 void NodeUpdate::choose_columns(const std::vector<double>& w) {
   const auto feature = [&](std::size_t j) { return static_cast<std::size_t>(options_.feature_of[j]); };
-  std::vector<std::pair<double, std::size_t>> sizes;  // features, less what counts
+  std::vector<std::pair<double, std::size_t>> sizes;  // features with the negative of their sum of squares
   for (std::size_t j = 0; j < w.size(); ++j) {
     if (j == 0 || feature(j) != feature(j - 1)) sizes.emplace_back(0.0, feature(j));
     sizes.back().first -= w[j] * w[j];
@@ -294,7 +294,7 @@ void NodeUpdate::choose_columns(const std::vector<double>& w) {
       chosen_.push_back(j);
 }
 
-// The surrogate's answer among the columns chosen.
+// The surrogate's solution over the chosen columns.
 void NodeUpdate::solve_on_chosen(const TwoSides& sides, const LinearPenalty& penalty, const LinearOptions& options,
                                  LinearFit& fit) {
   some_.resize(chosen_.size() * sides.n);
@@ -307,9 +307,9 @@ void NodeUpdate::solve_on_chosen(const TwoSides& sides, const LinearPenalty& pen
   fit.b = solution.b;
 }
 
-// Along the answers of the surrogate, from the sparsest. A missing value counts as the mean, 0.
+// Searches along the solutions of the surrogate, the sparsest first. A missing value counts as the mean, 0.
 void NodeUpdate::surrogates(const std::vector<CareRow>& care, PlaneCandidate& best) {
-  if (too_dear(options_.penalty, best)) return;  // no plane of several features is as short as 1
+  if (too_dear(options_.penalty, best)) return;  // a plane of several features is longer than 1
   const std::size_t n = care.size(), p = rows_.p;
   side_.resize(n);
   row_weight_.resize(n);
@@ -318,7 +318,7 @@ void NodeUpdate::surrogates(const std::vector<CareRow>& care, PlaneCandidate& be
     row_weight_[i] = care[i].weight;
   }
   centered_ = columns_;
-  // Planes far from the origin would make the intercept and the coefficients fight each other.
+  // Far from the origin, the intercept and the coefficients would be strongly correlated.
   centers_.assign(p, 0.0);
   for (std::size_t j = 0; j < p; ++j) {
     double* column = centered_.data() + j * n;
@@ -330,7 +330,7 @@ void NodeUpdate::surrogates(const std::vector<CareRow>& care, PlaneCandidate& be
   const TwoSides sides{centered_.data(), n, p, side_.data(), row_weight_.data()};
   LinearOptions options;
   options.loss = options_.surrogate;
-  options.tolerance = 1e-4;  // E decides in the end, so planes need no more digits
+  options.tolerance = 1e-4;  // E makes the final decision, so planes need few digits
   options.max_steps = 30;
   LinearPenalty penalty;
   penalty.l1 = kFirstL1 * solver_.largest_l1(sides, options);

@@ -1,4 +1,4 @@
-// The rows of a forest's node as searches and heuristics see the rows of any node.
+// The rows of a forest's node in the form that searches and heuristics use for every node.
 #pragma once
 
 #include <cstddef>

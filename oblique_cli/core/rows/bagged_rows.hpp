@@ -1,4 +1,4 @@
-// The rows that a tree has drawn, while it grows.
+// The drawn rows of a tree during its growth.
 #pragma once
 
 #include <cstddef>
@@ -19,17 +19,17 @@
 
 namespace oblique {
 
-// One array of row numbers, grouped by class within every node; a split partitions that array in place. The class runs
-// of the nodes that wait are stacked in an arena in the order in which the nodes wait.
+// One array of row numbers, grouped by class within every node; a split partitions it in place. The class runs of the
+// open nodes are stacked in an arena, in the order of the open nodes.
 class BaggedRows {
  public:
   struct Place {
-    std::size_t first = 0, last = 0, first_run = 0;  // rows, and where the runs lie in the arena
-    Bounds bounds = {};                              // of the answers there
+    std::size_t first = 0, last = 0, first_run = 0;  // range of rows, and start of the runs in the arena
+    Bounds bounds = {};                              // of the predictions there
   };
 
-  // Draws the rows of a tree. x : its features, rotated or not; in_order : whether rows are put into the order of every
-  // feature, where they can be
+  // Draws the rows of a tree. x : its features, rotated or not; in_order : whether to sort the rows by every feature
+  // where possible
   void draw(const TrainingRows& data, Columns& x, const RowDraw& how, bool in_order, std::uint64_t tree_seed) {
     how.draw(tree_seed, x.n, draws_of_row_);
     row_.clear();
@@ -63,22 +63,22 @@ class BaggedRows {
   std::size_t size() const { return row_.size(); }
   Place root() const { return {0, size(), 0, {}}; }
 
-  // As GrowingRows has them (grow/grower.hpp).
+  // The functions of GrowingRows (grow/grower.hpp).
   std::size_t size(const Place& place) const { return place.last - place.first; }
   Held begin(const Place& place) {
     checkpoint(size(place));
-    // The runs of the node that waits last.
+    // The runs of the open node on top of the stack.
     runs_.assign(arena_.begin() + static_cast<std::ptrdiff_t>(place.first_run), arena_.end());
     arena_.resize(place.first_run);
-    // All that is asked of the rate is whether there is any.
+    // Only whether the rate is above 0 is used.
     return {samples(place.first, place.last), runs_.size() == 1 ? 0.0 : 1.0};
   }
   void take(const Place&, Team*) const {}
   bool is_passing(const Place&) const { return false; }
   void leave(const Place&) const {}
 
-  // The share of the second of two classes on either side of the node at hand, which is not divided yet; side as in
-  // `divide`. Both sides have rows.
+  // The share of the second of two classes on either side of the current node before its division; side as in `divide`.
+  // Both sides have rows.
   void second_shares(const Place& place, const unsigned char* side, double& left, double& right) const {
     double sums[2][2] = {{0.0, 0.0}, {0.0, 0.0}};
     std::size_t i = place.first;
@@ -88,18 +88,19 @@ class BaggedRows {
     right = second_share(sums[1][0], sums[1][1]);
   }
 
-  // The classes of the node at hand.
+  // The classes of the current node.
   const std::vector<ClassRun>& runs() const { return runs_; }
   Bag bag(const Place& place) const {
     return {row_.data() + place.first, weight_.data() + place.first, size(place), &runs_, counts_};
   }
 
-  // Whether the rows of every node stand in the order of every feature, as AxisFeature has them.
+  // Whether the rows of every node are sorted by every feature, in the form of AxisFeature.
   bool presorted() const { return presorted_; }
   const std::uint64_t* sorted_keys(std::size_t feature, std::size_t first) const { return sorted_.of(feature, first); }
   const std::uint32_t* facts() const { return facts_.data(); }
 
-  // Divides the node at hand, side being 1 for the rows that go right. The runs of the left child come to lie on top.
+  // Divides the current node; side is 1 for the rows that go right. The runs of the left child are pushed last, so they
+  // are on top of the stack.
   void divide(const Place& place, const unsigned char* side, Place& left, Place& right) {
     const std::size_t first = place.first;
     left_runs_.clear();
@@ -117,7 +118,7 @@ class BaggedRows {
       n_left += l.n;
     }
     const std::size_t n = size(place);
-    // Children that are leaves are not searched.
+    // Children that are leaves need no search.
     if (presorted_ && (left_runs_.size() > 1 || right_runs_.size() > 1))
       sorted_.divide(first, n, row_.data() + first, side);
     divide(row_.data() + first, n, side);
@@ -132,7 +133,7 @@ class BaggedRows {
   }
 
  private:
-  // Rows drawn into the node at hand, repeats counted.
+  // Number of rows drawn into the current node, repeats counted.
   double samples(std::size_t first, std::size_t last) const {
     double sum = 0.0;
     if (draws_.empty()) {
@@ -149,12 +150,12 @@ class BaggedRows {
   }
 
   bool counts_ = true;                                     // see Bag
-  std::vector<std::uint32_t> row_, draws_, draws_of_row_;  // draws_ only where rows have weights
+  std::vector<std::uint32_t> row_, draws_, draws_of_row_;  // draws_ only if rows have weights
   std::vector<double> weight_;
   std::vector<ClassRun> arena_, runs_, left_runs_, right_runs_;
   bool presorted_ = false;
   SortedRows sorted_;
-  std::vector<std::uint32_t> facts_;  // of every row: class and draws, as sorted_feature takes them
+  std::vector<std::uint32_t> facts_;  // of every row: class and draws, in the form of sorted_feature
   std::vector<std::byte> spare_;
 };
 

@@ -24,10 +24,10 @@ namespace oblique {
 namespace block {
 
 constexpr std::size_t kStretch = 2048;  // rows at a time, so that their columns stay in a near cache
-// Where the tables of all directions are too large for any cache, and that of one direction had better stay there.
+// For tables of all directions that are too large for any cache: one direction's table should stay there.
 constexpr std::size_t kLongStretch = 32768, kLargeTables = std::size_t{1} << 23;
 
-// bins[i] = floor((z[i] - low) * scale), drawn to 0 ... n_bins - 1. Monotone in z.
+// bins[i] = floor((z[i] - low) * scale), limited to 0 ... n_bins - 1. Monotone in z.
 OBLIQUE_BLOCK_CLONES
 void bins_of(const double* __restrict z, double low, double scale, int n_bins, std::uint8_t* __restrict bins,
              std::size_t n) {
@@ -166,7 +166,7 @@ void Block::add_unit_moments(const double* mean, const double* inverse, const do
 }
 
 void Block::project(const double* normal, std::size_t first, std::size_t n, double* z) const {
-  // dot_row adds up four lanes, and the lanes at the end.
+  // dot_row sums four lanes, and then the lanes.
   std::vector<double> lanes(4 * n, 0.0);
   for (std::size_t j = 0; j < p_; ++j) block::add_column(normal[j], column(j) + first, lanes.data() + (j % 4) * n, n);
   for (std::size_t i = 0; i < n; ++i) z[i] = (lanes[i] + lanes[n + i]) + (lanes[2 * n + i] + lanes[3 * n + i]);
@@ -245,19 +245,19 @@ struct Ruler {
   double origin, scale, last;
   std::size_t at(double z) const {
     const double place = (z - origin) * scale;
-    // 0 also for what is no number, the places being that narrow.
+    // NaN becomes 0, since the comparison is false.
     return static_cast<std::size_t>(static_cast<std::int64_t>(place > 0.0 ? std::min(place, last) : 0.0));
   }
 };
 
-// A cell that is wanted: its rows, and how they come into its parts.
+// A wanted cell: its rows, and the parts that they fall into.
 struct WantedCell {
   double from, to;
   Ruler ruler;
   std::size_t part, width;
 };
 
-// Where among the cells of a bin to begin to look for a row: start + place on the ruler is where the guide keeps it.
+// Start of the search for a row among the cells of a bin: the guide stores it at start + place on the ruler.
 struct Guide {
   Ruler ruler;
   std::size_t start;
@@ -270,7 +270,7 @@ struct CellsOfDirection {
   std::int32_t first[256], end[256], follows[256], guide[256];
 };
 
-// Those of all directions. of[d] : place of direction d in `by_bin`, or -1
+// The cells of all directions. of[d] : index of direction d in `by_bin`, or -1
 class CellsByDirection {
  public:
   std::vector<std::int32_t> of;
@@ -278,7 +278,7 @@ class CellsByDirection {
   std::vector<WantedCell> cells;
 
   explicit CellsByDirection(const WantedCells& wanted) {
-    if (wanted.n > 0) of.assign(static_cast<std::size_t>(wanted.direction[wanted.n - 1]) + 1, -1);  // they rise
+    if (wanted.n > 0) of.assign(static_cast<std::size_t>(wanted.direction[wanted.n - 1]) + 1, -1);  // they ascend
     cells.reserve(wanted.n);
     for (std::size_t e = 0; e < wanted.n; ++e) {
       std::int32_t& place = of[static_cast<std::size_t>(wanted.direction[e])];
@@ -306,7 +306,7 @@ class CellsByDirection {
           here.guide[bin] = add_guide(here.first[bin], here.end[bin]);
   }
 
-  // The cell of a row in a bin of its direction that has some, or nullptr.
+  // The cell of a row in a bin of its direction that has cells, or nullptr.
   const WantedCell* find(const CellsOfDirection& here, std::uint8_t bin, double z) const {
     const WantedCell *cell = cells.data() + here.first[bin], *const end = cells.data() + here.end[bin];
     if (end - cell > 1) {
@@ -403,7 +403,7 @@ void Block::route(const double* normals, const double* thresholds, const std::in
   double z[block::kStretch];
   for (const Segment& s : segments_) {
     const double t = thresholds[s.slot];
-    if (std::isnan(t)) continue;  // a node without a split: its rows stay in no slot
+    if (std::isnan(t)) continue;  // a node without a split: its rows belong to no slot
     double low = below[s.slot], high = above[s.slot];
     for (std::size_t first = s.first; first < s.first + s.n; first += block::kStretch) {
       const std::size_t n = std::min(block::kStretch, s.first + s.n - first);

@@ -14,9 +14,9 @@ namespace oblique {
 struct Columns {
   std::size_t n = 0, p = 0;
   std::vector<double> values;  // column j from j * n
-  // Place of each value among the distinct values of its column, from 0; made when asked for.
+  // Index of each value among the distinct values of its column, from 0; computed on demand.
   std::vector<std::uint32_t> ranks;
-  std::vector<unsigned char> ranked;  // whether the ranks of a column are there
+  std::vector<unsigned char> ranked;  // whether the ranks of a column are computed
 
   void resize(std::size_t rows, std::size_t columns) {
     n = rows;
@@ -27,7 +27,7 @@ struct Columns {
   double* column(std::size_t j) { return values.data() + j * n; }
   const double* column(std::size_t j) const { return values.data() + j * n; }
 
-  // Columns that several threads share must all be ranked before.
+  // Columns that several threads share must be ranked before.
   const std::uint32_t* rank(std::size_t j) {
     if (!ranked[j]) rank_column(j);
     return ranks.data() + j * n;
@@ -37,7 +37,7 @@ struct Columns {
   std::vector<std::uint64_t> keys_;
   KeySort sort_;
 
-  // Values are sorted by 2^32 steps of their range first; the few that share a step then by themselves.
+  // Distributes values over 2^32 steps of their range first; then sorts the few values within each step.
   void rank_column(std::size_t j) {
     ranks.resize(n * p);
     keys_.resize(n);

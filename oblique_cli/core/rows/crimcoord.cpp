@@ -46,8 +46,8 @@ void Crimcoord::solve(const double* table, std::size_t n_levels, std::size_t n_c
       add_solution(table, n_classes, eigen_.vector(static_cast<int>(i)));
   }
   if (quotient <= kSameQuotient) {
-    // The levels do not differ in their classes, and every direction is as good: the canonical basis of the range of
-    // T begins with the first level against the others.
+    // The levels have equal class shares, so every direction is a solution: the canonical basis of the range of T
+    // begins with the first level against the others.
     solutions_.assign(m, -1.0 / static_cast<double>(m));
     solutions_[0] += 1.0;
   }

@@ -1,5 +1,6 @@
-// Qualitative features as numbers. At every node the levels of a feature get the scores of its largest discriminant
-// coordinate, CRIMCOORD (Loh & Shih 1997; thesis 3.7, and 4.1.1.1 for the computation from blocks of rows).
+// Qualitative features as numbers. At every node the levels of a feature are replaced by their scores on its largest
+// discriminant coordinate, CRIMCOORD (Loh & Shih 1997; thesis 3.7, and 4.1.1.1 for the computation from blocks of
+// rows).
 #pragma once
 
 #include <cstddef>
@@ -20,11 +21,12 @@ namespace oblique {
 // the rows of the level, shifted and scaled.
 class Crimcoord {
  public:
-  // table: (n_levels, n_classes); scores: n_levels numbers, 0 for levels of weight 0, all 0 if one level has weight.
+  // table : (n_levels, n_classes); scores : n_levels numbers, 0 for levels of weight 0, all 0 if only one level has
+  // weight.
   void solve(const double* table, std::size_t n_levels, std::size_t n_classes, double* scores);
 
  private:
-  // Quotients a'Ba / a'Ta lie between 0 and 1; closer than this they are one, and this close to 0 they are 0.
+  // Quotients a'Ba / a'Ta lie between 0 and 1; closer quotients are equal, and a quotient this close to 0 is 0.
   static constexpr double kSameQuotient = 1e-10;
 
   // Appends the levels' a for an eigenvector v over the classes present; returns its quotient.
@@ -33,7 +35,7 @@ class Crimcoord {
   // matrix_ = S'S - ss' over the classes present.
   void fill_class_matrix(const double* table, std::size_t n_classes, double total);
 
-  std::vector<std::size_t> level_, class_;  // those present
+  std::vector<std::size_t> level_, class_;  // levels and classes with weight
   Vector of_level_, of_class_, matrix_, solutions_;
   SymmetricEigen eigen_;
 };

@@ -9,7 +9,7 @@
 
 #include "common/interrupt.hpp"
 
-// The code for newer processors is chosen when the library is loaded and gives the same bits (common/kernels.cpp).
+// The loader chooses the code for newer processors, with the same bits (common/kernels.cpp).
 #if !defined(OBLIQUE_NO_CLONES) && defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__)
 #define OBLIQUE_EXACT_CLONES __attribute__((target_clones("avx2", "default")))
 #else
@@ -27,7 +27,8 @@ constexpr double kRounder = 6144.0;    // 1.5 * 2^12: adding it rounds to a mult
 constexpr double kUnits = 0x1p40;
 constexpr double kSame = 8 * std::numeric_limits<double>::epsilon();  // as in class_moments.cpp
 
-// Sum of x[i] * y[i], each product rounded to a multiple of 2^-40. The sum is exact, hence the same in every order.
+// Sum of x[i] * y[i], each product rounded to a multiple of 2^-40. The sum is exact and therefore the same in every
+// order.
 OBLIQUE_EXACT_CLONES
 double rounded_dot(const double* __restrict x, const double* __restrict y, std::size_t n) {
   double sum[8] = {0, 0, 0, 0, 0, 0, 0, 0};

@@ -13,26 +13,26 @@
 
 namespace oblique {
 
-// The number of rows above which the moments of a node are exact sums. Tests lower it, to see large nodes in small
+// The number of rows above which the moments of a node are exact sums. Tests lower it to cover large nodes with small
 // data.
 std::size_t exact_sums_above();
 void set_exact_sums_above(std::size_t rows);
 
-// Multiples of 2^-40 added up in two integers of 64 bits: high * 2^32 + low, in units of 2^-40. 2^31 rows fit.
+// Multiples of 2^-40 summed in two integers of 64 bits: high * 2^32 + low, in units of 2^-40. They hold 2^31 rows.
 struct ExactSum {
   std::int64_t high = 0, low = 0;
 };
 double value_of(std::int64_t high, std::int64_t low);
 
-// The place of one of the moments of [y 1] : (row, column), column <= row <= p, in a packed lower triangle.
+// Index of one of the moments of [y 1], (row, column) with column <= row <= p, in a packed lower triangle.
 inline std::size_t packed(std::size_t row, std::size_t column) { return row * (row + 1) / 2 + column; }
 inline std::size_t packed_size(std::size_t p) { return (p + 1) * (p + 2) / 2; }
 
-// Coordinates y = (x - center) * inverse in [-1, 1] for values between low and high; inverse is a power of 2, or 0
-// where all values are the same but for rounding. Returns whether some feature has different values.
+// Coordinates y = (x - center) * inverse in [-1, 1] for values between low and high; inverse is a power of 2, or 0 if
+// all values are equal up to rounding. Returns whether some feature varies.
 bool class_frame(const double* low, const double* high, std::size_t p, double* center, double* inverse);
 
-// The power of 2 that brings weights up to `heaviest` to at most 1.
+// The power of 2 that scales weights up to `heaviest` to at most 1.
 double weight_unit(double heaviest);
 
 // Rows by columns, in the coordinates of a frame.
@@ -48,7 +48,8 @@ class ExactMoments {
  public:
   void add(const FramedRows& rows, const double* center, const double* inverse, std::int64_t* high, std::int64_t* low);
 
-  // The same of rows less `mean`, times `factor`, each scaled to unit length, those of a length up to `least` left out.
+  // As add_rows, for rows minus `mean`, times `factor`, each scaled to unit length, without rows of a length up to
+  // `least`.
   void add_unit_rows(const FramedRows& rows, const double* mean, const double* inverse, double factor, double least,
                      std::int64_t* high, std::int64_t* low);
   // The largest squared length of these rows.
@@ -63,7 +64,7 @@ class ExactMoments {
   Vector framed_, weighted_, square_;
 };
 
-// What the moments of a class in its frame say. total : weight of the class
+// Moments of a class in its frame. total : weight of the class
 struct ClassSums {
   std::size_t p;
   const double *center, *inverse;

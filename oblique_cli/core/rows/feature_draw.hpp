@@ -12,8 +12,8 @@
 
 namespace oblique {
 
-// The first features of a random order, drawn as they are needed. The order is put back when the next node begins, so
-// that a draw depends on the node's stream alone.
+// The first features of a random order, drawn on demand. The order is restored before the next node, so a draw depends
+// on the node's stream alone.
 class FeatureDraw {
  public:
   // p : number of features
@@ -22,7 +22,7 @@ class FeatureDraw {
     std::iota(features_.begin(), features_.end(), 0);
     swapped_.clear();
   }
-  // Leaves the tree `count` of its features, in their order.
+  // Restricts the tree to `count` of its features, in their order.
   void keep(std::size_t count, Stream stream) {
     while (size() < count) draw(stream);
     features_.resize(count);

@@ -5,7 +5,7 @@
 
 namespace oblique {
 
-// Column j of m from raw + j * n.
+// Column j of m starts at raw + j * n.
 struct Gathered {
   const double* raw = nullptr;
   std::size_t n = 0, m = 0;

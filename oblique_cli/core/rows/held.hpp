@@ -1,4 +1,4 @@
-// What a node holds, as the rule to stop takes it.
+// Weight and misclassification rate of a node, which the stopping rule reads.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace oblique {
 
 struct Held {
   double amount;   // in weight or in rows
-  double misrate;  // share that is not of the largest class
+  double misrate;  // share outside the largest class
 };
 
 // counts : weight of each class

@@ -1,4 +1,4 @@
-// Rows of a tree that is grown alone from a table in memory.
+// Rows of a single tree that is grown from a table in memory.
 #pragma once
 
 #include <algorithm>
@@ -24,18 +24,18 @@ class MemoryRows : public WorkingRows {
   struct Place {
     std::size_t first = 0, last = 0;
     std::vector<double> counts;       // weight of each class
-    std::shared_ptr<RowBlock> block;  // where the rows are copied to, if they are
-    Bounds bounds = {};               // of the answers there
+    std::shared_ptr<RowBlock> block;  // copy of the rows, if there is one
+    Bounds bounds = {};               // of the predictions there
   };
 
-  // most_copied : rows of the largest node whose values are copied; the others as WorkingRows takes them
+  // most_copied : rows of the largest node whose values are copied; larger nodes use WorkingRows directly
   MemoryRows(const InputRows& x, const std::int32_t* y, const double* weights, std::size_t n, std::size_t n_classes,
              const Levels& levels, bool canonical, std::size_t most_copied)
       : WorkingRows(x, y, weights, n, levels, canonical), n_classes_(n_classes), most_copied_(most_copied), n_all_(n) {
     if (most_copied < n) trim_memory();
   }
 
-  // All rows. They are copied first of all, since weights are added up in the order that rows are copied in.
+  // All rows. They are copied first, because weights are summed in the order of the copy.
   Place root(Team& team) {
     std::shared_ptr<RowBlock> block = n_all_ <= most_copied_ ? copy(0, n_all_, team) : nullptr;
     return place(0, n_all_, std::move(block));
@@ -46,13 +46,13 @@ class MemoryRows : public WorkingRows {
   void take(Place& place, Team* team) {
     if (!place.block && size(place) <= most_copied_) place.block = copy(place.first, place.last, *team);
   }
-  // The buffers of a node whose rows are too many to be copied must not outlast it.
+  // The buffers of a node with too many rows to be copied must be freed after it.
   bool is_passing(const Place& place) const { return !place.block; }
   void leave(const Place& place) const {
     if (size(place) > most_copied_) trim_memory();
   }
 
-  // Divides the rows of a node. room : a buffer to keep
+  // Divides the rows of a node. room : a reusable buffer
   void divide(const Place& node, const unsigned char* goes_left, Team& team, std::vector<std::byte>& room, Place& left,
               Place& right) {
     const std::size_t middle = node.first + static_cast<std::size_t>(std::count(goes_left, goes_left + size(node), 1));
@@ -62,7 +62,7 @@ class MemoryRows : public WorkingRows {
   }
 
  private:
-  // Gives freed memory back to the system. The allocator of glibc keeps some that was as large as blocks are now.
+  // Returns freed memory to the system. The allocator of glibc keeps some of the size of the present blocks.
   static void trim_memory() {
 #if defined(__GLIBC__)
     malloc_trim(0);

@@ -1,5 +1,5 @@
 // Rotations of a rotation forest (Rodriguez, Kuncheva & Alonso 2006; Zhang & Suganthan 2014, section II-B): disjoint
-// groups of features, principal components of each on a bootstrap sample of its own.
+// groups of features, with principal components of each group from its own bootstrap sample.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,22 @@
 
 namespace oblique {
 
-// The unit that features are divided by before components are sought: their range, their standard deviation, or 1.
+// The unit of features before components are computed: their range, their standard deviation, or 1.
 enum class Scaling { range, deviation, none };
 
-// One over what each feature is divided by, or 0 for a constant feature, which is left out of every component.
-// weights : of the rows, or nullptr. Ranges may overflow, and their inverses: half a range does not, and an inverse
-// is cut off. So is that of a deviation of 1e-10 ranges: no number of rows makes it so small, only weights that leave
-// one value of the feature, and its square may vanish. Unscaled features are still multiplied by a power of 2 where
+// The inverse of each feature's unit, or 0 for a constant feature, which is left out of every component. weights : of
+// the rows, or nullptr. Ranges may overflow, and so may their inverses: half a range does not overflow, and an inverse
+// is limited. The inverse of a standard deviation below 1e-10 ranges is limited too: only weights that leave one value
+// of the feature make it so small, and its square may vanish. Unscaled features are still multiplied by a power of 2 if
 // their squares would overflow or vanish.
 Vector inverse_scales(const Columns& x, const double* weights, Scaling scaling);
 
-// Groups of `size` features in random order; the last is completed with features of other groups.
+// Groups of `size` features in random order; features of other groups complete the last group.
 std::vector<std::vector<std::int32_t>> draw_groups(Stream stream, std::size_t p, std::size_t size);
 
-// Components without variance are left out (Zhang & Suganthan 2014, step 2).
-// weights : of the rows, or nullptr; inverse : of `inverse_scales`, which the coefficients include.
-// Streams 2 and 3, 4, ... of the tree are used: groups, then a sample a group.
+// Components without variance are left out (Zhang & Suganthan 2014, step 2). weights : of the rows, or nullptr; inverse
+// : of `inverse_scales`, which the coefficients include. Uses streams 2 and 3, 4, ... of the tree: groups, then one
+// sample per group.
 Rotation draw_rotation(std::uint64_t tree_seed, const Columns& x, const double* weights, const Vector& inverse,
                        std::size_t group_size);
 

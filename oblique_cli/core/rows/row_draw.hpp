@@ -17,10 +17,10 @@ inline void draw_bootstrap(Stream stream, std::size_t n, std::size_t count, std:
   for (std::size_t i = 0; i < count; ++i) ++draws[stream.below(n)];
 }
 
-// How the rows of a tree are drawn.
+// The draw of the rows of a tree.
 struct RowDraw {
   bool bootstrap = true;  // with replacement
-  std::size_t count = 0;  // draws, 0: as many as there are rows
+  std::size_t count = 0;  // draws, 0: the number of rows
 
   // Whether a tree sees all rows once.
   bool takes_all(std::size_t n) const { return !bootstrap && (count == 0 || count >= n); }

@@ -1,5 +1,5 @@
-// The rows of every node in the order of every feature, for trees that search all features at each node: sorted once at
-// the root, then only divided.
+// The rows of every node sorted by every feature, for trees that search all features at each node: sorted once at the
+// root, then only divided.
 #pragma once
 
 #include <cstddef>
@@ -30,10 +30,10 @@ class SortedRows {
     }
   }
 
-  // The keys of a node whose rows begin at place `first`.
+  // The keys of a node whose rows begin at position `first`.
   const std::uint64_t* of(std::size_t feature, std::size_t first) const { return keys_.data() + feature * n_ + first; }
 
-  // Puts the rows of a node that go left before the others. row, side : of the n rows at the node, in any order
+  // Moves the rows of a node that go left before the others. row, side : of the n rows at the node, in any order
   void divide(std::size_t first, std::size_t n, const std::uint32_t* row, const unsigned char* side) {
     for (std::size_t i = 0; i < n; ++i) goes_right_[row[i]] = side[i];
     const unsigned char* goes_right = goes_right_.data();

@@ -22,14 +22,14 @@ struct TrainingRows {
   std::vector<std::uint32_t> by_class;  // row numbers, by class and then by number
   std::vector<double> targets;          // numbers that trees predict, by output and then by row, all rows being of one
                                         // class; else empty
-  std::vector<double> half_range;       // of each feature; the range itself may overflow
-  Vector inverse_scale;                 // of each feature, where trees rotate them
+  std::vector<double> half_range;       // of each feature; the range might overflow
+  Vector inverse_scale;                 // of each feature, if trees rotate them
   std::size_t n_classes = 0;
 
   std::size_t n_outputs() const { return targets.size() / x.n; }
   const double* output(std::size_t k) const { return targets.data() + k * x.n; }
 
-  // rotated : by what features are divided before trees rotate them, if they do; ranked : whether ranks are asked for
+  // rotated : unit of the features before rotations, if trees rotate; ranked : whether ranks are needed
   TrainingRows(const double* rows, const std::int32_t* codes, const double* w, std::size_t n, std::size_t p,
                std::size_t classes, std::optional<Scaling> rotated, bool ranked)
       : y(codes, codes + n), n_classes(classes) {

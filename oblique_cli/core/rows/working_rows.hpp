@@ -1,4 +1,4 @@
-// The rows of a tree while it grows.
+// The rows of a tree during its growth.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class RowBlock {
       : first_(first), n_(last - first), values_(std::make_unique_for_overwrite<double[]>(n_ * p)) {}
 
   std::size_t n() const { return n_; }
-  // Feature j from row i on, one of [first, last).
+  // Feature j from row i on, for i in [first, last).
   double* at(std::size_t i, std::size_t j) { return values_.get() + j * n_ + (i - first_); }
   const double* at(std::size_t i, std::size_t j) const { return values_.get() + j * n_ + (i - first_); }
 
@@ -39,16 +39,16 @@ class RowBlock {
 };
 
 // The order of the rows of X, grouped by class. The rows of a node are a contiguous range of it. A split partitions the
-// range in place and keeps the order of rows inside each class, so the class of a row is known from its place. The
-// values of a subtree's rows are copied to a block of their own, which is partitioned with them; those of larger nodes
-// are read from X. Threads may work on ranges that do not overlap.
+// range in place and keeps the order of rows within each class, so the position of a row determines its class. The
+// values of a small subtree's rows are copied to a block, which is partitioned with them; the values of larger nodes
+// are read from X. Threads may work on disjoint ranges.
 class WorkingRows {
  public:
-  // x: (n, p) row-major, n < 2^32, finite but for cells of qualitative features, which hold level codes or anything
-  // else for no level; y: codes; weights: n positive numbers, smallest 1, or nullptr. x and y must outlive this,
-  // weights too. canonical: whether the rows of a class are put into the order of their values where they are copied,
-  // so that sums do not depend on the order in which rows came. The sums of larger nodes must be exact. Their rows stay
-  // as they came, so that the table is read from front to back.
+  // x : (n, p) row-major, n < 2^32, finite except for cells of qualitative features, which hold level codes, or any
+  // other number for no level; y : codes; weights : n positive numbers, smallest 1, or nullptr. x, y and weights must
+  // outlive this object. canonical : whether copied rows of a class are sorted by their values, so that sums do not
+  // depend on the order of the input. The sums of larger nodes must be exact. Their rows keep the order of the input,
+  // so that the table is read from front to back.
   WorkingRows(const InputRows& x, const std::int32_t* y, const double* weights, std::size_t n, const Levels& levels,
               bool canonical)
       : n_(n), p_(levels.count.size()), x_(x), y_(y), given_weights_(weights), levels_(levels), canonical_(canonical) {
@@ -64,7 +64,8 @@ class WorkingRows {
   const double* weights() const { return weight_.empty() ? nullptr : weight_.data(); }
   const std::uint32_t* row_numbers() const { return row_.data(); }
 
-  // use(code, begin, end) for each class that has rows in [first, last), in ascending order: its own are [begin, end).
+  // Calls use(code, begin, end) for each class with rows in [first, last), in ascending order; its rows are [begin,
+  // end).
   template <class Use>
   void for_each_class(std::size_t first, std::size_t last, const Use& use) const {
     for (std::size_t begin = first, end; begin < last; begin = end) {
@@ -76,7 +77,7 @@ class WorkingRows {
     }
   }
 
-  // A copy of rows [first, last), which are put into their order before.
+  // A copy of rows [first, last), after sorting them.
   std::shared_ptr<RowBlock> copy(std::size_t first, std::size_t last, Team& team) {
     if (canonical_) sort(first, last, team);
     auto block = std::make_shared<RowBlock>(first, last, p_);
@@ -90,8 +91,8 @@ class WorkingRows {
     return block;
   }
 
-  // Puts the rows of [first, last) for which goes_left is 1 before the others, in their block as well if they have one.
-  // room : a buffer to keep
+  // Moves the rows of [first, last) with goes_left 1 before the others, in their block as well if they have one. room :
+  // a reusable buffer
   void partition(std::size_t first, std::size_t last, const unsigned char* goes_left, RowBlock* block, Team& team,
                  std::vector<std::byte>& room) {
     const std::size_t n = last - first;
@@ -121,10 +122,10 @@ class WorkingRows {
     return levels_.count[j] > 0 ? static_cast<double>(level_of(value, levels_.count[j])) : value;
   }
 
-  // row_ = the rows by class, those of a class as they came.
+  // row_ = the rows by class, in the order of the input within a class.
   void group() {
     row_.resize(n_);
-    std::vector<std::size_t> next(1, 0);  // place of each class
+    std::vector<std::size_t> next(1, 0);  // position of the next row of each class
     for (std::size_t i = 0; i < n_; ++i) {
       const std::size_t after = static_cast<std::size_t>(y_[i]) + 1;
       if (next.size() <= after) next.resize(after + 1, 0);
@@ -139,8 +140,8 @@ class WorkingRows {
       for (std::size_t i = first; i < last; ++i) weight_[i] = given_weights_[row_[i]];
   }
 
-  // Puts rows [first, last) into canonical order: those of a class by their values, then by weight, then as they came.
-  // No two rows are equal, so however the work is divided, there is one result.
+  // Sorts rows [first, last) into canonical order: within a class by values, then by weight, then by the order of the
+  // input. No two rows are equal, so the result does not depend on the division of the work.
   void sort(std::size_t first, std::size_t last, Team& team) {
     struct Place {
       double value;  // in the first column
@@ -164,7 +165,7 @@ class WorkingRows {
       if (weights && weights[a.row] != weights[b.row]) return weights[a.row] < weights[b.row];
       return a.row < b.row;
     };
-    // Stretches by themselves, then neighbors merged until one is left.
+    // Sorts stretches separately, then merges neighbors until one is left.
     std::size_t stretches = 1;
     while (stretches < static_cast<std::size_t>(team.size()) && n / stretches >= kWorthSharing) stretches *= 2;
     const auto at = [&](std::size_t i, std::size_t of) {
@@ -186,18 +187,18 @@ class WorkingRows {
   const double* given_weights_;
   const Levels& levels_;
   const bool canonical_;
-  std::vector<std::uint32_t> row_;  // working place -> row of x
+  std::vector<std::uint32_t> row_;  // working position -> row of x
   Vector weight_;
 };
 
-// One node after another of the working rows, as one thread sees them; levels are replaced by the scores that they have
-// at the node.
+// The view of one thread on one node of the working rows after another, with levels replaced by their scores at the
+// node.
 class NodeView {
  public:
   explicit NodeView(const WorkingRows& all)
       : all_(all), levels_(all.levels()), table_(all.input(), all.levels()), predicted_(all.input(), all.levels()) {}
 
-  // Turns to the node of rows [first, last), which are valid until the next turn. block : where they are copied to, or
+  // Selects the node of rows [first, last); the result is valid until the next call. block : copy of the rows, or
   // nullptr
   const NodeRows& node(std::size_t first, std::size_t last, const RowBlock* block) {
     NodeRows& rows = rows_;
@@ -218,13 +219,12 @@ class NodeView {
     return rows;
   }
 
-  // The same rows of the node as prediction sees them, and the scores of its levels, in the order of Levels::offset.
+  // The rows of the node in the form of prediction, and the scores of its levels, in the order of Levels::offset.
   PredictedRows& predicted() { return predicted_; }
   const Vector& level_scores() const { return scores_; }
 
  private:
-  // Gives the levels of the node their scores, and lets the columns of qualitative features, where there are any, point
-  // to them.
+  // Computes the scores of the node's levels, and points the columns of qualitative features to them.
   void score_levels() {
     scores_.resize(levels_.width);
     if (!rows_.table) scored_columns_.resize(levels_.features.size() * rows_.n);
@@ -253,11 +253,11 @@ class NodeView {
 
   const WorkingRows& all_;
   const Levels& levels_;
-  NodeRows rows_;  // of the node at hand
+  NodeRows rows_;  // of the current node
   std::vector<std::size_t> offsets_;
   TableRows table_;
   PredictedRows predicted_;
-  Vector scores_, scored_columns_, weights_;  // of the levels at the node at hand
+  Vector scores_, scored_columns_, weights_;  // of the levels at the current node
   Crimcoord crimcoord_;
 };
 

@@ -14,7 +14,7 @@ namespace oblique {
 namespace {
 
 constexpr std::size_t kMostFixed = 1024;  // features that a cube may fix
-constexpr double kRounding = 1e-12;       // sums in another order differ by less than this share of their summands
+constexpr double kRounding = 1e-12;       // relative to the summands: largest effect of another order of summation
 
 // a! b! / (a + b + 1)! for all a and b below a size.
 class Weights {
@@ -35,8 +35,7 @@ class Weights {
 
 double size_of(double summand) { return std::isinf(summand) ? 0.0 : std::abs(summand); }
 
-// A sum in the order of growth: lanes from their first term on, then (0 + 1) + (2 + 3). slot : number of a slot ->
-// value
+// A sum in the order of growth: each lane from its first term, then (0 + 1) + (2 + 3). slot : number of a slot -> value
 template <class Slot>
 double sum_of(const SumTree& tree, std::size_t s, const Slot& slot) {
   std::array<double, 4> lanes{};
@@ -49,8 +48,8 @@ double sum_of(const SumTree& tree, std::size_t s, const Slot& slot) {
   return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
 }
 
-// Whether a row goes left at a split, by its sum in any order and the size of its summands; by the sum in the order of
-// growth where the row lies so near to the plane that rounding decides.
+// Whether a row goes left at a split, by its sum in any order and the magnitude of its summands; if the row lies so
+// near to the plane that rounding decides, by the sum in the order of growth.
 template <class Slot>
 bool goes_left(const SumTree& tree, std::size_t node, double sum, double size, const Slot& slot) {
   const double threshold = tree.thresholds[node], room = kRounding * size;
@@ -60,7 +59,7 @@ bool goes_left(const SumTree& tree, std::size_t node, double sum, double size, c
   return tree.missing_left[node] ? !(exact > threshold) : exact <= threshold;
 }
 
-// The cubes of one row x and one background row z after another. K : outputs at once
+// Processes the cubes of one pair of row x and background row z after another. K : outputs at once
 template <std::size_t K>
 class Cubes {
  public:
@@ -90,13 +89,13 @@ class Cubes {
 
  private:
   enum : char { kFree, kIn, kOut };
-  // What the cubes below a branch add to every feature that is in, and take from every one that is out.
+  // What the cubes below a branch add to each feature that is in, and subtract from each feature that is out.
   struct Both {
     std::array<double, K> in{}, out{};
   };
   struct Open {
     std::int64_t entry;
-    double low, high, size;  // sums of the bounds and sizes from here on
+    double low, high, size;  // sums of the bounds and magnitudes from here on
   };
 
   Both down(std::size_t node) {
@@ -128,7 +127,8 @@ class Cubes {
     return leaf(node);
   }
 
-  // Puts the undecided entries of a split on the stack, the widest first; returns the sum of the others and its size.
+  // Pushes the undecided entries of a split on the stack, the widest first; returns the sum of the others and its
+  // magnitude.
   std::pair<double, double> open(std::size_t node) {
     const std::size_t bottom = open_.size();
     double sum = 0.0, size = 0.0;
@@ -156,7 +156,7 @@ class Cubes {
 
   double gap(std::int64_t e) const { return x_[e] == z_[e] ? 0.0 : std::abs(x_[e] - z_[e]); }
 
-  // Orders the entries of a split by the gaps of this pair, once a pair: coalitions are decided soonest so.
+  // Sorts the entries of a split by the gaps of this pair, once per pair: large gaps decide coalitions soonest.
   void order(std::size_t node) {
     ordered_[node] = pair_;
     const auto from = order_.begin() + tree_.split_start[node], to = order_.begin() + tree_.split_start[node + 1];
@@ -167,7 +167,7 @@ class Cubes {
     });
   }
 
-  // n entries from `at` on are still undecided; sum and size are those of all others.
+  // n entries from `at` on are undecided; sum and size are those of all others.
   Both decide(std::size_t node, std::size_t at, std::size_t n, double sum, double size) {
     if (n == 0) return down(child(node, decided(node, sum, size)));
     const Open here = open_[at];
@@ -181,7 +181,7 @@ class Cubes {
     });
   }
 
-  // Both sides of a feature: coalitions with it, and without.
+  // Both branches for a feature: coalitions with it, and coalitions without.
   template <class Below>
   Both branch(std::int64_t entry, const Below& below) {
     const auto feature = static_cast<std::size_t>(tree_.split_feature[entry]);
@@ -207,8 +207,8 @@ class Cubes {
     return with;
   }
 
-  // One cube. With a linear leaf its game is a sum of cube games: the constant part, and for each free feature the
-  // cube in which it is in as well.
+  // One cube. With a linear leaf its game is a sum of cube games: the constant part, and for each free feature the cube
+  // that contains this feature as well.
   Both leaf(std::size_t node) {
     Both sums;
     const std::size_t a = n_in_, b = n_out_;
@@ -275,7 +275,7 @@ class Cubes {
     return out_[place * tree_.n_outputs + first_ + k];
   }
 
-  // The side of a coalition that all entries of a split have joined or left.
+  // The side of a coalition after all entries of a split are decided.
   bool decided(std::size_t node, double sum, double size) const {
     return goes_left(tree_, node, sum, size, [&](std::size_t k) {
       return state_[static_cast<std::size_t>(tree_.slot_feature[k])] == kOut ? z_slots_[k] : x_slots_[k];
@@ -296,8 +296,8 @@ class Cubes {
   const std::size_t first_, count_, limit_;
   std::vector<char> state_;
   std::vector<Open> open_;
-  std::size_t pair_ = 0;              // how many pairs there have been
-  std::vector<std::size_t> ordered_;  // the pair that the order of a split is for
+  std::size_t pair_ = 0;              // number of pairs so far
+  std::vector<std::size_t> ordered_;  // pair for which each split was sorted
   std::vector<std::int64_t> order_;   // entries of each split
   std::vector<std::size_t> ins_, outs_;
   std::size_t n_in_ = 0, n_out_ = 0, steps_ = 0;

@@ -1,11 +1,11 @@
-// Shapley values of one tree against background rows, exactly.
-//
-// A coalition S of features takes the values of the row x that is explained, and the rest those of a background row z.
-// What the tree says of that mixed row is a game over the features, and its Shapley value is the interventional one
-// (Lundberg et al. 2020; for splits on sums Zern, Broelemann and Kasneci 2023). A sum of a split is what each feature
-// adds, so whether a coalition goes left is a linear inequality. Coalitions that reach a leaf together and agree on the
-// features that decided it form a cube: some features are in, some are out, the others are free. The walk down takes
-// the set of all coalitions apart into disjoint cubes, and the value of a cube game is a closed form.
+// Exact Shapley values of one tree against background rows.
+// A coalition S of features takes the values of the explained row x, and the other features those of a background row
+// z. The prediction of the tree for this mixed row is a game over the features, whose Shapley value is the
+// interventional one (Lundberg et al. 2020; for splits on sums Zern, Broelemann and Kasneci 2023). The sum of a split
+// is a sum of contributions of features, so whether a coalition goes left is a linear inequality. Coalitions that reach
+// a leaf together and agree on the features that decided it form a cube: some features are in, some are out, the others
+// are free. The walk down divides the set of all coalitions into disjoint cubes, and the value of a cube game has a
+// closed form.
 #pragma once
 
 #include <cstddef>
@@ -19,22 +19,23 @@ struct SumTree {
   const std::int32_t *left, *right;   // -1 at leaves
   const double* thresholds;           // a row goes left if its sum is at most the threshold
   const std::int64_t* split_start;    // n_nodes + 1 offsets into the next
-  const std::int32_t* split_feature;  // each feature once a node
+  const std::int32_t* split_feature;  // each feature once per node
   const std::int64_t* leaf_start;     // n_nodes + 1 offsets into the next
   const std::int32_t* leaf_feature;
   const double* intercepts;  // n_nodes * n_outputs
-  // The same splits as growth adds them up, which decide where rounding could. Sum s < n_nodes is that of a node, and
-  // the sums behind those are rotated features, which terms name by ~(s - n_nodes); any other source is a slot of a
-  // row.
+  // The same splits in the order of summation of growth, which decides where rounding could matter. Sum s < n_nodes
+  // belongs to a node; the sums behind are rotated features, which terms name by ~(s - n_nodes); any other source is a
+  // slot of a row.
   const std::int64_t* sum_start;  // offsets into the next three
   const double* term_coef;
   const std::int32_t *term_source, *term_lane;  // lanes 0 to 3
   const std::int32_t* slot_feature;
-  const std::int32_t* missing_left;  // whether a row without a number of the sum goes left
+  const std::int32_t* missing_left;  // whether a row goes left if its sum is not a number
   std::size_t n_slots;
 };
 
-// What the entries of a tree add for each row. An infinite summand sends the row to a side whatever the others are.
+// The contributions of the entries of a tree for each row. An infinite summand decides the side of the row whatever the
+// others are.
 struct SumRows {
   std::size_t n;
   const double* splits;  // n * number of entries of splits
@@ -42,18 +43,17 @@ struct SumRows {
   const double* slots;   // n * n_slots: numbers, NaN if missing, and 1 or 0 for a level
 };
 
-// Thrown where the cubes of one row are more than the limit.
+// Thrown if the cubes of one row exceed the limit.
 struct TooManyCubes {};
 
-// Shapley values, or interaction indices (Grabisch and Roubens 1999), added up over the background rows.
-//
-// limit : steps that a row may take
+// Shapley values, or interaction indices (Grabisch and Roubens 1999), summed over the background rows.
+// limit : most steps of a row
 // out   : rows.n * n_features * n_outputs, or rows.n * n_features^2 * n_outputs for interactions (both halves, and
-//         Shapley values on the diagonal); what is found is added
+// Shapley values on the diagonal); results are added to it
 void shapley_values(const SumTree& tree, const SumRows& rows, const SumRows& background, bool interactions,
                     std::size_t limit, int n_threads, double* out);
 
-// What the tree says of each row: out is rows.n * n_outputs, and what is found is added.
+// Predictions of the tree: results are added to out, rows.n * n_outputs.
 void sum_values(const SumTree& tree, const SumRows& rows, double* out);
 
 }  // namespace oblique

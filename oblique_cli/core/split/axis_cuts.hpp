@@ -1,4 +1,4 @@
-// The cuts of a node along its features: the best so far, and a sweep along one feature.
+// Axis-parallel cuts of a node: the best cut so far, and a sweep along one feature.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace oblique {
 
-// A feature as it is searched. rank : nullptr unless ranks are asked for; keys : the node's rows in order, as in
-// SortedRows, or nullptr; facts : of every training row, its class in the upper 16 bits and its weight in the lower
+// A feature under search. rank : nullptr unless ranks are used; keys : the node's rows in order, as in SortedRows, or
+// nullptr; facts : of every training row, its class in the upper 16 bits and its weight in the lower
 struct AxisFeature {
   const double* x;
   const std::uint32_t* rank;
@@ -20,7 +20,7 @@ struct AxisFeature {
   const std::uint32_t* facts;
 };
 
-// Rows of this rank and lower go left, or those of values up to `last` where the cut was found without ranks.
+// Rows of this rank and lower go left, or rows of values up to `last` if the search used no ranks.
 struct AxisCut {
   int feature = -1;  // -1: no feature varies
   double value = 0.0;
@@ -55,10 +55,10 @@ class AxisCuts {
     }
     left_.resize(totals_.size());
   }
-  // Puts all rows to the right of the cut; classes are places in the runs of the bag, or codes.
+  // Starts with all rows on the right of the cut; classes are indices into the runs of the bag, or codes.
   void start() { std::fill(left_.begin(), left_.end(), 0.0); }
   void start_by_code(const std::vector<ClassRun>& runs) {
-    const auto most = static_cast<std::size_t>(runs.back().code) + 1;  // runs are in the order of their classes
+    const auto most = static_cast<std::size_t>(runs.back().code) + 1;  // runs are sorted by class
     if (left_.size() < most) {
       left_.resize(most);
       totals_.resize(most);
@@ -83,12 +83,12 @@ class AxisCuts {
       left_ += w;
       right_ -= w;
     }
-    // Divides only where products say that the cut may be better: they tell to 1e-15 or so, and beats_ leaves more.
-    // last : rank or value of the last row on the left
+    // Divides only if products show that the cut may be better: they are exact to about 1e-15, and beats_ allows for
+    // more. last : rank or value of the last row on the left
     template <class Last>
     void consider(Last last) {
       if (left_squares_ * right_ + right_squares_ * left_ < beats_ * (left_ * right_)) return;
-      if (!(left_ > 0.0 && right_ > 0.0)) return;  // weights too small to be seen beside the others
+      if (!(left_ > 0.0 && right_ > 0.0)) return;  // weights that vanish in the sum with the others
       const double value = gini_value(left_squares_, left_, right_squares_, right_);
       if (cuts_.best.feature >= 0 && !(value > cuts_.best.value * kBeats)) return;
       if (cuts_.allowed && !is_allowed()) return;
@@ -99,7 +99,7 @@ class AxisCuts {
     }
 
    private:
-    // A node of two classes is searched, whose places are their codes.
+    // For a node of two classes, whose indices are their codes.
     bool is_allowed() const {
       return cuts_.allowed->allow(second_share(left_of_[0], left_of_[1]),
                                   second_share(totals_[0] - left_of_[0], totals_[1] - left_of_[1]));
@@ -112,11 +112,12 @@ class AxisCuts {
   };
 
   AxisCut best;
-  int feature = 0;                       // at hand
-  const AllowedCuts* allowed = nullptr;  // for the feature at hand, where answers keep an order
+  int feature = 0;                       // under search
+  const AllowedCuts* allowed = nullptr;  // of the feature under search, with monotone constraints
 
  private:
-  // A value that is surely not enough; of real weights nothing is said, as products of them may overflow or vanish.
+  // A value that is certainly not sufficient; no test for weights that are not counts, whose products may overflow or
+  // vanish.
   double beats() const { return best.feature >= 0 && counts_ ? best.value : 0.0; }
 
   bool counts_ = false;

@@ -1,5 +1,5 @@
-// Exact search for the best axis-parallel cut of a node of a forest's tree, by Gini, which is followed in O(1) a row:
-// the sums of squared class weights on both sides change by one term.
+// Exact search for the best axis-parallel cut of a node of a forest's tree by Gini. Each row costs O(1): the sums of
+// squared class weights on both sides change by one term.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 
 namespace oblique {
 
-// Plainly, the rows are sorted by the values of every feature. Ranks are a tactic (rank_tactic.hpp) that finds the same
-// cut sooner.
+// The plain search sorts the rows by every feature. Ranks are a tactic (rank_tactic.hpp) that finds the same cut
+// faster.
 class AxisSearch {
  public:
   static constexpr std::array kTactics{"ranks", "sorted rows"};
 
-  // without : tactics left out, for tests
+  // without : tactics to leave out, for tests
   explicit AxisSearch(const std::vector<std::string>& without = {}) {
     const auto takes_part = [&](const char* name) {
       return std::find(without.begin(), without.end(), name) == without.end();
@@ -34,7 +34,7 @@ class AxisSearch {
     presorted_ = ranked_ && takes_part(kTactics[1]);
   }
 
-  // Whether ranks are asked for, and rows in the order of every feature.
+  // Whether the search uses ranks, and rows sorted by every feature.
   bool ranked() const { return ranked_; }
   bool presorted() const { return presorted_; }
 
@@ -43,7 +43,7 @@ class AxisSearch {
     cuts_.begin(bag);
     if (ranked_) ranks_.begin(bag);
   }
-  // allowed : the cuts of the feature that may be taken, or nullptr
+  // allowed : the permitted cuts of the feature, or nullptr
   void feature(int j, const AxisFeature& of, const AllowedCuts* allowed = nullptr) {
     cuts_.feature = j;
     cuts_.allowed = allowed;

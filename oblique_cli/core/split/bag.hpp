@@ -1,4 +1,4 @@
-// The rows of a node of a forest's tree, by number.
+// The rows of a node of a forest's tree, by row number.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace oblique {
 
-// Rows of one class at a node: a stretch of the node's rows.
+// Rows of one class at a node: a contiguous range of the node's rows.
 struct ClassRun {
   std::int32_t code = 0;
   std::uint32_t n = 0;
@@ -28,7 +28,7 @@ inline double gini_value(double left_squares, double left, double right_squares,
   return left_squares / left + right_squares / right;
 }
 
-// A value must be greater by this factor to replace an earlier one: equal cuts differ by rounding only.
+// A value must be greater by this factor to replace an earlier one: smaller differences are rounding.
 inline constexpr double kBeats = 1.0 + 1e-9;
 
 }  // namespace oblique

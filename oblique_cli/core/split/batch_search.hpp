@@ -1,4 +1,4 @@
-// The plain search for a criterion that is given as a function: all cuts of a direction are valued by one call.
+// The plain search for a criterion that is a function: one call computes the values of all cuts of a direction.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ class BatchSearch final : public PlainSearch<Criterion> {
   using PlainSearch<Criterion>::PlainSearch;
 
  protected:
-  // Which cuts are valued together depends on the direction alone, so threads change no value.
+  // The batches depend on the direction alone, so the number of threads changes no value.
   void search(Direction& d) override {
     if (!this->project(d)) return;
     this->for_each_cut(d, [&](double threshold) {

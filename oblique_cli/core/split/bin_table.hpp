@@ -10,8 +10,8 @@
 
 namespace oblique {
 
-// Class weights left of the edges of equal-width bins, and room for what the bounds need. T is float for counts, which
-// are exact in it, and double for sample weights; what float arithmetic loses is given back by each criterion's slack.
+// Class weights left of the edges of equal-width bins, and buffers for the bounds. T is float for counts, which it
+// represents exactly, and double for sample weights; each criterion's slack covers the rounding errors of float.
 template <class T>
 struct BinTable {
   int n_bins = 0, n_classes = 0;
@@ -19,7 +19,7 @@ struct BinTable {
   std::vector<T> totals, cum;                                        // class k at edge e: cum[k * stride + e]
   std::vector<T> s, left_square, right_square, left_max, right_max;  // at edges, see edge_sums
   std::vector<T> bound;
-  std::vector<double> multiplier, exact_bound;  // room for criteria that bound in double
+  std::vector<double> multiplier, exact_bound;  // buffers of criteria with bounds in double
 
   void resize(int classes, int bins, const double* of_class) {
     n_classes = classes;
@@ -46,7 +46,7 @@ struct BinTable {
   EdgeSums<T> sums() { return {s.data(), left_square.data(), right_square.data(), left_max.data(), right_max.data()}; }
 };
 
-// The error of one rounding relative to the result, with room for a sum over the classes.
+// The relative error of one rounding, with allowance for a sum over the classes.
 template <class T>
 double rounding(const Totals& t) {
   return (t.n_classes + 16.0) * static_cast<double>(std::numeric_limits<T>::epsilon());

@@ -1,4 +1,4 @@
-// Counts classes in equal-width bins along a direction: which of them a cut can still win in, if any.
+// Counts classes in equal-width bins along a direction, to find the bins that may contain the best cut, if any.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class BinTactic final : public Tactic {
     const bool unnumbered = !totals.counts && rows.n >= (std::size_t{1} << kPayloadBits);  // too many for a payload
     pays_ = !search_.strict && !unnumbered && rows.n >= (totals.counts ? kSortRows : kSortWeighted);
     if (!pays_) return;
-    // Few rows a bin keep the bounds tight, few bins keep them cheap: about the square root of n, a power of two.
+    // Few rows per bin make the bounds tight, few bins make them cheap: about the square root of n, a power of two.
     n_bins_ = 16;
     while (n_bins_ < kMaxBins && static_cast<std::size_t>(n_bins_) * n_bins_ < 4 * rows.n) n_bins_ *= 2;
     if (counts_exactly(rows))
@@ -52,8 +52,8 @@ class BinTactic final : public Tactic {
   }
 
  private:
-  // Below so many rows, sorting is quicker than binning. Sums of weights depend on the way they are added up, and the
-  // trees of weighted rows with it: their limit stays what it was.
+  // With fewer rows, sorting is faster than binning. Sums of weights depend on the order of summation, and so do trees
+  // of weighted rows: their limit must not change.
   static constexpr std::size_t kSortRows = 65, kSortWeighted = 24;
 
   void fill_weights(const NodeRows& rows) {
@@ -64,7 +64,7 @@ class BinTactic final : public Tactic {
       for (std::size_t i = rows.first_row[k]; i < rows.first_row[k + 1]; ++i)
         weight_in_[bins_.bin[i]] += search_.weight(i);
       cumulate(weight_in_, n_bins_, weights_table_.of_class(k));
-      // The last edge must be the class total to the bit, or the right side would not be empty there.
+      // The last edge must equal the class total to the bit, or the right side would not be empty there.
       weights_table_.of_class(k)[n_bins_] = search_.totals().of_class[k];
     }
   }

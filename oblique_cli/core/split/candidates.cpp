@@ -12,12 +12,12 @@
 
 namespace oblique {
 
-// work(i, helper) for i from 0 to n - 1; what the helpers find is joined in the search of the node.
+// Calls work(i, helper) for i from 0 to n - 1; the results of the helpers are merged into the search of the node.
 template <class Work>
 void CandidateSearch::share(const Node& node, std::size_t n, const Work& work) {
   std::mutex guard;
   std::atomic<double> bar{node.search.front().bar()};
-  // A helper is taken for as long as its thread takes part.
+  // A thread borrows a helper while it takes part.
   const auto take = [&]() {
     const auto give_back = [&](Helper* helper) {
       const std::lock_guard lock(guard);
@@ -64,7 +64,7 @@ void CandidateSearch::search_together(const Node& node, const Candidates::Group&
   const std::vector<Space>& spaces = group.spaces;
   const SpaceParts parts(node.rows, node.spread, spaces);
   if (spaces.size() >= 8 * static_cast<std::size_t>(node.team->size())) {
-    // Four share a reading of the rows, as with one thread, where they are enough for all threads to end together.
+    // Four share a pass over the rows, as with one thread, if there are enough for all threads to end together.
     const std::size_t together = spaces.size() >= 32 * static_cast<std::size_t>(node.team->size()) ? 4 : 1;
     share(node, (spaces.size() + together - 1) / together, [&](std::size_t i, Helper& helper) {
       const std::size_t first = i * together, last = std::min(first + together, spaces.size());
@@ -88,16 +88,16 @@ void CandidateSearch::search_together(const Node& node, const Candidates::Group&
   }
 }
 
-// The same for rows that lie in a table: X u of a few spaces at a time by one reading of the rows, then a few columns
-// at a time for all axes that need them.
+// The same for rows in a table: X u of a few spaces at a time in one pass over the rows, then a few columns at a time
+// for all axes that need them.
 void CandidateSearch::search_in_table(const Node& node, const Candidates::Group& group, std::int64_t first_order) {
   const std::size_t n = node.rows.n, p = node.n_features();
   const bool shared = node.is_shared(group.spaces.size() * p + group.directions.size());
   const bool reflects =
       std::any_of(group.spaces.begin(), group.spaces.end(), [](const Space& s) { return !s.original; });
-  // As many numbers a row are at hand: X u of some spaces, and some columns, or projections on some directions. The
-  // more there are, the fewer readings of the rows. They take 2.5 bytes a cell together with the buffers of each
-  // search.
+  // The number of buffered values per row: X u of some spaces, and some columns, or projections on some directions.
+  // More buffers need fewer passes over the rows. Together with the buffers of each search they take 2.5 bytes per
+  // cell.
   const std::size_t all = (5 * p - std::min<std::size_t>(5 * p, 20)) / 16;
   const std::size_t of_others = shared ? 2 * static_cast<std::size_t>(node.team->size() - 1) : 0;
   const std::size_t at_hand = std::clamp<std::size_t>(all - std::min(all, of_others), 3, 24);
@@ -114,7 +114,7 @@ void CandidateSearch::search_in_table(const Node& node, const Candidates::Group&
           parts, Team::Meanwhile::kWait, [] { return Stretches(); }, part);
     for (std::size_t i = 0; i < parts; ++i) part(i, stretches_);
   };
-  // A search that is over looks at nothing, so what it would look at need not be there.
+  // A completed search ignores its input, so the input need not exist.
   const auto search_each = [&](std::size_t count, bool is_over, const auto& work) {
     if (shared && !is_over) return share(node, count, [&](std::size_t i, Helper& helper) { work(i, *helper.search); });
     for (std::size_t i = 0; i < count; ++i) work(i, node.search);
@@ -148,7 +148,7 @@ void CandidateSearch::search_in_table(const Node& node, const Candidates::Group&
     const std::size_t count = std::min(spaces_at_hand, spaces.size() - s);
     const bool is_over = node.search.is_over(first_order + static_cast<std::int64_t>(s * p));
     u.clear();
-    std::vector<std::size_t> place(count);  // of X u among those of the spaces at hand
+    std::vector<std::size_t> place(count);  // index of X u among the buffered spaces
     std::vector<Spread::Reflected> reflected;
     for (std::size_t k = 0; k < count; ++k) {
       reflected.emplace_back(node.spread, spaces[s + k].u);

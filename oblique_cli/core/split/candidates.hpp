@@ -13,21 +13,21 @@
 
 namespace oblique {
 
-// Directions in the order of their enumeration, which settles ties: the first wins.
+// Directions in enumeration order, which decides ties: the first wins.
 class Candidates {
  public:
-  // Neighbors in the enumeration that are searched alike.
+  // Neighbors in the enumeration with the same kind of search.
   struct Group {
     std::vector<Space> spaces;       // all axes of each, or
     std::vector<Vector> directions;  // unit normals,
-    std::vector<double> thresholds;  // with a threshold for each where the threshold is given
+    std::vector<double> thresholds;  // with a threshold for each where it is fixed
   };
 
   // The axes of the features.
   void add_axes() { spaces().push_back(Space{}); }
   // The axes of I - 2uu', u a unit vector.
   void add_reflection(Vector u) { spaces().push_back(Space{false, std::move(u)}); }
-  // One direction, all thresholds of which are searched. w : unit vector
+  // One direction with a search over all its thresholds. w : unit vector
   void add_direction(Vector w) { directions(false).directions.push_back(std::move(w)); }
   // One hyperplane w'x <= threshold.
   void add_hyperplane(Vector w, double threshold) {
@@ -35,14 +35,14 @@ class Candidates {
     group.directions.push_back(std::move(w));
     group.thresholds.push_back(threshold);
   }
-  // The spaces that stand last in the enumeration, to add to. Spaces that stand together share the axes they have in
-  // common, which are searched once.
+  // The last group of spaces in the enumeration, to append to. Spaces of one group share their common axes, which are
+  // searched once.
   std::vector<Space>& spaces() {
     if (groups_.empty() || !groups_.back().directions.empty()) groups_.emplace_back();
     return groups_.back().spaces;
   }
 
-  // Puts all candidates of another list behind these. Its spaces are searched apart from those here.
+  // Appends all candidates of another list. Its spaces form a separate group.
   void append(Candidates&& more) {
     for (Group& group : more.groups_) groups_.push_back(std::move(group));
     more.clear();
@@ -61,11 +61,11 @@ class Candidates {
   std::vector<Group> groups_;
 };
 
-// Searches candidates at one node after another. Buffers are kept.
+// Searches candidates at one node after another and reuses its buffers.
 class CandidateSearch {
  public:
-  // The best cut of a node among candidates, the first of equals; false if none scores. At a large node the directions
-  // are shared among the threads of the team: which cuts may still win does not depend on who finds them.
+  // The best cut of a node among candidates, the first of equals; false if none has a score. At a large node the
+  // threads of the team share the directions; the result does not depend on which thread finds a cut.
   bool find(const Node& node, const Candidates& candidates, Split& split);
 
  private:

@@ -38,7 +38,7 @@
 
 namespace oblique {
 
-// What a criterion has unless it says better.
+// Defaults of a criterion.
 template <class Own>
 struct CriterionOf {
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -50,12 +50,12 @@ struct CriterionOf {
     const double at_0 = Own::gain(0.0, t);
     return at_0 == 0.0 ? 0.0 : at_0 / (at_0 - Own::gain(1.0, t));
   }
-  // That of parting one class from the others, which with two classes leaves pure sides.
+  // The value of separating one class from the others, which for two classes makes both sides pure.
   static double impurity(const Totals& t) { return Own::gain(parting(t), t); }
   static double most(const Totals&) { return kInfinity; }
   static double noise(const Totals& t) { return 1e-13 * (std::fabs(Own::base(t)) + std::fabs(parting(t))); }
 
-  // The value is computed at every cut.
+  // Computes the value at every cut.
   struct Scan {
     double s = 0.0;
     void start(const double* l, const Totals& t) {
@@ -93,7 +93,7 @@ struct CriterionOf {
 struct Gini : CriterionOf<Gini> {
   static constexpr const char* name = "gini";
   static constexpr bool is_convex = true;
-  static constexpr bool is_steady = true;  // the derivatives by weights are from -1 to 1
+  static constexpr bool is_steady = true;  // the derivatives by weights lie in [-1, 1]
 
   static double base(const Totals& t) {
     double sum = 0.0;
@@ -135,8 +135,8 @@ struct Gini : CriterionOf<Gini> {
       s += w;
       ++moves;
     }
-    // Near enough to tell whether the cut is worth a closer look. Running sums of weights have the rounding of every
-    // move, a few 2^-53 of n^2 each: too much where there were many, or where little weight is left on the right.
+    // Precise enough to decide whether the exact value is needed. Running sums of weights have the rounding of every
+    // move, a few 2^-53 of n^2 each: too much after many moves, or if little weight is left on the right.
     double rough(const double*, const Totals& t, double) const {
       if (!t.counts) {
         const double rest = t.n - s;
@@ -205,7 +205,7 @@ struct Entropy : CriterionOf<Entropy> {
     }
   };
 
-  // The bounds are computed in double and rounded once, |V| being at most n log(classes).
+  // The bounds are computed in double and rounded once, since |V| is at most n log(classes).
   template <class T>
   static double slack(const Totals& t) {
     return 16.0 * noise(t) + static_cast<double>(std::numeric_limits<T>::epsilon()) * t.n * std::log(t.n_classes + 1.0);
@@ -249,7 +249,8 @@ struct Twoing : CriterionOf<Twoing> {
   static double gain(double v, const Totals&) { return v; }
   // Half of Gini's: with two classes the twoing value of a cut is half the decrease of the Gini index.
   static double impurity(const Totals& t) { return 0.5 * Gini::impurity(t); }
-  // Two classes apart: of all cuts the only one that separates them, and exact, since integers below 2^53 are.
+  // With two classes, the maximum is reached only by the cut that separates them, and is exact, since integers below
+  // 2^53 are.
   static double most(const Totals& t) {
     if (!t.counts || t.n_classes != 2 || t.n > 4096.0) return std::numeric_limits<double>::infinity();
     const double left[2] = {t.of_class[0], 0.0};
@@ -261,7 +262,7 @@ struct Twoing : CriterionOf<Twoing> {
     for (int k = 0; k < t.n_classes; ++k) sum += std::fabs(t.n * l[k] - t.of_class[k] * s);
     return sum * sum / (4.0 * t.n * t.n * s * (t.n - s));
   }
-  // A row that moves changes half the sum, in units of rows, by at most its weight. So most cuts need no sum at all.
+  // A row that moves changes half the sum, in units of rows, by at most its weight. So most cuts need no sum.
   struct Scan {
     double s = 0.0, half = std::numeric_limits<double>::infinity();  // half the sum at the last cut or more
     void start(const double* l, const Totals& t) {
@@ -297,8 +298,8 @@ struct Twoing : CriterionOf<Twoing> {
   }
 };
 
-// Minus the rows outside the majority of a side, both sides joined. Both fall when a box is read at its better corner,
-// because sum(l) - max(l) never falls when a component grows.
+// The negative number of rows outside the majority of a side, summed over both sides. Both terms fall when a box is
+// evaluated at its better corner, because sum(l) - max(l) never falls when a component grows.
 template <class Own>
 struct MinorityOf : CriterionOf<Own> {
   static double base(const Totals& t) { return *std::max_element(t.of_class, t.of_class + t.n_classes) - t.n; }
@@ -338,7 +339,7 @@ struct SumMinority : MinorityOf<SumMinority> {
   static double joined(double left, double right) { return left + right; }
 };
 
-// A criterion that is given at run time. Each of its values is a call, so no cut has a rough one.
+// A criterion from Python. Every value costs a function call, so there is no cheap estimate (`rough`) of a cut.
 struct Given : CriterionOf<Given> {
   static double gain(double v, const Totals& t) {
     return t.runtime_criterion->gain ? t.runtime_criterion->gain(v, t) : v;
@@ -358,7 +359,7 @@ struct Given : CriterionOf<Given> {
 
 template <class... Each>
 struct CriterionList {};
-// All that there are, in the order in which they are listed.
+// All criteria, in the order of listings.
 using Criteria = CriterionList<Gini, Entropy, Twoing, MaxMinority, SumMinority>;
 
 template <class... Each>
@@ -376,7 +377,7 @@ auto with_criterion_of(CriterionList<First, Others...>, const std::string& name,
   throw std::invalid_argument("unknown criterion '" + name + "'; there are " + known);
 }
 
-// use.operator()<Criterion>() for the criterion of a name; Totals of one that is given must hold it.
+// Calls use.operator()<Criterion>() for the criterion of a name; for a criterion from Python, Totals must hold it.
 template <class Use>
 auto with_criterion(const std::string& name, const Use& use) {
   if (given_criterion(name)) return use.template operator()<Given>();

@@ -1,4 +1,4 @@
-// What all searches of a node share, however they find its cuts: the weights of its classes, and which cuts count.
+// The common part of all searches of a node: the weights of its classes, and the rule which cuts are accepted.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@
 
 namespace oblique {
 
-// A direction to be searched. Its projections are x - c * w, or x where w is nullptr.
+// A direction under search. Its projections are x - c * w, or x if w is nullptr.
 struct Direction {
-  std::int64_t order;  // its place in the enumeration
+  std::int64_t order;  // index in the enumeration
   double distinct;     // the gap above which two projections differ
   const double* x;
   const double* w = nullptr;
   double c = 0.0;
-  const double* z = nullptr;  // the projections and their range, once they are asked for
+  const double* z = nullptr;  // the projections and their range, computed on demand
   Range range{};
 };
 
@@ -109,19 +109,19 @@ class CutSearch : public NodeSearch {
 
   // Whether a side of weight s and the other one weigh at least `least`.
   bool is_enough(double s, double least) const { return !(std::min(s, totals_.n - s) < least - 1e-12 * totals_.n); }
-  // The value of the cut with `left` on the left, s being its sum.
+  // The value of the cut with `left` on the left, of weight s.
   double value_at(double s) const { return Criterion::value(left.data(), s, totals_); }
-  // Offers that cut, summed up afresh: running sums carry the rounding of every step.
+  // Offers that cut with a fresh sum: running sums carry the rounding of every step.
   void offer(std::int64_t order, double threshold) {
     double s = 0.0;
     for (double l : left) s += l;
     front_.offer(order, threshold, value_at(s));
   }
 
-  // The least running value of a cut of direction `order` that is worth a closer look.
+  // The least running value for which a cut of direction `order` needs its exact value.
   double roughly_needed(std::int64_t order) const { return front_.needed(order) - 1e-10 * totals_.n - 1e-13; }
 
-  // A cut that moves along a direction, from the weights in `left` on. A local object, so that its sums stay in
+  // A cut that moves along a direction, starting from the weights in `left`. A local object, so that its sums stay in
   // registers.
   class Sweep {
    public:
@@ -130,12 +130,12 @@ class CutSearch : public NodeSearch {
           needed_(search.roughly_needed(order)) {
       scan_.start(left_, totals_);
     }
-    // Weight w of class k comes to the left.
+    // Moves weight w of class k to the left.
     void move(int k, double w) {
       scan_.move(k, w, left_, totals_);
       left_[k] += w;
     }
-    // The cut is here, if it is worth it.
+    // Offers the cut at this place if its value may suffice.
     void consider(double threshold) {
       if (scan_.rough(left_, totals_, needed_) < needed_) return;
       if (!search_.is_enough(scan_.s, search_.min_leaf_)) return;
@@ -154,7 +154,7 @@ class CutSearch : public NodeSearch {
 
   const bool strict;
   const NodeRows* rows = nullptr;
-  std::vector<double> left;  // weights of the classes on the left of the cut at hand
+  std::vector<double> left;  // weights of the classes left of the current cut
 
  protected:
   virtual void search(Direction& d) = 0;
