@@ -1,7 +1,6 @@
 // Eigenvectors of symmetric matrices, with a basis and a sign that do not depend on the solver.
 //
-// Matrices of up to OwnEigen::kLargest columns are solved by code of our own, larger ones by LAPACK, column-major as it
-// wants them.
+// OwnEigen solves matrices of up to OwnEigen::kLargest columns, LAPACK larger ones. Matrices are column-major.
 #pragma once
 
 #include <cmath>

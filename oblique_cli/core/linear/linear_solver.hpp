@@ -4,9 +4,9 @@
 //
 // L(m) is log(1 + exp(-m)) or max(0, 1 - m)^2. The intercept b is free. The method is that of glmnet (Friedman, Hastie
 // & Tibshirani 2010) and newGLMNET (Yuan, Ho & Lin 2012): coordinate descent with soft thresholds on the quadratic
-// approximation of the loss, over the coordinates that are not 0 or want to leave 0, with covariance updates; then a
-// backtracking line search on the objective itself, so the objective falls at every step. Sums go over rows in the
-// order that they come in, by blocks of a fixed size: the answer has the same bits in every run.
+// approximation of the loss, over the coordinates that are nonzero or have a gradient to leave 0, with covariance
+// updates; then a backtracking line search on the objective, which therefore decreases at every step. Sums follow the
+// order of the rows, by blocks of a fixed size: the result has the same bits in every run.
 #pragma once
 
 #include <cstddef>

@@ -1,20 +1,20 @@
-// Tree alternating optimization (Carreira-Perpinan & Tavallali 2018): the hyperplanes of a tree of given shape are
-// improved one node after another, the others fixed, until none can be.
+// Tree alternating optimization (Carreira-Perpinan & Tavallali 2018): improves the hyperplanes of a tree of given shape
+// one node after another, with the others fixed, until no node improves.
 //
 //   E(T) = sum of the weight of misclassified rows + penalty * sum over decision nodes of |w|_1, with |w|_2 = 1
 //
-// Features come standardized. The length of w changes no decision, so the penalty is on the direction: a node that
-// tests one feature costs 1, a dense one up to sqrt(p), and a node costs something at all. Without that, any plane
-// could be scaled down until the penalty is nothing.
+// Features are standardized. The length of w changes no decision, so the penalty applies to the direction: a node on
+// one feature costs 1, a dense one up to sqrt(p). Without unit length, a plane could be scaled down until it has no
+// penalty.
 //
-// At a node, rows that its two branches answer alike do not care. Each of the others has a side, that of the branch
-// that is right, and a plane is as good as the weight it sends to the other side is small. That problem is NP-hard, so
-// planes are proposed (`NodeUpdate`) and E itself decides: what lowers E is taken, at a tie the node stays as it is. A
-// leaf may be divided too, between its two heaviest classes, so that the shape of the start is no bound.
+// At a node, rows with equal cost in both branches do not count. Each other row prefers the branch of lower cost, and a
+// good plane sends little weight to the other side. This problem is NP-hard, so `NodeUpdate` proposes planes and E
+// decides: the node takes a plane that lowers E and stays unchanged on a tie. A leaf may also be divided between its
+// two heaviest classes, so the initial shape is no limit.
 //
-// Where leaves have logistic models, a row costs its log loss in place of whether it is misclassified, and E has the
-// ridges of the models as well; where they have means of numbers, a row costs its squared error. Of what a row costs in
-// the two branches, the difference is how much it cares.
+// If leaves have logistic models, the cost of a row is its log loss, and E includes the ridges of the models; if they
+// have means of numbers, the cost is the squared error. The weight of a row at a node is the difference of its costs in
+// both branches.
 #pragma once
 
 #include <cstddef>

@@ -14,9 +14,9 @@ namespace oblique {
 // leading eigenvector of T^- B.
 //
 // From the table of weights M of levels by classes, with row sums n_l, column sums N_c and total N, T = diag(n) - nn'/N
-// and B = M diag(1/N_c) M' - nn'/N. If M diag(1/N_c) M' a = q diag(n) a with n'a = 0, then Ba = qTa, and adding a
-// constant to a changes nothing; the range of T wants the one whose components sum to 0. The left side is solved in the
-// space of classes, as correspondence analysis does: v is an eigenvector of S'S - ss', S_lc = M_lc / sqrt(n_l N_c),
+// and B = M diag(1/N_c) M' - nn'/N. If M diag(1/N_c) M' a = q diag(n) a with n'a = 0, then Ba = qTa. Adding a
+// constant to a changes neither side; the a in the range of T has components that sum to 0. The equation is solved in
+// the space of classes, as in correspondence analysis: v is an eigenvector of S'S - ss', S_lc = M_lc / sqrt(n_l N_c),
 // s_c = sqrt(N_c / N), and a_l = sum_c M_lc v_c / (n_l sqrt(N_c)). With two classes a_l is the share of one class among
 // the rows of the level, shifted and scaled.
 class Crimcoord {

@@ -1,9 +1,9 @@
-// Sums over the rows of a class whose bits do not depend on the order of the rows, nor on how they lie in blocks.
+// Sums over the rows of a class whose bits depend neither on the order of the rows nor on their division into blocks.
 //
-// A node of more rows than `exact_sums_above` may lie in blocks on a disk or on several machines, where no order of the
-// rows is at hand. There each product of two standard coordinates is rounded to a multiple of 2^-40, and such multiples
-// are added up as integers, which is exact. So blocks add up to the sums of all rows, whatever they are and whichever
-// comes first; thesis 4.1.1.1 adds up class means and scatters of blocks instead, whose last bits depend on both.
+// The rows of a node with more than `exact_sums_above` rows may lie in blocks on a disk or on several machines, without
+// a common order. There each product of two standard coordinates is rounded to a multiple of 2^-40, and integers sum
+// these multiples exactly. So the sums over any blocks, in any order, add up to the sums over all rows. Thesis 4.1.1.1
+// sums class means and scatters of blocks instead, whose last bits depend on blocks and order.
 #pragma once
 
 #include <cstddef>

@@ -1,26 +1,31 @@
 // Split criteria as policies.
 //
-// A criterion values a cut by V(l), l = the weight of each class on the left, and V is maximized. It must offer
-//   name               what it is called
+// A criterion assigns a cut the value V(l), where l holds the weight of each class on the left; the search maximizes V.
+// A criterion must define
+//
+//   name               its name
 //   value(l, s, t)     V of one cut, a pure function of l; s = sum of l, with 0 < s < t.n
 //   gain(v, t)         the published score of a cut of value v, linear in v: reduction in impurity, or the value itself
-// and has the rest from CriterionOf unless it says better:
-//   base(t)            V of not cutting at all, where the gain is 0
-//   impurity(t)        of the node: the score of a cut, were there one, that leaves pure sides only
-//   most(t)            no cut has a larger value(); infinite where the arithmetic does not tell
-//   noise(t)           a bound on the rounding error of V, below which two values say nothing
-//   is_convex          whether V is convex in l (the weights of one class while the others stay)
-//   is_steady          whether V moves by no more than the weights of the classes on both sides do, taken together; if
-//                      so, largest_at_edges(b, t) is the largest V of the cuts at the edges of bins, up to slack(t)
-//   Scan               the value while rows move from right to left one at a time: rough() is within 1e-10 n of it, or
-//                      infinite where it cannot tell
-//   bounds(b, t)       for every bin an upper bound of V over all cuts inside it or at its right edge, up to slack(t)
-// It becomes known to all engines by its name in the list `Criteria` below.
 //
-// The bounds: all cuts in a bin have left counts in the box a <= l <= b and sum s in [lo, hi]. V is convex in l, and
-// after relaxing s = sum(l) with a multiplier each class takes its better end, while s takes its better end as well
-// (for the entropy the part in s is concave instead and its maximum is known). The multiplier may be any number; a good
-// one makes the bound tight. tests/core/test_split_search.py checks bound >= value for random counts.
+// and inherits from CriterionOf defaults for
+//
+//   base(t)            V without a cut, where the gain is 0
+//   impurity(t)        of the node: the score that a cut into pure sides would have
+//   most(t)            an upper bound of value(); infinite if the arithmetic gives none
+//   noise(t)           a bound on the rounding error of V; smaller differences of V have no meaning
+//   is_convex          whether V is convex in l (in the weights of one class while the others stay)
+//   is_steady          whether V changes by at most the change of the class weights on both sides together; if so,
+//                      largest_at_edges(b, t) is the largest V of the cuts at the edges of bins, up to slack(t)
+//   Scan               the value while rows move from right to left one at a time: rough() is within 1e-10 n of it, or
+//                      infinite without such an estimate
+//   bounds(b, t)       for every bin an upper bound of V over all cuts inside it or at its right edge, up to slack(t)
+//
+// The list `Criteria` below makes it known to all engines by its name.
+//
+// The bounds: all cuts in a bin have left counts in the box a <= l <= b and sum s in [lo, hi]. V is convex in l. After
+// relaxing s = sum(l) with a multiplier, each class takes its better end, and s takes its better end as well (for the
+// entropy the part in s is concave instead and its maximum is known). Any multiplier is valid; a good one makes the
+// bound tight. tests/core/test_split_search.py checks bound >= value for random counts.
 #pragma once
 
 #include <algorithm>

@@ -1,17 +1,17 @@
-// Exact search over many directions without sorting every one of them: the split that PlainSearch finds, same score and
-// same tie rule (front.hpp), by a chain of tactics.
+// Exact search over many directions without sorting the rows along each: the result of PlainSearch, with the same score
+// and tie rule (front.hpp), by a chain of tactics.
 //
-//   looks      a few quick looks at a reflected direction, before it is projected
-//   rare rows  bounds from the rows of all classes but the most frequent, where these are few
-//   weights    bounds by rounded weights, where rows have weights
-//   bins       classes counted in equal-width bins; an upper bound says how good a cut inside a bin can be
-//   parts      bins that can still win divided, where they hold many rows
-//   sort       the rows of what can still win
+//   looks      coarse counts along a reflected direction, before its rows are projected
+//   rare rows  bounds from the rows of all classes except the most frequent, if these rows are few
+//   weights    bounds by rounded weights, if rows have weights
+//   bins       class counts in equal-width bins, with an upper bound of the value of the cuts in each bin
+//   parts      division of open bins that hold many rows
+//   sort       sorting of the rows of open bins
 //
-// What none of them settles is searched plainly.
+// The plain search handles the directions that no tactic completes.
 //
-// Under the tolerant tie rule two projected values are distinct if they differ by more than 1e-9 of the projection's
-// scale (spread.hpp); the strict rule takes any difference, for which no tactic is made.
+// Under the tolerant tie rule two projections are distinct if they differ by more than 1e-9 of the projection's scale
+// (spread.hpp). The strict rule accepts any difference and uses no tactic.
 #pragma once
 
 #include <algorithm>

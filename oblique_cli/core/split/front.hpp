@@ -1,5 +1,4 @@
-// The cuts of a search that may still win, and the tie rule between them.
-//
+// The cuts of a search that may still be the best, and the tie rule between them.
 // The winner is the first cut in enumeration order (direction, then threshold) whose value is within 1e-9 of the best
 // cut's gain. "strict" drops the tolerance.
 #pragma once
@@ -14,12 +13,12 @@
 namespace oblique {
 
 struct Cut {
-  std::int64_t order = -1;  // place of the direction in the enumeration; -1: no cut
-  double threshold = 0.0;   // a point well inside the gap, in the direction's own projection
+  std::int64_t order = -1;  // index of the direction in the enumeration; -1: no cut
+  double threshold = 0.0;   // a point well inside the gap, in the direction's projection
   double value = 0.0;       // criterion's V
 };
 
-// The candidates that may still win: increasing order, increasing value, all within the tie slack of the best.
+// The candidates that may still win: ascending order, ascending value, all within the tie slack of the best.
 class Front {
  public:
   void reset(double base, double noise, bool strict) {
@@ -33,7 +32,7 @@ class Front {
   }
 
   // The least value with which a cut of direction `order` can still win, if directions are searched in order: within
-  // the slack of the best, and better than the best once an earlier direction holds it.
+  // the slack of the best, and above the best if an earlier direction holds the best cut.
   double needed(std::int64_t order) const {
     const bool earlier = !cuts_.empty() && cuts_.back().order < order;
     return earlier ? std::max(above_best_, bar_) : bar_;
@@ -58,18 +57,18 @@ class Front {
     std::erase_if(cuts_, [this](const Cut& c) { return c.value < bar_; });
   }
 
-  // The bar, were a cut of this value offered.
+  // The bar after an offer of a cut of this value.
   double bar_after(double value) const {
     const double slack = relative_ * (value - base_) + (relative_ > 0.0 ? noise_ : 0.0);
     return std::max({bar_, value - slack, base_ + noise_});
   }
 
-  // Cuts below `bar` cannot win: another front holds one that beats them.
+  // Cuts below `bar` cannot win, because another front holds a better cut.
   void raise(double bar) {
     if (bar > bar_) bar_ = bar;
   }
   double bar() const { return bar_; }
-  // The cuts that may still win, in the order of the enumeration.
+  // The cuts that may still win, in enumeration order.
   const std::vector<Cut>& cuts() const { return cuts_; }
 
   double best() const { return best_; }

@@ -1,4 +1,4 @@
-// Criteria that are given at run time, by name, as functions of the class weights on both sides of cuts.
+// Criteria that are registered at run time under a name, as functions of the class weights on both sides of cuts.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace oblique {
 
 struct Totals;
 
-// The functions are called by any thread, must depend on nothing but their arguments, and may throw.
+// Any thread may call the functions; they must depend on their arguments alone, and may throw.
 struct GivenCriterion {
   // out[i] = V of cut i; left, right : (m, n_classes) weights of the classes on either side, row by row
   std::function<void(const std::vector<double>& left, const std::vector<double>& right, std::size_t m, double* out)>
@@ -19,9 +19,9 @@ struct GivenCriterion {
   std::function<double(double v, const Totals& t)> gain;
 };
 
-// Lets all engines know a criterion. Throws std::invalid_argument if its name is taken.
+// Registers a criterion for all engines. Throws std::invalid_argument if its name is in use.
 void give_criterion(const std::string& name, GivenCriterion criterion);
-// The criterion of a name, which stays where it is, or nullptr; and the names of all.
+// The criterion of a name, at a permanent address, or nullptr; and the names of all.
 const GivenCriterion* given_criterion(const std::string& name);
 std::vector<std::string> given_criteria();
 

@@ -1,4 +1,4 @@
-// The cuts between rows that are sorted by whole numbers of steps along a direction.
+// The cuts between rows that are sorted by integer steps along a direction.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class KeyScan {
  public:
   explicit KeyScan(CutSearch<Criterion>& search) : search_(search) {}
 
-  // Turns to a direction.
+  // Begins a direction.
   void begin(const Direction& d) {
     order_ = d.order;
     distinct_ = d.distinct;
@@ -30,7 +30,7 @@ class KeyScan {
     for (int k = 0; k < search_.rows->n_classes; ++k)
       class_of_row_.insert(class_of_row_.end(), search_.rows->first_row[k + 1] - search_.rows->first_row[k], k);
   }
-  // Forgets which class each row of the node before was of.
+  // Clears the classes of the previous node's rows.
   void forget() { class_of_row_.clear(); }
 
   // Scans all rows.
@@ -44,7 +44,7 @@ class KeyScan {
     scan(keys_.data(), n, std::numeric_limits<double>::infinity());
   }
 
-  // Gives every open bin its room; returns how many rows they have. Those are a small part of a large node.
+  // Allocates every open bin; returns the number of their rows, which are a small part of a large node.
   std::size_t lay_out(const OpenBins<Criterion>& bins) {
     std::size_t used = 0;
     for (const int b : bins.open) {
@@ -56,8 +56,8 @@ class KeyScan {
   }
   // Adds row i of class k to an open bin.
   void add(int b, double z, std::size_t i, int k) { keys_[end_[b]++] = key(z, i, k); }
-  // Scans the open bins, whose rows are added, the best bound first. next_of(b) : the smallest projection beyond bin b,
-  // infinity if there is none
+  // Scans the open bins after their rows were added, the best bound first. next_of(b) : the smallest projection beyond
+  // bin b, infinity if there is none
   template <class NextOf>
   void scan_open(OpenBins<Criterion>& bins, const NextOf& next_of) {
     const double* bound = bins.bound;
@@ -67,7 +67,7 @@ class KeyScan {
       for (const int b : bins.open) {
         if (bound[b] < search_.needed(order_)) break;
         ++search_.counts.bins;
-        // What follows the last row matters only if the cut behind it may win.
+        // The projection after the last row matters only if the cut behind this row may win.
         const bool asks_next =
             !search_.totals().counts ||
             (bins.is_inside(table, b + 1) && bins.edge_value(table, b + 1) >= search_.roughly_needed(order_));
@@ -86,7 +86,7 @@ class KeyScan {
     return (static_cast<std::uint64_t>((z - low_) * scale_) << kPayloadBits) | payload;
   }
 
-  // Scans keys[0..n), the weights left of which stand in `left`. next : the smallest projection beyond, or infinity
+  // Scans keys[0..n); `left` holds the weights left of them. next : the smallest projection beyond, or infinity
   void scan(std::uint64_t* keys, std::size_t n, double next) {
     sort_.sort(keys, n);
     typename CutSearch<Criterion>::Sweep sweep(search_, order_);
@@ -116,7 +116,7 @@ class KeyScan {
   CutSearch<Criterion>& search_;
   std::int64_t order_ = 0;
   double distinct_ = 0.0, low_ = 0.0, scale_ = 0.0;
-  std::vector<int> class_of_row_;  // where rows have weights
+  std::vector<int> class_of_row_;  // if rows have weights
   std::vector<std::uint64_t> keys_;
   KeySort sort_;
   std::size_t start_[kMaxBins] = {}, end_[kMaxBins] = {};

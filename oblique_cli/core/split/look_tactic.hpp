@@ -1,4 +1,4 @@
-// Looks at a reflected direction before its rows are projected: most cannot win, and that is soon seen.
+// Counts rows along a reflected direction before projecting them: a coarse count rules out most directions quickly.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace oblique {
 template <class Criterion>
 class LookTactic final : public Tactic {
  public:
-  // rare : asked instead where very few rows are rare; nullptr if it takes no part
+  // rare : the tactic that replaces this one if very few rows are rare; nullptr if it is left out
   LookTactic(CutSearch<Criterion>& search, const RareTactic<Criterion>* rare)
       : search_(search), rare_(rare), bins_(search), scan_(search) {}
 
@@ -45,10 +45,10 @@ class LookTactic final : public Tactic {
   }
 
  private:
-  static constexpr float kPicked = 96.0f;  // rows: so many are soon picked, and sorted, by their places
+  static constexpr float kPicked = 96.0f;  // rows: fewer are selected by their places and sorted quickly
   static constexpr int kLooks = 3;
 
-  // Searches the open bins of the last look, of which only the rows are projected; false if keys do not do.
+  // Searches the open bins of the last look and projects only their rows; false if keys are not precise enough.
   bool search_picked(Direction d) {
     const NodeRows& rows = *search_.rows;
     d.range = range_of_reflected(d.x, d.w, d.c, rows.n);

@@ -1,5 +1,5 @@
-// The order that a tree of two classes keeps: the share of the second class never falls, or never rises, as a feature
-// grows (docs/guarantees.md).
+// Monotone constraints of a tree of two classes: the share of the second class never decreases, or never increases, in
+// a feature (docs/guarantees.md).
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace oblique {
 
-// Of each feature: 1 where the share may only rise with it, -1 where it may only fall, 0 where it may do either.
+// For each feature: 1 if the share may only increase with it, -1 if it may only decrease, 0 if it is free.
 using Signs = std::vector<std::int8_t>;
 
 inline constexpr int kMixed = 2;
 
-// Which way rows cross a plane as a constrained feature moves in its direction: 1 from left to right, -1 from right to
-// left, 0 neither, since no such feature is in the plane; kMixed where features disagree.
+// The direction in which rows cross a plane as a constrained feature moves in its sense: 1 from left to right, -1 from
+// right to left, 0 neither, since the plane has no such feature; kMixed if features disagree.
 inline int way_across(const Signs& signs, const double* normal) {
   bool to_right = false, to_left = false;
   for (std::size_t j = 0; j < signs.size(); ++j) {
@@ -25,14 +25,14 @@ inline int way_across(const Signs& signs, const double* normal) {
   return to_right && to_left ? kMixed : to_right ? 1 : to_left ? -1 : 0;
 }
 
-// What the splits above a node let its answers be.
+// The limits that the splits above a node set for its predictions.
 struct Bounds {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
 
   bool hold(double answer) const { return low <= answer && answer <= high; }
 };
 
-// Cuts of a node whose sides answer in order, and within bounds. way : of the plane, as `way_across` has it
+// Cuts of a node whose sides satisfy the constraints and the bounds. way : of the plane, by `way_across`
 struct AllowedCuts {
   Bounds bounds;
   int way = 0;
@@ -42,9 +42,9 @@ struct AllowedCuts {
            (way == 0 || (way == 1 && left < right) || (way == -1 && left > right));
   }
 
-  // The bounds of the children: whatever is answered below the side of smaller answers stays at or below the middle of
-  // both, and the other at or above it. So rows that cross the plane do not meet a smaller answer, however both sides
-  // are split further.
+  // The bounds of the children: every prediction below the side of smaller predictions stays at or below the middle of
+  // both, and every prediction on the other side at or above it. So a row that crosses the plane never reaches a
+  // prediction on the wrong side of the middle, however both sides are split further.
   void hand_down(double left, double right, Bounds& of_left, Bounds& of_right) const {
     of_left = of_right = bounds;
     if (way == 0) return;

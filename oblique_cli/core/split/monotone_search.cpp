@@ -12,8 +12,8 @@ namespace oblique {
 
 namespace {
 
-// A plane that is looked at. axis : the feature where it is one of the original axes, else -1; threshold : nullptr
-// where all are searched
+// A plane under search. axis : the feature if it is an original axis, else -1; threshold : nullptr to search all
+// thresholds
 struct Looked {
   const Vector& normal;
   std::ptrdiff_t axis;
@@ -21,7 +21,7 @@ struct Looked {
   int way;
 };
 
-// What of a normal agrees with a way; of unit length.
+// The part of a normal that agrees with a direction across the plane, scaled to unit length.
 Vector agreeing(const Vector& normal, const Signs& signs, int way) {
   Vector part = normal;
   for (std::size_t j = 0; j < part.size(); ++j)
@@ -31,7 +31,8 @@ Vector agreeing(const Vector& normal, const Signs& signs, int way) {
   return part;
 }
 
-// Whether some coefficient of a constrained feature moves rows by rounding alone; `cleaned` is the normal without.
+// Whether some coefficient of a constrained feature is rounding noise; `cleaned` is the normal without such
+// coefficients.
 bool has_noise(const Vector& normal, const Node& node, Vector& cleaned) {
   constexpr double kNoise = 1e-9;
   double most = 0.0;
@@ -47,7 +48,7 @@ bool has_noise(const Vector& normal, const Node& node, Vector& cleaned) {
   return is_found && std::any_of(cleaned.begin(), cleaned.end(), [](double each) { return each != 0.0; });
 }
 
-// visit(order, looked) for the planes of all candidates in the order of their enumeration, until it returns false.
+// Calls visit(order, looked) for the planes of all candidates in enumeration order, until it returns false.
 template <class Visit>
 void for_each_plane(const Node& node, const Candidates& candidates, const Visit& visit) {
   const Signs& signs = *node.signs;
@@ -82,7 +83,7 @@ bool MonotoneSearch::find(const Node& node, const Candidates& candidates, Split&
 }
 
 bool MonotoneSearch::find_among(const Node& node, const Candidates& candidates, Split& split) {
-  // Which cuts are allowed depends on both sides of each, so none is known to be out before it is looked at.
+  // Both sides of a cut decide whether it is allowed, so no bound can exclude a cut early.
   SearchOptions plainly = node.options;
   plainly.exhaustive = true;
   const std::unique_ptr<NodeSearch> search = make_search(plainly);

@@ -1,4 +1,4 @@
-// The search among candidates of a node whose answers keep an order.
+// The search among candidates of a node with monotone constraints.
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,12 @@
 
 namespace oblique {
 
-// Constrained features that disagree in a plane cannot cross it in one direction. Two planes stand for such a one: each
-// has what agrees with one direction, and the others' coefficients are 0. Their cuts are searched again.
+// Constrained features that disagree in a plane make its crossing direction ambiguous. Two planes replace such a plane:
+// each has the coefficients that agree with one direction, and 0 for the others. Their thresholds are searched again.
 class MonotoneSearch {
  public:
-  // The best allowed cut of a node among candidates, the first of equals; false if none scores. Where there is none, an
-  // axis is taken. The search of the node is left alone.
+  // The best allowed cut of a node among candidates, the first of equals; false if none has a score. Without an allowed
+  // cut of a candidate it searches the axes. The search of the node stays unchanged.
   bool find(const Node& node, const Candidates& candidates, Split& split);
 
  private:

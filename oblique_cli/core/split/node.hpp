@@ -15,29 +15,29 @@
 
 namespace oblique {
 
-// Whether the threads of a team are to share work: if one is free and it is worth a call, or is so much that one will
-// be.
+// Whether the threads of a team should share work: if a thread is idle and the work is worth a call, or if there is so
+// much that a thread will become idle.
 inline bool shares_work(const Team& team, std::size_t work) {
   constexpr std::size_t kWorthACall = std::size_t{1} << 18, kMuchWork = std::size_t{1} << 24;
   return team.size() > 1 && (work >= kMuchWork || (work >= kWorthACall && team.has_idle()));
 }
 
-// All that a heuristic may see of a node.
+// The part of a node that a heuristic sees.
 struct Node {
   const NodeRows& rows;          // by columns, grouped by class, levels replaced by scores
-  const Spread& spread;          // where the features lie among these rows
+  const Spread& spread;          // ranges of the features among these rows
   PredictedRows& predicted;      // the same rows by the arithmetic of prediction
   NodeSearch& search;            // begun at this node
   const SearchOptions& options;  // of the search
-  std::uint64_t seed, path;      // of the tree, and of the node in it
-  Team* team = nullptr;          // whose threads may take part, where the node is large enough to be worth it
-  const Signs* signs = nullptr;  // of the features, where answers keep an order,
-  Bounds bounds = {};            // within these
+  std::uint64_t seed, path;      // of the tree, and path of the node in it
+  Team* team = nullptr;          // threads that may help, if the node is large enough
+  const Signs* signs = nullptr;  // monotone signs of the features, if there are constraints,
+  Bounds bounds = {};            // and the bounds of predictions
 
   std::size_t n_features() const { return rows.columns.size(); }
   // Whether to share work of `steps` over all rows.
   bool is_shared(std::size_t steps) const { return team && shares_work(*team, rows.n * steps); }
-  // Random numbers of this node alone; a heuristic numbers the streams it takes.
+  // Random numbers of this node alone; a heuristic numbers its streams.
   Stream stream(std::uint64_t number) const { return Stream(seed, path, number); }
 };
 
@@ -46,10 +46,10 @@ struct Split {
   Vector normal;
   double threshold = 0.0;
   double gain = 0.0;
-  // Whether the threshold is the heuristic's own and final. Otherwise it lies somewhere in a gap between projections,
-  // and the middle of that gap is taken, by the arithmetic of prediction.
+  // Whether the heuristic fixed the threshold. Otherwise it lies somewhere in a gap between projections and moves to
+  // the middle of that gap, by the arithmetic of prediction.
   bool is_final = false;
-  std::int64_t order = -1;  // place in the enumeration
+  std::int64_t order = -1;  // index in the enumeration
 };
 
 }  // namespace oblique

@@ -1,4 +1,4 @@
-// The rows of one node, as everything that searches sees them.
+// The rows of one node, in the form that all searches use.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace oblique {
 
 class TableRows;
 
-// The rows of one node, grouped by class in ascending code order. They have contiguous columns, or those of a large
-// node lie in the table as it came, which Stretches in table_rows.hpp reads as well.
+// The rows of one node, grouped by class in ascending code order. They have contiguous columns; the rows of a large
+// node may instead lie in the input table, which Stretches in table_rows.hpp reads as well.
 struct NodeRows {
-  std::vector<const double*> columns;  // p pointers to n values; nullptr, each of them, if the rows lie in a table
+  std::vector<const double*> columns;  // p pointers to n values; all nullptr if the rows lie in the table
   const TableRows* table = nullptr;
   const double* weights = nullptr;  // n weights, or nullptr when all are 1
   std::size_t n = 0;
@@ -22,13 +22,13 @@ struct NodeRows {
   const std::size_t* first_row = nullptr;  // n_classes + 1 offsets into the rows
 };
 
-// The middle of the gap between two numbers, or the lower one where the middle rounds to the upper.
+// The middle of the gap between two numbers, or the lower one if the middle rounds to the upper.
 inline double middle_of_gap(double low, double high) {
   const double middle = 0.5 * low + 0.5 * high;
   return middle >= low && middle < high ? middle : low;
 }
 
-// Moves a threshold to the middle of the gap it lies in among z; false if all z are on one side of it.
+// Moves a threshold to the middle of its gap among z; false if all z are on one side of it.
 inline bool settle(const double* z, std::size_t n, double& threshold) {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < n; ++i) {

@@ -1,4 +1,4 @@
-// The exact search for the best cut of one node, whatever the criterion: plainly (plain_search.hpp) or by a chain of
+// The exact search for the best cut of one node, for any criterion: the plain search (plain_search.hpp) or a chain of
 // tactics (fast_search.hpp), with the same result.
 #pragma once
 
@@ -14,18 +14,18 @@
 
 namespace oblique {
 
-// How a node is searched.
+// Options of the search at a node.
 struct SearchOptions {
-  std::string criterion;                  // one of criterion_names(), or one that is given
+  std::string criterion;                  // one of criterion_names(), or a registered one
   bool strict_ties = false;               // no tolerance between values, nor between projections
   double min_leaf = 1.0;                  // least weight on either side of a cut
-  bool exhaustive = false;                // sort every direction and value every cut: the slow way to the same result
-  std::vector<std::string> without = {};  // tactics left out, for tests
+  bool exhaustive = false;                // sort every direction and compute the value of every cut: slow, same result
+  std::vector<std::string> without = {};  // tactics to leave out, for tests
 };
 
 // The work of a search, for tests and benchmarks.
 struct SearchCounts {
-  std::uint64_t directions = 0;  // directions looked at
+  std::uint64_t directions = 0;  // directions offered
   std::uint64_t refined = 0;     // directions in which at least one bin had to be sorted
   std::uint64_t bins = 0;        // bins sorted
 
@@ -37,37 +37,37 @@ struct SearchCounts {
   }
 };
 
-// Directions are offered one after another, each under its number in the enumeration; the front keeps the cuts that may
-// still win. The calls are virtual, once a direction; the loops over rows are compiled for each criterion.
+// Receives directions one after another, each with its number in the enumeration; the front holds the cuts that may
+// still win. The calls are virtual, one per direction; the loops over rows are compiled for each criterion.
 class NodeSearch {
  public:
   virtual ~NodeSearch() = default;
 
-  // Starts on a node, whose rows must stay where they are.
+  // Begins a node, whose rows must not move.
   virtual void begin(const NodeRows& rows) = 0;
-  // Forgets the cuts found so far; the node stays.
+  // Discards the cuts of the node so far.
   virtual void restart() = 0;
   // A direction whose projections are z (n values). `distinct` is the gap above which two of them differ.
   virtual void direction(std::int64_t order, const double* z, double distinct) = 0;
   // A direction whose projections are x - c * w.
   virtual void reflected_direction(std::int64_t order, const double* x, const double* w, double c, double distinct) = 0;
-  // A cut that is given, threshold and all: left is z <= threshold, and both sides must weigh at least `least`.
+  // A cut with a fixed threshold: left is z <= threshold, and both sides must have weight of at least `least`.
   virtual void fixed_cut(std::int64_t order, const double* z, double threshold, double least) = 0;
-  // Whether nothing can beat what is found, if this direction and later ones only are left: a perfect cut.
+  // Whether nothing can beat the best cut so far, if only this direction and later ones remain: a perfect cut.
   virtual bool is_over(std::int64_t order) const = 0;
   // The published score of a cut of this value.
   virtual double gain(double value) const = 0;
 
-  // Takes cuts only that are allowed, of a node of two classes; `allowed` may change between directions. Needs an
-  // exhaustive search: the others leave cuts out because better ones are there, which may not be allowed.
+  // Accepts only allowed cuts, for a node of two classes; `allowed` may change between directions. Needs an exhaustive
+  // search: the others discard cuts because of better ones, which may not be allowed.
   void restrict_to(const AllowedCuts* allowed) { allowed_ = allowed; }
 
-  // Takes over what another search of the same node has found among other directions.
+  // Merges the result of another search of the same node over other directions.
   void join(const NodeSearch& other) {
     for (const Cut& cut : other.front_.cuts()) front_.offer(cut.order, cut.threshold, cut.value);
     counts += other.counts;
   }
-  // Tells of a bar that another search has reached, see Front::raise.
+  // Receives the bar of another search, see Front::raise.
   void raise(double bar) { front_.raise(bar); }
 
   const Totals& totals() const { return totals_; }
@@ -76,7 +76,7 @@ class NodeSearch {
   SearchCounts counts;  // since `begin`
 
  protected:
-  // Whether the cut with these weights of the classes on its left is allowed.
+  // Whether the cut with these class weights on its left is allowed.
   bool is_allowed(const double* left) const {
     if (!allowed_) return true;
     return allowed_->allow(second_share(left[0], left[1]),

@@ -1,4 +1,4 @@
-// The bins of a direction in which a cut can still win: what tactics hand on to each other.
+// The bins of a direction that may contain the best cut, which tactics pass on to each other.
 #pragma once
 
 #include <algorithm>
@@ -19,28 +19,28 @@ class OpenBins {
  public:
   explicit OpenBins(CutSearch<Criterion>& search) : search_(search) {}
 
-  // The cut between two bins is nearly always there, so a direction can be searched as if that beside its best bin
-  // were: bins that are worse than it are not opened. If it turns out that it was not there, which is so where rows of
-  // both bins are too near to each other, the direction is searched again without it.
+  // Most edges between two bins are allowed cuts, so the search assumes that the edge next to the best bin is one:
+  // worse bins are not opened. If it is not a cut, because rows of both bins are too near to each other, the direction
+  // is searched again without the assumption.
   void assume(bool allowed) {
     assumes_ = allowed;
     assumed_ = -std::numeric_limits<double>::infinity();
   }
-  // Whether it was not there; from then on nothing is assumed.
+  // Whether the assumption was wrong; the next search then assumes nothing.
   bool assumed_wrongly() {
     if (!(search_.front().bar() < assumed_)) return false;
     assume(false);
     return true;
   }
 
-  // Forgets the bins.
+  // Clears the bins.
   void clear() {
     counts_ = nullptr;
     weights_ = nullptr;
     open.clear();
   }
 
-  // Finds the open ones among the bins of a table. may_be_open(b) : whether bin b is asked at all
+  // Finds the open ones among the bins of a table. may_be_open(b) : whether to consider bin b
   template <class T, class Asked>
   void find(BinTable<T>& table, std::int64_t order, Asked may_be_open) {
     note(table);
@@ -62,7 +62,7 @@ class OpenBins {
     for (int b = 0; b < table.n_bins; ++b) {
       double most = static_cast<double>(table.bound[b]) + slack;
       if (most < needed || !table.filled(b) || !may_be_open(b)) continue;
-      // A bin of one row has one cut, at its right edge, whose value is known without any allowance.
+      // A bin of one row has one cut, at its right edge, whose value is exact.
       if (search_.totals().counts && table.s[b + 1] - table.s[b] == 1 && is_inside(table, b + 1))
         most = std::min(most, edge_value(table, b + 1));
       bound[b] = most;
@@ -70,7 +70,7 @@ class OpenBins {
     }
   }
 
-  // use(table) with the table of the bins; false if there is none.
+  // Calls use(table) with the table of the bins; false if there is none.
   template <class Use>
   bool with_table(const Use& use) const {
     if (counts_) return use(*counts_), true;
@@ -106,10 +106,10 @@ class OpenBins {
   }
 
   std::vector<int> open;
-  double bound[kMaxBins] = {};           // of the open ones
+  double bound[kMaxBins] = {};           // of the open bins
   std::vector<std::uint8_t> bin;         // of each row
-  std::uint32_t rows_in[kMaxBins] = {};  // of each bin, where rows have weights, which do not say it
-  double low = 0.0, scale = 0.0;         // bins are numbered by (z - low) * scale, before they are divided
+  std::uint32_t rows_in[kMaxBins] = {};  // of each bin; with weights, sums do not give the number of rows
+  double low = 0.0, scale = 0.0;         // number of a bin before its division: (z - low) * scale
 
  private:
   void note(BinTable<float>& table) { counts_ = &table; }

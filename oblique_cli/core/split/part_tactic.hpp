@@ -1,8 +1,7 @@
 // Divides crowded bins before any of their rows is sorted.
-//
-// Projections that lie in a few narrow places, as those of features with two values do, leave most bins empty and the
-// others crowded. The open bins are divided into parts, the more the more rows they hold, and the bins between them are
-// joined; the parts have bounds that say something.
+// Projections with few distinct values, such as those of features with two values, leave most bins empty and the others
+// crowded. The tactic divides the open bins into parts, the more the more rows they hold, and joins the bins between
+// them; bounds of parts are tight.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +23,7 @@ class PartTactic final : public Tactic {
 
   void begin() override {}
 
-  // Counts alone are divided: their sums do not depend on the bins.
+  // Only counts are divided: sums of counts do not depend on the bins.
   bool settles(Direction& d) override {
     if (!bins_.counts() || bins_.open.size() > kMaxBins / 2) return false;
     const float rows = bins_.rows_of_open();
@@ -35,9 +34,9 @@ class PartTactic final : public Tactic {
   }
 
  private:
-  static constexpr float kCrowd = 64.0f;  // rows: so many are soon sorted
+  static constexpr float kCrowd = 64.0f;  // rows: fewer are sorted quickly
 
-  // Whether rows of one bin seem to have one value, so that dividing the bin would lead to nothing.
+  // Whether rows of one bin seem to have one value, so that a division has no effect.
   bool is_tied(const double* z) const {
     constexpr std::size_t n_samples = 32;
     const double* first_of[kMaxBins] = {};

@@ -1,4 +1,4 @@
-// The search that is obviously right: every direction is sorted, and every cut is valued afresh.
+// The reference search: it sorts every direction and computes the value of every cut from scratch.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class PlainSearch : public CutSearch<Criterion> {
     for_each_cut(d, [&](double threshold) { this->offer(d.order, threshold); });
   }
 
-  // take(threshold) for every cut that leaves enough on both sides, its left weights in `left`.
+  // Calls take(threshold) for every cut with enough weight on both sides, with its left weights in `left`.
   template <class Take>
   void for_each_cut(const Direction& d, const Take& take) {
     ++this->counts.refined;

@@ -1,4 +1,4 @@
-// The rows of a node as prediction sees them.
+// The rows of a node in the arithmetic of prediction.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,22 @@
 
 namespace oblique {
 
-// One row at a time, every level replaced by its score at the node. A hyperplane that is projected here sends a row to
-// the side where prediction will send it, to the bit.
+// One row at a time, with every level replaced by its score at the node. Projections here send a row to the side to
+// which prediction will send it, to the bit.
 class PredictedRows {
  public:
-  // x : row-major, with one column for each of `levels.count`
+  // x : row-major, with one column for each entry of `levels.count`
   PredictedRows(const InputRows& x, const Levels& levels)
       : x_(x), levels_(levels), row_buffer_(levels.count.size()), scored_row_(levels) {}
 
-  // Turns to a node: row[i] is the place in x of its row i of n, and `scores` are those of its levels.
+  // Begins a node: row[i] is the row of x of its row i of n, and `scores` are those of its levels.
   void begin(const std::uint32_t* row, std::size_t n, const double* scores) {
     row_ = row;
     n_ = n;
     scores_ = scores;
   }
 
-  // Turns to a node of a forest's tree, whose prediction adds up one feature after another: n rows by columns.
+  // Begins a node of a forest's tree, whose prediction sums one feature after another: n rows by columns.
   void begin(const std::vector<const double*>& columns, std::size_t n) {
     columns_ = &columns;
     n_ = n;
@@ -34,7 +34,7 @@ class PredictedRows {
 
   // z[i] = w'x for row i.
   void project(const double* w, double* z) { project(w, 0, n_, z); }
-  // The same for rows [first, last) of the node only.
+  // The same for rows [first, last) of the node.
   void project(const double* w, std::size_t first, std::size_t last, double* z) {
     if (columns_) return add_up(w, first, last, z);
     const std::size_t p = levels_.count.size();

@@ -1,6 +1,5 @@
-// Searches a feature on ranks instead of values. Ranks are whole numbers, so the rows of a node are counted per rank
-// where few ranks occur, and sorted by them as integers elsewhere; where every node searches every feature, rows are
-// sorted once a tree.
+// Searches a feature by ranks instead of values. Ranks are integers: if few ranks occur, the rows of a node are counted
+// by rank, otherwise sorted by it; if every node searches every feature, rows are sorted once per tree.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +27,7 @@ class RankTactic {
       class_.insert(class_.end(), (*bag.runs)[k].n, static_cast<std::uint32_t>(k));
   }
 
-  // Offers the cuts of a feature, which is then settled; false if it has no ranks.
+  // Offers the cuts of a feature, which then needs no further search; false if it has no ranks.
   bool settles(const AxisFeature& of, AxisCuts& cuts) {
     if (of.keys)
       along_keys(of.keys, of.facts, cuts);
@@ -57,7 +56,7 @@ class RankTactic {
       by_sorting(cuts);
   }
 
-  // Of a node with `counts`.
+  // For a node with `counts`.
   void along_keys(const std::uint64_t* keys, const std::uint32_t* facts, AxisCuts& cuts) {
     const std::size_t n = bag_->n;
     if (keys[0] >> 32 == keys[n - 1] >> 32) return;
@@ -92,7 +91,7 @@ class RankTactic {
     }
   }
 
-  // A key holds the rank, then class and weight if they fit, or the place of the row at the node.
+  // A key holds the rank, then class and weight if they fit, or the index of the row at the node.
   void by_sorting(AxisCuts& cuts) {
     const std::size_t n = bag_->n;
     if (bag_->counts) {

@@ -1,11 +1,10 @@
-// Bounds of a direction at a node of which one class has nearly all rows, as most nodes deep in a tree.
-//
-// The rows of the other classes are rare, the rows of the one are common. Between two neighboring rare rows a cut has
-// the same rare rows on its left wherever it is, and its value is convex in the number of common rows on its left
-// (criteria.hpp), so it is largest at one end of the stretch, right behind one rare row or right before the other.
-// Hence no cut is better than the best of the cuts beside rare rows, as if every place had room for a cut, and how many
-// common rows lie below each rare row is all that these depend on: m n comparisons for m rare rows and n common ones,
-// and nothing is sorted but the rare rows.
+// Bounds of a direction at a node where one class has nearly all rows, like most nodes deep in a tree.
+// The rows of the other classes are rare, the rows of that class are common. Between two neighboring rare rows all cuts
+// have the same rare rows on the left, and their value is convex in the number of common rows on the left
+// (criteria.hpp), so it is largest at one end of the stretch, directly behind one rare row or directly before the next.
+// Hence no cut is better than the best of the cuts next to rare rows, assuming that each of these places has room for a
+// cut. They depend only on the number of common rows below each rare row: m n comparisons for m rare rows and n common
+// ones, and only the rare rows are sorted.
 #pragma once
 
 #include <algorithm>
@@ -32,13 +31,13 @@ class RareTactic final : public Tactic {
     first_ = rows.first_row[common_];
     last_ = rows.first_row[common_ + 1];
     const std::size_t rare = rows.n - (last_ - first_);
-    // Comparisons, in units of eight at a time; a search of all rows takes about as long as the first limit.
+    // Comparisons, in groups of eight; a search of all rows takes about as long as the first limit.
     const std::size_t work = (rare + 7) / 8 * rows.n;
     are_few_ = Criterion::is_convex && totals.counts && !search_.strict && rare <= kMost && work <= 2 * rows.n + 6000;
     are_very_few_ = are_few_ && work <= rows.n + 2000;
   }
 
-  // Whether the tactic pays before anything else is asked.
+  // Whether this tactic should come first.
   bool are_very_few() const { return are_very_few_; }
 
   bool settles(Direction& d) override {
@@ -48,7 +47,7 @@ class RareTactic final : public Tactic {
  private:
   static constexpr std::size_t kMost = 64;
 
-  // Whether some cut may be worth `needed`.
+  // Whether some cut may reach the value `needed`.
   bool can_win(const Direction& d, double needed) {
     const NodeRows& rows = *search_.rows;
     const Totals& totals = search_.totals();
@@ -60,7 +59,8 @@ class RareTactic final : public Tactic {
     std::uint32_t below[kMost], class_of[kMost];
     double rare[kMost];
     std::size_t m = 0;
-    // Rows with one key come in any order: they are nearer to each other than `distinct`, so that no cut parts them.
+    // Rows with equal keys may come in any order: they are nearer to each other than `distinct`, so no cut separates
+    // them.
     const double scale = 2.0 / d.distinct;
     for (int k = 0; k < rows.n_classes; ++k) {
       if (k == common_) continue;

@@ -13,12 +13,12 @@ namespace oblique {
 
 inline constexpr int kMaxBins = 256;
 
-// Whether counts of rows are exact in single precision.
+// Whether single precision represents the counts exactly.
 inline bool counts_exactly(const NodeRows& rows) { return !rows.weights && rows.n < (std::size_t{1} << 24); }
 
 class RowCounts {
  public:
-  // Fills in the weights left of the edges of a table. bin : of each row
+  // Computes the weights left of the edges of a table. bin : of each row
   void fill(const NodeRows& rows, const std::uint8_t* bin, BinTable<float>& table) {
     for (int k = 0; k < rows.n_classes; ++k) {
       count(bin, rows.first_row[k], rows.first_row[k + 1]);
@@ -27,7 +27,7 @@ class RowCounts {
   }
 
  private:
-  // Two tables in turn, so that a run of equal bins does not wait for its own last store.
+  // Two tables in turn, so that a run of equal bins does not wait for its previous store.
   void count(const std::uint8_t* bin, std::size_t i, std::size_t last) {
     std::uint32_t *even = even_, *odd = odd_;
     for (; i + 8 <= last; i += 8) {

@@ -1,18 +1,18 @@
-// A few quick looks at a direction, to tell whether it is worth a search.
+// A look: a coarse count of classes along a direction, which shows whether the direction needs a search.
 //
-// Rows get places from 0 to 255 along the direction, places are put into 31 bins with about equally many rows of a
-// sample in each, and classes are counted by bin. Where bins can still win, rows are counted once more by bins that
-// divide these: of the same places, or of new ones that are spread over the open bins alone. Nothing is stored for a
-// row but its place. What is open in the end mostly holds a few rows, which are picked by their places.
+// Rows get places from 0 to 255 along the direction. Places are grouped into 31 bins with about equally many rows of a
+// sample in each, and classes are counted by bin. If bins remain open, their rows are counted again by bins that divide
+// them: bins of the same places, or of new places that cover the open bins alone. Only the place of a row is stored.
+// The bins that remain open mostly hold a few rows, which are selected by their places.
 //
-// Why no direction is lost: a place is the result of additions, multiplications by a positive number, rounding to whole
-// numbers and cutting off, applied to the projection as a search computes it. Each of these is monotone, rounded as it
-// is, and so is the bin of a place. Hence of two rows in different bins the one in the lower bin has the smaller
-// projection, and equal projections share a bin. The rows left of any cut are then all rows of the bins below some bin
-// and a part of the rows of that bin, which is all that the bounds of criteria.hpp ask for, be the bins even or not,
-// whatever the sample said, and in whatever precision places are computed beyond the projection itself. A cut belongs
-// to the bin of the row to its left. A closer look asks for the cuts of open bins only, as those in others are bounded
-// already. What may win is searched as if nobody had looked.
+// Why no direction is lost: a place is the result of additions, multiplications by a positive number, rounding to
+// integers and limiting, applied to the projection of a search. Each of these is monotone, rounding included, and so is
+// the bin of a place. Hence of two rows in different bins the row in the lower bin has the smaller projection, and
+// equal projections share a bin. The rows left of any cut are therefore all rows of the bins below some bin and a part
+// of the rows of that bin. The bounds of criteria.hpp need no more, for any widths of bins, any sample, and any
+// precision of places. A cut belongs to the bin of the row to its left. A second look needs the cuts of open bins only,
+// because those of closed bins are bounded already. Directions that might still win get the full search, so looks never
+// change the result.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,7 @@ namespace oblique {
 
 class Screen {
  public:
-  // Fewer rows than this are soon searched.
+  // Fewer rows are searched quickly without a look.
   static constexpr std::size_t kRows = 65;
 
   void begin(const NodeRows& rows, const double* of_class) {
@@ -43,11 +43,11 @@ class Screen {
     if (places_.size() < rows.n + kPlacePadding) places_.resize(rows.n + kPlacePadding);
   }
 
-  // Counts the rows along x - c * w; false if they are not spread enough to be counted. distinct : see NodeSearch
+  // Counts the rows along x - c * w; false if they are not spread enough. distinct : see NodeSearch
   bool count(const double* x, const double* w, double c, double distinct) {
     const Moments moments = sample_moments(x, w, c, rows_->n / 64);
     const double deviation = std::sqrt(moments.variance);
-    // Projections are below 10^15 times `distinct`, so that nothing below can overflow.
+    // Projections are below 10^15 times `distinct`, so the computations below cannot overflow.
     if (!(deviation > 1e-100 * distinct && deviation > 1e-290 && deviation < 1e290)) return false;
     const double scale = kPerDeviation / deviation, shift = 128.0 - moments.mean * scale;
     x_ = x;
@@ -64,8 +64,9 @@ class Screen {
     return true;
   }
 
-  // Counts once more along the same direction, by bins that divide the open ones: of finer places if these lie close
-  // together, else of the places there are. False if that would tell no more. open : of each bin, whether it is open
+  // Counts once more along the same direction, by bins that divide the open bins: by finer places if the open bins are
+  // close together, else by the present places. False if a second count would not improve the bounds. open : of each
+  // bin, whether it is open
   bool look_closer(const std::vector<int>& open) {
     int first = 0, last = 255;
     while (bin_of_[first] < open.front()) ++first;
@@ -74,21 +75,21 @@ class Screen {
     return divide(open);
   }
 
-  // Whether bin b is asked: not one of those that were closed before.
+  // Whether bin b may be open: it was not closed before.
   bool is_asked(int b) const { return asked_[b]; }
   const std::uint8_t* places() const { return places_.data(); }
   // The bin of each place.
   const std::uint8_t* bin_of() const { return bin_of_; }
-  // What was counted last, up to the sums at edges and the bounds.
+  // The last counts, with the sums at edges and the bounds.
   BinTable<float>& table() { return table_; }
 
-  // Whether looks have paid lately. Where they have not, one in a while is taken all the same.
+  // Whether looks have saved time recently. If not, one direction in a while is still looked at.
   bool is_worth_it() { return paid_ >= 0 || ++skipped_ % 32 == 0; }
-  // Tells whether a direction had to be searched after a look.
+  // Records whether a direction had to be searched after a look.
   void tell(bool searched) { paid_ = std::clamp(paid_ + (searched ? -kLook : kSearch), -kPatience, kPatience); }
 
  private:
-  // Bins of the places there are, as narrow as their number allows for those that are open; the others are joined.
+  // Bins of the present places: the open places get bins as narrow as the number of bins allows; the others are joined.
   bool divide(const std::vector<int>& open_bins) {
     bool open[kPlaceBins] = {};
     for (const int b : open_bins) open[b] = true;
@@ -117,9 +118,10 @@ class Screen {
     return true;
   }
 
-  // New places, with bins of even width. What was rounded to a place from `first` to `last` lay from first - 1/2 to
-  // last + 1/2, which is now spread over 2 to 253; errors, below 2^-12 before and 250 times that now, do not bring it
-  // beyond 1 and 254. So rows at 0 and 255 were outside, and are not asked, unless `first` or `last` is an end itself.
+  // New places, with bins of equal width. Projections that were rounded to a place from `first` to `last` lay from
+  // first - 1/2 to last + 1/2; this range now maps to 2 ... 253. Errors, below 2^-12 before and 250 times that now,
+  // cannot move a projection beyond 1 and 254. So rows at 0 and 255 lie outside and are ignored, unless `first` or
+  // `last` is an end of the range.
   bool zoom(int first, int last) {
     const double factor = 250.0 / (last - first + 1);
     const double scale = scale_ * factor, shift = std::ceil(2.0 - factor * (first - 0.5 - shift_));
@@ -138,15 +140,15 @@ class Screen {
     return true;
   }
 
-  // `distinct` is at least 1e-9 of the range, so that no place before it is cut off is beyond 2e9 of it.
+  // `distinct` is at least 1e-9 of the range, so no place exceeds 2e9 of it before the limits are applied.
   bool fits(double scale) const { return scale * distinct_ < 5e-10 * kLargestPlace; }
 
   void count() {
     count_up_to(places_.data(), rows_->first_row, rows_->n_classes, bin_of_, table_.of_class(0) + 1, table_.stride);
   }
 
-  static constexpr double kPerDeviation = 42.0;  // places, so that 255 reach from -3 to 3 deviations
-  static constexpr int kZoomed = 14;             // places: wider stretches are divided as well without new ones
+  static constexpr double kPerDeviation = 42.0;  // places, so that 255 places reach from -3 to 3 standard deviations
+  static constexpr int kZoomed = 14;             // places: wider stretches need no new places
   static constexpr double kFineShift = 0x1p40;   // sums with it have an error of 2^-12 or less
   static constexpr int kLook = 1, kSearch = 1, kPatience = 64;
 
@@ -154,7 +156,7 @@ class Screen {
   int paid_ = 0, skipped_ = 0;
   int bits_ = 6;
   std::size_t step_ = 1;
-  const double *x_ = nullptr, *w_ = nullptr;  // the direction that was counted
+  const double *x_ = nullptr, *w_ = nullptr;  // the counted direction
   double c_ = 0.0, distinct_ = 0.0, scale_ = 0.0, shift_ = 0.0;
   std::vector<std::uint8_t> places_;
   std::uint8_t bin_of_[256] = {};

@@ -21,9 +21,8 @@ namespace oblique {
 
 namespace {
 
-// Where KeyScan (split/key_scan.hpp) sees a gap between two neighboring projections, and which threshold it
-// puts there. It keeps projections of a bin as multiples of 2^-39 of the range, and compares neighbors in two bins by
-// value.
+// The rule by which KeyScan (split/key_scan.hpp) finds gaps between neighboring projections and their thresholds. It
+// stores projections of a bin as multiples of 2^-39 of the range, and compares neighbors in two bins by value.
 class Gaps {
  public:
   Gaps(double low, double high, double distinct, bool strict, std::size_t rows) : low_(low) {
@@ -98,7 +97,8 @@ class SlotSearchOf final : public SlotSearch {
       if (!fill(d)) continue;
       for (int b = 0; b < last_; ++b) {
         if (!table_.filled(b) || bound_of(b) < edges.needed(-1)) continue;
-        // An edge is most likely a cut, and then no bin below it can win; if it proves none, `wanted` goes on.
+        // An edge is most likely a cut, and then no bin below its value can win; if it is not a cut, `wanted` continues
+        // with the others.
         double s = 0.0;
         for (std::size_t c = 0; c < of_class_.size(); ++c) s += left_[c] = table_.of_class(static_cast<int>(c))[b + 1];
         if (std::min(s, totals_.n - s) < min_leaf_ - 1e-12 * totals_.n || !(s > 0.0) || !(s < totals_.n)) continue;
@@ -114,7 +114,7 @@ class SlotSearchOf final : public SlotSearch {
     looks_.clear();
     double rows = close();
     if (open_.empty() && assumed_ > front_.needed(-1)) {
-      // The best edges proved no cuts: there are no rows beyond them that differ.
+      // The best edges are not cuts: no distinct rows lie beyond them.
       for (std::size_t d = 0; d < given_.order.size(); ++d)
         if (fill(d)) open_bins(d, front_.needed(-1), assumed_);
       assumed_ = -kInfinity;
@@ -122,7 +122,7 @@ class SlotSearchOf final : public SlotSearch {
     }
     std::sort(open_.begin(), open_.end(),
               [](const Cell& a, const Cell& b) { return a.bound != b.bound ? a.bound > b.bound : earlier(a, b); });
-    // Cells take room as well, and there are many where bounds close few of their parts.
+    // Cells need memory as well, and there are many if bounds close few of their parts.
     const double of_cell = static_cast<double>(sizeof(Cell) + of_class_.size() * sizeof(double));
     const double most = std::max(room.bytes - of_cell * static_cast<double>(open_.size()), 0.25 * room.bytes);
     divide(rows <= room.few_rows, room, most);
@@ -182,14 +182,14 @@ class SlotSearchOf final : public SlotSearch {
 
  private:
   static constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  static constexpr double kSoonSorted = 32.0;            // rows of a cell: dividing them would take longer
-  static constexpr double kRowsOfPart = 64.0;            // so many are aimed at
-  static constexpr double kOfLook = 2.0 * sizeof(Look);  // bytes of what is asked, and its copy
+  static constexpr double kSoonSorted = 32.0;            // rows of a cell: dividing it would take longer than sorting
+  static constexpr double kRowsOfPart = 64.0;            // target number of rows of a part
+  static constexpr double kOfLook = 2.0 * sizeof(Look);  // bytes of a request and its copy
   static constexpr std::int32_t kMostParts = 256, kFewestParts = 8;
 
-  // A bin that may hold the best cut, or have it at its right edge; or a part of one, from its smallest to its largest
-  // row. next : the smallest projection beyond, unless it is in bin `after`; left : class weights left of it, empty for
-  // a whole bin
+  // A bin that may contain the best cut, or have it at its right edge; or a part of a bin, from its smallest to its
+  // largest row. next : the smallest projection beyond, unless it is in bin `after`; left : class weights left of it,
+  // empty for a whole bin
   struct Cell {
     std::size_t direction;
     std::int32_t bin, after, parts;
@@ -201,8 +201,8 @@ class SlotSearchOf final : public SlotSearch {
     return a.direction != b.direction ? a.direction < b.direction : a.bin != b.bin ? a.bin < b.bin : a.from < b.from;
   }
 
-  // Decides into how many parts the rows of each open cell are counted: into fewer if there is no room otherwise, since
-  // another pass over all rows takes longer than another level of parts.
+  // Decides into how many parts the rows of each open cell are counted: into fewer if memory is short, since another
+  // pass over all rows takes longer than another level of parts.
   void divide(bool few, const Room& room, double most_bytes) {
     for (std::int32_t most = kMostParts; most >= kFewestParts; most /= 2) {
       double bytes = 0.0;
@@ -225,7 +225,7 @@ class SlotSearchOf final : public SlotSearch {
     return given_.counts ? static_cast<double>(given_.counts[at]) : given_.weighted[at];
   }
 
-  // Puts a direction into table_, bounds and last filled bin; false if it has no cut.
+  // Computes table_, bounds and last filled bin for a direction; false if it has no cut.
   bool fill(std::size_t d) {
     if (!(given_.largest[d] - given_.least[d] > (strict_ ? 0.0 : given_.distinct[d]))) return false;
     const std::int32_t width = static_cast<std::int32_t>(given_.n_bins);
@@ -247,19 +247,19 @@ class SlotSearchOf final : public SlotSearch {
     last_ = table_.last_filled();
   }
 
-  // The next part that holds rows after b, or -1.
+  // The next part with rows after b, or -1.
   int after(int b) const {
     for (int next = b + 1; next <= last_; ++next)
       if (table_.filled(next)) return next;
     return -1;
   }
 
-  // Below infinity, so that a bin without a bound is below it as well.
+  // Below infinity, so that the comparison also holds for a bin without a bound.
   double bound_of(int b) const {
     return std::min(table_.bound[static_cast<std::size_t>(b)] + slack_, std::numeric_limits<double>::max());
   }
 
-  // Keeps the bins of the direction in table_ with a bound in [least, below).
+  // Stores the bins of the direction in table_ with a bound in [least, below).
   void open_bins(std::size_t d, double least, double below) {
     for (int b = 0; b <= last_; ++b) {
       const double bound = bound_of(b);
@@ -268,8 +268,8 @@ class SlotSearchOf final : public SlotSearch {
     }
   }
 
-  // Forgets the cells that cannot win, and returns how many rows the others hold. What is assumed closes whole bins
-  // alone, which are opened again if it proves wrong; the parts of one are not.
+  // Removes the cells that cannot win, and returns the number of rows in the others. Assumed cuts close whole bins
+  // only, which are opened again if an assumption is wrong; parts are not.
   double close() {
     std::erase_if(open_, [&](const Cell& cell) {
       return cell.bound < front_.needed(given_.order[cell.direction]) || (is_whole(cell) && cell.bound < assumed_);
@@ -284,7 +284,7 @@ class SlotSearchOf final : public SlotSearch {
   Look look_at(const Cell& cell) const {
     const std::size_t d = cell.direction;
     double low = cell.from, high = cell.to;
-    if (is_whole(cell)) {  // about the range of a whole bin: parts at its ends take the rest
+    if (is_whole(cell)) {  // approximate range of a whole bin: its first and last part take the rest
       const double step = given_.scale[d] > 0.0 ? 1.0 / given_.scale[d] : 0.0;
       const bool first = cell.bin == 0, last = cell.bin + 1 == static_cast<std::int32_t>(given_.n_bins) || step == 0.0;
       low = first ? given_.least[d] : std::max(given_.least[d], given_.low[d] + cell.bin * step);
@@ -312,7 +312,8 @@ class SlotSearchOf final : public SlotSearch {
     checkpoint(rows_.size() * 4);
   }
 
-  // The parts of a cell: cuts between them are known, those inside are bounded. A part of one value has none inside.
+  // The parts of a cell: the values of cuts between them are known, those of cuts inside are bounded. A part with one
+  // value has no cut inside.
   void scan_parts(const Cell& cell, const Gaps& gaps, const Found& hits, std::size_t first) {
     const std::size_t width = static_cast<std::size_t>(cell.parts), classes = of_class_.size();
     table_.resize(totals_.n_classes, cell.parts, of_class_.data());

@@ -1,4 +1,4 @@
-// Sorts what is open: the rows of the open bins, or all of them if no bins are counted.
+// Sorts the rows of the open bins, or all rows if no bins were counted.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ class SortTactic final : public Tactic {
  private:
   static constexpr std::uint8_t kOpen = 1, kFollows = 2;
 
-  // One pass over the rows gathers the open bins and the smallest projection of the bin that follows each.
+  // One pass over the rows gathers the open bins, and the smallest projection of the bin after each.
   template <class Table>
   void sort_open(const Table& table, const double* z) {
     const int last_bin = table.last_filled();

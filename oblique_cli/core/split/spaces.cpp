@@ -34,7 +34,7 @@ bool parallel_to_an_axis(const double* d, std::size_t p, double tau) {
 void householder_vector(const double* d, std::size_t p, double* u) {
   for (std::size_t j = 0; j < p; ++j) u[j] = -d[j];
   u[0] += 1.0;
-  // A component of rounding noise would turn an axis that stays where it is into a direction of noise.
+  // A component of rounding noise would turn an unchanged axis into a direction of noise.
   for (std::size_t j = 0; j < p; ++j)
     if (std::fabs(u[j]) <= kZeroComponent) u[j] = 0.0;
   const double length = norm(u, p);
@@ -93,7 +93,7 @@ void search_spaces(NodeSearch& search, const NodeRows& rows, const Spread& sprea
                    std::int64_t first_order, Vector& xu) {
   const std::size_t n = rows.n, p = rows.columns.size();
   const SpaceParts parts(rows, spread, spaces);
-  // Four spaces at a time share the reading of the rows; fewer do not. The axes themselves need no X u.
+  // Four spaces at a time share a pass over the rows; fewer do not. The axes need no X u.
   const std::size_t together = spaces.size() < 4 ? 1 : 4;
   const bool reflects = std::any_of(spaces.begin(), spaces.end(), [](const Space& space) { return !space.original; });
   const std::size_t room = reflects ? n * together : 0;
@@ -121,7 +121,7 @@ void add_reflections(const Vector& vectors, std::size_t p, double tau, bool both
   Vector d(p);
   for (std::size_t at = 0; at < vectors.size(); at += p) {
     d.assign(vectors.begin() + static_cast<std::ptrdiff_t>(at), vectors.begin() + static_cast<std::ptrdiff_t>(at + p));
-    // A vector exactly on an axis cannot be reflected, whatever tau is: a component of e_1 - d must count as not zero.
+    // A vector exactly on an axis cannot be reflected for any tau: a component of e_1 - d must be nonzero.
     if (parallel_to_an_axis(d.data(), p, std::max(tau, kZeroComponent * std::sqrt(static_cast<double>(p))))) {
       if (!original) spaces.push_back(Space{});
       original = true;

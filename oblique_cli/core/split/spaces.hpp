@@ -1,4 +1,4 @@
-// The spaces whose axes a search looks along: the original one, and Householder reflections of it.
+// The spaces whose axes are searched: the original space, and Householder reflections of it.
 #pragma once
 
 #include <cstddef>
@@ -29,15 +29,15 @@ struct Space {
 void search_spaces(NodeSearch& search, const NodeRows& rows, const Spread& spread, const std::vector<Space>& spaces,
                    std::int64_t first_order, Vector& xu);
 
-// The parts of it, for searches that share the spaces. Axes that several spaces have in common are searched in the
-// first of them.
+// The steps of search_spaces, for searches that share the spaces. Axes that several spaces have in common are searched
+// in the first of them.
 class SpaceParts {
  public:
   SpaceParts(const NodeRows& rows, const Spread& spread, const std::vector<Space>& spaces);
 
-  // X u of a space over rows [first, last), of which a reflection needs all.
+  // X u of a space over rows [first, last); a reflection needs all rows.
   void add_up(const Space& space, std::size_t first, std::size_t last, double* xu) const;
-  // The same of up to four spaces [first, last) over all rows, one after the other.
+  // The same for up to four spaces [first, last) over all rows, one after the other.
   void add_up(std::size_t first, std::size_t last, double* xu) const;
   // The axes of space number s, or axis j of it, whose values are in `column`.
   void search_space(NodeSearch& search, std::size_t s, std::int64_t first_order, const double* xu) const;
@@ -48,14 +48,15 @@ class SpaceParts {
   const NodeRows& rows_;
   const Spread& spread_;
   const std::vector<Space>& spaces_;
-  std::vector<std::size_t> owner_;  // of each axis that a space leaves where it is: the first such space
+  std::vector<std::size_t> owner_;  // for each axis that a space leaves unchanged: the first such space
 };
 
 // Unit normal of direction `order` of `spaces`.
 Vector normal_of(const std::vector<Space>& spaces, std::size_t p, std::int64_t order);
 
-// Per class: the vectors that a heuristic reflects. Turned into spaces with tau deciding what counts as parallel to an
-// axis; the original space is entered once, where it first occurs. With `both` the opposite of each vector follows it.
+// For each class: the vectors that a heuristic reflects, turned into spaces. tau decides which vectors count as
+// parallel to an axis; the original space is added once, at its first occurrence. With `both` the opposite of each
+// vector follows it.
 void add_reflections(const Vector& vectors, std::size_t p, double tau, bool both, std::vector<Space>& spaces);
 
 }  // namespace oblique

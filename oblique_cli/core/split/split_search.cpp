@@ -18,7 +18,7 @@ namespace oblique {
 
 namespace {
 
-// Never destroyed: what its functions hold may be gone when the process ends.
+// Never destroyed: the objects that its functions refer to may not exist at the end of the process.
 struct GivenCriteria {
   std::mutex guard;
   std::map<std::string, GivenCriterion> by_name;

@@ -32,7 +32,7 @@ struct Spread {
     });
     for (std::size_t j = 0; j < p; ++j) set(j, all[j].low, all[j].high);
   }
-  // The same of rows x (n x p) one after the other, n >= 1.
+  // The same for rows x (n x p), one after the other, n >= 1.
   void measure(const double* x, std::size_t n, std::size_t p) {
     range.resize(p);
     center.resize(p);
@@ -51,9 +51,9 @@ struct Spread {
   static double gap(double range_sum, double magnitude_sum) {
     return 1e-9 * range_sum + 32.0 * std::numeric_limits<double>::epsilon() * magnitude_sum;
   }
-  // The original axis j needs no arithmetic, hence no allowance for its rounding.
+  // The original axis j needs no arithmetic and therefore no tolerance for rounding.
   double of_axis(std::size_t j) const { return 1e-9 * range[j]; }
-  // The axes of I - 2uu'. What they have in common is added up once, so that p axes take p steps and not p^2.
+  // The axes of I - 2uu'. Their common terms are summed once, so p axes take p steps instead of p^2.
   class Reflected {
    public:
     Reflected(const Spread& spread, const Vector& u) : spread_(spread), u_(u) {

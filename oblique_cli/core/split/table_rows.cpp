@@ -14,7 +14,7 @@ namespace {
 template <class T>
 void gather_of(const T* x, std::size_t p, const std::uint32_t* row, std::size_t n, std::size_t from, std::size_t to,
                double* out, std::size_t stride) {
-  constexpr std::size_t ahead = 16;  // rows are found by chance anywhere in memory
+  constexpr std::size_t ahead = 16;  // rows lie anywhere in memory
   for (std::size_t i = 0; i < n; ++i) {
 #if defined(__GNUC__)
     if (i + ahead < n) {

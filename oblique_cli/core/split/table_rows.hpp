@@ -1,4 +1,4 @@
-// Rows of a node that lie in the table as it came, read a stretch or a few columns at a time.
+// Rows of a node that lie in the input table, read one stretch or a few columns at a time.
 #pragma once
 
 #include <algorithm>
@@ -15,11 +15,11 @@ namespace oblique {
 
 class TableRows {
  public:
-  // x : row-major, with one column for each of `levels.count`
+  // x : row-major, with one column for each entry of `levels.count`
   TableRows(const InputRows& x, const Levels& levels) : x_(x), levels_(levels) {}
 
-  // Turns to a node: row[i] is the place in x of its row i. Levels are read as their scores, or as codes if `scores`
-  // is nullptr.
+  // Begins a node: row[i] is the row of x of its row i. Levels are read as their scores, or as codes if `scores` is
+  // nullptr.
   void begin(const std::uint32_t* row, const double* scores) {
     row_ = row;
     scores_ = scores;
@@ -39,11 +39,11 @@ class TableRows {
   const double* scores_ = nullptr;
 };
 
-// Reads all features of a node, wherever its rows lie.
+// Reads all features of a node, in columns or in the table.
 class Stretches {
  public:
-  // use(columns, from, to) for stretches [from, to) of rows [first, last), one after another: columns[j] points to the
-  // values of feature j in rows from, from + 1, ... Where the node has its columns, there is one stretch.
+  // Calls use(columns, from, to) for stretches [from, to) of rows [first, last), one after another: columns[j] points
+  // to the values of feature j in rows from, from + 1, ... If the node has columns, there is one stretch.
   template <class Use>
   void for_each(const NodeRows& rows, std::size_t first, std::size_t last, const Use& use) {
     const std::size_t p = rows.columns.size();
@@ -53,7 +53,7 @@ class Stretches {
       if (first < last) use(columns_.data(), first, last);
       return;
     }
-    // All columns of a stretch stay in the second cache; those of equal places do not share a set of it.
+    // All columns of a stretch fit in the second cache; values of equal index do not share a set of it.
     const std::size_t length = std::clamp<std::size_t>(32768 / p, 64, 1024), stride = length + 8;
     buffer_.resize(p * stride);
     for (std::size_t j = 0; j < p; ++j) columns_[j] = buffer_.data() + j * stride;

@@ -1,4 +1,4 @@
-// How the fast search settles a direction without sorting all of its rows.
+// The interface of the steps by which the fast search completes a direction without sorting all of its rows.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +7,18 @@
 
 namespace oblique {
 
-// Tactics are asked in turn, each with its own scratch. One that is left out changes how long a search takes and
-// nothing that it finds.
+// Tactics run in turn, each with its own buffers. Leaving a tactic out changes the time of a search, not its result.
 class Tactic {
  public:
   virtual ~Tactic() = default;
-  // Turns to the node on which the search has begun.
+  // Begins the node of the search.
   virtual void begin() = 0;
-  // Whether the direction is settled: no cut of it can win but those that were offered. What a tactic learns of a
-  // direction that it does not settle it hands on in OpenBins.
+  // Whether the direction is complete: none of its cuts can win except those already offered. A tactic that does not
+  // complete a direction passes its open bins on in OpenBins.
   virtual bool settles(Direction& d) = 0;
 };
 
-// Keys of projections have so many bits for what a row is: its class, or its place at the node where rows have weights.
+// Keys of projections use this many bits for a row: for its class, or for its index at the node if rows have weights.
 inline constexpr int kPayloadBits = 24;
 
 // Whether steps of 2^-39 of a range are normal numbers.

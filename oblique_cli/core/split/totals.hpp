@@ -9,8 +9,7 @@ namespace oblique {
 
 struct GivenCriterion;
 
-// Numbers that belong to counts, which are looked up again and again. Those of large counts are computed: few are asked
-// for.
+// Functions of counts that are looked up often. Those of large counts are computed, because few are needed.
 class CountTable {
  public:
   static constexpr std::size_t kMost = 65536;

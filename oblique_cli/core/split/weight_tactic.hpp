@@ -1,14 +1,15 @@
-// Bounds of a direction where rows have weights, before the rows are put into bins.
+// Bounds of a direction if rows have weights, before the rows are put into bins.
 //
-// Weights are rounded to whole numbers, nearly 2^24 in all, so that sums of them are exact in single precision. Rows
-// are weighed below a few projections, those of a sample, which bounds what is between them; where a cut can still win,
-// the rows there are weighed again, and where few are left, all cuts are valued. A row is compared with many
-// projections at a time, and nothing is sorted but samples.
+// Weights are rounded to integers with a sum of nearly 2^24, so that single precision sums them exactly. The weights
+// below a few projections, those of a sample, bound the cuts between them. Where a cut may still win, the rows are
+// summed again, and with few rows left the values of all cuts are computed. Each row is compared with many projections
+// at a time, and only samples are sorted.
 //
-// Why no cut is lost: the value of a cut moves by no more than the weights on its sides do (Criterion::is_steady), so
-// that rounding moves it by the sum of all roundings at most. Projections become keys in steps that are finer than the
-// gap above which two of them differ, so that no cut parts rows of one key; a cut between two keys is bounded as one in
-// a bin is (criteria.hpp). The bits of what wins stay: it is searched as if nobody had weighed.
+// Why no cut is lost: the value of a cut changes by at most the change of the weights on its sides
+// (Criterion::is_steady), so rounding changes it by at most the sum of all roundings. Projections become keys in steps
+// finer than the gap above which they are distinct, so no cut separates rows of one key; a cut between two keys has the
+// bound of a cut in a bin (criteria.hpp). Directions that might still win get the full search, which computes the bits
+// of the result.
 #pragma once
 
 #include <algorithm>
@@ -50,23 +51,24 @@ class WeightTactic final : public Tactic {
  private:
   static constexpr int kBins = kWeighed - 1;                  // the edge behind them is beyond all keys
   static constexpr std::size_t kLeast = 24, kMost = 1 << 20;  // rows of a node
-  static constexpr std::size_t kFew = 96, kPicked = 256;      // rows: so many are compared with each other
+  static constexpr std::size_t kFew = 96, kPicked = 256;      // rows: fewer are compared with each other
   static constexpr std::size_t kLooks = 2;
   static constexpr double kSteps = 1073741824.0;  // 2^30: a step is 0.93e-9 of the range
   static constexpr std::int32_t kBeyond = std::numeric_limits<std::int32_t>::max();
 
-  // Rows next to each other along the direction, class by class.
+  // Neighboring rows along the direction, class by class.
   struct Part {
     std::vector<std::int32_t> keys, weights;
     std::vector<std::size_t> first_row;
     std::vector<float> start;         // the weight of each class below them
-    std::vector<std::size_t> sample;  // rows between which about as much weight lies
+    std::vector<std::size_t> sample;  // rows with about equal weight between them
     std::int32_t edges[kWeighed] = {};
     BinTable<float> bins;
     bool is_open[kBins] = {};
   };
 
-  // Whether looks have paid lately, at this node or the ones before. Where they have not, one in a while is taken.
+  // Whether looks have saved time recently, at this node or at earlier ones. If not, one direction in a while is still
+  // looked at.
   bool is_worth_it() { return paid_ >= 0 || ++skipped_ % 16 == 0; }
   void tell(bool settled) { paid_ = std::clamp(paid_ + (settled ? 1 : -1), -16, 16); }
 
@@ -82,7 +84,7 @@ class WeightTactic final : public Tactic {
     choose_sample(all);
   }
 
-  // Every row weighs 1 at least, as bounds take it.
+  // Every row has weight 1 at least, which the bounds assume.
   void round_weights() {
     const NodeRows& rows = *search_.rows;
     unit_ = (16777216.0 - 2.0 * static_cast<double>(rows.n)) / search_.totals().n;
@@ -110,7 +112,7 @@ class WeightTactic final : public Tactic {
     const std::size_t n = part.first_row.back();
     std::int32_t total = 0, sum = 0;
     for (std::size_t i = 0; i < n; ++i) total += part.weights[i];
-    const std::int32_t step = total / (kBins - 1) + 1;  // so that at most kBins - 1 rows are taken
+    const std::int32_t step = total / (kBins - 1) + 1;  // so that at most kBins - 1 rows are selected
     std::int32_t next = step / 2;
     for (std::size_t i = 0; i < n; ++i) {
       sum += part.weights[i];
@@ -137,7 +139,7 @@ class WeightTactic final : public Tactic {
     return false;
   }
 
-  // Bounds what is between the keys of the sample.
+  // Bounds the cuts between the keys of the sample.
   void look(Part& part) {
     std::uint64_t sorted[kBins];
     const std::size_t n = part.sample.size();
@@ -157,7 +159,7 @@ class WeightTactic final : public Tactic {
     edge_sums(bins.edges(), bins.sums());
   }
 
-  // Picks the rows of bins [first, last).
+  // Selects the rows of bins [first, last).
   void pick(const Part& part, int first, int last, Part& out) {
     const std::int32_t from = first == 0 ? std::numeric_limits<std::int32_t>::min() : part.edges[first - 1];
     const std::uint32_t width = static_cast<std::uint32_t>(part.edges[last - 1]) - static_cast<std::uint32_t>(from);
@@ -178,7 +180,7 @@ class WeightTactic final : public Tactic {
     if (n > kFew) choose_sample(out);
   }
 
-  // Values all cuts: each is right behind the key of a row.
+  // Computes the values of all cuts: each lies directly behind the key of a row.
   bool can_win_beside_a_row(Part& part) {
     const std::size_t n = part.first_row.back();
     for (std::size_t at = 0; at < n; at += kBins) {
@@ -196,7 +198,7 @@ class WeightTactic final : public Tactic {
   double unit_ = 1.0, error_ = 0.0, needed_ = 0.0;
   std::vector<double> of_class_;
   Totals totals_;
-  Part parts_[kLooks + 1];  // all rows, and those picked by each look
+  Part parts_[kLooks + 1];  // all rows, and those selected by each look
 };
 
 }  // namespace oblique

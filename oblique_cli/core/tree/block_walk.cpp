@@ -53,7 +53,7 @@ struct Wide {
   }
 };
 
-// The rows of a block as the table has them. T: double or float
+// The rows of a block in the table. T : double or float
 template <class T>
 struct Rows {
   const T* x;
@@ -61,8 +61,8 @@ struct Rows {
   OBLIQUE_INLINE const T* operator[](std::size_t row) const { return x + row * stride; }
 };
 
-// A split along one feature. Its value is compared as it is, so that a block of rows needs no copy. One that is missing
-// compares as false.
+// A split along one feature. It compares the value as it is, so a block of rows needs no copy. A missing value compares
+// as false.
 template <class T>
 struct OneFeature {
   Rows<T> rows;
@@ -78,12 +78,12 @@ struct OneFeature {
   }
 };
 
-// The side of a row by the arithmetic of the tree, which has the last word.
+// The side of a row by the arithmetic of the tree, which decides.
 struct Exact {
   const FlatTree& tree;
   const double* doubles;  // rows of the table, of either type
   const float* floats;
-  double* row;  // room for one
+  double* row;  // buffer for one
 
   const double* of(std::size_t i) const {
     if (doubles) return doubles + i * tree.n_features;
@@ -96,14 +96,13 @@ struct Exact {
   }
 };
 
-// Products below `low` are on the left of a split, those above `high` on the right.
+// A product below `low` sends a row left at a split, a product above `high` right.
 struct Margin {
   float low, high;
 };
 
-// A split by a hyperplane, in single precision with a bound of all its errors: sixteen products at once, in any order.
-// Where a row is nearer to the threshold than that, the exact product is asked.
-//
+// A split by a hyperplane in single precision, with a bound of all its errors: sixteen products at once, in any order.
+// If a row is nearer to the threshold than the bound, the exact product decides.
 // V        : Narrow or Wide
 // features : the first feature of each sixteen coefficients; nullptr if a split has them all
 // margins  : of every split, for this block
@@ -129,13 +128,14 @@ struct Screened {
     for (std::int32_t g = 0; g < step.count; ++g) sum.add_product(coefs_of(step, g), V::of(x + feature(step, g)));
     const Quad quarter = sum.quarter();
     const float z = (quarter[0] + quarter[1]) + (quarter[2] + quarter[3]);
-    // No branch that depends on the side: it could not be foreseen.
+    // No branch depends on the side, because the processor could not predict it.
     const unsigned above = z > margins[at].high, below = z < margins[at].low;
     if ((above | below) == 0) [[unlikely]]
       return exact.goes_right(step, row);
     return above != 0;
   }
-  // right[i] : -1 if row ids[i] goes right, else 0; both have room for a multiple of four, and numbers of rows there
+  // right[i] : -1 if row ids[i] goes right, else 0; both arrays have a multiple of four elements, with valid row
+  // numbers
   OBLIQUE_INLINE void sides_of(std::int32_t at, const std::uint32_t* ids, std::size_t n, std::int32_t* right) const {
     const Step& step = steps[at];
     const float high = margins[at].high, low = margins[at].low;
@@ -151,7 +151,7 @@ struct Screened {
         c.add_product(coef, V::of(x[2] + j));
         d.add_product(coef, V::of(x[3] + j));
       }
-      // Lanes of the four rows side by side, then two additions for all of them.
+      // The lanes of the four rows side by side, then two additions for all of them.
       const Quad e = a.quarter(), f = b.quarter(), g = c.quarter(), h = d.quarter();
       const Quad ef = Quad{e[0], f[0], e[1], f[1]} + Quad{e[2], f[2], e[3], f[3]};
       const Quad gh = Quad{g[0], h[0], g[1], h[1]} + Quad{g[2], h[2], g[3], h[3]};
@@ -169,11 +169,11 @@ struct Screened {
 };
 
 // Divides the rows of a node: those that go left stay in front of ids[0..n), the others follow. Both keep their order.
-// right : room for n. Returns how many go left.
+// right : buffer of n. Returns the number of rows that go left.
 template <class Sides>
 OBLIQUE_INLINE std::size_t divide_rows(const Sides& sides, std::int32_t at, std::uint32_t* __restrict ids,
                                        std::size_t n, std::uint32_t* __restrict right) {
-  constexpr std::size_t kTogether = 64;  // rows whose sides are found before they are moved
+  constexpr std::size_t kTogether = 64;  // rows whose sides are computed before they move
   std::uint32_t some[kTogether];
   alignas(16) std::int32_t goes_right[kTogether];
   std::size_t l = 0, r = 0;
@@ -193,7 +193,7 @@ OBLIQUE_INLINE std::size_t divide_rows(const Sides& sides, std::int32_t at, std:
   return l;
 }
 
-// Steps as `step_down` takes them.
+// Steps in the form of `step_down`.
 template <class Sides>
 struct Splits {
   const Sides& sides;
@@ -208,7 +208,7 @@ struct Numbers {
   OBLIQUE_INLINE std::uint32_t operator[](std::uint32_t row) const { return row; }
 };
 
-// Both for every kind of splits; a template cannot be compiled for several instruction sets.
+// Both functions for every kind of splits; a template cannot be compiled for several instruction sets.
 #define OBLIQUE_KERNELS(clones, ...)                                                                         \
   clones std::size_t divide_by(const __VA_ARGS__& sides, std::int32_t at, std::uint32_t* ids, std::size_t n, \
                                std::uint32_t* right) {                                                       \
@@ -235,14 +235,14 @@ OBLIQUE_INLINE bool all_finite(const T* x, std::size_t n) {
     const double value = static_cast<double>(x[i]);
     std::uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);
-    // An exponent of all ones carries into the place of the sign.
+    // An exponent of all ones carries into the sign bit.
     carry |= (bits & 0x7ff0000000000000u) + 0x0010000000000000u;
   }
   return carry >> 63 == 0;
 }
 
-// Copies rows to single precision, padded with zeros, and says of each whether a value is missing or infinite. The
-// largest magnitudes of the features are raised to those of the other rows.
+// Copies rows to single precision, with padding by zeros, and records for each whether a value is missing or infinite.
+// Updates the largest magnitudes of the features by the other rows.
 template <class T>
 OBLIQUE_INLINE void copy_rows(const T* __restrict x, std::size_t n, std::size_t p, std::size_t padded,
                               float* __restrict out, unsigned char* __restrict odd, double* __restrict largest) {
@@ -269,8 +269,7 @@ OBLIQUE_CLONES void copy_of(const float* x, std::size_t n, std::size_t p, std::s
   copy_rows(x, n, p, padded, out, odd, largest);
 }
 
-// No lambda: one has no instruction set of its own, and takes vectors from its caller otherwise where it is not
-// inlined.
+// Not a lambda: a lambda has no instruction set, and without inlining takes vectors from its caller in another form.
 OBLIQUE_INLINE Eight sizes_of(Eight v) { return v < 0.0f ? -v : v; }
 
 // The sum of |w_j| s_j over the coefficients of a split. features : as in Screened
@@ -303,7 +302,7 @@ struct BlockWalk::Buffers {
 
 BlockWalk::BlockWalk(const FlatTree& tree) : tree_(tree), padded_((tree.n_features + kLanes - 1) / kLanes * kLanes) {
   const std::size_t p = tree.n_features;
-  std::vector<std::int32_t> number(tree.n_nodes);  // of each node, as in Step::next
+  std::vector<std::int32_t> number(tree.n_nodes);  // of each node, in the form of Step::next
   std::int32_t n_splits = 0;
   std::size_t n_parts = 0;
   bool axes = true;
@@ -371,7 +370,7 @@ bool BlockWalk::walk(const T* x, std::size_t n, Buffers& buffers, std::int32_t* 
   buffers.ids.resize(n);
   std::iota(buffers.ids.begin(), buffers.ids.end(), 0u);
   if (layout_ == Layout::kAxes) {
-    const bool finite = are_finite(x, n * tree_.n_features);  // and they are in the cache from here on
+    const bool finite = are_finite(x, n * tree_.n_features);  // the rows are in the cache afterwards
     divide(OneFeature<T>{{x, tree_.n_features}, steps_.data()}, buffers, leaf);
     return finite;
   }
@@ -382,7 +381,7 @@ bool BlockWalk::walk(const T* x, std::size_t n, Buffers& buffers, std::int32_t* 
   else
     exact.doubles = x;
   screen(x, n, buffers);
-  // A node has its own way with a row that is not finite.
+  // Rows with missing or infinite values go down separately.
   std::erase_if(buffers.ids, [&](std::uint32_t i) { return buffers.odd[i] != 0; });
   for (std::size_t i = 0; i < n && buffers.ids.size() < n; ++i) {
     if (!buffers.odd[i]) continue;
@@ -409,13 +408,13 @@ bool BlockWalk::walk(const T* x, std::size_t n, Buffers& buffers, std::int32_t* 
   return finite;
 }
 
-// Rows in single precision, and for every split the margin that errors cannot cross. Of a sum of p terms in any order
+// Rows in single precision, and for every split the margin that errors cannot cross. For a sum of p terms in any order
 // the error is at most (p + 2) u sum |w_j x_j|, u the unit of single precision (Higham, Accuracy and Stability of
-// Numerical Algorithms, 3.1), and what underflows is less than 2^-148 a term.
+// Numerical Algorithms, 3.1), and underflow costs less than 2^-148 a term.
 template <class T>
 void BlockWalk::screen(const T* x, std::size_t n, Buffers& buffers) const {
   constexpr float kOverflow = 1e37f;            // of a sum, which has an infinite part where a number is too large
-  constexpr std::size_t kFeatures = 1u << 20u;  // of more the bound says nothing
+  constexpr std::size_t kFeatures = 1u << 20u;  // with more features the bound is too wide
   const std::size_t p = tree_.n_features;
   buffers.rows.resize(n * padded_ / kLanes);
   buffers.odd.resize(n);
@@ -438,7 +437,7 @@ void BlockWalk::screen(const T* x, std::size_t n, Buffers& buffers) const {
     double error = std::numeric_limits<double>::infinity();
     if (p <= kFeatures && reach < kOverflow)
       error = unit * static_cast<double>(reach) + 0x1p-140 * (step.size + sum + terms);
-    // The ends are rounded too: by less than the bound is too wide, or a threshold that is beyond reach is far away.
+    // The ends are rounded too: the bound is wider than their rounding, or the threshold is far beyond all products.
     buffers.margins[i] = {static_cast<float>(step.threshold - error), static_cast<float>(step.threshold + error)};
   }
 }

@@ -9,8 +9,8 @@
 
 namespace oblique {
 
-// The same tree with its nodes numbered in the order in which one thread finds them: pairs of children as their parents
-// are visited, left first. stays_split : whether a node has its children still
+// The same tree with its nodes numbered in the order of growth on one thread: pairs of children as their parents are
+// visited, left first. stays_split : whether a node still has children
 template <class Is>
 GrownTree in_order(const GrownTree& tree, const Is& stays_split) {
   GrownTree out;

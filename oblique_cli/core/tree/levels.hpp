@@ -8,11 +8,11 @@
 
 namespace oblique {
 
-// Which features hold level codes, and where their scores stand among those of a node.
+// The features with level codes, and the positions of their scores among those of a node.
 struct Levels {
   std::vector<std::int32_t> count;    // per feature: number of levels, 0 for a quantitative feature
   std::vector<std::size_t> features;  // the qualitative ones
-  std::vector<std::size_t> offset;    // of their first score, in the order of `features`
+  std::vector<std::size_t> offset;    // position of their first score, in the order of `features`
   std::size_t width = 0;              // scores of a node
 
   explicit Levels(std::vector<std::int32_t> counts) : count(std::move(counts)) {
@@ -26,14 +26,14 @@ struct Levels {
   bool any() const { return !features.empty(); }
 };
 
-// The level that a cell holds; -1 for one that growth never saw, or none at all (NaN).
+// The level of a cell; -1 for a level that did not occur in training, or for NaN.
 inline std::int32_t level_of(double cell, std::int32_t count) {
   if (!(cell >= 0.0 && cell < static_cast<double>(count))) return -1;
   const std::int32_t level = static_cast<std::int32_t>(cell);
   return static_cast<double>(level) == cell ? level : -1;
 }
 
-// One row as the hyperplane of a node sees it: the level of every qualitative feature replaced by its score there.
+// One row for the hyperplane of a node: the level of every qualitative feature is replaced by its score there.
 class ScoredRow {
  public:
   explicit ScoredRow(const Levels& levels)

@@ -1,4 +1,4 @@
-// The tree of hyperplanes: what growth makes, refinement improves and prediction walks down.
+// The tree of hyperplanes, which growth builds, refinement improves and prediction reads.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,11 @@
 
 namespace oblique {
 
-// Nodes with the planes that divide their rows, and what nodes or leaves hold. Node 0 is the root. A row goes left if
-// x'w <= threshold.
-//
-//   Planes   how nodes and their planes lie in memory: size(), is_leaf(node), left_of(node), right_of(node), and
-//            add_node(), which appends a leaf
-//   Payload  what hangs on them, such as class weights, a label, or a linear model
+// Nodes with the planes that divide their rows, and the contents of nodes or leaves. Node 0 is the root. A row goes
+// left if x'w <= threshold.
+// Planes   storage of nodes and their planes: size(), is_leaf(node), left_of(node), right_of(node), and add_node(),
+// which appends a leaf
+// Payload  contents, such as class weights, a label, or a linear model
 template <class Planes, class Payload>
 struct PlaneTree : Planes, Payload {};
 
@@ -53,8 +52,8 @@ struct DensePlanes {
   }
 };
 
-// A feature, or as many terms as every oblique split has. Children lie side by side behind their parent, and a leaf
-// knows its number among leaves.
+// An axis-parallel split, or a fixed number of terms for every oblique split. Children are adjacent and come after
+// their parent; a leaf stores its number among the leaves.
 struct SparsePlanes {
   struct Node {
     double threshold = 0.0;
@@ -69,7 +68,7 @@ struct SparsePlanes {
   std::vector<Node> nodes;
   std::vector<Term> terms;  // `width` of each oblique split
   std::size_t width = 0;
-  Rotation rotation;  // of the features that splits refer to, or none
+  Rotation rotation;  // of the features in splits, or none
 
   std::size_t size() const { return nodes.size(); }
   bool is_leaf(std::size_t node) const { return nodes[node].left < 0; }
@@ -87,13 +86,13 @@ struct SparsePlanes {
 // ---- payloads
 // ------------------------------------------------------------------------------------------------------------
 
-// What is known of every node of a tree that was grown alone.
+// The facts about every node of a single tree.
 struct NodeFacts {
   std::size_t n_classes = 0, n_scores = 0;
   std::vector<double> counts;  // n_nodes * n_classes, weight of each class
-  std::vector<double> gains;   // published score of the split, 0 at leaves
+  std::vector<double> gains;   // gain of the split, 0 at leaves
   std::vector<std::int64_t> n_rows;
-  // n_nodes * n_scores, of the levels of qualitative features; 0 at leaves and for levels absent at a node
+  // n_nodes * n_scores, of the levels of qualitative features; 0 at leaves and for levels without rows at a node
   std::vector<double> level_scores;
 
   void add_facts(const double* of_class, std::int64_t rows) {
@@ -108,7 +107,7 @@ struct NodeFacts {
   }
 };
 
-// The classes of every leaf, and what the tree says of features.
+// The class shares of every leaf, and the importances of features.
 struct ClassShares {
   std::vector<std::int32_t> label;        // of each leaf: the heaviest class, the lowest on a tie
   std::vector<std::uint32_t> leaf_start;  // n_leaves + 1 offsets into the next two

@@ -1,4 +1,4 @@
-// Features that are linear combinations of the features of the rows, as a rotation forest has them.
+// Features that are linear combinations of the original features, for a rotation forest.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct Rotation {
   bool rotates() const { return !start.empty(); }
   std::size_t size() const { return start.size() - 1; }
 
-  // One rotated feature of a row; the sum starts from its first term, in growth and in prediction.
+  // One rotated feature of a row; growth and prediction start the sum from its first term.
   double of_row(std::size_t q, const double* x) const {
     std::int32_t i = start[q];
     double sum = coef[i] * x[feature[i]];

@@ -1,4 +1,4 @@
-// The way down a tree: of one row, and of many at once.
+// The path down a tree, of one row or of many at once.
 #pragma once
 
 #include <cstddef>
@@ -8,26 +8,24 @@
 
 namespace oblique {
 
-// The leaf below `node` that a row comes to. next(node) : the child to which the row goes
+// The leaf below `node` that a row reaches. next(node) : the child to which the row goes
 template <class Planes, class Next>
 OBLIQUE_INLINE std::size_t leaf_below(const Planes& planes, std::size_t node, const Next& next) {
   while (!planes.is_leaf(node)) node = next(node);
   return node;
 }
 
-// A row on its way: its number, and that of the split at which it is.
+// A row in progress: its number, and the number of its present split.
 struct OnTheWay {
   std::uint32_t row;
   std::int32_t at;
 };
 
-// Takes rows to their leaves, a step each in turn, so that the processor waits neither for a sum to end nor for a
-// branch it could not foresee.
-//
+// Takes rows to their leaves, one step each in turn, so that the processor waits neither for a sum nor for an
+// unpredictable branch.
 // splits : next(at, row) is the number of a child of a split, goes_on(number) whether that is a split, leaf(number)
-// else
-//          its node
-// rows[row] : the values of a row; leaf[row] : set to its leaf
+// else its node
+// rows[row] : the values of a row; leaf[row] : output
 template <class Splits, class Rows>
 OBLIQUE_INLINE void step_down(const Splits& splits, const Rows& rows, OnTheWay* __restrict open, std::size_t n,
                               std::int32_t* __restrict leaf) {

@@ -1,5 +1,5 @@
-// Rows through a finished tree: to their leaf, to the leaf of every truncation of a grid, and through every subtree of
-// a pruning sequence.
+// Rows through a grown tree: to their leaf, to the leaf of every truncation of a grid, and through every subtree of a
+// pruning sequence.
 #pragma once
 
 #include <algorithm>
@@ -17,9 +17,9 @@
 namespace oblique {
 
 // A view of a tree of hyperplanes whose planes are dense (plane_tree.hpp). `axis` holds the feature of a node that
-// tests one feature only, or -1. `scores` are those of the levels, levels->width a node; nullptr in a tree without
-// qualitative features. `missing_left` says for each node whether a row without a value that the node needs goes left;
-// nullptr in a tree that takes no missing values.
+// tests one feature only, or -1. `scores` are those of the levels, levels->width per node; nullptr in a tree without
+// qualitative features. `missing_left` is the side of rows without a value that a node needs, for each node; nullptr in
+// a tree without missing values.
 struct FlatTree {
   std::size_t n_nodes = 0, n_features = 0;
   const std::int32_t* left = nullptr;
@@ -32,17 +32,17 @@ struct FlatTree {
   const bool* missing_left = nullptr;
 
   bool is_leaf(std::size_t node) const { return left[node] < 0; }
-  // A weight vector with a single 1 gives x_j itself, so the short cut has the bits of the product.
+  // A weight vector with a single 1 gives x_j itself, so this shortcut has the bits of the product.
   std::size_t next(std::size_t node, const double* x) const {
     const double z = axis[node] >= 0 ? x[axis[node]] : dot_row(weights + node * n_features, x, n_features);
-    // A product with NaN is NaN, which is not <= anything: only rows on their way to the right are asked.
+    // A product with NaN is NaN, which is not <= any threshold: only rows that would go right need the test.
     const bool goes_left = z <= thresholds[node] || (missing_left && z != z && incomplete_goes_left(node, x));
     return static_cast<std::size_t>(goes_left ? left[node] : right[node]);
   }
 
  private:
-  // The side of a row with missing values: the stored one if the hyperplane uses a feature that is missing, else that
-  // of the values there are.
+  // The side of a row with missing values: the stored side if the hyperplane uses a missing feature, else the side by
+  // the present values.
   bool incomplete_goes_left(std::size_t node, const double* x) const {
     const double* w = weights + node * n_features;
     std::vector<double> present(x, x + n_features);
@@ -55,7 +55,7 @@ struct FlatTree {
   }
 };
 
-// The way of one row after another down a tree.
+// The path of one row after another down a tree.
 class Descent {
  public:
   explicit Descent(const FlatTree& tree) : tree_(tree) {
@@ -87,9 +87,9 @@ void apply(const FlatTree& tree, const T* x, std::size_t n, std::int32_t* leaf) 
   }
 }
 
-// The node at which each row stops when every node of rate <= limit is a leaf, for m limits in rising order.
-// stop: (n, m). A node inside T(limit) is internal there iff the smallest rate from the root to it, itself included,
-// is above the limit; so one walk resolves all limits, the largest first.
+// The node at which each row stops if every node of rate <= limit is a leaf, for m limits in ascending order. stop :
+// (n, m). A node inside T(limit) is internal there if and only if the smallest rate from the root to it, itself
+// included, is above the limit; so one walk gives the result for all limits, the largest first.
 inline void apply_truncated(const FlatTree& tree, const double* rate, const double* limits, std::size_t m,
                             const double* x, std::size_t n, std::int32_t* stop) {
   Descent descent(tree);
@@ -105,7 +105,7 @@ inline void apply_truncated(const FlatTree& tree, const double* rate, const doub
   }
 }
 
-// Leaves of T(limit) for m limits: one more than the nodes that are internal there.
+// Number of leaves of T(limit) for m limits: one more than the number of internal nodes there.
 inline void count_truncated(const FlatTree& tree, const double* rate, const double* limits, std::size_t m,
                             std::int64_t* leaves) {
   std::vector<double> smallest(tree.n_nodes, std::numeric_limits<double>::infinity());
@@ -119,11 +119,10 @@ inline void count_truncated(const FlatTree& tree, const double* rate, const doub
   }
 }
 
-// Finds for every internal node the complexity at which weakest-link pruning turns it into a leaf (thesis 1.7.1), in
-// O(nodes log^2 nodes). errors[t]: misclassified weight at t if it were a leaf. At leaves alpha is -infinity.
-//
-// Bottom-up: the branch below a node starts as pruned as it can be, with every collapse inside it in a max-heap. A node
-// gives back, latest first, those that happen only after its own, and computes its own alpha from what is left.
+// Computes for every internal node the complexity at which weakest-link pruning turns it into a leaf (thesis 1.7.1), in
+// O(nodes log^2 nodes). errors[t] : misclassified weight at t as a leaf. At leaves alpha is -infinity.
+// Bottom-up: the branch below a node starts fully pruned, with every collapse inside it in a max-heap. A node reverts,
+// latest first, the collapses that happen only after its own, and computes its alpha from the remaining branch.
 inline void weakest_links(const FlatTree& tree, const double* errors, double tie, double* alpha) {
   struct Collapse {
     double alpha, error;  // error added by the collapse
@@ -171,15 +170,15 @@ inline void weakest_links(const FlatTree& tree, const double* errors, double tie
   }
 }
 
-// Weight of rows misclassified by T(alpha) for m alphas in rising order: T(alpha) makes a leaf of every node whose
-// weakest-link alpha is <= alpha. labels: class code of a node as a leaf. wrong: m sums, added to.
+// Weight of rows misclassified by T(alpha) for m alphas in ascending order: T(alpha) makes a leaf of every node whose
+// weakest-link alpha is <= alpha. labels : class code of a node as a leaf. wrong : m sums, incremented.
 inline void errors_of_sequence(const FlatTree& tree, const double* node_alpha, const std::int32_t* labels,
                                const double* alphas, std::size_t m, const double* x, const std::int32_t* y,
                                const double* weights, std::size_t n, double* wrong) {
   Descent descent(tree);
   for (std::size_t i = 0; i < n; ++i) {
     const double w = weights ? weights[i] : 1.0;
-    std::size_t node = 0, open = m;  // alphas[open..m) are resolved
+    std::size_t node = 0, open = m;  // results for alphas[open..m) are known
     descent.start(x + i * tree.n_features);
     while (open > 0) {
       const bool leaf = tree.is_leaf(node);

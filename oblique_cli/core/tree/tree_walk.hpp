@@ -1,4 +1,4 @@
-// How rows go down the trees of a forest.
+// The path of rows down the trees of a forest.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace oblique {
 
-// Takes rows down one tree after another. Buffers are kept.
+// Takes rows down one tree after another and reuses its buffers.
 class TreeWalk {
  public:
   // leaf[i] = node number of the leaf of row i of n; rows are `stride` apart.
@@ -21,7 +21,7 @@ class TreeWalk {
       std::fill_n(leaf, n, 0);
       return;
     }
-    // For fewer rows, laying the splits out takes longer than it saves. Rotated features may overflow.
+    // With fewer rows, building the layout takes longer than it saves. Rotated features may overflow.
     const bool lays_out = tree.width >= 1 && tree.width <= kMostTerms && n >= tree.size() && !tree.rotation.rotates();
     if (lays_out) lay_out(tree);
     with_width(tree.width, [&](auto width) {
@@ -35,8 +35,8 @@ class TreeWalk {
  private:
   static constexpr std::size_t kMostTerms = 4;
 
-  // A split with all that a row needs at it, in one cache line. Of an axis-parallel one, other coefficients are 0: the
-  // sum has the same bits as long as features are finite.
+  // A split with all its data in one cache line. For an axis-parallel split the other coefficients are 0: the sum has
+  // the same bits as long as features are finite.
   struct alignas(64) Step {
     double threshold;
     double coef[kMostTerms];
@@ -44,8 +44,8 @@ class TreeWalk {
     std::int32_t next[2];  // number of the step to the left and to the right; ~(node number) of a leaf
   };
 
-  // Splits, as `step_down` takes them, the root under number 0. W: terms of an oblique split, so that the loop unrolls;
-  // 0 if they are only known as `width`. Sums start from the first term, as in growth.
+  // Splits in the form of `step_down`, with the root as number 0. W : terms of an oblique split, so that the loop
+  // unrolls; 0 if only `width` is known. Sums start from the first term, as in growth.
   template <std::size_t W>
   struct Laid {
     const Step* steps;
@@ -133,7 +133,7 @@ class TreeWalk {
 
   std::vector<OnTheWay> open_;
   std::vector<Step> steps_;
-  std::vector<std::int32_t> number_;  // of each node, as in `next`
+  std::vector<std::int32_t> number_;  // of each node, in the form of `next`
 };
 
 }  // namespace oblique

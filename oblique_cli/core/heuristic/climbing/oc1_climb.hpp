@@ -1,17 +1,17 @@
-// OC1 at one node (Murthy, Kasif & Salzberg, JAIR 2, 1994): coefficients are perturbed until nothing improves, then the
-// hyperplane jumps in random directions, then all begins again elsewhere.
+// OC1 at one node (Murthy, Kasif & Salzberg, JAIR 2, 1994): it perturbs coefficients until nothing improves, then moves
+// the hyperplane in random directions, then restarts from a random hyperplane.
 //
 // Decisions where the article is silent:
-// - The coefficients of a sweep are those of the features in order, then the constant. A feature that is constant at
-//   the node is left out and keeps coefficient 0.
-// - A random hyperplane has coefficients uniform in (-1, 1), per range of the feature unless features are taken as they
-//   are, and passes through a point drawn uniformly from the box that the node's rows span. A random direction is
-//   another such hyperplane.
+// - A sweep perturbs the coefficients of the features in order, then the constant. A feature that is constant at the
+//   node keeps coefficient 0.
+// - A random hyperplane has coefficients uniform in (-1, 1), per range of the feature unless features are unscaled, and
+//   passes through a point drawn uniformly from the bounding box of the node's rows. A random direction is another such
+//   hyperplane.
 // - Values within 1e-9 of the gain are equal. Among equal steps the least t wins, that is the largest coefficient.
 // - The stagnation probability starts at `stagnation`, falls by a tenth of it with every equal step taken, and returns
 //   to it when the value improves. A successful jump allows `jumps` more.
-// - A coefficient lands in the middle of the gap between two steps. The finished hyperplane gets the middle of its gap,
-//   in the arithmetic of prediction, which also decides its score; it must beat the best axis-parallel split.
+// - A coefficient moves to the middle of the gap between two steps. The final hyperplane gets the middle of its gap, in
+//   the arithmetic of prediction, which also decides its score; it must beat the best axis-parallel split.
 #pragma once
 
 #include <cstddef>
