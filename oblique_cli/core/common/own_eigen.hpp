@@ -11,7 +11,7 @@ namespace oblique {
 
 class OwnEigen {
  public:
-  // Largest size for which this solver is the faster one (benchmarks/eigen.py). Larger matrices take a tenth of a
+  // Largest size for which this solver is the faster one. Larger matrices take a tenth of a
   // second or more, and LAPACK then runs in a separate thread.
   static constexpr int kLargest = 400;
 
