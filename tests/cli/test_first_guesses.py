@@ -256,7 +256,7 @@ def test_the_whole_way_from_a_table_to_c(call, folder, table, target):
     names: dict = {}
     exec((folder / "tree.py").read_text(), names)
     columns = zip(names["COLUMNS"], names["LEVELS"], strict=True)
-    zeros = {name: 0.0 if levels is None else next(iter(levels)) for name, levels in columns}
+    zeros = {name: next(iter(levels), 0.0) for name, levels in columns}
     assert names["predict"](zeros) == said
 
 

@@ -41,8 +41,7 @@ class NearestMeanClassifier(ClassifierMixin, BaseEstimator):
         distances = np.linalg.norm(X[:, None] - self.means_, ord=self.order, axis=2)
         return self.classes_.take(distances.argmin(axis=1))
 '''
-LINE = """    ready(MACHINE, "nearest_mean", "nearest mean", "textbooks", _NearestMean),"""
-IMPORT = "from oblique_cli.estimators.means.nearest import NearestMeanClassifier as _NearestMean"
+LINE = """    ready(MACHINE, "nearest_mean", "nearest mean", "textbooks", ".means.nearest:NearestMeanClassifier"),"""
 CONFIG = """version: 1
 dataset: iris
 algorithms: [{name: nearest_mean, order: {grid: [1, 2]}}, knn]
@@ -53,7 +52,6 @@ cv: {scheme: nested, folds: 3, repeats: 1, tune: {folds: 2}}
 def test_an_algorithm_is_an_estimator_and_a_line(checkout):
     checkout.write("oblique_cli/estimators/means/__init__.py", "")
     checkout.write("oblique_cli/estimators/means/nearest.py", ESTIMATOR)
-    checkout.insert("oblique_cli/estimators/algorithms.py", "from oblique_cli.estimators import machines", IMPORT)
     checkout.insert("oblique_cli/estimators/algorithms.py", "_MACHINES = (", LINE)
     checkout.write("my.yaml", CONFIG)
     ended = checkout.oblique("run", "my.yaml", "--quiet")
@@ -65,7 +63,6 @@ def test_an_algorithm_is_an_estimator_and_a_line(checkout):
 def test_its_parameters_are_checked_by_its_table(checkout):
     checkout.write("oblique_cli/estimators/means/__init__.py", "")
     checkout.write("oblique_cli/estimators/means/nearest.py", ESTIMATOR)
-    checkout.insert("oblique_cli/estimators/algorithms.py", "from oblique_cli.estimators import machines", IMPORT)
     checkout.insert("oblique_cli/estimators/algorithms.py", "_MACHINES = (", LINE)
     checkout.write("my.yaml", CONFIG.replace("[1, 2]", "[0, 2]"))
     ended = checkout.oblique("validate", "my.yaml")

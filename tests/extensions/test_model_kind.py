@@ -33,8 +33,7 @@ class NearestMeanClassifier(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return self.classes_.take(np.linalg.norm(X[:, None] - self.means_, axis=2).argmin(axis=1))
 '''
-LINE = """    ready(MACHINE, "nearest_mean", "nearest mean", "textbooks", _NearestMean),"""
-IMPORT = "from oblique_cli.estimators.means.nearest import NearestMeanClassifier as _NearestMean"
+LINE = """    ready(MACHINE, "nearest_mean", "nearest mean", "textbooks", ".means.nearest:NearestMeanClassifier"),"""
 
 KIND = '''
 """Means of classes."""
@@ -54,7 +53,6 @@ KINDS.register("means")(
 def with_algorithm(checkout):
     checkout.write("oblique_cli/estimators/means/__init__.py", "")
     checkout.write("oblique_cli/estimators/means/nearest.py", ESTIMATOR)
-    checkout.insert("oblique_cli/estimators/algorithms.py", "from oblique_cli.estimators import machines", IMPORT)
     checkout.insert("oblique_cli/estimators/algorithms.py", "_MACHINES = (", LINE)
     return checkout
 

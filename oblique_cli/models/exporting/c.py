@@ -1,4 +1,4 @@
-"""One file of C99 that also compiles as C++: no allocation, no globals that change, no library but `exp` of math.h."""
+"""One file of C99 that also compiles as C++: no allocation, no globals that change, `exp` and `strcmp` of the library."""
 
 from __future__ import annotations
 
