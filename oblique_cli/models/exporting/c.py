@@ -1,4 +1,4 @@
-"""One file of C99 that also compiles as C++: no allocation, no globals that change, `exp` and `strcmp` of the library."""
+"""One file of C99 that also compiles as C++: no allocation, no globals that change, `exp` and `strcmp` alone."""
 
 from __future__ import annotations
 
