@@ -59,7 +59,7 @@ data_dir_option = click.option(
     help="Folder with data files that are not bundled. Without it: $OBLIQUE_DATA, then the cache.",
 )
 csv_option = click.option(
-    "--csv", metavar="FILE", help="A file of your own, whatever its name looks like; - for standard input."
+    "--csv", metavar="FILE", help="Your table, for names that look like something else; - for standard input."
 )
 offline_option = click.option("--offline", is_flag=True, help="Never use the network.")
 json_option = click.option(
@@ -72,7 +72,7 @@ json_option = click.option(
     help="Form.",
 )
 results_option = click.option(
-    "--results", metavar="DIR", default="results", show_default=True, help="Folder of results, kept in oblique.sqlite."
+    "--results", metavar="DIR", default="results", show_default=True, help="Folder of the results, in oblique.sqlite."
 )
 
 
@@ -123,7 +123,7 @@ def part_options(command: Command) -> Command:
 
 
 allow_code_option = click.option(
-    "--allow-code", is_flag=True, help="Let a configuration import files of Python, and classes of any library."
+    "--allow-code", is_flag=True, help="Allow a configuration to import Python files and classes of any library."
 )
 
 
@@ -138,14 +138,14 @@ escape_option = click.option(
 def set_option(example: str) -> Command:
     """Return the option --set."""
     return click.option(
-        "--set", "overrides", metavar="KEY=VALUE", multiple=True, help=f"Change a key first, as in {example}."
+        "--set", "overrides", metavar="KEY=VALUE", multiple=True, help=f"Change a setting, such as {example}."
     )
 
 
 def seed_option(default: int) -> Command:
     """Return the option --seed."""
     return click.option(
-        "--seed", type=click.IntRange(0), default=default, show_default=True, help="Of every random draw."
+        "--seed", type=click.IntRange(0), default=default, show_default=True, help="Seed of all random draws."
     )
 
 
@@ -176,7 +176,7 @@ output_option = click.option(
     metavar="FILE",
     callback=writable,
     is_eager=True,
-    help="Write to FILE, whole or not at all, instead of standard output.",
+    help="Write to FILE instead of standard output; a failed write leaves no partial file.",
 )
 
 
@@ -242,7 +242,7 @@ class Jobs(OptionType):
 
 
 jobs_option = click.option(
-    "-j", "--jobs", metavar="N|auto", type=Jobs(), default="auto", show_default=True, help="Processors to use."
+    "-j", "--jobs", metavar="N|auto", type=Jobs(), default="auto", show_default=True, help="Number of processors."
 )
 
 
@@ -344,27 +344,25 @@ def _with_runner(*more: Command) -> Command:
         *more,
         format_option,
         output_option,
-        click.option("--quiet", is_flag=True, help="No progress and no summary, only failures."),
+        click.option("--quiet", is_flag=True, help="Print failures only, no progress and no summary."),
         click.option(
             "--no-color",
             is_flag=True,
             expose_value=False,
             callback=_without_color,
-            help="No colors; the variable NO_COLOR does the same.",
+            help="No colors; also by the variable NO_COLOR.",
         ),
     )
 
 
 running_options = _with_runner(
-    click.option("--fresh", is_flag=True, help="Delete what is stored of the run and start over."),
+    click.option("--fresh", is_flag=True, help="Delete the stored folds of the run and start over."),
     click.option(
         "--strict-environment",
         is_flag=True,
-        help="Refuse to go on with folds that other versions, or another processor, have made.",
+        help="Refuse to continue with folds from other versions or another processor.",
     ),
-    click.option(
-        "--keep-probabilities", is_flag=True, help="Keep class probabilities of every test row, not classes alone."
-    ),
+    click.option("--keep-probabilities", is_flag=True, help="Store class probabilities of every test row, too."),
 )
 # Those of a command that runs folds of a stored run again.
 rerunning_options = _with_runner()

@@ -125,7 +125,7 @@ OF_NUMBERS = (
     ),
 )
 OF_LINES = (
-    click.option("--delimiter", metavar="SIGN", help="Own data: what is between cells: ';', tab, space, ..."),
+    click.option("--delimiter", metavar="SIGN", help="Own data: the sign between cells: ';', tab, space, ..."),
     click.option("--charset", metavar="NAME", help="Own data: character set, such as utf-8 or cp1252."),
     click.option(
         "--na",
@@ -139,42 +139,40 @@ OF_LINES = (
     click.option(
         "--header",
         type=click.Choice(("first", "none")),
-        help="Own data: none if there are no names of columns, which are then called 'column 1', 'column 2', ...",
+        help="Own data: none if the first line has no column names; columns are then named 'column 1', 'column 2', ...",
     ),
-    click.option("--skip", type=click.IntRange(0), metavar="N", help="Own data: lines above the header to leave out."),
-    click.option(
-        "--skip-end", type=click.IntRange(0), metavar="N", help="Own data: lines below the table to leave out."
-    ),
-    click.option("--comment", metavar="SIGN", help="Own data: leave out lines that begin so, as in '#'; or none."),
+    click.option("--skip", type=click.IntRange(0), metavar="N", help="Own data: lines to skip above the header."),
+    click.option("--skip-end", type=click.IntRange(0), metavar="N", help="Own data: lines to skip below the table."),
+    click.option("--comment", metavar="SIGN", help="Own data: skip lines that begin so, such as '#'; or none."),
 )
 OF_COLUMNS = (
     click.option("--target", metavar="COLUMN", help="Own data: the column to predict."),
     click.option(
         "--task",
         type=click.Choice(("classification", "regression")),
-        help="Own data: what is predicted.  [default: told from the target]",
+        help="Own data: kind of target.  [default: detected]",
     ),
-    click.option("--drop", **SEVERAL, help="Own data: leave this column out, or these, as in a,b; may be repeated."),
+    click.option("--drop", **SEVERAL, help="Own data: ignore this column, or these: a,b; may be repeated."),
     click.option(
         "--keep",
         **SEVERAL,
-        help="Own data: use this column even if it looks of no use, or these, as in a,b; '*' for all.",
+        help="Own data: use this column, or these (a,b), even if it looks like an identifier; '*' for all.",
     ),
-    click.option("--features", **SEVERAL, help="Own data: use only these columns, as in a,b; may be repeated."),
+    click.option("--features", **SEVERAL, help="Own data: use only these columns: a,b; may be repeated."),
     click.option(
         "--qualitative",
         **SEVERAL,
-        help="Own data: this column holds levels, or these, as in a,b, even if in numbers.",
+        help="Own data: treat this column, or these (a,b), as levels, even if it has numbers.",
     ),
     click.option(
         "--groups",
         metavar="COLUMN",
-        help="Own data: rows of equal value belong together, such as those of one patient; no division parts them.",
+        help="Own data: column of groups, such as patients; rows of one group stay in one fold.",
     ),
     click.option(
         "--dates",
         metavar="days|FORM",
-        help="Own data: take dates as days since 1970-01-01; a form such as dd/mm/yyyy says how they are read.",
+        help="Own data: convert dates to days since 1970-01-01; or give their form, such as dd/mm/yyyy.",
     ),
 )
 

@@ -41,8 +41,8 @@ def bias_variance(
 ) -> None:
     """Split the error of the algorithms of configuration CFG into squared bias and variance.
 
-    Runs all folds of all repetitions again, since stored results do not hold predictions, and stores nothing. The error
-    equals the one that oblique run finds for the same configuration. Ends with exit code 3 if folds failed.
+    Runs all folds of all repetitions again and stores nothing. The error equals that of oblique run with the same
+    configuration. The exit code is 3 if folds failed.
 
     Example: oblique bias-variance smoke --set cv.repeats=10
     """

@@ -152,23 +152,24 @@ class Params:
     "--folds", type=click.IntRange(2), help="Folds, also of the CV that tunes.  [default: 10, or those of the scheme]"
 )
 @seed_option(20260101)
-@click.option("--rule", type=click.Choice(RULES), default="1-SD", show_default=True, help="When a mean is better.")
+@click.option("--rule", type=click.Choice(RULES), default="1-SD", show_default=True, help="Rule for a better mean.")
 @metric_option
 @own_data_options
 @running_options
 @gathered(Params, "params")
 @click.pass_context
 def compare(ctx: click.Context, params: Params) -> None:
-    """Compare algorithms data set by data set: accuracy, leaves or other metrics, and which one is better.
+    """Compare algorithms on each data set by accuracy, leaves or other metrics, with a verdict.
 
-    With FILEs of your own (and --target) algorithms are compared on them. With stored RUNs (oblique status) nothing is
-    run: their algorithms are compared with each other.
+    With your FILEs (and --target), algorithms are compared on them. With stored RUNs (oblique status), their algorithms
+    are compared with each other and nothing is run.
 
-    Without options: GDT against HHGDT as in Table 5.3 of the thesis, with its numbers and verdicts beside ours. A
-    scheme that tunes lets gdt and hhgdt choose epsilon from 0.05, 0.06, ..., 0.40; everything else has its default.
+    Without options: GDT against HHGDT as in Table 5.3 of the thesis, with the published numbers and verdicts. With a
+    scheme that tunes, gdt and hhgdt choose epsilon from 0.05, 0.06, ..., 0.40; all other parameters have their
+    defaults.
 
-    The run is stored under a name made of its content, so the same command goes on after an interruption. Formats csv
-    and json hold the verdicts, with the means they come from.
+    The name of the stored run is derived from its content, so the same command resumes after an interruption. The
+    formats csv and json contain the verdicts and the means.
 
     \b
     Example: oblique compare --cv nested --dataset bupa,wine --repeats 5

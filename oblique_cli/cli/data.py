@@ -69,7 +69,7 @@ def list_(data_dir: str | None, as_json: bool) -> None:
 @data_dir_option
 @json_option
 def show(name: str, data_dir: str | None, as_json: bool) -> None:
-    """Show all that is known of the data set NAME: a name, an alias, or its code in a paper.
+    """Show the catalogue entry of the data set NAME: a name, an alias, or its code in a paper.
 
     Example: oblique data show BUPA
     """
@@ -111,7 +111,7 @@ def show(name: str, data_dir: str | None, as_json: bool) -> None:
 def verify(names: tuple[str, ...], data_dir: str | None, as_json: bool) -> None:
     """Check files against the catalogue: sha256, rows, features, class counts.
 
-    Without NAME all sets are checked, and one that was never fetched is no fault.
+    Without NAME, checks all data sets; a data set that was never fetched is no error.
 
     Example: oblique data verify bupa letter
     """
@@ -140,7 +140,7 @@ def verify(names: tuple[str, ...], data_dir: str | None, as_json: bool) -> None:
 def fetch(names: tuple[str, ...], everything: bool, data_dir: str | None, offline: bool) -> None:
     """Fetch data sets that are not bundled from the UCI archive.
 
-    Files go to --data-dir, else to $OBLIQUE_DATA, else to the cache. An interrupted download goes on where it stopped.
+    Files are written to --data-dir, else to $OBLIQUE_DATA, else to the cache. An interrupted download resumes.
 
     Example: oblique data fetch banknote seeds
     """
@@ -176,10 +176,11 @@ def fetch(names: tuple[str, ...], everything: bool, data_dir: str | None, offlin
 @json_option
 @line_options
 def convert(source: str, target: str, single: bool, as_json: bool, file: FileOptions) -> None:
-    """Write SOURCE, a table that oblique fit reads, as TARGET, a Parquet file; a text of any length in constant memory.
+    """Convert SOURCE, a table that oblique fit can read, to the Parquet file TARGET; text files of any length in
+    constant memory.
 
-    A column becomes whole numbers, numbers or text, the first of these that all its cells are; so SOURCE is read twice.
-    Empty cells and the usual marks of missing values (NA, ?, null, ...) stay empty.
+    The type of a column is the first of integer, number and text that fits all its cells, so SOURCE is read twice.
+    Empty cells and the usual marks of missing values (NA, ?, null, ...) become empty cells.
 
     \b
     Example: oblique data convert big.csv big.parquet

@@ -25,7 +25,7 @@ from oblique_cli.cli._common import (
     type=NumberRange(0, 1, min_open=True, max_open=True),
     default=0.05,
     show_default=True,
-    help="What p must be below.",
+    help="Level of the tests.",
 )
 @metric_option
 @results_option
@@ -43,8 +43,9 @@ def diff(
 ) -> None:
     """Show how the stored run SECOND differs from FIRST: which cells, by how much, significantly or not, which folds.
 
-    Algorithms go by their ids. Folds are compared one by one: rows right, sizes, chosen parameters, and how many test
-    rows were predicted otherwise. Where both runs divided the same data the same way, the differences are tested.
+    Algorithms are matched by their ids. Folds are compared one by one: correct rows, sizes, selected parameters, and
+    the number of test rows with another prediction. If both runs have the same folds of the same data, the differences
+    are tested.
 
     \b
     Example: oblique diff before after

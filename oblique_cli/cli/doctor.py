@@ -18,11 +18,11 @@ from oblique_cli.ground import versions
 @data_dir_option
 @json_option
 def doctor(results: str, data_dir: str | None, as_json: bool) -> None:
-    """Show versions, extras, linear algebra, processors, places of data and results; report what is wrong with them.
+    """Show versions, extras, linear algebra, processors, and folders of data and results, with their problems.
 
-    An extra is what further packages allow, as figures or export to ONNX; what one lacks is no problem.
+    An extra needs optional packages, such as figures or export to ONNX; a missing extra is no problem.
 
-    Ends with the exit code of the last problem, 0 if there is none.
+    The exit code is that of the last problem, or 0.
 
     Example: oblique doctor
     """

@@ -46,10 +46,8 @@ class Params:
 @click.argument("model")
 @click.argument("new", required=False)
 @click.option("--row", type=click.IntRange(1), metavar="N", help="The row of NEW, from 1 below the header.")
-@click.option(
-    "--values", multiple=True, metavar="NAME=VALUE,...", help="A row typed here instead; other columns are missing."
-)
-@click.option("--fix", multiple=True, metavar="COLUMN", help="Leave this column as it is; may be repeated.")
+@click.option("--values", multiple=True, metavar="NAME=VALUE,...", help="Values of a row; other columns are missing.")
+@click.option("--fix", multiple=True, metavar="COLUMN", help="Do not change this column; may be repeated.")
 @click.option("--to", metavar="CLASS", help="The class to reach.  [default: the nearest other one]")
 @click.option("--shap", is_flag=True, help="Exact Shapley values as well; of all rows, without --row: importances.")
 @click.option("--background", metavar="TABLE", help="Rows to compare with, at most 100.  [default: rows of NEW itself]")
@@ -59,17 +57,17 @@ class Params:
 @file_options
 @gathered(Params, "params")
 def explain(params: Params) -> None:
-    """Explain what MODEL, a file of oblique fit, says of one row of the table NEW, or of a row that is typed.
+    """Explain the prediction of MODEL, a file of oblique fit, for one row of the table NEW, or for typed values.
 
-    Shown are the splits on the way down, how far the row is from each and which columns count most, the training rows
-    of its leaf, what each column adds to the log odds where the leaf has a model, and the nearest change of the row
-    that leads to another class, in standard deviations of the training columns, checked by predicting the changed row.
-    It is exact, but for models with squares, where a bound says how near any change can be. Columns of levels and
-    missing cells stay as they are. docs/explaining.md says how it is found.
+    The output has the splits on the path, the distance of the row from each, the columns with the largest terms, the
+    training rows of the leaf, and, for a leaf with a model, the contribution of each column to the log odds. It also
+    has the nearest change of the row to another class, in standard deviations of the training columns, verified by
+    predicting the changed row. This change is exact; for models with squares a lower bound of the distance is given.
+    Columns of levels and missing cells stay unchanged (docs/explaining.md).
 
-    --shap adds the exact Shapley values of the row, of forests too: how far each column takes the answer from its mean
-    over the rows of --background. Without --row they are those of all rows of NEW, of which the mean size of each
-    column is shown.
+    --shap adds exact Shapley values, also for forests: the contribution of each column to the difference between the
+    prediction and its mean over the rows of --background. Without --row, it prints the mean absolute value of each
+    column over all rows of NEW.
 
     \b
     Example: oblique explain model.json new.csv --row 3

@@ -47,11 +47,11 @@ BINARY = ("onnx",)
 def export(model: str, format_: str | None, name: str, precision: int | None, output: str | None) -> None:
     """Write the fitted model in the file MODEL in another language.
 
-    What is written needs neither oblique nor, in most cases, anything else. python, c, javascript, sql, onnx, pmml and
-    json predict what `oblique predict` predicts, to the bit, for numbers within the range that the file states. The
-    last digits may differ of probabilities of logistic leaves and of boosting (to 1e-12), and of numbers that model
-    trees predict. rules, dot and latex have rounded numbers. docs/models.md has the limits of each format, and which
-    takes which trees and forests.
+    The result does not need oblique and, in most cases, no other package. python, c, javascript, sql, onnx, pmml and
+    json predict the same as `oblique predict`, to the bit, for numbers within the range that the file states.
+    Probabilities of logistic leaves and of boosting (to 1e-12), and numbers of model trees, may differ in the last
+    digits. rules, dot and latex have rounded numbers. docs/models.md lists the limits of each format and the supported
+    models.
 
     \b
     python      a module without packages         rules  a rule for each leaf, in words

@@ -73,7 +73,7 @@ class Seconds(OptionType):
     "--weights",
     metavar="COLUMN",
     default="",
-    help="Own data: how much rows count when the model is fitted, numbers from 0 up.",
+    help="Own data: column of non-negative weights of rows in the fit.",
 )
 @click.option(
     "--algorithm",
@@ -166,42 +166,40 @@ class Seconds(OptionType):
 @offline_option
 @gathered(Params, "params")
 def fit(params: Params) -> None:
-    """Fit a model to DATA, a file of your own with --target or the name of a data set, and say what to expect of it.
+    """Fit a model to DATA (your table with --target, or the name of a data set) and estimate its error on new rows.
 
-    auto compares an axis-parallel tree, HHCART(A), HHGDT, FDT, Cline, trees of logistic regressions (logistic_split)
-    and of several heuristics (union), a tree refined as a whole (tao), a small tree with linear models in its leaves
-    (logistic_tree) and a bagged forest (hhgdt_forest) on the same folds, for numbers regression trees, and takes the
-    one of fewest terms (leaves and coefficients, added up) whose error is within one standard error of the least; it
-    says what it compared. What the budget (--time) does not pay for on
-    all rows is compared on few rows first, and dropped by halves. Where the smallest model is no single tree, the best
-    tree is kept beside it (model.tree.json). Trees are pruned with the rule of one standard error, by
-    cross-validation or, of 20,000 rows and more, on a tenth of them, unless --set pruning=none says otherwise.
+    auto compares an axis-parallel tree, HHCART(A), HHGDT, FDT, Cline, trees with logistic splits (logistic_split),
+    trees of several heuristics (union), tao, logistic_tree and a bagged forest (hhgdt_forest) on the same folds; for
+    numeric targets, regression trees. It selects the model with the fewest terms (leaves plus coefficients) whose error
+    is within one standard error of the least, and prints the comparison. If the budget (--time) is too small for all
+    rows, it compares all candidates on few rows first and keeps the better half. If the selected model is not a single
+    tree, the best tree is written beside it (model.tree.json). Trees are pruned with the one-standard-error rule, by
+    cross-validation or, from 20,000 rows on, on a tenth of the rows; --set pruning=none switches pruning off.
 
-    The estimate is of rows that the fit has not seen. Whatever was chosen, algorithm or parameters, is chosen again
-    inside each training set (nested cross-validation), so no row has a part in its own prediction. The model is then
-    fitted to all rows. docs/models.md says what the file holds, docs/fitting.md how the choice is made.
+    Nested cross-validation estimates the error on new rows: each training set repeats the selection of algorithm and
+    parameters, so no row takes part in its own prediction. The final model is fitted to all rows. See docs/fitting.md
+    for the selection and docs/models.md for the model file.
 
-    A .npy file holds a row of numbers for each row of the table; its columns are x1, x2, ... Labels are one of them, or
-    a second file that --target names. Weights (--weights) likewise; the estimate counts every row once.
+    A .npy file is a matrix of numbers with the columns x1, x2, ... --target and --weights name one of these columns or
+    a second file. The estimate counts every row once.
 
-    With --memory, a file that would take more is grown from the disk, level by level, to the tree that it would have
-    in memory. A tenth of its rows is kept to prune on, and another tenth for the estimate.
+    With --memory, a tree of a larger file grows from the disk, level by level, and equals the tree that memory would
+    give. A tenth of the rows is held out for pruning and another tenth for the estimate.
 
-    --path shows what accuracy costs in terms to read: from the tree that is grown, with splits of any number of
-    features and of few, all trees that pruning can make, with the score of each on rows that it was not grown on.
-    --set path_figure=FILE draws them.
+    --path lists trees of all sizes, from pruning the full tree with unrestricted splits and with splits on few
+    features: terms, leaves, and the score on held-out rows. --set path_figure=FILE draws them.
 
-    --monotone COLUMN fits trees whose number, or share of the last of two classes, never falls as the column grows,
-    and with :- never rises, in any row there may be; oblique verify proves it (docs/guarantees.md).
+    --monotone COLUMN fits trees whose prediction (or share of the last of two classes) never decreases in the column;
+    with :- it never increases. This holds for all possible rows, and oblique verify proves it (docs/guarantees.md).
 
-    --coverage 0.9 keeps limits in the model, by which predict --sets and --intervals, and exported models, give the
-    classes, or the interval, that hold the truth for 90 % of new rows (docs/guarantees.md).
+    --coverage 0.9 stores limits in the model: predict --sets or --intervals, and exported models, then return a set of
+    classes or an interval that contains the true value for 90 % of new rows (docs/guarantees.md).
 
-    --report writes a model card, one page for whoever is to use the model: the estimate with its matrix of classes and
-    how far probabilities or numbers can be believed, the tree, which columns count and how, limits, and how to make it
-    again. It needs no network and has no script.
+    --report writes a model card, one page for the users of the model: the estimate with its confusion matrix, the
+    calibration of probabilities or the errors of numbers, the tree, the effect of each column, limits, and the command
+    that fits the model again. The page needs no network and has no script.
 
-    --jobs counts threads, and with --scheduler processes of Dask. The model is the same for any number of them.
+    --jobs is the number of threads or, with --scheduler, of Dask processes. The model does not depend on it.
 
     \b
     Example: oblique fit my.csv --target class --output model.json

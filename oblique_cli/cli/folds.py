@@ -15,11 +15,11 @@ from oblique_cli.cli._tidy import tidy_format_option, write_tidy
 @tidy_format_option
 @output_option
 def folds(run: str, inner: bool, results: str, format_: str, escape: bool, output: str | None) -> None:
-    """Print every stored fold of RUN, one line each, in full precision: what other programs want to read.
+    """Print every stored fold of RUN, one line each, in full precision, for other programs.
 
-    Rows right and tested, sizes, times, the parameters that were chosen, metrics, a failed fold's message, and what
-    made the fold (versions, linear algebra, processor). With --inner: what inner cross-validation said of every
-    candidate, and which one was chosen.
+    A line has correct and tested rows, sizes, times, the selected parameters, metrics, the message of a failed fold,
+    and its environment (versions, linear algebra, processor). With --inner: the inner cross-validation score of every
+    candidate, and which candidate was selected.
 
     \b
     Example: oblique folds bupa_hhgdt --output folds.csv

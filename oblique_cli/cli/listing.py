@@ -131,10 +131,10 @@ KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @json_option
 def list_(kind: str, names: tuple[str, ...], as_json: bool) -> None:
-    """List what a configuration may name, or the bundled configurations.
+    """List the names for configurations, or the bundled configurations.
 
-    With NAMEs, only these; an algorithm then with its parameters, their defaults and allowed values. Data sets are
-    listed by oblique data list.
+    With NAMES, lists only these; an algorithm with its parameters, their defaults and allowed values. oblique data list
+    has the data sets.
 
     \b
     Example: oblique list algorithms

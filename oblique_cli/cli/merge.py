@@ -17,8 +17,8 @@ from oblique_cli.cli._common import database, results_option
 def merge(run: str, folders: tuple[str, ...], results: str) -> None:
     """Take the folds of RUN from results FOLDERs into --results, one folder after the other, each whole or not at all.
 
-    That is how parts made by oblique run --shard come together; the table is that of one run. Folders that were run on
-    other data, by another configuration, or that disagree about a fold are refused. Folds that are there already stay.
+    This joins the parts of oblique run --shard; the table then equals that of a single run. Folders with other data,
+    another configuration or a different result for a fold are refused. Folds that exist already stay.
 
     Example: oblique merge bupa_hhgdt part1 part2 --results results
     """

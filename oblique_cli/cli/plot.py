@@ -66,7 +66,7 @@ class Params:
     metavar="NAME",
     shell_complete=complete_metric,
     default="",
-    help="What is shown (oblique list metrics).  [default: accuracy]",
+    help="Metric (oblique list metrics).  [default: accuracy]",
 )
 @click.option(
     "--x",
@@ -88,14 +88,14 @@ class Params:
     "--output",
     metavar="FILE",
     callback=writable,
-    help="Where the picture goes.  [default: standard output, as SVG; on a terminal RUN-KIND.svg]",
+    help="Output file.  [default: standard output, as SVG; on a terminal RUN-KIND.svg]",
 )
 @results_option
 @data_dir_option
 @offline_option
 @gathered(Params, "params")
 def plot(params: Params) -> None:
-    """Draw stored runs (oblique status lists them); the caption for a paper goes to the terminal.
+    """Draw stored runs (oblique status lists them), and print a caption for a paper.
 
     \b
     box          spread of a metric over folds, or over many data sets

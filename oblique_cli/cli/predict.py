@@ -64,20 +64,20 @@ class Params:
 def predict(params: Params) -> None:
     """Print what MODEL, a file of oblique fit, predicts for each row of the table NEW, or of standard input for "-".
 
-    NEW has the columns that the model was fitted on, by name and in any order; others are passed over. A missing column
-    or a cell that cannot be read is an error with its place. A level that the training rows did not have counts as no
-    level at all, and is named. Rows are read and answered block by block, so NEW may be of any length.
+    NEW must contain the columns of the training table, in any order; other columns are ignored. A missing column or an
+    unreadable cell is an error that names the place. A level that did not occur in training counts as no level, and a
+    note names it. Rows are processed block by block, so NEW may have any length.
 
-    Columns that fit left out because they tell rows apart come first, as text, so that predictions can be matched;
-    --keep-column names others in their place. A kept column that is called as one of the predictions, such as "row",
+    The output begins with the identifier columns that fit left out, as text, to match predictions with rows;
+    --keep-column selects other columns instead. A selected column with the name of a prediction column, such as "row",
     becomes "input.row".
 
-    A model that was fitted with --coverage has sets of classes (--sets, labels divided by "|") or intervals
-    (--intervals, "low" and "high"), which hold the truth for that share of new rows. --abstain leaves the prediction
-    empty where the set has no class or several (docs/guarantees.md).
+    A model that was fitted with --coverage returns sets of classes (--sets, labels separated by "|") or intervals
+    (--intervals, "low" and "high") that contain the true value for that share of new rows. --abstain leaves the
+    prediction empty if the set does not have exactly one class (docs/guarantees.md).
 
-    --quantiles says in columns "q0.1" and so on below what numbers these shares of the leaf's training rows lie, moved
-    along the model of a linear leaf. Nothing is promised of new rows (docs/algorithms/tprti.md).
+    --quantiles adds columns "q0.1" and so on: quantiles of the training targets in the leaf, shifted by the model of a
+    linear leaf. They are no guarantee for new rows (docs/algorithms/tprti.md).
 
     \b
     Example: oblique predict model.json new.csv --proba --output predictions.csv

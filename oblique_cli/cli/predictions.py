@@ -25,10 +25,10 @@ def predictions(
     escape: bool,
     output: str | None,
 ) -> None:
-    """Print what every fold of RUN predicted for its test rows, one line a row: truth, prediction, probabilities.
+    """Print the predictions of every fold of RUN, one line per test row: true value, prediction, probabilities.
 
-    Rows are numbered from 0 in the order of the data set as it was read. Probabilities are there if the run kept them
-    (oblique run --keep-probabilities, or keep: probabilities in the configuration).
+    Rows are numbered from 0 in the order of the data set. Probabilities are available if the run stored them (oblique
+    run --keep-probabilities, or keep: probabilities in the configuration).
 
     \b
     Example: oblique predictions bupa_hhgdt --algorithm hhgdt

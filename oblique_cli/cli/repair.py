@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 @click.option("--drop", is_flag=True, help="Drop what is damaged and run nothing.")
 @rerunning_options
 def repair(run: str | None, check: bool, drop: bool, runner: Runner, format_: str, output: str | None) -> None:
-    """Find stored folds that are not what was stored, drop them, and run just those again. Without RUN, of all runs.
+    """Find damaged folds of RUN (without RUN, of all runs), delete them, and run only these folds again.
 
-    A file whose own structure is damaged is first read as far as it can be, into a new one; the damaged file stays
-    beside it as oblique.sqlite.damaged. What could not be read is run again by the run's own command.
+    If the structure of the results file is damaged, its readable part is copied into a new file; the damaged file is
+    renamed to oblique.sqlite.damaged. The command of the run then runs the unreadable folds again.
 
     Example: oblique repair bupa_hhgdt --check
     """

@@ -41,7 +41,7 @@ PICTURED = 12  # leaves of a tree that is shown as a picture too
     metavar="NAME",
     shell_complete=complete_metric,
     default="",
-    help="What the plots show.  [default: accuracy, or RMSE]",
+    help="Metric of the plots.  [default: accuracy, or RMSE]",
 )
 @part_options
 @click.option(
@@ -57,7 +57,7 @@ PICTURED = 12  # leaves of a tree that is shown as a picture too
     "--output",
     metavar="FILE",
     callback=writable,
-    help="Where the page goes.  [default: the name of the first run or of the model, .html]",
+    help="Output file.  [default: the name of the first run or of the model, .html]",
 )
 @results_option
 @data_dir_option
@@ -74,13 +74,13 @@ def report(
     data_dir: str | None,
     offline: bool,
 ) -> None:
-    """Write everything that is known of stored runs into one HTML file (oblique status lists runs).
+    """Write all results of stored runs into one HTML file (oblique status lists runs).
 
-    Tables that can be sorted and copied as LaTeX, CSV or Markdown, tests of significance with the critical-difference
-    diagram, plots, choices of parameters fold by fold, trees, failures, times, environments, digests of the data and
-    the configuration. The file needs no network, and no script to be read. Plots need matplotlib.
+    The page has tables to sort and to copy as LaTeX, CSV or Markdown, tests of significance with the
+    critical-difference diagram, plots, selected parameters of each fold, trees, failures, times, environments, digests
+    of the data and the configuration. It needs no network, and is readable without scripts. Plots need matplotlib.
 
-    Of MODEL, a *.json of oblique fit, it is the model card (docs/explaining.md), which oblique fit --report writes too.
+    For MODEL, a *.json of oblique fit, the page is the model card (docs/explaining.md) of oblique fit --report.
 
     \b
     Example: oblique report smoke --output smoke.html

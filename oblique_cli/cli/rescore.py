@@ -23,7 +23,7 @@ from oblique_cli.cli._common import database, format_option, output_option, read
 def rescore(run: str, metrics: tuple[str, ...], results: str, format_: str, output: str | None) -> None:
     """Compute metrics of RUN from its stored predictions, without fitting anything, and print their table.
 
-    The values are stored with the folds, so that oblique table, significance and diff know them from then on.
+    The values are stored with the folds; oblique table, significance and diff can then use them.
 
     Example: oblique rescore bupa_hhgdt --metric mcc --metric f1_macro
     """

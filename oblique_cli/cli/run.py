@@ -86,20 +86,20 @@ class Params:
     type=Part(),
     help="Run part I of N, as on N machines; oblique merge puts the parts together.",
 )
-@click.option("--allow-outside", is_flag=True, help="Let paths in a configuration leave its project folder.")
+@click.option("--allow-outside", is_flag=True, help="Allow paths outside the project folder of a configuration.")
 @allow_code_option
-@click.option("--dry-run", is_flag=True, help="Only say what would be run, and about how long it would take.")
+@click.option("--dry-run", is_flag=True, help="Print what would run and the estimated time, and run nothing.")
 @gathered(Params, "params")
 def run(params: Params) -> None:
-    """Run configurations (files, or names of bundled ones: oblique list configs), or compare trees on your own FILE.
+    """Run configurations (files, or names of bundled ones: oblique list configs), or compare trees on your FILE.
 
-    A FILE is CSV, TSV, ARFF or Parquet, packed or not; - is standard input. How it is read is found out and said. Its
-    trees are pruned by cross-validation, and the run gets a name of its own for every change of data or settings.
+    FILE is a CSV, TSV, ARFF or Parquet file, compressed or not; - is standard input. Its format is detected and
+    printed. Its trees are pruned by cross-validation, and each combination of data and settings gets its own run name.
 
-    Folds that are stored already are not run again, so the same command goes on after an interruption or a kill. A fold
-    that fails is stored with its message and tried again next time.
+    Stored folds are not run again, so the same command resumes after an interruption or a kill. A failed fold is stored
+    with its message and run again by the next command.
 
-    Ends with exit code 3 if folds failed. Ctrl-C finishes the folds in hand; a second Ctrl-C stops at once.
+    The exit code is 3 if folds failed. Ctrl-C finishes the folds in progress; a second Ctrl-C stops immediately.
 
     \b
     Example: oblique run bupa_hhgdt --set cv.repeats=2 --format md

@@ -28,10 +28,11 @@ from oblique_cli.cli._own import FileOptions, file_options, spare
 @output_option
 @file_options
 def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output: str | None, file: FileOptions) -> None:
-    """Compare what MODEL, a file of oblique fit, predicts for the table TEST ("-": standard input) with its target.
+    """Compare the predictions of MODEL, a file of oblique fit, for the table TEST ("-": standard input) with its
+    target.
 
-    TEST has the columns that the model was fitted on, and the target. On rows that the model was fitted to, the score
-    is flattering: oblique fit prints the estimate for new ones.
+    TEST must contain the columns of the training table and the target. Scores on training rows are too optimistic;
+    oblique fit prints an estimate for new rows.
 
     \b
     Example: oblique score model.json test.csv

@@ -66,10 +66,10 @@ def significance(
 ) -> None:
     """Test the differences between the algorithms of stored runs (oblique status lists them).
 
-    On each data set: the 1-SD and 2-SD rules, the corrected resampled t test and its Bayesian counterpart. Over five
-    or more data sets: sign test, Wilcoxon with Holm's correction, Bayesian signed-rank test, Friedman and Nemenyi with
-    a critical-difference diagram. Several runs are tested together, on the data sets that have all their algorithms.
-    docs/experiments.md says which test is for what.
+    On each data set: the 1-SD and 2-SD rules, the corrected resampled t test and its Bayesian counterpart. Over five or
+    more data sets: sign test, Wilcoxon with Holm's correction, Bayesian signed-rank test, Friedman and Nemenyi with a
+    critical-difference diagram. Several runs are tested together, on the data sets with results of all algorithms.
+    docs/experiments.md explains the choice of a test.
 
     Example: oblique significance smoke --metric leaves
     """

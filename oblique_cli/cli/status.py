@@ -24,10 +24,11 @@ FAILURE = ("dataset", "algorithm", "repeat", "fold", "message")
 @results_option
 @json_option
 def status(run: str | None, results: str, as_json: bool) -> None:
-    """List stored runs: folds done, failed and left, the time left, and which processes are writing.
+    """List stored runs: completed, failed and missing folds, the remaining time, and the processes that write.
 
-    With RUN, list its failed folds with their messages. The time is estimated from stored folds of the same data set
-    and algorithm, for as many workers as the run had last. Ends with exit code 5 if stored folds are damaged.
+    With RUN, lists its failed folds with their messages. The remaining time is estimated from stored folds of the same
+    data set and algorithm, for the number of workers of the last session. The exit code is 5 if stored folds are
+    damaged.
 
     Example: oblique status bupa_hhgdt
     """

@@ -26,9 +26,9 @@ from oblique_cli.cli._common import (
 def table(run: str, metrics: tuple[str, ...], mark: bool, results: str, format_: str, output: str | None) -> None:
     """Print the table of the stored run RUN (oblique status lists them).
 
-    Nothing is run, and neither the configuration nor the data is needed. The table is the one that oblique run prints;
-    in that of an unfinished run, marks show where folds are missing. Metrics of what every fold has (accuracy,
-    balanced_accuracy, sizes, times) can be shown of any run; others were computed if the run was asked for them.
+    Nothing is run, and neither the configuration nor the data is needed. The table equals that of oblique run; in an
+    unfinished run, marks show missing folds. Accuracy, balanced_accuracy, sizes and times are available for every run;
+    other metrics only if the run or oblique rescore computed them.
 
     \b
     Example: oblique table bupa_hhgdt --format latex --output bupa.tex

@@ -83,22 +83,22 @@ class Drawing:
 @gathered(Place, "place")
 @gathered(Drawing, "drawing")
 def tree(request: Request, place: Place, drawing: Drawing) -> None:
-    """Show a tree: fitted to all rows of the data set NAME or of a FILE of your own, of a fold of RUN, or in MODEL.
+    """Show a tree: fitted to all rows of the data set NAME or of your FILE, of a fold of RUN, or of MODEL.
 
-    A row goes the way of "if" where the inequality holds. Weights are per standard deviation of a feature, the largest
-    first, and the most frequent class lies on the side of larger sums, so that the same direction means the same
-    throughout the tree (docs/explaining.md). Terms that move no training row are left out, and a line has the seven
-    largest of the others, unless --full. JSON is the tree as it was fitted, every coefficient to the bit.
+    A row goes to the "if" branch if the inequality holds. Weights are per standard deviation of a feature, in
+    descending order. The most frequent class is on the side of larger sums at every node (docs/explaining.md). Terms
+    that change the side of no training row are omitted, and a line shows the seven largest of the others; --full shows
+    all. JSON has the fitted tree with exact coefficients.
 
-    A stored fold keeps no tree: --fold grows it again and checks it against what was stored.
+    The results contain no trees: --fold grows the tree of a fold again and compares it with the stored fold.
 
-    The page of --html shows a node's histogram, weights and rows when it is clicked, and the path of a row that is
-    typed; it is one file and needs no network. On a terminal, pages and pictures go to a file named after the data. png
-    and pdf need matplotlib.
+    The page of --html shows the histogram, weights and rows of a node on a click, and the path of a row that you type.
+    It is one file and needs no network. On a terminal, pages and pictures are written to a file named after the data.
+    png and pdf need matplotlib.
 
-    A FILE of your own is CSV, TSV, ARFF or Parquet, packed or not; - is standard input. Its tree is pruned, by
-    cross-validation or, of 20,000 rows and more, on a tenth of them. What was done to its columns and to its tree is
-    said above the rules. Without --algorithm it is of HHCART(A), or of HHCART(D) where that would take long.
+    FILE is a CSV, TSV, ARFF or Parquet file, compressed or not; - is standard input. Its tree is pruned by
+    cross-validation or, from 20,000 rows on, on a tenth of the rows. Lines above the rules describe what was done to
+    columns and tree. The default algorithm is HHCART(A), or HHCART(D) where HHCART(A) would take long.
 
     \b
     Example: oblique tree bupa --algorithm hhgdt --set epsilon=0.3

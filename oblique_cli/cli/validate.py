@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("configs", metavar="CFG...", nargs=-1)
-@click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="Change a key first, as in cv.repeats=2.")
-@click.option("--allow-outside", is_flag=True, help="Let paths in a configuration leave its project folder.")
+@click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="Change a setting, such as cv.repeats=2.")
+@click.option("--allow-outside", is_flag=True, help="Allow paths outside the project folder of a configuration.")
 @click.option("--import", "imports", is_flag=True, help="Import the classes and files that configurations name, too.")
 @click.option("--schema", is_flag=True, help="Print the JSON schema of configurations, for editors, and check none.")
 def validate(
     configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool, imports: bool, schema: bool
 ) -> None:
-    """Check configurations: files, or names of bundled ones; all bundled ones if none is given.
+    """Check configurations: files, or names of bundled ones; without CFG, all bundled ones.
 
-    Every problem of a file is shown with its place, then every conflict with one of its data sets; sets that are not at
-    hand are passed over. Nothing that a configuration names is imported: classes of other libraries and their
-    parameters are looked up in a table; --import imports them and asks them. Faulty entries of the data catalogue are
-    shown as well. Ends with exit code 2 if a configuration is wrong, else with 4 if data cannot be used.
+    Prints every error of a file with its place, then every conflict with its data sets; data sets that are not
+    available are skipped. No code is imported: a table has the classes of other libraries and their parameters;
+    --import imports the classes instead. Wrong entries of the data catalogue are printed, too. The exit code is 2 if a
+    configuration is wrong, else 4 if data cannot be used.
 
     \b
     Example: oblique validate bupa_hhgdt my.yaml

@@ -19,12 +19,12 @@ BLOCK = 16_384  # rows read at once
 
 @click.command()
 @click.argument("model")
-@click.option("--monotone", multiple=True, metavar="COLUMN[:+|-]", help="The answer may only rise, or fall, with it.")
+@click.option("--monotone", multiple=True, metavar="COLUMN[:+|-]", help="The prediction only rises, or falls, with it.")
 @click.option("--of", metavar="CLASS", help="The class whose share --monotone is about.  [default: the last one]")
-@click.option("--never-uses", multiple=True, metavar="COLUMN", help="This column changes no answer.")
-@click.option("--robust", type=NumberRange(0, min_open=True), metavar="REACH", help="Rows keep their class within.")
+@click.option("--never-uses", multiple=True, metavar="COLUMN", help="No prediction depends on this column.")
+@click.option("--robust", type=NumberRange(0, min_open=True), metavar="REACH", help="Rows keep their class within it.")
 @click.option("--rows", metavar="TABLE", help="The rows of --robust.")
-@click.option("--within", multiple=True, metavar="COLUMN=LEAST:MOST", help="Ask only for rows with numbers there.")
+@click.option("--within", multiple=True, metavar="COLUMN=LEAST:MOST", help="Only rows with numbers in this range.")
 @form_option(("text", "json"))
 @output_option
 def verify(
@@ -40,12 +40,12 @@ def verify(
 ) -> None:
     """Prove properties of MODEL, a file of oblique fit, for all rows, or show a row for which they do not hold.
 
-    --monotone COLUMN says that the share of a class (of two), or the number predicted, never falls as the column grows;
-    with :- it never rises. --never-uses COLUMN says that no answer changes with the column. --robust REACH says that
-    each row of --rows keeps its class while every number moves by at most REACH standard deviations of the training
-    rows. Options may be repeated and combined. Trees of hyperplanes are decided exactly, by linear programs over pairs
-    of leaves; a forest may stay undecided. Every counterexample is predicted again, also by the exported C if there is
-    a compiler. Ends with exit code 7 if a property is refuted or undecided. docs/guarantees.md says how it is done.
+    --monotone COLUMN: the share of a class (of two), or the predicted number, never decreases in the column; with :- it
+    never increases. --never-uses COLUMN: no prediction changes with the column. --robust REACH: each row of --rows
+    keeps its class if every number changes by at most REACH standard deviations of the training rows. Options may be
+    repeated and combined. Linear programs over pairs of leaves decide trees exactly; a forest may remain undecided.
+    Every counterexample is predicted again, also by the exported C if there is a compiler. The exit code is 7 if a
+    property is refuted or undecided (docs/guarantees.md).
 
     \b
     Example: oblique verify model.json --monotone age --monotone dose:- --within age=0:120

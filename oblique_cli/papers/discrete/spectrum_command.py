@@ -29,7 +29,7 @@ FORMATS = ("text", "json")
 def spectrum(
     request: Request, component: int | None, top: int, max_order: int | None, format_: str, output: str | None
 ) -> None:
-    """Fit trees to all rows of the data set NAME, or of a FILE of your own, and show their Fourier spectrum.
+    """Fit trees to all rows of the data set NAME, or of your FILE, and show their Fourier spectrum.
 
     A coefficient's share of the energy tells how much of the function depends on a set of features together. The energy
     is the sum of the squared coefficients, which is the mean square of the function over all combinations of values.

@@ -65,7 +65,7 @@ Objects = tuple[str, Any, list[str] | None, Any, tuple[str, ...], tuple[str, ...
 @click.argument("data")
 @click.option("--labels", metavar="COLUMN|FILE", help="Class column of a CSV of rows; with --matrix a file of labels.")
 @click.option("--matrix", is_flag=True, help="DATA is a dissimilarity matrix: square or condensed CSV, or PHYLIP.")
-@click.option("--method", type=click.Choice(METHODS), default="staxac", show_default=True, help="What makes the tree.")
+@click.option("--method", type=click.Choice(METHODS), default="staxac", show_default=True, help="Algorithm.")
 @click.option("--graph", type=click.Choice(GRAPHS), default="nearest", show_default=True, help="Neighbors of STAXAC.")
 @click.option("--metric", type=click.Choice(METRICS), default="euclidean", show_default=True, help="Distance of rows.")
 @click.option("--scaling", type=click.Choice(SCALINGS), default="zscore", show_default=True, help="Of columns.")
@@ -83,13 +83,13 @@ Objects = tuple[str, Any, list[str] | None, Any, tuple[str, ...], tuple[str, ...
 @offline_option
 @output_option
 def taxonomy(**words: Any) -> None:
-    """Build a tree over the objects of DATA and report what it says of their classes.
+    """Build a hierarchy over the objects of DATA and relate it to their classes.
 
-    DATA is a data set (oblique data list), a CSV file of rows with its class column in --labels, or with --matrix a
-    dissimilarity matrix whose labels are in a file: one a line, or name,label. Columns of words become 0/1 columns.
+    DATA is a data set (oblique data list), a CSV file whose class column is --labels, or, with --matrix, a
+    dissimilarity matrix with a file of labels: one per line, or name,label. Columns of words become 0/1 columns.
 
-    The report has the tree cut where nodes are pure enough, the subclasses of each class, the classification
-    complexity, and the purity per depth. The SVG draws the whole tree, Newick and JSON hold it.
+    The report has the hierarchy cut at nodes of sufficient purity, the subclasses of each class, the classification
+    complexity, and the purity per depth. SVG, Newick and JSON have the whole hierarchy.
 
     \b
     Example: oblique taxonomy iris --threshold 0.95 --min-size 10

@@ -20,10 +20,10 @@ from oblique_cli.errors import cannot_write
 def figures(
     names: tuple[str, ...], output: str, format_: str, listing: bool, data_dir: str | None, offline: bool
 ) -> None:
-    """Draw the figures NAME, or all of them, each to a file of its name.
+    """Draw the figures NAME, or all figures, each into a file of that name.
 
-    Without NAME, README.md shows all figures, and seen.csv has what each figure remakes, what the paper's text claims,
-    and what was seen. Drawing needs matplotlib, the extra `figures` of the package.
+    Without NAME, README.md shows all figures, and seen.csv has the source of each figure, the claims of the paper's
+    text, and the observations. Drawing needs matplotlib, the extra `figures` of the package.
 
     Example: oblique figures hhcart_growth --output .
     """

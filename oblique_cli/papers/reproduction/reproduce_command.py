@@ -35,12 +35,12 @@ def _only(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) ->
 
 @click.command()
 @click.argument("name", metavar="[NAME]", required=False)
-@click.option("--profile", type=click.Choice(PROFILES), default="full", show_default=True, help="How much to run.")
+@click.option("--profile", type=click.Choice(PROFILES), default="full", show_default=True, help="Amount of work.")
 @click.option(
     "--only", metavar="KIND=NAME", multiple=True, callback=_only, help="Only this dataset=NAME or algorithm=NAME."
 )
 @click.option("--strict", is_flag=True, help="End with exit code 6 while a cell deviates without a reason.")
-@click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True, help="Of every random draw.")
+@click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True, help="Seed of all random draws.")
 @running_options
 def reproduce(
     name: str | None,
@@ -59,9 +59,9 @@ def reproduce(
     current folder and the cells that deviate into deviations.csv of --results, and draws all cells, ours against the
     published, as docs/reproduction.svg.
 
-    Every cell is printed as ours, published, difference and verdict. Folds that are stored already are not run again,
-    so the same command goes on after an interruption. The quick profile takes the small bundled data sets and two
-    repetitions, and ends with exit code 6 if a cell that agreed in its committed baseline no longer does.
+    Every cell has our value, the published value, the difference and a verdict. Stored folds are not run again, so the
+    same command resumes after an interruption. The quick profile runs the small bundled data sets with two repetitions,
+    and ends with exit code 6 if a cell agrees in the stored baseline but not now.
 
     Example: oblique reproduce chapter3 --profile quick
     """
