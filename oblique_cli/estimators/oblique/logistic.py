@@ -55,6 +55,7 @@ class LogisticModelTreeClassifier(
             "criterion",
             "min_parent",
             "min_samples_leaf",
+            "min_weight_fraction_leaf",
             "max_depth",
             "max_leaf_nodes",
             "base",
@@ -202,8 +203,15 @@ class LogisticModelTreeClassifier(
         return self
 
     def _of_named(self) -> Mapping[str, Any]:
-        limits = ("criterion", "min_parent", "min_samples_leaf", "max_depth", "max_leaf_nodes", "n_jobs")
-        return {name: getattr(self, name) for name in limits}
+        limits = (
+            "criterion",
+            "min_parent",
+            "min_samples_leaf",
+            "min_weight_fraction_leaf",
+            "max_depth",
+            "max_leaf_nodes",
+        )
+        return {name: getattr(self, name) for name in (*limits, "n_jobs")}
 
     def _chosen(self, starts: Sequence[_Start], rows: _Training, draws: _Draws) -> LogisticChoice:
         """The best of several starts. rows : to grow on"""
