@@ -7,7 +7,7 @@ pytestmark = pytest.mark.long
 
 __all__ = ["checkout"]
 
-LINE = """    _forest("gdt_forest", "GDT forest", "Breiman (1996)", BaggedForestClassifier, proposer="gdt"),"""
+LINE = """    _forest("gdt_forest", "GDT forest", "1996", ".forest.bagged:BaggedForestClassifier", proposer="gdt"),"""
 CONFIG = """version: 1
 dataset: iris
 algorithms: [{name: gdt_forest, n_estimators: 9}, gdt]

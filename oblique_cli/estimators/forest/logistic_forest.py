@@ -212,11 +212,13 @@ class LogisticForestClassifier(
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Return the mean of the trees' class probabilities, (n, C), columns in the order of classes_. X : (n, p)"""
-        return mean_shares(self.trees_, self._rows(X))
+        rows = self._rows(X)  # refuses an estimator that is not fitted
+        return mean_shares(self.trees_, rows)
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of the largest probability, the first of classes_ on a tie. X : (n, p); returns (n,)."""
-        labels: NDArray[Any] = self.classes_.take(self.predict_proba(X).argmax(axis=1))
+        shares = self.predict_proba(X)
+        labels: NDArray[Any] = self.classes_.take(shares.argmax(axis=1))
         return labels
 
     def apply(self, X: ArrayLike) -> NDArray[np.int64]:
