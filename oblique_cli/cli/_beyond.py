@@ -76,6 +76,7 @@ def fit_beyond(params: Params) -> tuple[Model, str, dict[str, Any], Any]:
     from oblique_cli.experiments.running import count_workers
     from oblique_cli.models import showing
     from oblique_cli.scale import fit_from_disk
+    from oblique_cli.scale.disk_tables import Division
 
     algorithm, table = params.algorithm, _table(params)
     settings = params_of(algorithm, params.overrides)
@@ -93,8 +94,7 @@ def fit_beyond(params: Params) -> tuple[Model, str, dict[str, Any], Any]:
             scratch=params.scratch,
             threads=workers,
             asker=asker,
-            test=0.1,
-            seed=params.seed,
+            division=Division(prune=0.1, test=0.1, seed=params.seed),
             **reporting,
         )
     model = fit_from_disk.model_of(fitted, table, algorithm, params.seed)

@@ -42,6 +42,7 @@ Array = NDArray[np.float64]
 
 # Rules that need no rows, and the one that needs only counts of its rows. Others need all rows at once.
 PRUNED_HERE = ("none", "pessimistic", "ccp_alpha", "minimum_error", "description_length", "cost_complexity")
+A_TENTH = Division(prune=0.1, seed=1)
 SHOWN_ROWS, SHOWN_CHUNKS = 20_000, 8  # rows that set the units of features, and their chunks
 
 
@@ -73,25 +74,23 @@ def fit(
     scratch: str | Path | None = None,
     threads: int = 1,
     asker: Callable[[Store], Asker] | None = None,
-    prune: float = 0.1,
-    test: float = 0.0,
-    seed: int = 1,
+    division: Division = A_TENTH,
     say: Callable[[Level | Part], None] = lambda _: None,
 ) -> Fitted:
     """Fit a top-down classification tree, a bagged forest of them, or boosting, to a table that memory does not hold.
 
     algorithm  of `oblique list algorithms`, grown level by level from sums over rows: see `_core.from_sums`
-    params     of the estimator; pruning "cost_complexity" chooses on a share `prune` of the rows, drawn with `seed`
+    params     of the estimator; pruning "cost_complexity" chooses on the pruning rows of `division`
     memory     bytes that rows and histograms may take at a time
     scratch    folder for the copy of the rows, some 8 p + 9 bytes each; a temporary one by default. The same fit
                goes on from the last whole level that an interrupted fit left there
     asker      answers the passes over the rows; this process with `threads` by default
-    test       share of the rows that test the tree
+    division   shares of the rows for pruning and for the test; its seed is that of the estimator, too
     The tree is the one that the estimator grows in memory on the same rows; each tree of a forest is the one of the
     rows and features that it drew; boosting sees a part of the rows at a time (`boosting_from_disk`). ConfigError for
     what cannot be done so.
     """
-    estimator = _estimator(algorithm, dict(params or {}), seed)
+    estimator = _estimator(algorithm, dict(params or {}), division.seed)
     is_forest, is_boosted = (isinstance(estimator, cls) for cls in (BaggedForestClassifier, ObliqueBoostingClassifier))
     has_trees = is_forest or is_boosted
     if has_trees and asker is not None:
@@ -102,12 +101,13 @@ def fit(
         plans = forest_from_disk.plans_of(estimator, memory) if is_forest else [_plan(estimator, memory)]
     if table.levels and (has_trees or any(plan.proposer.quantitative for plan in plans)):
         raise ConfigError(f"{algorithm} takes quantitative features only; leave columns of text out by --drop.")
-    share = prune if estimator.needs_pruning_rows else 0.0
+    if not estimator.needs_pruning_rows:
+        division = replace(division, prune=0.0)
     folder = Path(tempfile.mkdtemp(prefix="oblique-rows-")) if scratch is None else Path(scratch) / "oblique-rows"
     checkpoint = None if scratch is None else Checkpoint(folder / "state.npz")
     done = False
     try:
-        rows = _rows(table, folder, Division(share, test, seed), _class_weights(estimator, table))
+        rows = _rows(table, folder, division, _class_weights(estimator, table))
         X, y = _some(rows)
         estimator.classes_, estimator.n_features_in_ = np.array(table.classes), len(table.features)
         if has_trees:
@@ -117,12 +117,12 @@ def fit(
                 levels = boosting_from_disk.boost(estimator, rows, memory, threads, resumed, say)
             else:
                 levels = forest_from_disk.grow_forest(estimator, rows, plans, threads, X, resumed, say)
-            right, tested = _n_right(estimator, rows) if test else (0.0, 0)
+            right, tested = _n_right(estimator, rows) if division.test else (0.0, 0)
         else:
             who: Asker = Here(rows, threads) if asker is None else asker(rows)
             grown = grow(who, rows, _with_least_leaf(plans[0], who, estimator), checkpoint, say)
             tree = _pruned(who, estimator._cut(grown.tree), estimator)
-            levels, (wrong, tested) = grown.levels, _tested(who, tree) if test else (0.0, 0)
+            levels, (wrong, tested) = grown.levels, _tested(who, tree) if division.test else (0.0, 0)
             right = tested - wrong
             # A tree of a table knows levels by their codes, as where the table is read into memory.
             estimator.levels_ = {j: tuple(map(float, range(count))) for j, count in enumerate(table.levels) if count}

@@ -83,7 +83,9 @@ def test_neither_memory_nor_threads_nor_chunks_change_a_bit(monkeypatch):
 
 def test_the_test_is_of_rows_that_no_tree_has_seen():
     X, y = table(3, n=600)
-    found = fit_from_disk.fit(array_table(X, y), "hhgdt_forest", {**ALL, "n_estimators": 5}, test=0.2)
+    found = fit_from_disk.fit(
+        array_table(X, y), "hhgdt_forest", {**ALL, "n_estimators": 5}, division=Division(0.1, 0.2, 1)
+    )
     kept = Division(0.0, 0.2, 1).drawn()(600) == 2
     assert found.tested == kept.sum() > 80
     assert found.right == (found.estimator.predict(X[kept]) == y[kept]).sum()
@@ -163,7 +165,7 @@ def test_a_heuristic_that_climbs_and_workers_elsewhere_are_refused():
 def test_a_forest_needs_rows_to_grow_on():
     X, y = table(1, n=60)
     with pytest.raises(ConfigError, match="there must be rows to grow a tree on"):
-        fit_from_disk.fit(array_table(X, y), "hhgdt_forest", ALL, test=1.0)
+        fit_from_disk.fit(array_table(X, y), "hhgdt_forest", ALL, division=Division(test=1.0))
 
 
 def test_a_tree_sees_the_rows_and_features_that_it_drew(tmp_path):
