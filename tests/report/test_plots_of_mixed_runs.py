@@ -28,7 +28,8 @@ def mixed(call):
     )
     ended = call("run", "x.yaml", "--quiet", "-j", "1")  # so that all tests have one process for the estimators
     assert ended.code == 0, ended.err
-    return gather(Store(call.folder / "results" / "oblique.sqlite", must_exist=True), ("x",))
+    with Store(call.folder / "results" / "oblique.sqlite", must_exist=True) as store:
+        yield gather(store, ("x",))
 
 
 def test_what_has_no_leaves_is_at_no_place_of_a_scatter_and_is_named(mixed, call):
