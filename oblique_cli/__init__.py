@@ -54,4 +54,4 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     loaded = sys.modules.get(_PLACES["ALGORITHMS"])
     further = [algorithm.estimator.__name__ for algorithm in loaded.ALGORITHMS.values()] if loaded else []
-    return sorted({*globals(), *__all__, *further})
+    return sorted({name for name in globals() if name.startswith("__")} | {*__all__, *further})

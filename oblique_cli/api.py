@@ -29,4 +29,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES})
+    return sorted({name for name in globals() if name.startswith("__")} | {*__all__})

@@ -2,9 +2,11 @@
 
 import inspect
 import re
+from pathlib import Path
 
 import pytest
 
+import oblique_cli
 from oblique_cli import api
 from oblique_cli.ground.resources import PACKAGE
 
@@ -88,6 +90,14 @@ OTHERS = {
     "parameter",
     "Declared",
 }
+
+
+@pytest.mark.parametrize("module", [oblique_cli, api])
+def test_every_export_of_a_stub_is_a_public_name(module):
+    text = Path(module.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    assert text.count(" as ") == len(set(module.__all__) - {"API_VERSION"})
+    private = {name for name in dir(module) if not name.startswith("__")} - set(module.__all__)
+    assert all(name.endswith(("Classifier", "Regressor")) for name in private)
 
 
 def test_the_names_are_those_of_the_version():

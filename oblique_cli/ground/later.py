@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import ast
+import re
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -25,13 +25,7 @@ class Later(ModuleType):
 def names_in_stub(file: str) -> dict[str, str]:
     """Return the names that a module's stub exports (`from MODULE import NAME as NAME`), each with its module.
 
-    file : `__file__` of the module; the stub lies beside it
+    file : `__file__` of the module; its stub is in the same folder. A statement of the stub has one name.
     """
-    imports = ast.parse(Path(file).with_suffix(".pyi").read_text(encoding="utf-8")).body
-    return {
-        alias.name: str(node.module)
-        for node in imports
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-        if alias.asname
-    }
+    text = Path(file).with_suffix(".pyi").read_text(encoding="utf-8")
+    return {name: module for module, name in re.findall(r"^from (\S+) import (?:\(\s*)?(\w+) as \2\b", text, re.M)}

@@ -21,12 +21,14 @@ from oblique_cli.estimators.oblique.bottom_up import BottomUpTreeClassifier
 from oblique_cli.estimators.regression.cart import CARTRegressor
 
 # Estimators of the papers have tests of their own.
-OWN = [name for name in NAMES if ALGORITHMS[name].estimator.__module__.startswith("oblique_cli.estimators.")]
-CLASSES = sorted({ALGORITHMS[name].estimator for name in OWN} - {CARTRegressor}, key=lambda cls: cls.__name__)
+OUTSIDE_PAPERS = [name for name in NAMES if ALGORITHMS[name].estimator.__module__.startswith("oblique_cli.estimators.")]
+CLASSES = sorted(
+    {ALGORITHMS[name].estimator for name in OUTSIDE_PAPERS} - {CARTRegressor}, key=lambda cls: cls.__name__
+)
 CLASSES += [ObliqueTreeClassifier, BottomUpTreeClassifier]  # the parameters of CART are checked by scikit-learn
 TREES = [cls for cls in CLASSES if issubclass(cls, ObliqueTreeClassifier) and cls is not ObliqueTreeClassifier]
 SLOW = {"tao_regression", "tao_model_tree", "linear_tree", "logistic_forest", "logistic_tree"}
-THREADED = [name for name in OWN if "n_jobs" in make(name).get_params()]
+THREADED = [name for name in OUTSIDE_PAPERS if "n_jobs" in make(name).get_params()]
 
 # Options that take another way through a fit than the defaults.
 VARIANTS: list[tuple[str, dict[str, Any]]] = [
@@ -50,11 +52,18 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 QUICKLY = ("hhcart_a", "svm_split", "raf", "hhgdt_forest", "hhbut", "tprti_b", "cart_regression", "oblique_boosting")
 QUICK_VARIANTS = ({"pruning": "cv"}, {"missing": "learn"}, {"merging": "overlap"}, {"leaves": "linear"})
 CHECKED = [
-    *(pytest.param(name, {}, marks=[] if name in QUICKLY else pytest.mark.long) for name in OWN),
-    *(pytest.param(*one, marks=[] if one[1] in QUICK_VARIANTS else pytest.mark.long) for one in VARIANTS),
+    *(pytest.param(name, {}, marks=[] if name in QUICKLY else pytest.mark.long) for name in OUTSIDE_PAPERS),
+    *(pytest.param(*case, marks=[] if case[1] in QUICK_VARIANTS else pytest.mark.long) for case in VARIANTS),
 ]
-# Rows that are drawn at random, or divided into folds, are others once a row is repeated instead of weighted.
+# Rows that are drawn at random, or divided into folds, are others once a row is repeated instead of weighted. Ensembles
+# draw rows; these algorithms and variants divide them.
 REPEATS = "check_sample_weight_equivalence_on_dense_data"
+DIVIDING = ("hhcart_regression", "linear_tree", "lmt", "logistic_tree", "tao", "tao_regression")
+DIVIDING_VARIANTS = [
+    params
+    for _, params in VARIANTS
+    if params.get("pruning") in ("cost_complexity", "reduced_error", "cv") or "probability_strength" in params
+]
 
 
 @pytest.mark.parametrize(("name", "params"), CHECKED)
@@ -63,11 +72,13 @@ def test_scikit_learns_checks_pass(name, params):
     model = make(name, **{**small_parameters(name), **few_rounds, **params})
     results = check_estimator(model, on_fail=None, on_skip=None)
     assert len(results) > 40
-    failed = {one["check_name"]: str(one["exception"]) for one in results if one["status"] == "failed"}
-    # The check sets `min_weight_fraction_leaf` wherever a class has it; that of tao belongs to its base.
-    assert failed.keys() <= {REPEATS} | ({"check_class_weight_classifiers"} if name == "tao" else set()), failed
-    passed = {one["check_name"] for one in results if one["status"] == "passed"}
-    assert {one["check_name"] for one in results if one["status"] == "skipped"} <= {"check_array_api_input"}
+    messages = {result["check_name"]: str(result["exception"]) for result in results if result["status"] == "failed"}
+    resampled = "n_estimators" in model.get_params() or params in DIVIDING_VARIANTS or (not params and name in DIVIDING)
+    # The second check sets `min_weight_fraction_leaf` wherever a class has it; that of tao belongs to its base.
+    allowed = {REPEATS: resampled, "check_class_weight_classifiers": name == "tao"}
+    assert messages.keys() <= {check for check, is_allowed in allowed.items() if is_allowed}, messages
+    passed = {result["check_name"] for result in results if result["status"] == "passed"}
+    assert {result["check_name"] for result in results if result["status"] == "skipped"} <= {"check_array_api_input"}
     assert ("check_regressor_multioutput" in passed) == model.__sklearn_tags__().target_tags.multi_output
 
 
@@ -165,7 +176,7 @@ def test_defaults_are_complete_allowed_and_those_of_the_estimator(name):
     algorithm = ALGORITHMS[name]
     assert algorithm.name == name and re.fullmatch(r"[a-z][a-z0-9_]*", name)
     assert re.search(r"\((19|20)\d\d\)", algorithm.source)
-    assert [one.title for one in ALGORITHMS.values()].count(algorithm.title) == 1
+    assert [known.title for known in ALGORITHMS.values()].count(algorithm.title) == 1
     assert list(algorithm.defaults) == list(algorithm.parameters)
     for parameter, constraint in algorithm.parameters.items():
         value = algorithm.defaults[parameter]
@@ -181,11 +192,11 @@ def test_defaults_are_complete_allowed_and_those_of_the_estimator(name):
 
 def answers(model: Any, X: Any) -> list[Any]:
     """Labels or numbers, probabilities and leaves of rows."""
-    return [getattr(model, one)(X) for one in ("predict", "predict_proba", "apply") if hasattr(model, one)]
+    return [getattr(model, method)(X) for method in ("predict", "predict_proba", "apply") if hasattr(model, method)]
 
 
 @pytest.mark.sample(20)
-@pytest.mark.parametrize("name", [name for name in OWN if name not in SLOW] + sorted(SLOW))
+@pytest.mark.parametrize("name", [name for name in OUTSIDE_PAPERS if name not in SLOW] + sorted(SLOW))
 def test_a_seed_decides_whatever_the_number_of_threads(name):
     X, y = rows(name, 60, 4)
     models = []
@@ -199,7 +210,9 @@ def test_a_seed_decides_whatever_the_number_of_threads(name):
 
 
 @pytest.mark.sample(18)
-@pytest.mark.parametrize("name", sorted(SLOW) + [name for name in OWN if name in WEIGHTED and name not in SLOW])
+@pytest.mark.parametrize(
+    "name", sorted(SLOW) + [name for name in OUTSIDE_PAPERS if name in WEIGHTED and name not in SLOW]
+)
 def test_rows_of_weight_0_are_as_good_as_removed(name):
     X, y = rows(name, 60, 3)
     weights = np.random.default_rng(0).integers(0, 3, 60).astype(float)

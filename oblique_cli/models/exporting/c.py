@@ -65,6 +65,12 @@ RECORDS = {
     "scores": "struct oblique_scores {\n    double intercepts[$scored];\n    struct oblique_range parts;\n};\n",
 }
 
+# Of models with columns that must not be missing.
+REQUIRED = """
+    for (int j = 0; j < {}; j++)
+        if (cells[oblique_needed[j]] != cells[oblique_needed[j]])
+            return 0;"""
+
 TEXTS = {
     "codes": """
     for (int j = 0; j < $coded; j++) {
@@ -88,10 +94,7 @@ static double oblique_value(double value, int level)
 static int oblique_filled(const double *row, double *cells)
 {
     for (int j = 0; j < OBLIQUE_COLUMNS; j++)
-        cells[j] = row[j] != row[j] ? oblique_fills[j] : row[j];
-    for (int j = 0; j < $needed; j++)
-        if (cells[oblique_needed[j]] != cells[oblique_needed[j]])
-            return 0;$codes
+        cells[j] = row[j] != row[j] ? oblique_fills[j] : row[j];$required$codes
     return 1;
 }
 """,
@@ -422,7 +425,8 @@ def _tables(source: Source, named: Callable[[str], str]) -> str:
     has_levels = any(cell.levels for cell in source.procedure.cells)
     kinds = {"range", "term", "node"}
     for table in tables_of(source):
-        if table.name == "COLUMNS" or (table.name == "LEVELS" and not has_levels):
+        unused = (table.name == "LEVELS" and not has_levels) or (table.name == "NEEDED" and not table.rows)
+        if table.name == "COLUMNS" or unused:
             continue
         rows = rows_of(table, literals, "    ", lambda remark: f" /* {_in_comment(remark)} */", "{}")
         wide = table.kind in ("int", "double", "model") and table.rows and isinstance(table.rows[0], tuple)
@@ -512,18 +516,19 @@ def write(source: Source) -> str:
 
     procedure, limits = source.procedure, limits_of(source)
     n_lanes = max((len(split.lanes) for tree in procedure.trees for split in tree.splits if split), default=1)
-    columns = f"OBLIQUE_COLUMNS + {len(procedure.coded)}"
+    columns = "OBLIQUE_COLUMNS" + (f" + {len(procedure.coded)}" if procedure.coded else "")
+    n_rotated = max(len(tree.rotated) for tree in procedure.trees)
     words = {
         "bounds": ", low, high" if procedure.has_bounds else "",
         "coded": len(procedure.coded),
         "columns": columns,
         "lanes": n_lanes,
         "limited": len(limits.leaves) if limits else 0,
-        "needed": len(procedure.needed),
+        "required": REQUIRED.format(len(procedure.needed)) if procedure.needed else "",
         "scored": len(procedure.scored) if procedure.has_scores else 0,
         "total": "lane[0]" if n_lanes == 1 else "(lane[0] + lane[1]) + (lane[2] + lane[3])",
         "trees": len(procedure.trees),
-        "width": f"{columns} + {max(len(tree.rotated) for tree in procedure.trees)}",
+        "width": f"{columns} + {n_rotated}" if n_rotated else columns,
     }
     texts = {key: named(Template(text).safe_substitute(words)) for key, text in TEXTS.items()}
     levels = LEVELS if any(cell.levels for cell in procedure.cells) else ""

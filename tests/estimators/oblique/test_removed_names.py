@@ -30,7 +30,7 @@ CONFIG = "version: 1\ndataset: iris\nalgorithm: {{name: hhgdt, {}}}\ncv: {{schem
 )
 def test_a_removed_class_names_the_flat_way(name, way):
     with pytest.raises(ImportError, match=way):
-        exec(f"from oblique_cli import {name}")
+        getattr(oblique_cli, name)
     assert name not in dir(oblique_cli)
 
 
