@@ -294,16 +294,16 @@ def expected(case: Case, X: np.ndarray) -> tuple[Answers, np.ndarray]:
     """What `predict` and `predict_proba` say; None for rows that lack a number the model needs."""
     procedure = case.procedure
     lacking = np.isnan(X[:, list(procedure.needed)]).any(axis=1) if procedure.needed else np.zeros(len(X), bool)
-    asked = procedure.for_predict(X)  # `predict` refuses a gap in a column that no split uses
+    rows_of_predict = procedure.for_predict(X)  # `predict` refuses a gap in a column that no split uses
     answers: Answers = [None] * len(X)
     good = np.flatnonzero(~lacking)
-    found = case.model.predict(asked[good])
+    found = case.model.predict(rows_of_predict[good])
     labels = found.tolist() if procedure.is_regression or case.model.has_codes else _labels(case, found)
     for i, label in zip(good.tolist(), labels, strict=True):
         answers[i] = label
     shares = np.full((len(X), len(procedure.classes)), np.nan)
     if not procedure.is_regression:
-        shares[good] = case.model.predict_proba(asked[good])
+        shares[good] = case.model.predict_proba(rows_of_predict[good])
     return answers, shares
 
 
@@ -338,7 +338,7 @@ exec(compile(source, "model.py", "exec"), module)
 assert not {"numpy", "oblique_cli", "sklearn"} & set(sys.modules)
 named = [dict(zip(names, row)) for row in rows[:50]]
 answers = [[module[name](row) for row in rows] for name in functions]
-assert [own[:50] for own in answers] == [[module[name](row) for row in named] for name in functions]
+assert [values[:50] for values in answers] == [[module[name](row) for row in named] for name in functions]
 json.dump(answers, sys.stdout)
 """
 RUN_JAVASCRIPT = """

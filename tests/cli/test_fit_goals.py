@@ -72,9 +72,9 @@ def found_of(rare, *arguments: str) -> tuple[float, dict]:
 
 def test_weights_find_the_rare_class(rare):
     plain, _ = found_of(rare, *QUICK)
-    heavy, said = found_of(rare, *QUICK, "--metric", "balanced_accuracy", "--set", "class_weight=balanced")
+    heavy, printed = found_of(rare, *QUICK, "--metric", "balanced_accuracy", "--set", "class_weight=balanced")
     assert heavy > plain + 0.2
-    assert said["parameters"]["class_weight"] == "balanced" and said["estimate"]["balanced_accuracy"] > 60
+    assert printed["parameters"]["class_weight"] == "balanced" and printed["estimate"]["balanced_accuracy"] > 60
 
 
 def test_an_automatic_threshold_finds_the_rare_class(rare):
@@ -108,8 +108,8 @@ def test_auto_goes_by_the_metric_and_leaves_out_what_takes_no_class_weights(rare
 def model(rare):
     """A tree that says the rare class from a share of 0.8 on, in t.json: one leaf has more of it than of the other."""
     tree = ("--algorithm", "axis_parallel", "--folds", "2", "--set", "pruning=none", "--set", "max_depth=1")
-    said = fitted(rare, *tree, "--threshold", "0.8", "--output", "t.json")
-    assert "# It says 'fault' from a share of 0.8 of it on (as asked)." in said
+    printed = fitted(rare, *tree, "--threshold", "0.8", "--output", "t.json")
+    assert "# It says 'fault' from a share of 0.8 of it on (as asked)." in printed
     return rare
 
 

@@ -102,11 +102,11 @@ def test_the_option_and_the_key_of_a_configuration_are_one(files, command):
 
 
 def test_a_comparison_by_groups(files):
-    asked = ("compare", "p.csv", "--target", "t", "--groups", "patient", "--repeats", "2", "--folds", "3", "-j", "1")
-    ended = files(*asked, "--algorithm", "axis_parallel,hhgdt")
+    options = ("compare", "p.csv", "--target", "t", "--groups", "patient", "--repeats", "2", "--folds", "3", "-j", "1")
+    ended = files(*options, "--algorithm", "axis_parallel,hhgdt")
     assert ended.code == 0, ended.err
     assert "2 x 3-fold CV (group by patient)" in ended.out
-    assert files(*asked, "--cv", "two_stage").code == 2
+    assert files(*options, "--cv", "two_stage").code == 2
 
 
 def test_a_configuration_that_names_groups_divides_by_them(files):

@@ -131,10 +131,10 @@ def test_by_nemenyi_mprrof_t_and_p_beat_rrof_but_not_mprrof_n():
 
 
 def test_sign_tests_by_hand():
-    found = s.sign_test([1.0] * 29 + [-1.0] * 15)  # the paper's 29 of 44
-    assert found.wins == found.needed == 29
-    found = s.sign_test([1.0, 1.0, 1.0, -1.0, 0.0, 0.0, 0.0])  # an odd tie is left out
-    assert (found.n, found.wins, found.losses) == (6, 4, 2)
+    result = s.sign_test([1.0] * 29 + [-1.0] * 15)  # the paper's 29 of 44
+    assert result.wins == result.needed == 29
+    result = s.sign_test([1.0, 1.0, 1.0, -1.0, 0.0, 0.0, 0.0])  # an odd tie is left out
+    assert (result.n, result.wins, result.losses) == (6, 4, 2)
 
 
 # -- corrected resampled t and its Bayesian reading --------------------------------------------------------------------

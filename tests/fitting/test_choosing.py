@@ -379,9 +379,9 @@ def test_halving_inside_the_estimate_sees_training_rows_alone(monkeypatch):
 
 def test_held_out_rows_are_tested_once_and_the_estimate_says_so(monkeypatch):
     monkeypatch.setattr(fitting, "planned", lambda own, *_: Plan(0, tuple(own), 1.0))
-    found = fitting.fit(table(200), POLICY, specs("fdt", "axis_parallel"), budget=Budget(5.0))
-    assert found.estimate.rows == 40 and found.estimate.by == "40 rows held out"
-    plain = found.model.facts["estimate"]
+    outcome = fitting.fit(table(200), POLICY, specs("fdt", "axis_parallel"), budget=Budget(5.0))
+    assert outcome.estimate.rows == 40 and outcome.estimate.by == "40 rows held out"
+    plain = outcome.model.facts["estimate"]
     assert plain["by"] == "held-out rows" and plain["rows"] == 40 and plain["folds"] == 0
 
 

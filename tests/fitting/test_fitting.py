@@ -250,11 +250,11 @@ def test_two_fits_are_the_same():
 
 
 def test_tuning_chooses_from_the_usual_grid_and_leaves_pruning_alone():
-    found = fitting.fit(data.load("bupa"), POLICY, [fitting.tuned_spec(spec("hhgdt"))], folds=4)
-    assert found.chosen["epsilon"] in fitting.GRIDS[0]["epsilon"]
-    assert found.estimate.nested and found.model.parameters["pruning"] == "none"
-    assert found.model.parameters["epsilon"] == found.chosen["epsilon"]
-    assert found.model.facts["chosen"] == found.chosen
+    outcome = fitting.fit(data.load("bupa"), POLICY, [fitting.tuned_spec(spec("hhgdt"))], folds=4)
+    assert outcome.chosen["epsilon"] in fitting.GRIDS[0]["epsilon"]
+    assert outcome.estimate.nested and outcome.model.parameters["pruning"] == "none"
+    assert outcome.model.parameters["epsilon"] == outcome.chosen["epsilon"]
+    assert outcome.model.facts["chosen"] == outcome.chosen
 
 
 @pytest.mark.parametrize("name", list(ALGORITHMS))

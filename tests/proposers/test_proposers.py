@@ -86,9 +86,9 @@ def test_proposed_directions_are_finite_unit_vectors_that_leave_constant_feature
     real = {one: (real_set(one).X, real_set(one).y) for one in REAL_SETS}
     for label, (X, y) in (real | DEGENERATE).items():
         for weights in (None, np.linspace(1.0, 3.0, len(y))):
-            found = proposals(name, node_of(X, y, weights=weights), **parameters)
-            assert found or label == "a class without variance", label
-            for kind, *arrays in found:
+            planes = proposals(name, node_of(X, y, weights=weights), **parameters)
+            assert planes or label == "a class without variance", label
+            for kind, *arrays in planes:
                 assert kind in ("axes", "reflection", "directions")
                 vectors = np.atleast_2d(arrays[0]) if arrays else np.eye(X.shape[1])
                 np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-12, err_msg=label)

@@ -141,10 +141,10 @@ def test_the_front_has_the_points_that_none_beats():
 
 def test_learning_curves_have_the_sizes_of_the_training_sets(call):
     cv = "cv: {scheme: learning, folds: 5, repeats: 2, steps: 3}"
-    found = finish(call, f"dataset: iris\nalgorithm: axis_parallel\n{cv}")
-    line = draw("learning", found, Request()).figure.axes[0].lines[0]
+    material = finish(call, f"dataset: iris\nalgorithm: axis_parallel\n{cv}")
+    line = draw("learning", material, Request()).figure.axes[0].lines[0]
     assert list(line.get_xdata()) == [30, 60, 120]
-    whole = [row for row in found.methods[0].rows("iris") if row.fold % 3 == 2]
+    whole = [row for row in material.methods[0].rows("iris") if row.fold % 3 == 2]
     assert line.get_ydata()[-1] == pytest.approx(100 * sum(row.n_correct for row in whole) / 300)
 
 
@@ -186,8 +186,8 @@ def test_calibration_needs_probabilities(call):
 
 
 def test_regions_predict_the_training_rows_where_these_lie(call):
-    found = finish(call, "dataset: iris\nalgorithm: hhcart_d\ncv: {folds: 3, repeats: 1}")
-    made = draw("regions", found, Request(features=("petal_length", "petal_width")))
+    material = finish(call, "dataset: iris\nalgorithm: hhcart_d\ncv: {folds: 3, repeats: 1}")
+    made = draw("regions", material, Request(features=("petal_length", "petal_width")))
     assert "fitted to these two features alone" in made.caption
     image = made.figure.axes[0].images[0].get_array()
     assert image.shape == (300, 300, 3) and len(np.unique(image.reshape(-1, 3), axis=0)) == 3
@@ -242,19 +242,19 @@ def test_what_is_asked_for_cuts_tables_and_counts_of_a_run(ran):
 
 def test_a_fold_that_is_tested_on_its_training_rows_is_in_no_picture_of_test_rows(call, monkeypatch):
     config = "dataset: iris\nalgorithm: axis_parallel\ncv: {scheme: bootstrap, repeats: 3}"
-    found = finish(call, config, "--keep-probabilities")
-    (method,) = found.methods
+    material = finish(call, config, "--keep-probabilities")
+    (method,) = material.methods
     assert [(row.repeat, row.fold) for row in method.rows("iris")] == [(0, 0), (0, 1), (1, 0), (2, 0)]
     assert [(row.repeat, row.fold) for row in method.tested("iris")] == [(0, 0), (1, 0), (2, 0)]
     assert len(method.values("iris", "accuracy")) == 3
     shown = []
     original = charts.calibration
     monkeypatch.setattr(charts, "calibration", lambda panels, width: shown.append(panels) or original(panels, width))
-    draw("calibration", found, Request())
+    draw("calibration", material, Request())
     (((_, counts),),) = [panel.things for panels in shown for panel in panels]
     assert sum(counts) == sum(row.n_test for row in method.tested("iris"))
     for kind in ("box", "scatter", "time"):
-        assert draw(kind, found, Request()).caption.endswith(
+        assert draw(kind, material, Request()).caption.endswith(
             "the rows that a sample lacks are shown, and no estimate made of them."
         )
 
@@ -263,23 +263,23 @@ def test_a_tuning_curve_is_of_the_metric_that_chose_and_its_best_is_the_smallest
     config = """dataset: bupa
 algorithm: {name: gdt, epsilon: {grid: [0.05, 0.3]}, min_parent: {grid: [2, 60]}}
 cv: {scheme: nested, folds: 2, repeats: 1, tune: {folds: 2, metric: log_loss}}"""
-    found = finish(call, config)
-    tables = [row.inner for row in found.methods[0].rows("bupa")]
+    material = finish(call, config)
+    tables = [row.inner for row in material.methods[0].rows("bupa")]
 
     def best(value, of, choose):
         return np.mean([choose(of(e) for e in table if e["params"]["epsilon"] == value) for table in tables])
 
-    made = draw("curve", found, Request(parameter="epsilon"))
+    made = draw("curve", material, Request(parameter="epsilon"))
     loss = [best(value, lambda e: e["score"], min) for value in (0.05, 0.3)]
     assert list(made.figure.axes[0].lines[0].get_ydata()) == pytest.approx(loss)
     assert "log loss" in made.figure.axes[0].get_ylabel()
-    made = draw("curve", found, Request(parameter="epsilon", metric="accuracy"))
+    made = draw("curve", material, Request(parameter="epsilon", metric="accuracy"))
     right = [best(value, lambda e: 100 * e["n_correct"] / e["n_rows"], max) for value in (0.05, 0.3)]
     assert list(made.figure.axes[0].lines[0].get_ydata()) == pytest.approx(right)
     with pytest.raises(ConfigError, match=r"accuracy, leaves or log_loss.*f1_macro"):
-        draw("curve", found, Request(parameter="epsilon", metric="f1_macro"))
+        draw("curve", material, Request(parameter="epsilon", metric="f1_macro"))
     with pytest.raises(ConfigError, match="nonsense"):
-        draw("curve", found, Request(parameter="epsilon", metric="nonsense"))
+        draw("curve", material, Request(parameter="epsilon", metric="nonsense"))
 
 
 def test_dollars_in_names_are_text_and_no_formula(call):

@@ -34,10 +34,10 @@ def same(one, other) -> list[str]:
 def test_where_memory_holds_all_rows_it_is_boosting_in_memory_to_the_bit(n_classes, weighted):
     X, y = table(1, n=900, n_classes=n_classes)
     weights = np.random.default_rng(2).integers(1, 4, len(X)).astype(float) if weighted else None
-    found = fit_from_disk.fit(array_table(X, y, weights), "oblique_boosting", PARAMS, division=Division(seed=7))
+    fitted = fit_from_disk.fit(array_table(X, y, weights), "oblique_boosting", PARAMS, division=Division(seed=7))
     memory = make("oblique_boosting", random_state=7, **PARAMS).fit(X, y, weights)
-    assert same(found.estimator, memory) == [] and len(found.levels) == 1
-    np.testing.assert_array_equal(found.estimator.predict_proba(X), memory.predict_proba(X))
+    assert same(fitted.estimator, memory) == [] and len(fitted.levels) == 1
+    np.testing.assert_array_equal(fitted.estimator.predict_proba(X), memory.predict_proba(X))
 
 
 @pytest.fixture
@@ -82,14 +82,14 @@ def test_trees_of_a_draw_go_on_from_what_those_before_say_of_it(few_rows, monkey
 
 def test_it_is_about_as_right_as_memory(few_rows):
     X, y = table(4, n=4000)
-    found = fit_from_disk.fit(
+    fitted = fit_from_disk.fit(
         array_table(X, y), "oblique_boosting", {"n_estimators": 60}, division=Division(test=0.25, seed=1)
     )
     kept = Division(0.0, 0.25, 1).drawn()(4000) == 2
     memory = make("oblique_boosting", n_estimators=60, random_state=1).fit(X[~kept], y[~kept])
-    assert found.tested == kept.sum() > 900
-    assert found.right == (found.estimator.predict(X[kept]) == y[kept]).sum()
-    assert found.right / found.tested > memory.score(X[kept], y[kept]) - 0.03
+    assert fitted.tested == kept.sum() > 900
+    assert fitted.right == (fitted.estimator.predict(X[kept]) == y[kept]).sum()
+    assert fitted.right / fitted.tested > memory.score(X[kept], y[kept]) - 0.03
 
 
 def test_threads_change_no_bit(few_rows):

@@ -68,12 +68,12 @@ def test_a_limit_of_leaves_counts(params):
 def test_the_test_is_of_rows_that_growth_has_not_seen():
     X, y = table(3, n=500)
     params = {"pruning": "none", "max_depth": 4, "class_weight": {0: 2.0}}
-    found = fit_from_disk.fit(array_table(X, y), "hhcart_d", params, division=Division(0.1, 0.2, 1))
+    fitted = fit_from_disk.fit(array_table(X, y), "hhcart_d", params, division=Division(0.1, 0.2, 1))
     kept = parts(500, 0.0, 0.2) == 2
-    assert found.tested == kept.sum() > 50
+    assert fitted.tested == kept.sum() > 50
     expected = make("hhcart_d", random_state=1, **params).fit(X[~kept], y[~kept])
-    assert not same(found.estimator.tree_, expected.tree_)
-    assert found.right == (expected.predict(X[kept]) == y[kept]).sum()
+    assert not same(fitted.estimator.tree_, expected.tree_)
+    assert fitted.right == (expected.predict(X[kept]) == y[kept]).sum()
 
 
 def test_single_precision_is_kept_so_on_the_disk(tmp_path):

@@ -83,13 +83,13 @@ def test_neither_memory_nor_threads_nor_chunks_change_a_bit(monkeypatch):
 
 def test_the_test_is_of_rows_that_no_tree_has_seen():
     X, y = table(3, n=600)
-    found = fit_from_disk.fit(
+    fitted = fit_from_disk.fit(
         array_table(X, y), "hhgdt_forest", {**ALL, "n_estimators": 5}, division=Division(0.1, 0.2, 1)
     )
     kept = Division(0.0, 0.2, 1).drawn()(600) == 2
-    assert found.tested == kept.sum() > 80
-    assert found.right == (found.estimator.predict(X[kept]) == y[kept]).sum()
-    assert all(tree.counts[0].sum() == (~kept).sum() for tree in found.estimator.trees())
+    assert fitted.tested == kept.sum() > 80
+    assert fitted.right == (fitted.estimator.predict(X[kept]) == y[kept]).sum()
+    assert all(tree.counts[0].sum() == (~kept).sum() for tree in fitted.estimator.trees())
 
 
 class Stopped(Exception):

@@ -71,14 +71,14 @@ def test_means_and_out_of_bag_predictions_are_those_of_the_rows_that_were_drawn(
     model = ObliqueForestRegressor(n_estimators=4, oob_score=True, random_state=3).fit(X, y)
     draws = np.asarray(_core.Forest(3, 1, model.forest_.seed).draws(60, 4, True, 60))
     leaves = model.apply(X)
-    said = np.empty((60, 4, *y.shape[1:]))
+    predictions = np.empty((60, 4, *y.shape[1:]))
     for t in range(4):
         for leaf in np.unique(leaves[:, t]):
             own = leaves[:, t] == leaf
-            said[own, t] = np.average(y[own], axis=0, weights=draws[t, own])
-    np.testing.assert_allclose(model.predict(X), said.mean(axis=1))
+            predictions[own, t] = np.average(y[own], axis=0, weights=draws[t, own])
+    np.testing.assert_allclose(model.predict(X), predictions.mean(axis=1))
     seen = (draws == 0).any(axis=0)
-    outside = np.array([said[i, draws[:, i] == 0].mean(axis=0) for i in np.flatnonzero(seen)])
+    outside = np.array([predictions[i, draws[:, i] == 0].mean(axis=0) for i in np.flatnonzero(seen)])
     np.testing.assert_allclose(model.oob_prediction_[seen], outside)
     assert np.isnan(model.oob_prediction_[~seen]).all()
     assert model.oob_score_ == pytest.approx(r2_score(y[seen], outside))

@@ -75,7 +75,7 @@ def answers(format: str, source: str | bytes, model: Model, rows: np.ndarray, fo
     else:
         run = support.run_python if format == "python" else support.run_javascript
         return run(source, procedure, rows, folder, "predict_interval" if regression else "predict_set")[0]
-    return table.tolist() if regression else [[NAMES[k] for k in np.flatnonzero(own)] for own in table]
+    return table.tolist() if regression else [[NAMES[k] for k in np.flatnonzero(inside)] for inside in table]
 
 
 @pytest.mark.sample(10)
@@ -90,14 +90,14 @@ def test_exported_models_have_the_sets_and_intervals_of_the_model(kind, name, fo
     if kind in ("linear leaves", "boosting"):  # shares to 1e-12, so none that lies on its limit
         clear = np.abs(conformal.running_sums(model.predict_proba(rows)) - np.max(model.guarantee.limits)) > 1e-9
         rows = rows[clear.all(axis=1)]
-    said, found = expected(model, rows), answers(format, export(model, format), model, rows, tmp_path)
+    wanted, exported = expected(model, rows), answers(format, export(model, format), model, rows, tmp_path)
     if kind == "numbers":
-        np.testing.assert_allclose(found, said, rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(exported, wanted, rtol=1e-13, atol=1e-13)
     elif format == "sql":  # labels in one text
-        assert found == ["|".join(own) for own in said]
+        assert exported == ["|".join(own) for own in wanted]
     else:
-        assert found == said
-    assert kind == "numbers" or len({len(own) for own in said}) > 1
+        assert exported == wanted
+    assert kind == "numbers" or len({len(own) for own in wanted}) > 1
 
 
 def test_the_steps_have_the_guarantee():
