@@ -1,7 +1,5 @@
 """A real browser without a window, for pages: the Chromium of the machine, driven by playwright."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

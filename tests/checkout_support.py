@@ -1,7 +1,5 @@
 """A copy of the sources that a test changes as CONTRIBUTING says, and the programs of that copy."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

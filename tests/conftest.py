@@ -1,7 +1,5 @@
 """What holds for all tests: data sets that may not be bundled are there for those only that ask for them; a browser."""
 
-from __future__ import annotations
-
 import os
 import sys
 
@@ -21,10 +19,14 @@ from typing import Any
 import numpy as np
 import pytest
 from browser_support import NoBrowser, launched
+from checkout_support import checkout
+from cli_support import call, forking
 from hypothesis import given, settings, strategies
 from sklearn.base import BaseEstimator
 
 from oblique_cli.data import Entry, catalogue, files
+
+__all__ = ["call", "checkout", "forking"]
 
 # No test looks at the clock: what is slow here may only be a busy machine. Every run draws other examples.
 settings.register_profile("oblique", deadline=None, max_examples=30)

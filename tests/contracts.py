@@ -1,7 +1,5 @@
 """Lists that feed parametrised tests: proposers, criteria, prunings, real sets, values that break a constraint."""
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any
 

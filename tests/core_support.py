@@ -1,7 +1,5 @@
 """The compiled core, built once more by a test."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

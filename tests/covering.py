@@ -1,7 +1,5 @@
 """Few cases of a large product: each value at least once, or each pair of values; the rest of the product is long."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import combinations, product
 from typing import Any

@@ -1,7 +1,5 @@
 """A small catalogue of made-up sets, and a web server that misbehaves on request, for the tests of the data room."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import hashlib

@@ -11,8 +11,6 @@ Blocks of a page run in their order, in one folder. There the reader's own my.cs
 the tables of tests/files lie beside it, and the paths of the checkout that pages name are there too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

@@ -1,7 +1,5 @@
 """Views of small trees, one of them with names that break whatever does not escape them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from oblique_cli import data, make

@@ -4,8 +4,6 @@ Rows are those of a model's `predict`: numbers, NaN for a missing cell, codes of
 level that training did not show. There are rows on hyperplanes and next to them among them.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import math

@@ -1,7 +1,5 @@
 """A forest grown the slow way: plain recursion over NumPy, every formula as printed in Zhang & Suganthan (2014)."""
 
-from __future__ import annotations
-
 from itertools import combinations, count
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every command that takes a model file, and models of tables to give it: all algorithms, on a table of all sorts."""
 
-from __future__ import annotations
-
 import itertools
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Fitted models to save: every algorithm on a small problem, and settings that change what a fit keeps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tables with an order, and brute checks of models that are to keep it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

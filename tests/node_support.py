@@ -1,7 +1,5 @@
 """A node from plain lists, and what a heuristic proposes at it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 Nothing here calls the package's search, pruning or geometry; `walk` follows a tree one row and one node at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple

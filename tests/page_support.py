@@ -1,7 +1,5 @@
 """Ways in which pages of a results file are damaged."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 

@@ -8,8 +8,6 @@ A fault is found by its text, wherever that lies, so that moved code stays plant
 module, which is told by the environment which of them it has.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import shutil

@@ -4,8 +4,6 @@ OBLIQUE_SOAK=1, as `make soak` sets it, attacks longer; 0.1 a tenth of that. OBL
 OBLIQUE_COUNTS names the CSV file in which cases are counted.
 """
 
-from __future__ import annotations
-
 import csv
 import fcntl
 import inspect

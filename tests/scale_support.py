@@ -1,7 +1,5 @@
 """Tables in chunks, and comparisons of trees, for tests of growth beyond memory."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

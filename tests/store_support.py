@@ -1,7 +1,5 @@
 """Rows, runs and results files for tests of the store."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 No test here looks at how long anything took.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

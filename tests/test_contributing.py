@@ -1,7 +1,5 @@
 """CONTRIBUTING's table of what to touch, the pinned tools, the CI matrix and the hooks agree with what is there."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib

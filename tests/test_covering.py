@@ -1,7 +1,5 @@
 """A covering array holds every pair of values, in few rows; what it leaves out is marked."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 
 import pytest

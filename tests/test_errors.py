@@ -1,7 +1,5 @@
 """What sentences quote of a user's file stays short."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

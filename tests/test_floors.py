@@ -1,7 +1,5 @@
 """The house has floors: a module imports from floors below its own or from its own folder, and nothing else."""
 
-from __future__ import annotations
-
 import ast
 import graphlib
 import re

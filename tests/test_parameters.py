@@ -1,7 +1,5 @@
 """A parameter is declared once, and everything that speaks of it takes it from there."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import pickle

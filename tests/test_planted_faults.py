@@ -1,7 +1,5 @@
 """The planted faults can still be planted: each text stands once in the package, and its tests are there."""
 
-from __future__ import annotations
-
 import pytest
 from planted_faults import FAULTS, guards_of, is_native, places, switched
 

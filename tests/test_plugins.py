@@ -1,7 +1,5 @@
 """What is added from outside: an installed package with entry points, and files that a configuration imports."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the README says is so: every line that can be run is run here. tests/docs does the same for all other pages."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import shutil
@@ -10,12 +8,9 @@ import xml.etree.ElementTree
 
 import pytest
 import yaml
-from cli_support import call
 from document_support import ROOT, blocks_of, furnish
 
 from oblique_cli.estimators.algorithms import ALGORITHMS
-
-__all__ = ["call"]
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 

@@ -1,7 +1,5 @@
 """What a release is made of agrees with itself, and what describes it is as its form demands."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

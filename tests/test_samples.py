@@ -1,7 +1,5 @@
 """`make test` runs as many cases of a function as its marker `sample` names, and the others are long."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

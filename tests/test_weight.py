@@ -1,7 +1,5 @@
 """The counts of `tools.weight` on a repository of two files."""
 
-from __future__ import annotations
-
 import subprocess
 
 import pytest

@@ -1,7 +1,5 @@
 """Trees read back from their plain data (`Tree.to_dict`), by the forms of model files."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Waiting for what another process does: as long as it takes, with no clock to fail by."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

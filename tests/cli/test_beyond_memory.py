@@ -1,7 +1,5 @@
 """`oblique fit --memory` of a table that takes more, `oblique data convert`, and `oblique predict` of its model."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

@@ -1,16 +1,12 @@
 """`oblique bias-variance`: its error is that of a run of the same configuration, and a failure is a sentence."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
-from cli_support import SMALL, call
+from cli_support import SMALL
 
 from oblique_cli.experiments import decomposing
-
-__all__ = ["call"]
 
 
 @pytest.mark.parametrize("scheme", ["nested", "two_stage"])

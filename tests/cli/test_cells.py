@@ -1,15 +1,10 @@
 """Cells of own tables on the command line: marks of missing values, conversions that models repeat, and many levels."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
 
 import pytest
-from cli_support import call
-
-__all__ = ["call"]
 
 
 def written(call, name: str, header: str, rows: list[str]) -> str:

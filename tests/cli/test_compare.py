@@ -1,20 +1,15 @@
 """`oblique compare`: the thesis' comparison without options, and any other one with them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
 
 import pytest
-from cli_support import call
 
 from oblique_cli import config, schemes
 from oblique_cli.cli import compare
 from oblique_cli.evaluation import comparing
 from oblique_cli.experiments.store import Store
-
-__all__ = ["call"]
 
 QUICK = ("compare", "--dataset", "wine,BUPA", "--repeats", "2", "--folds", "3")
 

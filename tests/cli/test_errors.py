@@ -1,7 +1,5 @@
 """Bad input, given to the command: one sentence that says what to do, the fixed code, never a traceback."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Callable
@@ -10,9 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from cli_support import Ended, forked, forking, oblique
-
-__all__ = ["forking"]
+from cli_support import Ended, forked, oblique
 
 CONFIG = """\
 version: 1

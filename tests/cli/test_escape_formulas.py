@@ -1,16 +1,11 @@
 """Texts that a spreadsheet would run are escaped on request, and numbers never are."""
 
-from __future__ import annotations
-
 import csv
 import io
 
 import pytest
-from cli_support import call
 
 from oblique_cli.data.csv_text import escaped
-
-__all__ = ["call"]
 
 TEXTS = ("=1+1", "@SUM(A1)", "+cmd", "-x", "\tq")
 

@@ -1,15 +1,10 @@
 """`oblique explain`: one row of a table, or typed."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
 
 import pytest
-from cli_support import call
-
-__all__ = ["call"]
 
 FILES = Path(__file__).parents[1] / "files"
 WILD = str(FILES / "wild.csv")

@@ -1,7 +1,5 @@
 """`oblique export`: from a file of one's own to a program."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -12,12 +10,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from cli_support import call
 
 from oblique_cli import make, save
 from oblique_cli.cli.export import BINARY, FORMATS, SUFFIXES
-
-__all__ = ["call"]
 
 FILES = Path(__file__).parents[1] / "files"
 

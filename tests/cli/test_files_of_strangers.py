@@ -1,16 +1,11 @@
 """Files that other people and programs wrote, by every command that reads them."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import zipfile
 from contextlib import closing
 
 import pytest
-from cli_support import call
-
-__all__ = ["call"]
 
 ROWS = [[f"{i * 0.37 % 5:.2f}", str(i % 7), f"{i * 0.11:.2f}", ("no", "yes")[i % 7 > 3]] for i in range(70)]
 NAMES = ["a", "b", "c", "y"]

@@ -1,7 +1,5 @@
 """What somebody types who has read a line of the README and guesses the rest."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import re
@@ -11,12 +9,10 @@ import sys
 
 import numpy as np
 import pytest
-from cli_support import call, forked, on_a_terminal
+from cli_support import forked, on_a_terminal
 from document_support import ROOT
 
 from oblique_cli.fitting.candidates import candidates
-
-__all__ = ["call"]
 
 FILES = ROOT / "tests" / "files"
 

@@ -1,7 +1,5 @@
 """`oblique fit`, `predict` and `score` from end to end, on two tables of a user's own."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io
@@ -13,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import call, forked, oblique  # noqa: F401  (a fixture)
+from cli_support import forked
 
 from oblique_cli.cli.fit import fit
 from oblique_cli.data.own.front import chunks
@@ -37,14 +35,14 @@ def models(tmp_path_factory):
 
 
 @pytest.fixture
-def plain(call, models):  # noqa: F811
+def plain(call, models):
     """The command beside a model of the plain table, plain.json."""
     shutil.copy(models / "plain.json", call.folder)
     return call
 
 
 @pytest.fixture
-def wild(call, models):  # noqa: F811
+def wild(call, models):
     """The command beside a model of the wild table, wild.json."""
     shutil.copy(models / "wild.json", call.folder)
     return call
@@ -58,7 +56,7 @@ def rows(text: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.long
-def test_auto_shows_its_comparison_its_estimate_and_its_tree(call):  # noqa: F811
+def test_auto_shows_its_comparison_its_estimate_and_its_tree(call):
     ended = call("fit", str(WILD), "--target", "Befund", "--folds", "2")
     assert ended.code == 0, ended.err
     lines = ended.out.splitlines()
@@ -89,7 +87,7 @@ def test_the_report_of_one_algorithm(plain):
     )
 
 
-def test_the_tree_is_that_of_oblique_tree(call):  # noqa: F811
+def test_the_tree_is_that_of_oblique_tree(call):
     options = ("--set", "pruning=none", "--precision", "17")
     fitted = call("fit", "bupa", "--algorithm", "hhgdt", "--folds", "2", *options)
     shown = call("tree", "bupa", "--algorithm", "hhgdt", *options)
@@ -97,7 +95,7 @@ def test_the_tree_is_that_of_oblique_tree(call):  # noqa: F811
     assert rules == [line for line in shown.out.splitlines() if not line.startswith("#")]
 
 
-def test_json_holds_facts_and_files(call):  # noqa: F811
+def test_json_holds_facts_and_files(call):
     ended = call("fit", str(PLAIN), "--target", "variety", *QUICK, "--output", "m.json", "--format", "json")
     document = json.loads(ended.out)
     assert document["algorithm"] == "hhgdt" and document["rows"] == 240
@@ -122,7 +120,7 @@ def test_importances_are_told_and_shown_with_the_tree(plain):
 
 
 @pytest.mark.long
-def test_numbers_are_regressed(call):  # noqa: F811
+def test_numbers_are_regressed(call):
     ended = call("fit", str(PLAIN), "--target", "weight_mg", "--drop", "variety", "--folds", "2", "--output", "r.json")
     assert ended.code == 0, ended.err
     assert "RMSE" in ended.out and "tprti_a" in ended.out and "weight_mg = " in ended.out
@@ -131,7 +129,7 @@ def test_numbers_are_regressed(call):  # noqa: F811
     assert found["rows"] == 240 and found["metrics"]["r2"] > 0.5
 
 
-def test_tune_says_what_was_chosen(call):  # noqa: F811
+def test_tune_says_what_was_chosen(call):
     ended = call("fit", "bupa", "--algorithm", "hhgdt", "--tune", "--folds", "3")
     assert "Chosen by 3-fold cross-validation: epsilon 0." in ended.out and "(nested 3-fold" in ended.out
     ended = call("fit", "bupa", "--algorithm", "knn", "--set", "n_neighbors={grid: [1, 7]}", "--folds", "3")
@@ -157,7 +155,7 @@ def test_tune_says_what_was_chosen(call):  # noqa: F811
         (("bupa", "--target", "class"), 2, "--target goes with a file of your own"),
     ],
 )
-def test_what_cannot_be_fitted_is_one_sentence(call, arguments, code, sentence):  # noqa: F811
+def test_what_cannot_be_fitted_is_one_sentence(call, arguments, code, sentence):
     ended = call("fit", *arguments, *(() if "--folds" in arguments or code else ("--folds", "2")))
     assert ended.code == code, ended.err
     assert sentence in ended.err and (code == 0 or ended.err.removesuffix("1 error.\n").count("\n") <= 1)
@@ -220,7 +218,7 @@ def test_parquet_holds_the_same(plain):
     assert [row["p(spelt)"] for row in found] == [float(row["p(spelt)"]) for row in table]
 
 
-def test_labels_are_quoted_where_csv_asks_for_it(call):  # noqa: F811
+def test_labels_are_quoted_where_csv_asks_for_it(call):
     labels = ['a,"b"', "c d"]
     lines = ["x,z,y"] + [f'{i},{i % 3},"{labels[i > 20].replace(chr(34), chr(34) * 2)}"' for i in range(40)]
     (call.folder / "q.csv").write_text("\n".join(lines))
@@ -240,7 +238,7 @@ def test_an_unknown_level_is_named_and_counts_as_none(wild):
     assert len(rows(ended.out)) == 320
 
 
-def test_an_unknown_level_among_ordinal_codes_is_said_to_be_above_them(call):  # noqa: F811
+def test_an_unknown_level_among_ordinal_codes_is_said_to_be_above_them(call):
     (call.folder / "o.csv").write_text("w,x,y\n" + "".join(f"{'lmh'[i % 3]},{i}.5,{'pq'[i > 20]}\n" for i in range(40)))
     (call.folder / "n.csv").write_text("w,x\nz,1.5\n")
     call("fit", "o.csv", "--target", "y", *QUICK, "--set", "encoding=ordinal", "--output", "o.json")
@@ -256,7 +254,7 @@ def test_missing_cells_are_filled_though_no_training_row_had_one(plain):
     assert len(rows(plain("predict", "plain.json", "holes.csv").out)) == 1
 
 
-def test_a_model_that_takes_no_missing_cells_says_where_one_is(call):  # noqa: F811
+def test_a_model_that_takes_no_missing_cells_says_where_one_is(call):
     call("fit", str(PLAIN), "--target", "variety", *QUICK, "--set", "missing=error", "--output", "strict.json")
     text = PLAIN.read_text().splitlines()
     (call.folder / "holes.csv").write_text("\n".join([*text[:3], "," + text[3].partition(",")[2]]))
@@ -283,7 +281,7 @@ def test_a_table_that_cannot_be_read_is_one_sentence(plain, change, sentence):
     assert not (plain.folder / "out.csv").exists() and not list(plain.folder.glob(".*.tmp"))
 
 
-def test_what_the_model_lacks_is_one_sentence(call):  # noqa: F811
+def test_what_the_model_lacks_is_one_sentence(call):
     call("fit", "iris", "--algorithm", "svm", "--folds", "2", "--output", "svm.json")
     table = "sepal_length,sepal_width,petal_length,petal_width\n5,3,1,0.2\n"
     (call.folder / "new.csv").write_text(table)
@@ -308,7 +306,7 @@ def test_a_table_without_rows_gives_a_table_without_rows(plain):
     assert none.num_rows == 0 and none.schema == some.schema
 
 
-def test_a_forest_has_a_leaf_in_each_tree(call):  # noqa: F811
+def test_a_forest_has_a_leaf_in_each_tree(call):
     call("fit", "iris", "--algorithm", "hhcart_forest", "--set", "n_estimators=3", "--folds", "2", "--output", "f.json")
     (call.folder / "new.csv").write_text("sepal_length,sepal_width,petal_length,petal_width\n5,3,1,0.2\n")
     found = rows(call("predict", "f.json", "new.csv", "--leaf").out)

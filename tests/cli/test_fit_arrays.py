@@ -1,7 +1,5 @@
 """`oblique fit` of .npy files, with weights of rows, in memory and beyond it; and forests on workers."""
 
-from __future__ import annotations
-
 import csv
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """`oblique fit` of rare classes, by other metrics, with thresholds, within a budget, from the table to the export."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -11,7 +9,6 @@ import sys
 
 import numpy as np
 import pytest
-from cli_support import call, oblique  # noqa: F401  (a fixture)
 
 from oblique_cli.cli.fit import Seconds, tree_beside
 from oblique_cli.models import load
@@ -20,7 +17,7 @@ QUICK = ("--algorithm", "hhgdt", "--folds", "4")
 
 
 @pytest.fixture
-def rare(call):  # noqa: F811
+def rare(call):
     """2,000 rows, 20 of them of another class, in rare.csv; and costs of mistakes, in costs.csv."""
     rng = np.random.default_rng(7)
     X, y = rng.normal(size=(2000, 5)), np.zeros(2000, int)
@@ -260,7 +257,7 @@ def test_what_cannot_decide_is_one_sentence(rare, arguments, code, sentence):
         (("--threshold", "auto"), "--threshold is for two classes, and this target has 3 classes"),
     ],
 )
-def test_a_threshold_of_three_classes_is_one_sentence(call, arguments, sentence):  # noqa: F811
+def test_a_threshold_of_three_classes_is_one_sentence(call, arguments, sentence):
     ended = call("fit", "iris", *arguments)
     assert ended.code == 2 and sentence in ended.err and ended.err.count("\n") == 1
 
@@ -270,11 +267,11 @@ def test_times_as_people_write_them():
     assert list(found.values()) == [30, 120, 3600, 45, 90, 120]
 
 
-def test_help_states_the_budget(call):  # noqa: F811
+def test_help_states_the_budget(call):
     assert "[default: 40s]" in call("fit", "--help").out
 
 
-def test_cart_regression_is_cut_where_a_part_of_the_rows_lacks_a_level(call):  # noqa: F811
+def test_cart_regression_is_cut_where_a_part_of_the_rows_lacks_a_level(call):
     """A level of one row is a column of all training rows, and of none of the folds that cut the tree."""
     rng = np.random.default_rng(1)
     rows = [(k % 40, f"place{k if k < 25 else 0}", 3 * (k % 40 > 20) + rng.normal()) for k in range(120)]

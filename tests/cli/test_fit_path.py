@@ -1,26 +1,23 @@
 """`oblique fit --path`: trees of all sizes as a table, as JSON and drawn, each to be fitted by what the table says."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
-from cli_support import call  # noqa: F401  (a fixture)
 
 PLAIN = str(Path(__file__).parent.parent / "files" / "plain.csv")
 ASKED = ("fit", PLAIN, "--target", "variety", "--algorithm", "fdt", "--folds", "2")
 
 
 @pytest.fixture
-def found(call):  # noqa: F811
+def found(call):
     """What --path says of the plain table, as JSON."""
     ended = call(*ASKED, "--path", "--format", "json")
     assert ended.code == 0, ended.err
     return json.loads(ended.out)
 
 
-def test_every_tree_of_the_path_can_be_fitted(call, found):  # noqa: F811
+def test_every_tree_of_the_path_can_be_fitted(call, found):
     path = found["path"]
     assert {one["max_terms"] for one in path} >= {None, 1, 2}
     for one in path[:: max(1, len(path) // 6)]:
@@ -44,7 +41,7 @@ def test_the_best_are_those_that_no_tree_of_as_few_terms_matches(found):
     assert all(0.0 <= one["score"] <= 1.0 and one["error"] >= 0.0 and one["alpha"] >= 0.0 for one in path)
 
 
-def test_the_table_and_the_picture(call, found):  # noqa: F811
+def test_the_table_and_the_picture(call, found):
     ended = call(*ASKED, "--path", "--set", "path_figure=path.svg")
     assert ended.code == 0, ended.err
     shown = [one for one in found["path"] if one["best"] or one["chosen"]]
@@ -57,7 +54,7 @@ def test_the_table_and_the_picture(call, found):  # noqa: F811
     assert "splits of any terms" in text and "at most 2 terms" in text and "terms of the tree" in text
 
 
-def test_a_limit_that_is_asked_for_is_the_only_one(call):  # noqa: F811
+def test_a_limit_that_is_asked_for_is_the_only_one(call):
     ended = call(*ASKED, "--set", "max_terms=2", "--path", "--format", "json")
     assert ended.code == 0, ended.err
     assert {one["max_terms"] for one in json.loads(ended.out)["path"]} == {2}
@@ -77,6 +74,6 @@ def test_a_limit_that_is_asked_for_is_the_only_one(call):  # noqa: F811
         (("--algorithm", "hhgdt", "--set", "path_figure=none/path.svg"), "does not exist"),
     ],
 )
-def test_what_cannot_be_shown_is_said_in_a_sentence(call, asked, said):  # noqa: F811
+def test_what_cannot_be_shown_is_said_in_a_sentence(call, asked, said):
     ended = call("fit", "iris", "--folds", "2", *asked)
     assert ended.code != 0 and said in ended.err and "Traceback" not in ended.err

@@ -1,15 +1,10 @@
 """`--groups` on the command line: which commands take it, what they say, and what a model file keeps of it."""
 
-from __future__ import annotations
-
 import json
 import re
 
 import numpy as np
 import pytest
-from cli_support import call
-
-__all__ = ["call"]
 
 NEEDED = ("--target", "t", "--algorithm", "hhgdt")
 

@@ -1,20 +1,15 @@
 """`oblique fit --coverage`, and sets and intervals by `oblique predict`."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import call
 
 from oblique_cli import load
 from oblique_cli.data.own.front import chunks
 from oblique_cli.estimators.conformal_limits import OF_CLASSES, OF_NUMBERS
-
-__all__ = ["call"]
 
 PLAIN = str(Path(__file__).parents[1] / "files" / "plain.csv")
 OF = {**dict.fromkeys(OF_CLASSES, ("variety", "logistic_tree")), **dict.fromkeys(OF_NUMBERS, ("weight_mg", "m5_style"))}

@@ -7,7 +7,6 @@ import re
 import tomllib
 
 import pytest
-from cli_support import call
 
 from oblique_cli import __version__
 from oblique_cli.cli import doctor
@@ -21,8 +20,6 @@ from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.schemes import SCHEMES
 from oblique_cli.tree.criteria import CRITERIA
 from oblique_cli.tree.pruning import PRUNINGS
-
-__all__ = ["call"]
 
 
 def test_every_algorithm_is_one_line(call):

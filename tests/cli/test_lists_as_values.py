@@ -1,7 +1,5 @@
 """Parameters that may be lists, on the command line and in configurations, as in Python."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -11,7 +11,7 @@ import sys
 
 import click
 import pytest
-from cli_support import COMMAND, call, forked, oblique, start
+from cli_support import COMMAND, forked, oblique, start
 
 import oblique_cli
 import oblique_cli.cli
@@ -20,8 +20,6 @@ from oblique_cli.cli import COMMANDS, cli, main, moved
 from oblique_cli.cli.fit import SHARED, fit
 from oblique_cli.config import composing
 from oblique_cli.ground import extensions, versions
-
-__all__ = ["call"]
 
 BUG = f"a bug in oblique {oblique_cli.__version__} (ZeroDivisionError; {versions.described()})"
 HEAVY = {"numpy", "scipy", "sklearn", "pandas", "joblib", "yaml", "sqlite3", "multiprocessing"}

@@ -1,7 +1,5 @@
 """`oblique fit --monotone`, and the key of configurations, end to end."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import jsonschema

@@ -1,13 +1,10 @@
 """Estimators of other libraries from the command line: a run survives them, and says what is wrong with them."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from cli_support import call  # noqa: F401  (a fixture)
 from cli_support import forked as run  # the estimators of `outside_support` are at hand in its process
 
 HEAD = "version: 1\nname: mine\ndataset: {csv: rows.csv, target: y, keep: [row, x]}\n"
@@ -149,7 +146,7 @@ def test_the_grid_of_a_class_is_searched_and_workers_change_nothing(folder):
         ("{class: lightgbm.LGBMClassifier, params: {fs: x}}", "lightgbm.LGBMClassifier has no parameter 'fs' that is"),
     ],
 )
-def test_what_is_wrong_with_the_form_is_said_by_validate(folder, call, entry, message):  # noqa: F811
+def test_what_is_wrong_with_the_form_is_said_by_validate(folder, call, entry, message):
     (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [{entry}]\n{CV}")
     ended = call("run", "mine.yaml")
     assert ended.code == 2 and message in ended.err, ended.err

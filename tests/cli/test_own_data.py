@@ -1,16 +1,12 @@
 """What a new user types at files of their own, and what happened to the first of them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil
 from pathlib import Path
 
 import pytest
-from cli_support import call, forked, on_a_terminal
-
-__all__ = ["call"]
+from cli_support import forked, on_a_terminal
 
 FILES = Path(__file__).parents[1] / "files"
 PLAIN, WILD = str(FILES / "plain.csv"), str(FILES / "wild.csv")

@@ -1,7 +1,5 @@
 """`oblique predict`: columns that go with the predictions, and CSV that is read back as it was meant."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -9,7 +7,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from cli_support import call
 from hypothesis import given
 from hypothesis import strategies as st
 from model_commands import model_of
@@ -17,8 +14,6 @@ from model_commands import model_of
 from oblique_cli.data.own.front import Chunk
 from oblique_cli.models import Model
 from oblique_cli.models.new_rows import CSVWriter, Predicted
-
-__all__ = ["call"]
 
 NEW = 'code,row,a,b,color\n"p,1",7,1,2,red\n"p\n2",8,-3,0,red\np3,9,0,0.5,blue\n'
 

@@ -1,19 +1,14 @@
 """`oblique predict --quantiles`: what the model says, in every form, and what is refused."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import call
 
 from oblique_cli import load
 from oblique_cli.data.own.front import chunks
-
-__all__ = ["call"]
 
 PLAIN = str(Path(__file__).parents[1] / "files" / "plain.csv")
 FIT = ("fit", PLAIN, "--target", "weight_mg", "--algorithm", "pilot", "--folds", "2", "--output", "model.json")

@@ -1,7 +1,5 @@
 """`oblique run`, `oblique table` and `oblique status`: what is run, printed, stored and said."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -13,15 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cli_support import SMALL, Ended, call, oblique, on_a_terminal
+from cli_support import SMALL, Ended, oblique, on_a_terminal
 
 from oblique_cli.cli import _common
 from oblique_cli.data import catalogue
 from oblique_cli.evaluation.tables import FORMATS
 from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
-
-__all__ = ["call"]
 
 DATABASE = "results/oblique.sqlite"
 

@@ -1,7 +1,5 @@
 """`oblique significance`: stored runs of known numbers in, verdicts out, and what it refuses."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -12,15 +10,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from cli_support import call
 
 from oblique_cli.evaluation import significance_tests
 from oblique_cli.evaluation.paired import StoredRun, pair
 from oblique_cli.evaluation.significance_report import judge
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import AlgorithmSpec, CVSpec, DatasetSpec, Experiment, Row
-
-__all__ = ["call"]
 
 SETS = ("iris", "wine", "glass", "bupa", "haberman", "pima")
 

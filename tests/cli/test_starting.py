@@ -4,10 +4,6 @@ import json
 import subprocess
 import sys
 
-from cli_support import call
-
-__all__ = ["call"]
-
 # Each would take longer to load than a small tree takes to grow.
 SLOW = {"pandas", "scipy.stats._stats_py", "sklearn.metrics", "sklearn.model_selection", "sklearn.tree", "sklearn.svm"}
 

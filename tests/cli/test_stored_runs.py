@@ -1,7 +1,5 @@
 """Work on stored runs: folds, predictions, rescore, diff, merge, repair, and parts of a run."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -15,14 +13,12 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cli_support import SMALL, call, forked, oblique
+from cli_support import SMALL, forked, oblique
 
 from oblique_cli import cli
 from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
-
-__all__ = ["call"]
 
 DATABASE = "results/oblique.sqlite"
 OLD = Path(__file__).parent.parent / "files"

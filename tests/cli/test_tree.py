@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cli_support import call
 from tree_support import tree_of
 
 from oblique_cli import data, make
@@ -16,8 +15,6 @@ from oblique_cli.estimators import default_pruning
 from oblique_cli.experiments import progress as progress_module
 from oblique_cli.ground import seeds
 from oblique_cli.models import load, save, showing
-
-__all__ = ["call"]
 
 
 def test_rules_begin_with_what_was_fitted(call):

@@ -1,7 +1,5 @@
 """`oblique tree`: every form of every tree, of data sets, stored folds and model files."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
@@ -14,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from cli_support import SMALL, call, forked
+from cli_support import SMALL, forked
 from tree_support import tree_of
 
 from oblique_cli import data, make
@@ -22,8 +20,6 @@ from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.experiments.store import Store
 from oblique_cli.models import Model, save
 from oblique_cli.tree.reading import Units
-
-__all__ = ["call"]
 
 TREES = [name for name, algorithm in ALGORITHMS.items() if algorithm.family.makes_tree]
 # Large trees, or slow ones, made small.

@@ -1,13 +1,8 @@
 """Unions from the command line: run, tree, fit and predict, and lists that make no union."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
-from cli_support import call
-
-__all__ = ["call"]
 
 BASE = "version: 1\ndataset: iris\ncv: {folds: 3, repeats: 1}\nalgorithms:\n"
 

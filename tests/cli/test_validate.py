@@ -6,13 +6,11 @@ import sys
 
 import jsonschema
 import pytest
-from cli_support import call, invoke
+from cli_support import invoke
 
 from oblique_cli.cli.validate import validate
 from oblique_cli.config import composing
 from oblique_cli.data import catalogue
-
-__all__ = ["call"]
 
 GOOD = "version: 1\ndataset: iris\nalgorithm: axis_parallel\ncv: {folds: 3, repeats: 2}\n"
 BAD = GOOD.replace("folds", "fold")

@@ -1,14 +1,9 @@
 """`oblique verify`: properties of a model file, with an exit code that a script can go by."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
 import pytest
-from cli_support import call
-
-__all__ = ["call"]
 
 FILES = Path(__file__).parents[1] / "files"
 PLAIN, WILD = str(FILES / "plain.csv"), str(FILES / "wild.csv")

@@ -1,7 +1,5 @@
 """The parts of a configuration that name classes, sources of data and files of code."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Trees of forests are the same without the ranks that their search along axes is made fast by."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Rows in blocks reach the leaves that rows alone reach, for any block, number of threads and type of numbers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Eigenvectors of symmetric matrices by our own solver: as near as LAPACK comes, whatever the matrix."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The line search under OC1 against every hyperplane of a line scored by hand, and what a climb of a node promises."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

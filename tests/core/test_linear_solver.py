@@ -1,7 +1,5 @@
 """The core's linear classifiers against scikit-learn's objective, and where a loss has no minimum."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np

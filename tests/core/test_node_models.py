@@ -1,7 +1,5 @@
 """Linear models of the classes at the nodes of a tree, against plain NumPy and scikit-learn."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

@@ -1,7 +1,5 @@
 """The compiled search finds the split that trying everything finds; criteria agree with the textbook."""
 
-from __future__ import annotations
-
 import csv
 import math
 

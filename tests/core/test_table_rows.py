@@ -1,7 +1,5 @@
 """Large nodes whose rows are read from the table as it came: the tree of those whose rows are copied, in less room."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

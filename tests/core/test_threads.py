@@ -1,7 +1,5 @@
 """A tree is the same in every array for any number of threads that grow it, and so is the error if it is stopped."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Every fault of the catalogue is a DataError with file, line and key, and stops who asks for its set only."""
 
-from __future__ import annotations
-
 import copy
 import os
 import re

@@ -1,7 +1,5 @@
 """Data sets of scikit-learn, of OpenML (from a local server) and of plugins."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 

@@ -1,7 +1,5 @@
 """Every algorithm has its page, and what a page takes from the code, the results and the trees is as they are."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree
 

@@ -1,7 +1,5 @@
 """What the documentation is built with is made from the code and the results, and shows what these say."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree
 

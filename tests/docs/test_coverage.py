@@ -1,7 +1,5 @@
 """The table of docs/guarantees.md is that of the stored rows."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,12 +1,7 @@
 """The executor of the pages notices what is wrong with a page."""
 
-from __future__ import annotations
-
 import pytest
-from cli_support import call
 from document_support import Block, Reader, blocks_of, matches
-
-__all__ = ["call"]
 
 PAGE = """\
 Text.

@@ -1,7 +1,5 @@
 """The pictures of docs/explaining.md: those it shows are there, no others, and small."""
 
-from __future__ import annotations
-
 import re
 
 from oblique_cli.ground.resources import PACKAGE

@@ -1,7 +1,5 @@
 """What is made of the folds of the field is made of them, and is recounted here in plain lines."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

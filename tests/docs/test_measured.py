@@ -1,7 +1,5 @@
 """The numbers of docs/measured.md are recounted from the files that it names, and it names every file of results."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

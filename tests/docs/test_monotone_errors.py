@@ -1,7 +1,5 @@
 """What docs/guarantees.md concludes of an order of the answers holds in the stored run."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.monotone import ORDERS

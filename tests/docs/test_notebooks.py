@@ -1,7 +1,5 @@
 """Notebooks are stored without outputs, stand in the site, and their cells run in order."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,12 +1,9 @@
 """What the pages say is so: their code runs, their links lead somewhere, their tables and lists are complete."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 
 import pytest
-from cli_support import call
 from document_support import PAGES, ROOT, Reader, blocks_of, without_blocks
 
 from oblique_cli.cli import COMMANDS
@@ -16,8 +13,6 @@ from oblique_cli.papers.reproduction.framework import document
 from oblique_cli.papers.reproduction.framework.studies import STUDIES
 from oblique_cli.papers.reproduction.reproduce_command import SCRIPTS
 from tools.built import BUILT
-
-__all__ = ["call"]
 
 # The README has a test of its own, because it sets up a machine.
 # Looked up, not read: an entry for each version, and for each data set.

@@ -1,7 +1,5 @@
 """The site has every page once, and its links are those of the repository."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The stored fits of small trees are complete and keep their limits; test_measured.py recounts their means."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The stored waiting times have the verdicts of their numbers, and a later run replaces an earlier one."""
 
-from __future__ import annotations
-
 import operator
 
 import pytest

@@ -1,7 +1,5 @@
 """Tidy trees: what the paper promises of every layout, on many random trees."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

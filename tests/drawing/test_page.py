@@ -1,14 +1,11 @@
 """The page of a tree, in a real browser: no error, no network, no name that is taken for markup."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from cli_support import call
 from drawing_support import WILD, WILD_CLASSES, fitted, page_data, view, wild_view
 
 from oblique_cli import make
@@ -16,8 +13,6 @@ from oblique_cli.drawing.page import PageData, page
 from oblique_cli.drawing.view import text_of, view_of
 from oblique_cli.models import load
 from oblique_cli.tree.reading import Units
-
-__all__ = ["call"]
 
 
 def data_of(document):

@@ -1,7 +1,5 @@
 """Pictures of trees: what stands in them, that nothing overlaps, and that no name breaks them."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Critical-difference diagrams: ranks where they belong, nothing beyond the picture, the same for every painter."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

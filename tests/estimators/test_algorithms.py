@@ -1,7 +1,5 @@
 """The table of algorithms: one flat list of parameters, the papers' defaults, estimators that fit."""
 
-from __future__ import annotations
-
 import pytest
 from contracts import ALGORITHM_NAMES, PROPOSER_NAMES, real_set
 

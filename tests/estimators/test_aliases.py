@@ -1,7 +1,5 @@
 """Papers' names of parameters beside scikit-learn's: both work, and neither changes the key of a job."""
 
-from __future__ import annotations
-
 import json
 
 import jsonschema

@@ -1,7 +1,5 @@
 """Class weights: scikit-learn's meaning, the sample weights they stand for, labels as text in configurations."""
 
-from __future__ import annotations
-
 import re
 
 import jsonschema

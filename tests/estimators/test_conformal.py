@@ -1,7 +1,5 @@
 """The estimators around others: scikit-learn's conventions, and sets and intervals that hold the truth."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import clone

@@ -1,7 +1,5 @@
 """Conformal limits: their rank, sets and intervals by hand, and the coverage that the theory promises."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

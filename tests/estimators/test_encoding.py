@@ -1,7 +1,5 @@
 """Columns prepared inside a fold: by hand, on a few rows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What holds for every estimator: scikit-learn's checks, what is refused, defaults, seeds and threads, weights of 0."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

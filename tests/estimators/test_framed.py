@@ -1,7 +1,5 @@
 """Forests and boosting on data frames with words and gaps: the same as on rows that were encoded by hand."""
 
-from __future__ import annotations
-
 import json
 from functools import cache
 from typing import Any

@@ -1,14 +1,11 @@
 """Missing values: refused by name, filled with medians, or sent the way that scored better at each node."""
 
-from __future__ import annotations
-
 import json
 import re
 
 import numpy as np
 import pandas as pd
 import pytest
-from cli_support import call
 from contracts import ALGORITHM_NAMES, PRUNING_NAMES, QUICK, assert_same_tree, real_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,8 +24,6 @@ from oblique_cli.ground.nouns import DatasetSpec
 from oblique_cli.tree.describe import export_text
 from oblique_cli.tree.pruning import cost_complexity_path, sequence_errors
 from oblique_cli.tree.structure import EVERYTHING, Tree
-
-__all__ = ["call"]
 
 
 def with_gaps(n=120, p=3, share=0.15, seed=0, n_classes=2):

@@ -1,7 +1,5 @@
 """What a notebook shows of an estimator: scikit-learn's box, and below it the fitted tree."""
 
-from __future__ import annotations
-
 import pickle
 import re
 from xml.etree import ElementTree

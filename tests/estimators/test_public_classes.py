@@ -1,7 +1,5 @@
 """What a scikit-learn user expects of every public estimator: names, parameters, attributes, sentences."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 import io

@@ -1,7 +1,5 @@
 """Groups of rows in Python: no division inside a fit parts a group, and scikit-learn routes `groups` to every fit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import sklearn

@@ -1,7 +1,5 @@
 """Rows and labels as estimators see them."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

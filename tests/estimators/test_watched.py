@@ -1,7 +1,5 @@
 """What long fits say: lines of `verbose`, and tasks that callbacks of scikit-learn are told of."""
 
-from __future__ import annotations
-
 import re
 from importlib.util import find_spec
 

@@ -1,7 +1,5 @@
 """Comparisons: interval rules by hand, verdicts of the papers from their own numbers, pairs and counts."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,12 +1,9 @@
 """Marks of the best, and of what is not significantly worse."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
-from cli_support import call
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.evaluation.marking import marked, marks
@@ -14,8 +11,6 @@ from oblique_cli.evaluation.paired import pair
 from oblique_cli.evaluation.significance_tests import corrected_resampled_t
 from oblique_cli.evaluation.tables import BEST, SAME, render
 from oblique_cli.experiments.store import Store
-
-__all__ = ["call"]
 
 CFG = (
     "version: 1\ndatasets: [iris, balance_scale]\nalgorithms: [axis_parallel, hhcart_d, hhgdt]\n"

@@ -1,7 +1,5 @@
 """Metrics: against scikit-learn and by hand, the contract that all of them keep, and one from outside the package."""
 
-from __future__ import annotations
-
 import ast
 import csv
 import importlib.util
@@ -16,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import sklearn.metrics as sk
-from cli_support import call
 from contracts import real_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -48,8 +45,6 @@ from oblique_cli.experiments import digests, jobs, running
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
 from oblique_cli.ground.nouns import Experiment, Row
-
-__all__ = ["call"]
 
 BY_LABELS = [n for n, m in METRICS.items() if m.needs == LABELS and m.task == CLASSIFICATION]
 BY_SHARES = [n for n, m in METRICS.items() if m.needs == PROBABILITIES]

@@ -1,7 +1,5 @@
 """Published numbers: what is read is what is printed, and nothing is mixed up."""
 
-from __future__ import annotations
-
 import csv
 import statistics
 import subprocess

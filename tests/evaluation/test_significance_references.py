@@ -1,7 +1,5 @@
 """Tests of significance against what R and autorank print, and the shares of errors they promise, by simulation."""
 
-from __future__ import annotations
-
 from math import sqrt
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tests of significance against published examples, closed forms, SciPy's own tests and slow oracles."""
 
-from __future__ import annotations
-
 from itertools import combinations, product
 from math import inf, sqrt
 

@@ -1,7 +1,5 @@
 """Tables: means and SDs by hand, gaps that stay visible, five formats that keep names and digits."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Notes below tables: how trees were pruned, and tuned values at the edge of their grid."""
 
-from __future__ import annotations
-
 import pytest
 
 from oblique_cli import config

@@ -1,7 +1,5 @@
 """Folds on a Dask cluster: the table of one machine, whatever happens to workers."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sqlite3

@@ -1,7 +1,5 @@
 """The comparison with the field, on a tiny part of it: it works, and survives a crash and a kill."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import signal

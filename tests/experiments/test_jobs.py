@@ -1,7 +1,5 @@
 """Jobs: their order, their seeds, and what a key depends on."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A run that is killed, stopped or doubled ends with the table of an unbroken one."""
 
-from __future__ import annotations
-
 import os
 import random
 import re

@@ -1,7 +1,5 @@
 """Progress lines, on a terminal and elsewhere, against a clock that the test moves."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import threading

@@ -1,12 +1,9 @@
 """Regression in the runner: errors as measures, tables of them, grids by squared error, refusals in one sentence."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
-from cli_support import call
 
 from oblique_cli import config
 from oblique_cli.data import catalogue
@@ -15,8 +12,6 @@ from oblique_cli.estimators.algorithms import make
 from oblique_cli.evaluation.tables import render, summarize
 from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
-
-__all__ = ["call"]
 
 
 def experiment(**changes):

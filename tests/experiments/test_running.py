@@ -1,7 +1,5 @@
 """Running jobs: what is tuned, fitted and counted, and what becomes of a run that fails, stops or is killed."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

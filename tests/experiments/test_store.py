@@ -1,7 +1,5 @@
 """The results file: what it keeps, what it refuses, and what it survives."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import sqlite3

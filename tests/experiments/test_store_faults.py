@@ -1,7 +1,5 @@
 """Faults: a full disk, a kill at any moment, a clock set back, several writers of one run, one that starts over."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import random

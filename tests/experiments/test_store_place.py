@@ -1,7 +1,5 @@
 """A results file that is removed or replaced while a process is using it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 

@@ -1,7 +1,5 @@
 """Results to stake a paper on: two writers, flipped bits, other versions, and a place where nothing can be written."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil
@@ -11,7 +9,6 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from cli_support import call  # noqa: F401  (a fixture)
 from runner_support import FAKES, experiment, toy
 from store_support import CONTENT, filled, row
 

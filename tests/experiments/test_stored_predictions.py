@@ -1,7 +1,5 @@
 """Packed predictions come back to the bit, and take little room."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

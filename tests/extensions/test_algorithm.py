@@ -1,11 +1,8 @@
 """An algorithm is an estimator of a family and a line in the table of algorithms."""
 
 import pytest
-from checkout_support import checkout
 
 pytestmark = pytest.mark.long
-
-__all__ = ["checkout"]
 
 ESTIMATOR = '''
 from typing import ClassVar

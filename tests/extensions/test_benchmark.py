@@ -1,11 +1,8 @@
 """A benchmark is one module."""
 
 import pytest
-from checkout_support import checkout
 
 pytestmark = pytest.mark.long
-
-__all__ = ["checkout"]
 
 BENCHMARK = '''
 """Sorting against sorting twice."""

@@ -4,12 +4,10 @@ import re
 import shutil
 
 import pytest
-from checkout_support import ROOT, checkout
+from checkout_support import ROOT
 from test_contributing import not_called
 
 pytestmark = pytest.mark.long
-
-__all__ = ["checkout"]
 
 COMMAND = '''
 import click

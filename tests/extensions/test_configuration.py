@@ -1,9 +1,6 @@
 """A configuration is one file of the folder `configs`, known by its name everywhere."""
 
 import pytest
-from checkout_support import checkout
-
-__all__ = ["checkout"]
 
 CONFIG = """version: 1
 title: Wine by two trees

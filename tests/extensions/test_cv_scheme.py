@@ -1,11 +1,8 @@
 """A cross-validation scheme is one file, and cannot report folds that it did not draw."""
 
 import pytest
-from checkout_support import checkout
 
 pytestmark = pytest.mark.long
-
-__all__ = ["checkout"]
 
 SCHEME = '''"""Every other row."""
 

@@ -4,11 +4,8 @@ import hashlib
 import os
 
 import pytest
-from checkout_support import checkout
 
 pytestmark = pytest.mark.long
-
-__all__ = ["checkout"]
 
 CSV = "weight,size,class\n" + "".join(
     f"{i / 7:.3f},{i % 9},{'heavy' if i % 9 + i / 7 > 11 else 'light'}\n" for i in range(100)

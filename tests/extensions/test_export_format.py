@@ -1,9 +1,6 @@
 """A format of export is one function in one module, and an ending that stands for it."""
 
 import pytest
-from checkout_support import checkout
-
-__all__ = ["checkout"]
 
 FORMAT = '''
 """Nested lists for Scheme."""

@@ -1,9 +1,6 @@
 """A figure is one function in one module."""
 
 import pytest
-from checkout_support import checkout
-
-__all__ = ["checkout"]
 
 FIGURE = """
 from oblique_cli import data

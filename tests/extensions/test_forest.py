@@ -1,11 +1,8 @@
 """A forest of a heuristic that the core grows is a line in the table of algorithms."""
 
 import pytest
-from checkout_support import checkout
 
 pytestmark = pytest.mark.long
-
-__all__ = ["checkout"]
 
 LINE = """    _forest("gdt_forest", "GDT forest", "1996", ".forest.bagged:BaggedForestClassifier", proposer="gdt"),"""
 CONFIG = """version: 1

@@ -1,9 +1,6 @@
 """A metric is one function that says its unit, direction, task and needs; tables, tuning and tests read it."""
 
 import pytest
-from checkout_support import checkout
-
-__all__ = ["checkout"]
 
 METRIC = '''
 

@@ -1,9 +1,6 @@
 """How an estimator of a new kind lies in a model file is one module; without it, saving names what has no form."""
 
 import pytest
-from checkout_support import checkout
-
-__all__ = ["checkout"]
 
 # As in test_algorithm.py, without parameters.
 ESTIMATOR = '''

@@ -1,7 +1,5 @@
 """Added to a copy of the core: a heuristic and its proposer, the split of a forest and its class, a criterion."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

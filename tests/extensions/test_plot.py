@@ -1,9 +1,5 @@
 """A plot of stored runs is one function and its name on the command line."""
 
-from checkout_support import checkout
-
-__all__ = ["checkout"]
-
 PLOT = '''
 
 @KINDS.register("sizes")

@@ -1,9 +1,6 @@
 """A pruning rule is a class that says which rows it needs; one that does not say so cannot be registered."""
 
 import pytest
-from checkout_support import checkout
-
-__all__ = ["checkout"]
 
 RULE = '''
 

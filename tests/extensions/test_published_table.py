@@ -1,9 +1,5 @@
 """A published table is a CSV file and a line in the list of tables."""
 
-from checkout_support import checkout
-
-__all__ = ["checkout"]
-
 TABLE = """source,table,dataset,method,protocol,metric,mean,sd,note
 manwani2012,X,Bupa Liver Disorder,HHGDT,10 x 10-fold CV,accuracy_percent,70.0,1.5,
 """

@@ -1,9 +1,6 @@
 """A split heuristic in Python is one file: an algorithm of the command line, an estimator, a row of every contract."""
 
 import pytest
-from checkout_support import checkout
-
-__all__ = ["checkout"]
 
 # It draws at every node: a heuristic from outside that did once gave other trees to `predict_path` than to a fit.
 PROPOSER = '''"""Random directions."""

@@ -3,9 +3,6 @@
 import re
 
 import pytest
-from checkout_support import checkout
-
-__all__ = ["checkout"]
 
 STUDY = '''
 from oblique_cli.papers.reproduction.framework.runs import cells, lines_of, of_lines, outcome, total

@@ -4,8 +4,6 @@
 so the files themselves are what counts.
 """
 
-from __future__ import annotations
-
 import csv
 import datetime
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`oblique fit --groups`: estimate, choice, tuning, pruning, threshold and calibration divide by whole groups."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

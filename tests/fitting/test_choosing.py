@@ -1,8 +1,6 @@
 """`auto`: what is compared on which rows within a budget, what is dropped, what is chosen, and that no row tells on
 itself."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from dataclasses import replace

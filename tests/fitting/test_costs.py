@@ -1,7 +1,5 @@
 """The costs by which `oblique fit` plans, beside the seconds that fits took (results/tables/costs.csv)."""
 
-from __future__ import annotations
-
 import csv
 from collections import defaultdict
 from pathlib import Path

@@ -1,7 +1,5 @@
 """`oblique fit` in Python: estimates that no row has a part in, auto's rule, models that say how they came about."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

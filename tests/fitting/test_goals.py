@@ -1,7 +1,5 @@
 """What choices go by: metrics with their errors, thresholds, and trees that are cut by them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Folds that are fitted by threads: what they share is ready before the first of them begins."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import warnings

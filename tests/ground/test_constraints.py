@@ -1,7 +1,5 @@
 """Constraints: what they allow, how they say so, and the schema they give are one and the same."""
 
-from __future__ import annotations
-
 import math
 
 import jsonschema

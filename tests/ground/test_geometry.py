@@ -1,7 +1,5 @@
 """Reflections, eigenvectors and clustering hyperplanes: the readable reference, the compiled code, the textbook."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The order of labels."""
 
-from __future__ import annotations
-
 from oblique_cli.ground.labels import label_order
 
 

@@ -1,7 +1,5 @@
 """Binary trees of any kind: depths and nested rules, however deep the tree."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Named things: kept once, found by name, and close matches for what is not."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Random streams: named, independent of order, the same in every process and on every machine."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Versions of packages: the check before a command starts, what `doctor` lists, and the stored table."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

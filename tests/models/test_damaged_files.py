@@ -1,7 +1,5 @@
 """Damaged model files give one sentence with the file in it, or a model that predicts; never a traceback."""
 
-from __future__ import annotations
-
 import copy
 import io
 import json

@@ -1,9 +1,6 @@
 """Every command that takes a model file does its work for every algorithm, or refuses the model in one sentence."""
 
-from __future__ import annotations
-
 import pytest
-from cli_support import call  # noqa: F401  (a fixture)
 from model_commands import COMMANDS, model_of, write_numbers, write_table
 from robustness_support import NAMES, REGRESSION
 
@@ -15,7 +12,7 @@ FORMS = [command for command in COMMANDS if "--output" in command]
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize("name", NAMES)
-def test_every_command_takes_a_model_of_an_algorithm_or_says_why_not(name, call):  # noqa: F811
+def test_every_command_takes_a_model_of_an_algorithm_or_says_why_not(name, call):
     (write_numbers if name in REGRESSION else write_table)(call.folder)
     save(model_of(name), call.folder / "model.json")
     for command in [*(c for c in COMMANDS if c not in FORMS), *FORMS[NAMES.index(name) % 2 :: 2]]:

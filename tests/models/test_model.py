@@ -1,7 +1,5 @@
 """What a model says of its rows, and refuses."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

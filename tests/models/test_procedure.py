@@ -1,7 +1,5 @@
 """Models as plain steps."""
 
-from __future__ import annotations
-
 import math
 import sys
 

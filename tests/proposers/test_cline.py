@@ -1,7 +1,5 @@
 """Cline: the mean rule by hand, the nearest pair by brute force, the better of both."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import CRITERION_NAMES, REAL_SETS, real_set

@@ -1,7 +1,5 @@
 """Qualitative features: the scores of levels, trees that hold them, data frames and configurations that use them."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from dataclasses import replace

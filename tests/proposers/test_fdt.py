@@ -1,7 +1,5 @@
 """FDT: Fisher's direction against scikit-learn and by hand, singular scatters, weights."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import CRITERION_NAMES, REAL_SETS, real_set

@@ -1,7 +1,5 @@
 """Cuts of features by gain ratio: against brute force, and where the average of gains decides."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

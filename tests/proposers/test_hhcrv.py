@@ -1,7 +1,5 @@
 """HHCRV: class representative vectors by hand and by their definition, and the trees they grow."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import CRITERION_NAMES, REAL_SETS, assert_same_tree, grow, real_set

@@ -1,7 +1,5 @@
 """Directions of linear classifiers: scikit-learn's, degenerate nodes, weights, units, wide data."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import REAL_SETS, assert_same_tree, grow, real_set

@@ -1,7 +1,5 @@
 """Trees of OC1, OC1-LC and OC1-AP through the estimator and the table of algorithms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import CRITERION_NAMES, GROWTH_OPTIONS, assert_same_tree, grow, real_set, rows_at_nodes

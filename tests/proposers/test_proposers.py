@@ -1,7 +1,5 @@
 """What every proposer promises, and what each one proposes at nodes worked out by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import CRITERION_NAMES, HHCART_NAMES, PROPOSER_NAMES, QUICK, REAL_SETS, forbidden, real_set

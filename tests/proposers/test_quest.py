@@ -1,7 +1,5 @@
 """QUEST: super-classes, discriminant direction and split point, each against a closed form."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

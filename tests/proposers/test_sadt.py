@@ -1,7 +1,5 @@
 """SADT: never worse than its start, finds what is easy, repeats itself for a seed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import CRITERION_NAMES, REAL_SETS, real_set

@@ -1,7 +1,5 @@
 """Unions: the best of what the members find, whatever they are, and what is said of lists that make no union."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import CRITERION_NAMES, NATIVE_NAMES, PROPOSER_NAMES, QUICK, REAL_SETS, assert_same_tree, grow, real_set

@@ -1,7 +1,5 @@
 """The model card: its numbers are those of the fit, it is one safe file, and it opens in a real browser."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -12,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import call
 
 import oblique_cli
 from oblique_cli import HHCARTClassifier, make, model_card
@@ -23,8 +20,6 @@ from oblique_cli.models.explaining.importance import affordable_shapley
 from oblique_cli.models.explaining.shapes import shapes_of
 from oblique_cli.models.model import Model
 from oblique_cli.report import model_card as module
-
-__all__ = ["call"]
 
 PLAIN = Path(__file__).parent.parent / "files" / "plain.csv"
 VOID = {"meta", "link", "br", "hr", "img", "input"}

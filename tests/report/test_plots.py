@@ -1,14 +1,12 @@
 """Plots of stored runs: numbers against the table's, refusals, bytes; pictures themselves are looked at by people."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil
 
 import numpy as np
 import pytest
-from cli_support import call, forked
+from cli_support import forked
 
 from oblique_cli.drawing import charts
 from oblique_cli.drawing.charts import Point
@@ -18,8 +16,6 @@ from oblique_cli.experiments.stored_predictions import Predictions, pack
 from oblique_cli.ground.nouns import Row
 from oblique_cli.report.material import gather
 from oblique_cli.report.plotting import KINDS, Request, confusions, draw, pareto, summary
-
-__all__ = ["call"]
 
 pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
 

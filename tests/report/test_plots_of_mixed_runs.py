@@ -1,10 +1,7 @@
 """Plots of what has no size beside trees, and legends that cover nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from cli_support import call
 
 from oblique_cli.drawing import charts
 from oblique_cli.drawing.charts import Axis, Curve, Panel
@@ -12,8 +9,6 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.experiments.store import Store
 from oblique_cli.report.material import gather
 from oblique_cli.report.plotting import Request, draw
-
-__all__ = ["call"]
 
 matplotlib = pytest.importorskip("matplotlib", reason="drawing needs matplotlib")
 

@@ -1,13 +1,11 @@
 """The page of a report: whole, readable without scripts, safe with any name, and right in a real browser."""
 
-from __future__ import annotations
-
 import re
 import shutil
 
 import numpy as np
 import pytest
-from cli_support import call, forked
+from cli_support import forked
 
 from oblique_cli.drawing import markup
 from oblique_cli.drawing.canvas import rendered
@@ -18,8 +16,6 @@ from oblique_cli.experiments.store import Store
 from oblique_cli.report import runs_page as report
 from oblique_cli.report.material import gather
 from oblique_cli.report.plotting import Request
-
-__all__ = ["call"]
 
 pytest.importorskip("matplotlib", reason="plots need matplotlib")
 

@@ -1,7 +1,5 @@
 """The core's code for newer processors changes no bit of a model."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

@@ -1,7 +1,5 @@
 """Files that unpack into more than a memory holds are refused while they are read."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import itertools

@@ -3,8 +3,6 @@
 tools/check_wheel.py does the same, and what a missing extra says, in an environment that has nothing but the wheel.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What holds for every algorithm: degenerate sets, layouts of memory, and what an answer may not depend on."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cases of attacks are counted by attack and seed, faults among them, and the page says what the file holds."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

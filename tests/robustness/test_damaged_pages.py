@@ -1,7 +1,5 @@
 """Whole pages of a results file lost or replaced: what can be read is saved, what was lost is said, repair ends."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import sqlite3

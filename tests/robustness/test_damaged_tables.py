@@ -1,7 +1,5 @@
 """Damaged tables of a user's own, packed or not, as CSV and as Parquet: rows, or one sentence; never a traceback."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """A disk that fails, is full, or loses its process at any change: the right table, or a sentence with all intact."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import sqlite3

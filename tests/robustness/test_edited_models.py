@@ -1,7 +1,5 @@
 """Model files that were edited, their digest made right again: one sentence, or a model that every command takes."""
 
-from __future__ import annotations
-
 import copy
 import json
 import random
@@ -11,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_support import call  # noqa: F401  (a fixture)
 from export_support import Policy
 from model_commands import COMMANDS, model_of, write_numbers, write_table
 from robustness_support import counted, many, seeded
@@ -112,7 +109,7 @@ def documents(tmp_path_factory) -> dict[str, dict[str, Any]]:
     return found
 
 
-def test_every_fact_of_another_type_is_refused_by_its_place_or_serves(documents, call):  # noqa: F811
+def test_every_fact_of_another_type_is_refused_by_its_place_or_serves(documents, call):
     whole, path, rng = documents[OF_A_FIT], call.folder / "model.json", random.Random("facts")
     write_table(call.folder)
     refused = 0
@@ -137,7 +134,7 @@ def test_every_fact_of_another_type_is_refused_by_its_place_or_serves(documents,
     assert refused > 100
 
 
-def serves(path: Path, edit: str, call: Callable[..., Any]) -> bool:  # noqa: F811
+def serves(path: Path, edit: str, call: Callable[..., Any]) -> bool:
     """Whether a model is read and every command takes it; False if it is refused. Anything else fails here."""
     try:
         load(path)
@@ -160,7 +157,7 @@ def serves(path: Path, edit: str, call: Callable[..., Any]) -> bool:  # noqa: F8
 @pytest.mark.long
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("name", [*MODELS, OF_A_FIT])
-def test_an_edited_model_is_one_sentence_or_serves_every_command(name, documents, call):  # noqa: F811
+def test_an_edited_model_is_one_sentence_or_serves_every_command(name, documents, call):
     path, rng = call.folder / "model.json", seeded(f"edited {name}")
     (write_numbers if documents[name]["task"] == "regression" else write_table)(call.folder)
     n = many(25, 2000)

@@ -1,8 +1,6 @@
 """Sparse tables of equal rows of different classes, at the number of features from which a node works in the span of
 its rows: in a process of its own, so that one that dies is a failure with a name."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

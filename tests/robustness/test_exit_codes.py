@@ -1,7 +1,5 @@
 """One cause has one exit code, whichever command meets it: a full or read-only disk, a long path, a closed output."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil
@@ -9,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from cli_support import COMMAND, Ended, call, environment  # noqa: F401  (a fixture)
+from cli_support import COMMAND, Ended, environment
 from model_commands import model_of, write_table
 
 from oblique_cli.models import save
@@ -125,12 +123,12 @@ def test_a_closed_output_does_no_harm_where_nothing_is_printed(folder):
 
 
 @pytest.mark.parametrize("command", READERS)
-def test_a_path_that_is_too_long_is_exit_code_2(folder, call, command):  # noqa: F811
+def test_a_path_that_is_too_long_is_exit_code_2(folder, call, command):
     os.chdir(folder)
     refused(call(*shlex.split(command.format(path=LONG))), 2)
 
 
-def test_a_path_that_is_too_long_for_sqlite_is_exit_code_2(folder, call):  # noqa: F811
+def test_a_path_that_is_too_long_for_sqlite_is_exit_code_2(folder, call):
     os.chdir(folder)
     deep = "/".join(6 * [100 * "d"])
     ended = call("run", "small.yaml", "--results", deep)
@@ -138,7 +136,7 @@ def test_a_path_that_is_too_long_for_sqlite_is_exit_code_2(folder, call):  # noq
     assert "a shorter folder" in ended.err and not Path(100 * "d").exists()
 
 
-def test_a_property_that_is_not_proved_is_told_of_on_standard_error(folder, call):  # noqa: F811
+def test_a_property_that_is_not_proved_is_told_of_on_standard_error(folder, call):
     os.chdir(folder)
     ended = call("verify", "model.json", "--never-uses", "age", "--never-uses", "dose")
     assert ended.code == 7 and ended.err.startswith("of 2 properties ") and ended.err.count("\n") == 1

@@ -1,7 +1,5 @@
 """One bit flipped in every column of every table of a results file: `run`, `repair`, `run` gives the same tables."""
 
-from __future__ import annotations
-
 import random
 import shutil
 import sqlite3
@@ -11,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_support import call  # noqa: F401  (a fixture)
 from robustness_support import many
 
 from oblique_cli.cli import call as command_line
@@ -83,7 +80,7 @@ def whole(tmp_path_factory) -> Path:
 
 @pytest.mark.sample(2)
 @pytest.mark.parametrize(("table", "column"), columns())
-def test_run_and_repair_make_good_what_a_flipped_bit_has_damaged(whole, table, column, call):  # noqa: F811
+def test_run_and_repair_make_good_what_a_flipped_bit_has_damaged(whole, table, column, call):
     rng = random.Random(f"columns {table} {column}")
     (call.folder / "small.yaml").write_text(CONFIG)
     for number in range(many(1, 20)):
@@ -104,7 +101,7 @@ def test_run_and_repair_make_good_what_a_flipped_bit_has_damaged(whole, table, c
         assert checked.code == 0, checked
 
 
-def test_runs_without_a_session_are_described_by_their_next_run(whole, call):  # noqa: F811
+def test_runs_without_a_session_are_described_by_their_next_run(whole, call):
     shutil.copytree(whole / "results", call.folder / "results")
     (call.folder / "small.yaml").write_text(CONFIG)
     right = [call(*reader).out for reader in READERS]

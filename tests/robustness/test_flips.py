@@ -1,7 +1,5 @@
 """Bits flipped in stored results and in models: the right answer, or a sentence; never a wrong table."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil
@@ -9,14 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cli_support import Ended, Forking, forking
+from cli_support import Ended, Forking
 from robustness_support import counted, many, seeded
 
 from oblique_cli.experiments.store import Store
 from oblique_cli.experiments.store._records import ROWS, seal
 from oblique_cli.models.file_format import digest
-
-__all__ = ["forking"]
 
 SEED = 18
 MOST_SECONDS = 5.0

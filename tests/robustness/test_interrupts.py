@@ -1,7 +1,5 @@
 """Ctrl-C is served in the middle of compiled work. Without that, each of these fits would go on for half a minute."""
 
-from __future__ import annotations
-
 import hashlib
 import signal
 import threading

@@ -5,8 +5,6 @@ engines, the linear models of libraries, eigenvectors of more than 400 features)
 trees and predicted labels may not. A few fits here; all of them under `make soak`.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

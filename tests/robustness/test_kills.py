@@ -1,7 +1,5 @@
 """Kill -9 of a run and its workers at random moments, and several processes on one results file: one right table."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -12,12 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from cli_support import Ended, Forking, forking, oblique, start
+from cli_support import Ended, Forking, oblique, start
 from robustness_support import SOAK, counted, many, seeded
 
 from oblique_cli.experiments.store import Store
-
-__all__ = ["forking"]
 
 SEED = 18
 CONFIG = """\

@@ -1,17 +1,12 @@
 """pdflatex compiles the tables and the trees of files whose names, columns and levels hold its special signs."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import forking
 from robustness_support import counted, many, seeded
-
-__all__ = ["forking"]
 
 SIGNS = [*r"""#$%&_{}~^\<>|"'`*=+-()[]:;!?@ ä É ß ñ ± × ≤ ≥ ≠ ∞ → ° µ""".replace(" ", ""), " ", "--", "a", "B", "7"]
 ARTICLE = "\\documentclass{article}\n\\usepackage{booktabs}\n\\usepackage[T1]{fontenc}\n\\begin{document}\n"

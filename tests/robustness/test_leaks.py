@@ -3,8 +3,6 @@
 A pipeline that leaks (features chosen on all rows, test rows included) is far above it, so the test can fail.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -12,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import call  # noqa: F401  (a fixture)
 from robustness_support import many
 
 pytestmark = pytest.mark.long
@@ -41,7 +38,7 @@ def write(path: Path, X: np.ndarray, y: np.ndarray) -> None:
     path.write_text("\n".join([f"{names},label", *lines, ""]))
 
 
-def accuracies(call, file: str) -> list[float]:  # noqa: F811
+def accuracies(call, file: str) -> list[float]:
     (call.folder / "noise.yaml").write_text(CONFIG.replace("FILE", file))
     ended = call("run", "noise.yaml", "--fresh", "--quiet", "--format", "csv")
     assert ended.code == 0, ended.err
@@ -54,7 +51,7 @@ def chosen(X: np.ndarray, y: np.ndarray, n: int) -> np.ndarray:
     return X[:, np.argsort(-strength)[:n]]
 
 
-def test_nested_cross_validation_of_noise_stays_at_chance_and_a_leak_does_not(call):  # noqa: F811
+def test_nested_cross_validation_of_noise_stays_at_chance_and_a_leak_does_not(call):
     X, y = noise()
     write(call.folder / "honest.csv", X[:, :USED], y)
     write(call.folder / "leaking.csv", chosen(X, y, USED), y)
@@ -65,7 +62,7 @@ def test_nested_cross_validation_of_noise_stays_at_chance_and_a_leak_does_not(ca
 
 
 @pytest.mark.parametrize("how", [("fdt", "--tune"), ("auto",)][: many(1, 2)], ids=" ".join)
-def test_what_fit_says_to_expect_of_noise_is_chance(call, how):  # noqa: F811
+def test_what_fit_says_to_expect_of_noise_is_chance(call, how):
     X, y = noise()
     for name, columns in (("honest", X[:, :USED]), ("leaking", chosen(X, y, USED))):
         write(call.folder / f"{name}.csv", columns, y)

@@ -1,7 +1,5 @@
 """Little memory, and files that would take much of it: one sentence."""
 
-from __future__ import annotations
-
 import json
 import resource
 import subprocess

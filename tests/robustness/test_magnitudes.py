@@ -1,7 +1,5 @@
 """Weights and features near the ends of the number line: the answer of ordinary numbers, or one sentence."""
 
-from __future__ import annotations
-
 import re
 from functools import cache
 

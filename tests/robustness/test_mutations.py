@@ -1,7 +1,5 @@
 """Damaged configurations and CSV files: a result, or a sentence; never a traceback, a hang or a full memory."""
 
-from __future__ import annotations
-
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator

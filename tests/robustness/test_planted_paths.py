@@ -1,7 +1,5 @@
 """Paths in the parameters of known classes: none is opened or written, and what may be set is harmless."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """Ctrl-C while workers start, and temporary files that somebody expects."""
 
-from __future__ import annotations
-
 import os
 import signal
 import stat

@@ -1,7 +1,5 @@
 """`verify` answers every question for every kind of model, or refuses the question in one sentence."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import warnings

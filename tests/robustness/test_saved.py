@@ -1,7 +1,5 @@
 """What an algorithm has learned can be saved, read and asked again: wide, rare, constant and extreme tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

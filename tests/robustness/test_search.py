@@ -4,8 +4,6 @@ A case has a number, which is its seed. It must end with an answer or with one s
 a traceback, "a bug in oblique" or a model that cannot be read is a finding. `findings` tries a single number again.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,10 +11,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli_support import Ended, Forking, forking
+from cli_support import Ended, Forking
 from robustness_support import DISCRETE, NAMES, REGRESSION, many, small_parameters
-
-__all__ = ["forking"]
 
 MOST_CPU_SECONDS = 60
 MOST_BYTES = 4 << 30

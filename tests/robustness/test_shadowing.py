@@ -1,7 +1,5 @@
 """Files of Python in the current folder that have the names of modules: no command executes them."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import subprocess
 import sys

@@ -4,8 +4,6 @@ Two handles stand for two processes. A kill leaves the file as it is at that mom
 on from a copy of it. OBLIQUE_SOAK=1 makes it long.
 """
 
-from __future__ import annotations
-
 import shutil
 import sqlite3
 import tempfile

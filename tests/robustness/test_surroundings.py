@@ -1,7 +1,5 @@
 """A clock that is set back, locales, and names of folders and files that are no plain words: the same tables."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

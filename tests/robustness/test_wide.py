@@ -1,7 +1,5 @@
 """Many more features than rows: the tree of the plain way, found in the span of the rows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import grow

@@ -1,7 +1,5 @@
 """Large nodes in small tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Boosting beyond memory: on all rows at once it is that of memory, to the bit; several draws are followed by hand."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

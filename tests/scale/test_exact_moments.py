@@ -1,7 +1,5 @@
 """Moments that are exact sums: near the true ones, and the same from any blocks."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import GROWTH_OPTIONS

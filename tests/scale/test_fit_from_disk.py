@@ -1,7 +1,5 @@
 """A table beyond memory gives the estimator that memory would give."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scale_support import same, table

@@ -1,7 +1,5 @@
 """A forest beyond memory: each tree is the one that memory grows from the rows and features that it drew."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scale_support import table

@@ -1,7 +1,5 @@
 """A tree from chunks on a disk is the tree in memory, in every array."""
 
-from __future__ import annotations
-
 import threading
 import time
 from unittest import mock

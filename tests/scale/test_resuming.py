@@ -1,7 +1,5 @@
 """A fit that was stopped goes on from the last level that it finished."""
 
-from __future__ import annotations
-
 import random
 import shutil
 

@@ -1,7 +1,5 @@
 """Workers of Dask grow the tree of one process, whatever becomes of them."""
 
-from __future__ import annotations
-
 import logging
 import os
 import shutil

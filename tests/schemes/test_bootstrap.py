@@ -1,13 +1,10 @@
 """The .632 bootstrap: samples, the estimate against its formulas, and what refuses it."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from cli_support import call
 from hypothesis import given
 from hypothesis import strategies as st
 from runner_support import toy
@@ -18,8 +15,6 @@ from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.experiments.running import no_information_error
 from oblique_cli.ground.nouns import CVSpec, Row
 from oblique_cli.schemes import SCHEMES, check, folds, places
-
-__all__ = ["call"]
 
 
 @given(st.integers(3, 40), st.booleans(), st.integers(0, 99))

@@ -1,7 +1,5 @@
 """Folds: what a scheme draws, from which stream, and what it refuses."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

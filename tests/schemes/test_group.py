@@ -1,12 +1,9 @@
 """Group cross-validation: what stays together, and where the column goes."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np
 import pytest
-from cli_support import call
 from hypothesis import given
 from hypothesis import strategies as st
 from runner_support import toy
@@ -15,8 +12,6 @@ from oblique_cli.data import catalogue
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.ground.nouns import CVSpec, DatasetSpec
 from oblique_cli.schemes import check, folds, places
-
-__all__ = ["call"]
 
 
 def by_group(**changes):

@@ -1,19 +1,14 @@
 """Learning curves: training sets that lie inside each other, tested on the rows of ordinary cross-validation."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
-from cli_support import call
 from runner_support import toy
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nouns import CVSpec
 from oblique_cli.schemes import SCHEMES, check, folds, places
-
-__all__ = ["call"]
 
 
 def test_training_sets_are_halved_and_lie_inside_each_other():

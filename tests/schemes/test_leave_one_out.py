@@ -1,12 +1,9 @@
 """Leave-one-out: as many folds as rows, in draws, runs and tables."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
-from cli_support import call
 from runner_support import toy
 from sklearn.model_selection import LeaveOneOut, cross_val_score
 
@@ -15,8 +12,6 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS
 from oblique_cli.ground.nouns import CVSpec
 from oblique_cli.schemes import check, folds, places
-
-__all__ = ["call"]
 
 CFG = (
     "version: 1\ndatasets: [iris, wine]\nalgorithm: {name: axis_parallel, pruning: none}\ncv: {scheme: leave_one_out}\n"

@@ -1,7 +1,5 @@
 """Registration, which refuses a broken scheme, and verification, which refuses a broken fold."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import sys
@@ -9,8 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from checkout_support import checkout
-from cli_support import call
 from runner_support import toy
 
 from oblique_cli import config, schemes
@@ -18,8 +14,6 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.ground.constraints import Integer
 from oblique_cli.ground.nouns import CVSpec, Fold, TuningPair
 from oblique_cli.schemes import NESTED, SCHEMES, SHARED, Scheme, folds, repetition, scheme
-
-__all__ = ["call", "checkout"]
 
 
 @pytest.fixture(autouse=True)

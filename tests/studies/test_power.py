@@ -1,7 +1,5 @@
 """The verdict on a table: bias, order and power by hand, on the stored results, and whether planted faults turn it."""
 
-from __future__ import annotations
-
 import csv
 import math
 from dataclasses import replace

@@ -5,8 +5,6 @@
 documentation and their cells.
 """
 
-from __future__ import annotations
-
 import csv
 import functools
 import importlib.util

@@ -4,8 +4,6 @@
 which the fit is worse than both rivals, with the reason.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 import statistics

@@ -1,7 +1,5 @@
 """Columns as they are read beside their labels by hand, and how often both agree over the corpus."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

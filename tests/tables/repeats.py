@@ -3,8 +3,6 @@
 `python -m tables.repeats` (with tests/ on the path) writes results/tables/repeats.csv, one line a table.
 """
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Iterator

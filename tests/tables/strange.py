@@ -6,8 +6,6 @@ and with few or all cells affected (`tables`). `files` has what can be strange a
 in pairs, and around strange columns.
 """
 
-from __future__ import annotations
-
 import datetime
 import functools
 import math

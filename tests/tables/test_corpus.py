@@ -1,7 +1,5 @@
 """What is found out of tables that were not made for this project, held to labels by hand."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 

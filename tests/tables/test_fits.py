@@ -1,7 +1,5 @@
 """The default fit is held to a random forest and a linear model on tables that were not made for it."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 

@@ -1,7 +1,5 @@
 """The field of numbers: its tables follow a rule, and the page says what the stored errors say."""
 
-from __future__ import annotations
-
 import csv
 import math
 from pathlib import Path

@@ -1,7 +1,5 @@
 """How often the warning of rows that belong together fires on tables of others, as it is stored."""
 
-from __future__ import annotations
-
 import pytest
 
 from tables import corpus, repeats

@@ -1,7 +1,5 @@
 """Strange tables are read as they are meant, or refused with the option that helps: none is misread in silence."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re

@@ -1,7 +1,5 @@
 """The third part of the field: its manifest keeps to the rule that it was written by, and its tables are as it says."""
 
-from __future__ import annotations
-
 import csv
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Tables as people have them, written on purpose: what they hold is known to the bit."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tables as people have them: written by a seeded writer, each with what has to be read out of it."""
 
-from __future__ import annotations
-
 import csv
 import functools
 import gzip

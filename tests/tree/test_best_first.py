@@ -1,7 +1,5 @@
 """Growth up to a number of leaves: both engines, a slow cut of the whole tree, and scikit-learn grow the same tree."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import assert_same_tree, grow, real_set

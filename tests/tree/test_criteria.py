@@ -1,7 +1,5 @@
 """A criterion that a plugin gives as a function: the same trees as by the core's own, in every engine and thread."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

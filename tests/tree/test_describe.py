@@ -1,7 +1,5 @@
 """A tree in words: the rules say what the tree does."""
 
-from __future__ import annotations
-
 import inspect
 import re
 import textwrap

@@ -1,7 +1,5 @@
 """Bits of trees: codes against their definition, counts of divisions against enumeration, choices against all trees."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What becomes of a split once it is found: polishing never loses, a cost prefers axes, and both engines agree."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import CRITERION_NAMES, REAL_SETS, assert_same_tree, grow, real_set

@@ -1,7 +1,5 @@
 """Whole trees: the compiled growers equal the readable ones, and what must not change a tree does not."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Linear-logistic leaves: their minimum against scikit-learn and by its gradient, their limits, what trees keep."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

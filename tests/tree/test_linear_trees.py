@@ -1,8 +1,6 @@
 """Linear model trees: ridges against an augmented least-squares problem, cuts against every cut refitted, the choice
 against errors counted by hand."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Logistic model trees: the tree of a run of refinement recounted, columns of models, steps of LogitBoost."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import grow, real_set

@@ -1,7 +1,5 @@
 """Splits of few features: no split has more, whatever grew, pruned or refined the tree, and both engines agree."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bottom-up growth by hand: which nodes merge, where their rows go, what happens where no plane helps."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import rows_at_nodes

@@ -1,7 +1,5 @@
 """Probabilities of leaves: each rule by hand and against its definition, the choice of a strength, what trees keep."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import pickle

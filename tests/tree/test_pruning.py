@@ -1,7 +1,5 @@
 """Pruning: the weakest-link sequence against exact arithmetic, choices on a pruning set against all subtrees."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

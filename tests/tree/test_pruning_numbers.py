@@ -1,7 +1,5 @@
 """Pruning of regression trees: nested members, errors by brute force, and noise that leaves no tree."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The registry of pruning rules: what it refuses, and a rule from outside the package that prunes."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Hyperplanes as people read them: the same decisions in other words."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Tree alternating optimization: the objective falls, nodes are solved as well as by trying every plane."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

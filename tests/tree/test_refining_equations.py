@@ -1,7 +1,5 @@
 """Refinement of regression trees: E never rises, brute force on small nodes, planted trees, degenerate rows."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Growth of regression trees of hyperplanes: the best cut by brute force, planted trees, and degenerate nodes."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

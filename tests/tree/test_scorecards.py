@@ -1,7 +1,5 @@
 """Scorecards say what models say: scores recounted from what is printed, in every unit, of every kind of term."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

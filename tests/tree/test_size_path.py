@@ -1,7 +1,5 @@
 """The path of sizes: nested trees, their terms, what cross-validation says of each, and each as a fitted tree."""
 
-from __future__ import annotations
-
 import json
 import math
 

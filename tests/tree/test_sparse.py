@@ -1,7 +1,5 @@
 """Fewer terms: first at no cost to any training row, then at a stated one."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

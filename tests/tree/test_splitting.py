@@ -1,7 +1,5 @@
 """A node and what it may draw."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from node_support import node_of

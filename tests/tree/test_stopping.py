@@ -1,7 +1,5 @@
 """When a node is not split: by hand, and as every grown tree shows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import PROPOSER_NAMES, REAL_SETS, grow, real_set

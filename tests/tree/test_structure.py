@@ -1,7 +1,5 @@
 """The frozen tree: its invariants, its numbers, its journey through JSON and pickle, and what it refuses."""
 
-from __future__ import annotations
-
 import copy
 import json
 import pickle

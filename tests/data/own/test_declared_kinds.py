@@ -1,7 +1,5 @@
 """Files that declare what their columns are: the declaration decides."""
 
-from __future__ import annotations
-
 import pytest
 
 from oblique_cli.data.own.front import Reading, read_own

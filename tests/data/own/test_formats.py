@@ -1,7 +1,5 @@
 """Every format of a table: one table in many files is read alike, and a format that cannot be read is named."""
 
-from __future__ import annotations
-
 import io
 import json
 import pickle

@@ -1,7 +1,5 @@
 """Tables of a user's own: everything that is found out from them, said, and settable."""
 
-from __future__ import annotations
-
 import bz2
 import functools
 import gzip

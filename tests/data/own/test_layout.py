@@ -1,7 +1,5 @@
 """Lines that are no rows, delimiters and line ends: what the reader makes of texts that people and programs write."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

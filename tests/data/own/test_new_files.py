@@ -1,7 +1,5 @@
 """New rows in a file that another program wrote: delimiter, decimals, character set and lines are told anew."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

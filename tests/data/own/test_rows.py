@@ -1,7 +1,5 @@
 """Rows of text, taken from a table."""
 
-from __future__ import annotations
-
 import gc
 
 import pytest

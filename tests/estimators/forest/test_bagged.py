@@ -1,7 +1,5 @@
 """Forests of families: one tree is the tree that the heuristic grows alone, and draws are what they are said to be."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

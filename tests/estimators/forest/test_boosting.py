@@ -1,7 +1,5 @@
 """Boosting by exact search: the trees and steps are those of a plain program, and what holds with bins as well."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Boosting by histograms: trees are those of a plain program over the same directions, and bins lose nothing."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any

@@ -1,7 +1,5 @@
 """Forests and boosting of planes on tables of two or three features, where half of them would be one."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

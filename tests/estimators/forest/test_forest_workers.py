@@ -1,7 +1,5 @@
 """Forests on workers of Dask, by joblib's own backend: the forest of one process, whatever becomes of workers."""
 
-from __future__ import annotations
-
 import copy
 import os
 import threading

@@ -1,7 +1,5 @@
 """Forests: node by node what the slow oracle grows, the same on any number of threads, and honest at the edges."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 from fractions import Fraction

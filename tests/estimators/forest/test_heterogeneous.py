@@ -1,7 +1,5 @@
 """Heterogeneous forests: each classifier's plane is that of scikit-learn or of a formula, and the best one splits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """`probabilities` of forests: each rule from the trees one by one, the strength by out-of-bag rows, what is kept."""
 
-from __future__ import annotations
-
 import pickle
 from typing import Any
 

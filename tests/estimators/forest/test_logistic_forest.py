@@ -1,7 +1,5 @@
 """Bags of logistic model trees: what they average, and what the rows that trees did not draw choose."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Forests whose trees keep an order."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from monotone_support import classes, is_proved, worst_fall

@@ -1,7 +1,5 @@
 """Forests and boosting of numbers: plain programs beside them, closed forms, and what holds of both."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Forests of refined trees: they are the trees that refinement makes of their bootstrap samples."""
 
-from __future__ import annotations
-
 import numpy as np
 from contracts import real_set
 

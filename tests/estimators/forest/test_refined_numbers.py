@@ -1,7 +1,5 @@
 """Trees of numbers refined as a whole in the core: the objective written out, and what no single cut improves."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

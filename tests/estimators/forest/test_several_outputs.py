@@ -1,7 +1,5 @@
 """Forests that predict one number or several: plain programs beside them, one output, files and degenerate rows."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from typing import Any

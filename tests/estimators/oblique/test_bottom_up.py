@@ -1,7 +1,5 @@
 """HHBUT and BUTIF-SVM: clusters become leaves, K is chosen as the thesis says, and bad input is told apart."""
 
-from __future__ import annotations
-
 import pickle
 import re
 

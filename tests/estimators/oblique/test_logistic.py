@@ -1,7 +1,5 @@
 """`LogisticModelTreeClassifier`: what a user gives and gets."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Mixtures of bottom-up trees beside scikit-learn's, whose operations they repeat."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Classification trees whose answers keep an order: a slow oracle, brute checks, proofs, scikit-learn beside them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """`probabilities` of classifiers: labels stay, shares follow the rule, the strength comes from rows not grown on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import real_set

@@ -1,7 +1,5 @@
 """A heuristic that draws: a node's numbers are its own, whichever nodes are visited, in whichever order, by whom."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import NATIVE_NAMES, PROPOSER_NAMES, STOCHASTIC, assert_same_tree, real_set

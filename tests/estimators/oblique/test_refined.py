@@ -1,7 +1,5 @@
 """`RefinedTreeClassifier` and `refine="tao"`: what a user gives and gets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

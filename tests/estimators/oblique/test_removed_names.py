@@ -1,7 +1,5 @@
 """Groups of parameters are flat now: each former way answers with the flat one, and files that hold groups load."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

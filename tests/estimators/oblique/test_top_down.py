@@ -1,7 +1,5 @@
 """The scikit-learn face: its contract, its parameters, its paths over epsilon, its ways of pruning."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from contracts import (

@@ -1,7 +1,5 @@
 """Estimators of this package within limits: the same models, or an error that says which limit."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Estimators of other libraries: built, bounded, survived."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import signal

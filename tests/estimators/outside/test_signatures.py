@@ -1,17 +1,12 @@
 """The parameters of known classes that a configuration may set: the tables agree with the libraries and each other."""
 
-from __future__ import annotations
-
 from importlib import metadata
 
 import pytest
-from cli_support import call
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.outside.building import load_class, parameters
 from oblique_cli.estimators.outside.known import CLASSES, LIBRARIES, allowed, library_of, refused, signatures
-
-__all__ = ["call"]
 
 SVC = "sklearn.svm.SVC"
 

@@ -1,7 +1,5 @@
 """What a model of another library has to read, squares of columns, and WEKA as a program."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Quantiles of leaves: against the rows of every leaf, files, single rows, bad input."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Model trees: least squares against refits, turning points by hand, cuts against exhaustive search, bad input."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

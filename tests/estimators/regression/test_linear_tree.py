@@ -1,7 +1,5 @@
 """The estimator of linear model trees: what it finds, what it is beside ridge regression, nodes with nothing to fit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes

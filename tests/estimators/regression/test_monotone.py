@@ -1,7 +1,5 @@
 """Regression trees whose answers keep an order: constants, and linear leaves, over the whole space."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

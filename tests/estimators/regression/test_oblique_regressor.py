@@ -1,7 +1,5 @@
 """The estimator of regression trees of hyperplanes; contracts of every algorithm are in other files."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

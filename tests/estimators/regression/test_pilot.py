@@ -1,7 +1,5 @@
 """PILOT: the core against refits, trees against a slow reference, closed forms, nodes with nothing to fit, bounds."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Our PILOT beside its authors' program, whose errors are stored, and what the page says of both."""
 
-from __future__ import annotations
-
 import csv
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Trees that predict several numbers at once: plain programs and scikit-learn's trees beside them, and refusals."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import warnings

@@ -1,7 +1,5 @@
 """Row weights of regression trees: integers are repeated rows, 0 is absence, equal ones are none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

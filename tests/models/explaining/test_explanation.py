@@ -1,14 +1,11 @@
 """`explain`: the path adds up, and no row of another class is nearer than the one that is named."""
 
-from __future__ import annotations
-
 import math
 from functools import cache
 
 import export_support as support
 import numpy as np
 import pytest
-from cli_support import call
 from export_support import Policy
 
 from oblique_cli import Model, explain, make
@@ -18,8 +15,6 @@ from oblique_cli.models.explaining.wording import text_of
 from oblique_cli.tree.payloads import LeafModels
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.structure import Tree
-
-__all__ = ["call"]
 
 CASES = {
     "numbers": lambda: support.iris(),

@@ -1,7 +1,5 @@
 """Importances of columns: exact where they are cheap, by what there is elsewhere, and said to be what they are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

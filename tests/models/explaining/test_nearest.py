@@ -1,7 +1,5 @@
 """The nearest point of a polyhedron."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """`shap_values`: equal to brute force over all coalitions, for every kind of tree and leaf, and to `shap` itself."""
 
-from __future__ import annotations
-
 import math
 from functools import cache, reduce
 from itertools import combinations, product

@@ -1,7 +1,5 @@
 """C: one file for all compilers, the same bits whatever the flags."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 

@@ -1,7 +1,5 @@
 """Drawings of models: read back as graphs, and as LaTeX without letters that LaTeX takes for commands."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Exported models, executed: what they say is what `predict` says."""
 
-from __future__ import annotations
-
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree

@@ -1,7 +1,5 @@
 """Sets and intervals in exported models are those of `Model.sets` and `Model.intervals`."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Trees with linear models in their leaves, exported: random ones, and those of rows that are hard to fit."""
 
-from __future__ import annotations
-
 import json
 import math
 import shutil

@@ -1,7 +1,5 @@
 """Names that end strings, comments or documents, or that are words of a language: every format survives them."""
 
-from __future__ import annotations
-
 import export_support as support
 import pytest
 from export_support import AWKWARD

@@ -1,7 +1,5 @@
 """SQL: literals that no reader of decimals takes for their neighbor, and what is refused."""
 
-from __future__ import annotations
-
 import math
 import sqlite3
 from contextlib import closing

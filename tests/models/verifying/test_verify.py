@@ -1,7 +1,5 @@
 """`verify`: proofs are held to sampled rows and to all cells of a grid, counterexamples to the model itself."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import shutil

@@ -1,7 +1,5 @@
 """Columns into codes: cuts by hand and by brute force, levels, missing and unseen values."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fourier spectra of discrete trees: exact both ways, equal by every route, sparse, and refused where too large."""
 
-from __future__ import annotations
-
 import tracemalloc
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """C4.5 and what is built on it: bagging, forest, RFT, AFT, ODT, ODT-LR, as estimators, algorithms and commands."""
 
-from __future__ import annotations
-
 import copy
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Nearest neighbors of rows so far away that squares and sums of their distances overflow."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Matrices in and trees out: every form read back, every bad matrix refused in one sentence."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Hierarchies against oracles at every step, the worked examples of the dissertation, and degenerate matrices."""
 
-from __future__ import annotations
-
 import itertools
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """`oblique taxonomy` from end to end, and the study of chapters 4 to 6."""
 
-from __future__ import annotations
-
 import json
 import re
 import xml.etree.ElementTree as ET

@@ -1,7 +1,5 @@
 """Editors against their definitions, and estimators under scikit-learn's checks and in experiments."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import re

@@ -1,12 +1,9 @@
 """PATHFINDER: the paper's worked cluster, boundary points by hand, slow oracles, the reject option, bad input."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
-from cli_support import call
 from contracts import real_set
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,8 +19,6 @@ from oblique_cli.experiments.running import run
 from oblique_cli.experiments.store import Store
 from oblique_cli.papers.pathfinder.classifier import PathfinderClassifier
 from oblique_cli.papers.pathfinder.grid_clusters import CellGrid, best_clusters, clusters_of
-
-__all__ = ["call"]
 
 
 def cells_to_rows(counts, size):

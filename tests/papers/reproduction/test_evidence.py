@@ -1,7 +1,5 @@
 """What bears the reasons of cells that deviate: draws, WEKA's own sizes, and printed numbers that contradict others."""
 
-from __future__ import annotations
-
 import csv
 import itertools
 import re

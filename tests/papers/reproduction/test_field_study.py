@@ -1,7 +1,5 @@
 """The study of the field: how data sets are divided, means and ranks by hand, and a small run from end to end."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from itertools import pairwise

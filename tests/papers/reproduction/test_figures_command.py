@@ -3,12 +3,9 @@
 import xml.etree.ElementTree
 
 import pytest
-from cli_support import call
 
 from oblique_cli.ground.resources import PACKAGE
 from oblique_cli.papers.reproduction.figures.illustrations import FIGURES
-
-__all__ = ["call"]
 
 
 def test_named_figures_are_files_and_the_page_is_left_alone(call):

@@ -1,7 +1,5 @@
 """The study of the MPSVM forests: ranks by hand, the paper's own statistics, and a small run from end to end."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

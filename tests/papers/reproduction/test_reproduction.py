@@ -1,7 +1,5 @@
 """Reproductions: the verdict on a cell, the cells of a table, regressions, and the command."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -9,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from cli_support import call
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -29,8 +26,6 @@ from oblique_cli.papers.reproduction.framework.printed_cells import (
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult
 from oblique_cli.papers.reproduction.studies import chapter3, chapter5, tprti
 from studies import power, sensitivity
-
-__all__ = ["call"]
 
 CELL = Cell("wickramarachchi2015:3.1", "bupa", "HHCART(A)", "accuracy_percent", 64.0, 1.0, 63.0, 2.0)
 
