@@ -1,17 +1,19 @@
 """`make test` runs as many cases of a function as its marker `sample` names, and the others are long."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
 
-
-@pytest.mark.parametrize(("chosen", "count"), [("not long", 2), ("long", 62)])
-def test_a_sample_and_the_long_cases_are_all_cases(chosen, count):
-    function = "tests/robustness/test_flipped_columns.py::test_run_and_repair_make_good_what_a_flipped_bit_has_damaged"
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0", "-m", chosen, function]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.stdout.splitlines()[0] == f"tests/robustness/test_flipped_columns.py: {count}"
+def test_a_sample_is_spread_over_all_cases_and_the_others_are_long(request):
+    plugins = request.config.pluginmanager.get_plugins()
+    (conftest,) = (
+        plugin for plugin in plugins if hasattr(plugin, "pytest_collection_modifyitems") and hasattr(plugin, "LEFT_OUT")
+    )
+    items = []
+    for number in range(12):
+        item = pytest.Function.from_parent(request.node.parent, name=f"test_case[{number}]", callobj=lambda: None)
+        for mark in (pytest.mark.sample(3), *[pytest.mark.long] * (number == 0)):
+            item.add_marker(mark)
+        items.append(item)
+    conftest.pytest_collection_modifyitems(items)
+    quick = [number for number, item in enumerate(items) if not item.get_closest_marker("long")]
+    assert quick == [1, 4, 8]

@@ -37,6 +37,7 @@ def folder(call, fitted):
 # ---- where things go -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(
     ("name", "start"),
     [
@@ -236,6 +237,7 @@ def test_the_help_of_the_program_cuts_no_sentence_and_names_every_command(call):
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.skipif(sys.platform == "win32", reason="the C compiler is asked for as cc")
 @pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler on this machine")
 @pytest.mark.parametrize(("table", "target"), [("plain.csv", "variety"), ("wild.csv", "Befund")])

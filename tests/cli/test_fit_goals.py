@@ -67,6 +67,7 @@ def found_of(rare, *arguments: str) -> tuple[float, dict]:
     return document["on_new_rows"]["recalls"]["fault"], document
 
 
+@pytest.mark.long
 def test_weights_find_the_rare_class(rare):
     plain, _ = found_of(rare, *QUICK)
     heavy, printed = found_of(rare, *QUICK, "--metric", "balanced_accuracy", "--set", "class_weight=balanced")
@@ -74,6 +75,7 @@ def test_weights_find_the_rare_class(rare):
     assert printed["parameters"]["class_weight"] == "balanced" and printed["estimate"]["balanced_accuracy"] > 60
 
 
+@pytest.mark.long
 def test_an_automatic_threshold_finds_the_rare_class(rare):
     tree = ("--algorithm", "axis_parallel", "--folds", "4", "--set", "pruning=none", "--set", "max_depth=1")
     plain, _ = found_of(rare, *tree)

@@ -24,7 +24,7 @@ def fitted(call, guarantee: str, calibration: str = "split", *more: str) -> str:
     return ended.out
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("calibration", ["cross", "split"])
 @pytest.mark.parametrize("guarantee", OF)
 def test_the_model_says_what_it_promises_and_the_table_has_it(call, guarantee, calibration):

@@ -264,7 +264,7 @@ def test_an_output_without_room_is_a_sentence(tmp_path, arguments):
     assert error.startswith("error: No space left on device: ")
 
 
-@pytest.mark.sample(2)
+@pytest.mark.sample(1)
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no /dev/full")
 @pytest.mark.parametrize("arguments", [["validate", "--schema"], ["data", "list"], ["--help"]])
 def test_an_output_without_room_is_a_sentence_whatever_the_command(tmp_path, arguments):

@@ -119,6 +119,7 @@ def test_one_and_two_workers_give_the_same_bytes(small):
     assert tables[0] == tables[1] and len(rows(tables[0])) == 4
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("format_", _common.FORMATS)
 def test_every_format_goes_to_standard_output_or_whole_into_a_file(small, format_):
     shown = small("run", "small.yaml", "--format", format_)
@@ -291,6 +292,7 @@ def test_a_dry_run_refuses_what_the_run_would_refuse(small):
 # ---- table and status ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("format_", _common.FORMATS)
 def test_a_stored_run_prints_the_table_of_the_run_without_configuration_or_data(small, format_, monkeypatch):
     published = ("--set", "published=['wickramarachchi2015:5.3']")

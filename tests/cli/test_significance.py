@@ -309,6 +309,7 @@ def test_metrics_of_the_configuration_are_tested_too(call):
     assert {r["metric"] for r in records(call, "run")} == {"accuracy", "leaves", "depth"}
 
 
+@pytest.mark.long
 def test_pairs_of_ten_methods_are_matrices_of_80_columns(call):
     names = ("hhgdt", "gdt", "axis_parallel", "hhcart_a", "hhcart_d", "cline", "oc1", "quest", "c45", "hhcrv")
     exp = experiment(algorithms=names, cv=CVSpec("ordinary", folds=10, repeats=2))

@@ -4,6 +4,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 # Each would take longer to load than a small tree takes to grow.
 SLOW = {"pandas", "scipy.stats._stats_py", "sklearn.metrics", "sklearn.model_selection", "sklearn.tree", "sklearn.svm"}
 
@@ -26,6 +28,7 @@ def test_a_tree_of_a_small_table_needs_no_large_library(call):
         assert "sklearn.base" in found and found & SLOW == needed
 
 
+@pytest.mark.long
 def test_what_was_left_for_later_is_whole_when_it_is_asked_for(tmp_path):
     code = """
 from oblique_cli.cli._starting import load_scikit_learn
@@ -44,6 +47,7 @@ assert cross_val_score(AxisParallelClassifier(), frame, [0] * 10 + [1] * 10).mea
     assert {"pandas", "scipy.stats._stats_py"} <= loaded(tmp_path, f"exec({code!r})")
 
 
+@pytest.mark.long
 def test_a_library_that_is_loaded_already_stays(tmp_path):
     loaded(
         tmp_path,

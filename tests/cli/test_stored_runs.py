@@ -225,6 +225,7 @@ def test_runs_without_a_cell_in_common_are_refused(run):
 # ---- parts and merge -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("scheme", ["nested", "two_stage"])
 def test_parts_that_are_merged_are_the_whole(small, scheme):
     (small.folder / "small.yaml").write_text(SMALL.replace("nested", scheme))

@@ -146,6 +146,7 @@ def test_the_tree_of_a_stored_fold_is_grown_again(run):
     assert f"chosen: epsilon {json.loads(row[4])['epsilon']}" in second
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

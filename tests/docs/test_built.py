@@ -34,6 +34,7 @@ def test_everything_is_made_and_no_part_of_the_sources(folder):
     assert [name for name in built.BUILT if f"]({name})" not in pages] == []
 
 
+@pytest.mark.long
 def test_the_plain_index_has_every_page_of_the_site_once(folder):
     text = (folder / "llms.txt").read_text(encoding="utf-8")
     linked = re.findall(r"^- \[.+?\]\((\S+)\.html\)(?:: .+)?$", text, re.MULTILINE)

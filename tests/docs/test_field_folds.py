@@ -36,6 +36,7 @@ def of_method(part, method):
     return found
 
 
+@pytest.mark.long
 def test_every_file_is_what_the_folds_make(made):
     for path, content in made.items():
         assert path.read_bytes() == content or path == field_folds.PICTURE, path

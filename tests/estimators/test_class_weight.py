@@ -17,6 +17,7 @@ from oblique_cli.experiments import running
 from oblique_cli.experiments.store import Store
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("name", ALGORITHM_NAMES)
 def test_class_weights_are_the_sample_weights_of_their_rows(name):
     data = real_set("bupa")

@@ -16,6 +16,7 @@ NUMBER = X @ [1.0, -2.0, 0.5] + RNG.normal(size=1200) * np.where(X[:, 0] > 0, 2.
 LABELS = np.array(["low", "mid", "high"])[np.digitize(NUMBER, [-1.0, 1.0])]
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("calibration", ["cross", "split"])
 @pytest.mark.parametrize("guarantee", OF_CLASSES)
 def test_sets_hold_the_class(guarantee, calibration):
@@ -27,6 +28,7 @@ def test_sets_hold_the_class(guarantee, calibration):
     assert (found.predict(X) == found.estimator_.predict(X)).all() and found.predict_proba(X).shape == (1200, 3)
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("calibration", ["cross", "split"])
 @pytest.mark.parametrize("guarantee", OF_NUMBERS)
 def test_intervals_hold_the_number(guarantee, calibration):

@@ -247,6 +247,7 @@ GRIDS = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize(("name", "grid"), GRIDS.items())
 def test_grid_search_tunes_a_parameter(name, grid):
     model = quick(getattr(oblique_cli, name))

@@ -67,6 +67,7 @@ def spy(monkeypatch):
     return found
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize(
     ("name", "params"),
     [
@@ -106,6 +107,7 @@ def test_the_threshold_of_an_editor_is_chosen_by_whole_groups(monkeypatch):
     assert set(sizes) == {N_GROUPS // 4 * ROWS_OF_GROUP}
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("calibration", ["cross", "split"])
 @pytest.mark.parametrize("regression", [False, True])
 def test_conformal_limits_come_from_whole_groups_and_the_estimator_gets_them(spy, calibration, regression):

@@ -111,6 +111,7 @@ def test_a_perfect_prediction_is_best(name, data):
         assert best == pytest.approx({"%": 100.0}.get(METRICS[name].unit, float(METRICS[name].larger_is_better)))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", OF_PREDICTIONS)
 @SLOW
 @given(data=st.data())
@@ -121,6 +122,7 @@ def test_the_order_of_rows_changes_nothing(name, data):
     same(value(name, y[order], second[order], weights[order]), value(name, y, second, weights))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", OF_PREDICTIONS)
 @SLOW
 @given(data=st.data())

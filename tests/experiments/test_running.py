@@ -633,6 +633,7 @@ def test_folds_are_done_together_unless_parameters_are_chosen_in_them(store, mon
     assert groups == [size] * (6 // size)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("compiled", [True, False])
 def test_data_sets_take_turns_where_workers_are_threads_and_follow_one_another_where_not(store, monkeypatch, compiled):
     """Threads share the interpreter: what holds it goes on beside the compiled work of another data set."""

@@ -1,5 +1,7 @@
 """A plot of stored runs is one function and its name on the command line."""
 
+import pytest
+
 PLOT = '''
 
 @KINDS.register("sizes")
@@ -15,6 +17,7 @@ def sizes(material: Material, request: Request) -> Plot:
 CONFIG = "version: 1\ndataset: iris\nalgorithms: [fdt, gdt]\ncv: {folds: 3, repeats: 1}\n"
 
 
+@pytest.mark.long
 def test_a_plot_is_a_function_and_its_name(checkout):
     checkout.insert("oblique_cli/report/fold_plots.py", "", PLOT)
     checkout.insert("oblique_cli/cli/plot.py", "KINDS = (", '    "sizes",')

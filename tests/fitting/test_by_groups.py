@@ -70,6 +70,7 @@ CASES = {
 }
 
 
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", CASES)
 def test_no_group_is_divided(sets, name):
     specs, how, least = CASES[name]

@@ -184,6 +184,7 @@ def test_a_threshold_that_cannot_be_is_one_sentence(threshold, task, classes, se
     assert sentence in str(error.value)
 
 
+@pytest.mark.long
 def test_an_automatic_threshold_finds_more_of_a_rare_class_and_the_estimate_is_nested():
     dataset = rare(400, 20)
     spec = [AlgorithmSpec("hhgdt", "hhgdt", {}, {})]
@@ -206,6 +207,7 @@ def test_an_algorithm_without_shares_takes_no_threshold():
 # ---- trees that are cut by a metric ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_tree_is_cut_by_the_metric_that_decides():
     """By wrong answers nothing is worth a split here; by the recalls some is."""
     dataset = rare(600, 40)
@@ -269,6 +271,7 @@ def test_a_model_that_is_no_better_than_the_largest_class_says_so_first():
     assert warnings_of(rare(400, 200)) == ()
 
 
+@pytest.mark.long
 def test_numbers_that_nothing_explains_are_no_better_than_the_mean():
     rng = np.random.default_rng(3)
     dataset = Dataset("noise", rng.normal(size=(120, 2)), rng.normal(size=120), (), ("a", "b"), "regression")

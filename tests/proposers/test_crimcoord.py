@@ -476,7 +476,7 @@ def test_quantitative_columns_beside_levels_are_checked_as_ever():
 # Options beyond the papers
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "options"),
     [

@@ -39,6 +39,7 @@ def solved(name, Z, side, cost, weights=None):
     return w[:-1]
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("cost", [0.1, 10.0])
 def test_there_is_a_direction_a_class_and_it_is_that_of_another_program(name, cost):

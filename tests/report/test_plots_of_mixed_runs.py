@@ -48,6 +48,7 @@ def test_a_plot_of_what_no_method_has_is_a_sentence(mixed, call):
         draw("scatter", only, Request())
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("names", [["a", "b"], [f"a method with a long name {k}" for k in range(9)]])
 @pytest.mark.parametrize("panels", [1, 3])
 def test_a_legend_covers_no_axes(names, panels):

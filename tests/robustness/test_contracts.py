@@ -66,7 +66,7 @@ DEGENERATE: dict[str, Degenerate] = {
 
 
 # scikit-learn wonders about targets of many classes.
-@pytest.mark.sample(247)
+@pytest.mark.sample(120)
 @pytest.mark.filterwarnings("ignore:The number of unique classes")
 @pytest.mark.parametrize(
     ("name", "case"),
@@ -111,7 +111,7 @@ def layouts(X: np.ndarray) -> dict[str, np.ndarray]:
     }
 
 
-@pytest.mark.sample(25)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_layout_of_memory_decides_nothing(name):
     X, y = rows(name)
@@ -190,6 +190,7 @@ def test_the_exceptions_to_the_order_of_rows_are_ones(name, set_name):
     assert differing(name, set_name, seed=1) > 0
 
 
+@pytest.mark.sample(25)
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_names_of_classes_decide_nothing(name):
     X, y = rows(name, n_classes=3)

@@ -81,7 +81,7 @@ def said_of(path: Path) -> str:
     return ""
 
 
-@pytest.mark.sample(10)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("packing", PACKINGS)
 @pytest.mark.parametrize("table", TABLES)
 def test_a_damaged_table_is_read_or_refused_in_one_sentence(table, packing, tmp_path):

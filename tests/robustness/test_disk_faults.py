@@ -209,6 +209,7 @@ def test_a_fault_at_any_change_of_results_is_a_sentence_or_nothing(disk, works, 
         check_the_rest(disk, folder, work, right)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_power_cut_at_any_change_of_results_loses_no_more_than_the_last_folds(disk, works, rights, name, tmp_path):
     work, right = works[name], rights(name)

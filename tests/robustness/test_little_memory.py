@@ -47,6 +47,7 @@ def started_with(folder: Path, megabytes: int, *words: str) -> subprocess.Comple
     )
 
 
+@pytest.mark.sample(2)
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not bound the address space")
 @pytest.mark.parametrize("megabytes", [100, 215, 244, 275, 350, 440, 500, 639])
 def test_a_small_address_space_is_refused_in_one_sentence_before_libraries_wait_for_it(tmp_path, megabytes):

@@ -34,6 +34,7 @@ def of_plain_rows(name):
     return learned(name, *rows(name))
 
 
+@pytest.mark.sample(90)
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("name", NUMERIC)
 def test_any_unit_gives_the_same_answer_or_a_sentence(name, unit):
@@ -102,6 +103,7 @@ def test_without_scaling_of_features_an_extreme_column_is_named(name):
         make(name, **raw).fit(X * np.array([1.0, 1e160, 1.0]), y)
 
 
+@pytest.mark.sample(30)
 @pytest.mark.parametrize("far", [8e307, 1e308, 1.7e308])
 @pytest.mark.parametrize("name", [*NATIVE_NAMES, "tao", "hhgdt_forest", "raf", "logistic_tree", "knn"])
 def test_a_column_as_wide_as_the_number_line_splits_or_is_named(name, far):
@@ -122,7 +124,7 @@ def test_a_column_as_wide_as_the_number_line_splits_or_is_named(name, far):
 # Weights
 
 
-@pytest.mark.sample(76)
+@pytest.mark.sample(30)
 @pytest.mark.parametrize("name", WEIGHTED)
 @pytest.mark.parametrize("weight", [5e-324, 1e-310, 1e-200, 1e200, 1e308])
 def test_equal_weights_count_as_one_whatever_they_are(name, weight):
@@ -132,7 +134,7 @@ def test_equal_weights_count_as_one_whatever_they_are(name, weight):
     assert not isinstance(found, str) and (np.abs(plain - found) < 1e-9).mean() > 0.9
 
 
-@pytest.mark.sample(104)
+@pytest.mark.sample(40)
 @pytest.mark.parametrize("name", WEIGHTED)
 @pytest.mark.parametrize(
     ("light", "heavy"), [(1e-300, 1e300), (5e-324, 1.7e308), (1e-50, 1e150), (1.0, 1e60), (1e-308, 1e-248)]
@@ -150,7 +152,7 @@ def test_a_ratio_of_weights_is_met_or_refused(name, light, heavy):
             assert (found == y)[1::every].mean() >= 0.7
 
 
-@pytest.mark.sample(30)
+@pytest.mark.sample(12)
 @pytest.mark.parametrize("name", WEIGHTED)
 def test_weights_that_differ_by_a_power_of_two_give_the_same_bits(name):
     X, y = rows(name)

@@ -47,7 +47,7 @@ def cases(kind: str, first: int, texts: list[bytes]) -> Iterator[bytes]:
         yield damaged(rng, rng.choice(texts))
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("first", range(0, many(500, 10_000), BLOCK))
 def test_a_damaged_configuration_is_read_or_refused(first, tmp_path):
     texts = [(resources.folder("configs") / f"{name}.yaml").read_bytes() for name in composing.bundled()]
@@ -59,7 +59,7 @@ def test_a_damaged_configuration_is_read_or_refused(first, tmp_path):
             counts["refused"] += not survives(lambda: config.load(path))
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("first", range(0, many(300, 2000), BLOCK))
 def test_a_damaged_table_is_read_or_refused(first, tmp_path):
     folder = resources.folder("datasets")

@@ -65,7 +65,7 @@ def questions(model: Model, rng: random.Random) -> Iterator[dict[str, Any]]:
     yield {"robust": 0.3, "rows": rows[:0]}
 
 
-@pytest.mark.sample(4)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize(
     ("name", "whole"), [*((name, False) for name in KINDS), *(pytest.param(name, True, marks=LONG) for name in SAMPLE)]
 )

@@ -38,7 +38,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sample(17)
+@pytest.mark.sample(9)
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("name", SPANNED)
 def test_the_tree_is_that_of_the_plain_way(name, case):

@@ -113,6 +113,7 @@ def looks(asker, found):
     return asker
 
 
+@pytest.mark.sample(8)
 @few(
     weighted=[False, True],
     kind=["heap", "tied heap", "ladder"],
@@ -135,6 +136,7 @@ def test_cells_are_divided_until_few_rows_are_left(name, kind, weighted, parts, 
     assert any(cells for _, cells in divided)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("name", ["hhcart_a", "hhcart_d", "hhcrv", "hhgdt"])
 def test_parts_of_a_bin_stay_open_where_the_best_edge_is_no_cut(name, tmp_path, monkeypatch):
     # Of 4000 rows many projections differ by less than counts as a difference, so edges between bins are no cuts.
@@ -206,6 +208,7 @@ def test_bisectors_may_be_scored_by_super_classes(name, tmp_path):
     assert not same(found, grow_top_down(X, y, 3, heuristic, criterion="gini", stopping=STOPPING))
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize("threads", [2, 3])
 @pytest.mark.parametrize("memory", [6_000, 1 << 20])
 def test_neither_threads_nor_memory_change_the_tree(threads, memory, tmp_path):

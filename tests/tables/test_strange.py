@@ -49,7 +49,7 @@ def test_there_are_enough_and_few_are_refused(drawn):
     assert all(TABLES[name].refusable for name in refused)
 
 
-@pytest.mark.sample(12)
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_strange_table_is_read_as_it_is_meant(name):
     table, how = TABLES[name], {}

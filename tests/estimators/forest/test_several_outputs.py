@@ -167,7 +167,7 @@ def test_a_weight_of_two_is_a_row_twice_where_nothing_is_drawn():
 # ---- estimators, files, text -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.sample(3)
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("leaves", LEAVES)
 @pytest.mark.parametrize("k", [2, 6])  # 6 means of 3 features are as many numbers as an equation
 def test_pickles_files_and_exports_say_the_same(leaves: str, k: int, tmp_path: Any):

@@ -32,6 +32,7 @@ def turning(seed):
     return X, y
 
 
+@pytest.mark.long
 def test_a_line_that_turns_takes_few_leaves():
     train, test = np.arange(0, 600, 2), np.arange(1, 600, 2)
     refined = LogisticModelTreeClassifier(refine="tao", random_state=0)

@@ -27,6 +27,7 @@ def theirs(X, k, n_init, max_steps, seed):
         return mixture.fit(X)
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("seed", range(24))
 def test_a_mixture_is_that_of_scikit_learn(seed):
     rng = np.random.default_rng(seed)

@@ -13,6 +13,7 @@ SMOOTHING = [name for name in RULES if name != "counts"]
 BUPA = real_set("bupa")
 
 
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("rule", SMOOTHING)
 @pytest.mark.parametrize("strength", [3.0, "cv"])
 @pytest.mark.parametrize("options", [{}, {"pruning": "cv"}, {"pruning": "cost_complexity"}, {"proposer": "oc1"}])
@@ -71,6 +72,7 @@ def test_the_unit_is_the_lightest_row():
     np.testing.assert_allclose(drawn.predict_proba(BUPA.X), once.predict_proba(BUPA.X), rtol=1e-9)
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("strength", [4.0, "cv"])
 def test_refined_trees_have_them_too(strength):
     X, y = BUPA.X[::2], BUPA.y[::2]

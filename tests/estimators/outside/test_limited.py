@@ -21,6 +21,7 @@ def both(name: str, limits: dict = LIMITS, **params):
     return LimitedEstimator(make(name, 3, **params), limits), make(name, 3, **params)
 
 
+@pytest.mark.sample(2)
 @pytest.mark.parametrize(
     ("name", "params"),
     [

@@ -51,6 +51,7 @@ def test_a_model_of_scikit_learn_is_the_one_it_makes_itself():
     )
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize(
     ("prepare", "scaler"), [("standardize", StandardScaler), ("minmax", MinMaxScaler), ("robust", RobustScaler)]
 )

@@ -38,6 +38,7 @@ def test_integer_weights_are_repeated_rows(name):
     assert np.array_equal(weighted, grown(name, X, y, weights * 0.37, **params)), "units of weights do not matter"
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", WITH_FOLDS)
 def test_integer_weights_are_repeated_rows_that_stay_together(name):
     X, y, rng = table()
@@ -48,7 +49,7 @@ def test_integer_weights_are_repeated_rows_that_stay_together(name):
     assert np.array_equal(grown(name, X, y, weights), repeated)
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", [*WITHOUT_FOLDS, "linear_tree"])
 def test_weights_of_0_are_no_rows_and_equal_weights_no_weights(name):
     X, y, _ = table()
@@ -57,6 +58,7 @@ def test_weights_of_0_are_no_rows_and_equal_weights_no_weights(name):
     assert np.array_equal(grown(name, X, y, np.full(len(y), 0.1)), grown(name, X, y))
 
 
+@pytest.mark.sample(1)
 @pytest.mark.parametrize("name", WITH_FOLDS)
 def test_the_order_of_weighted_rows_does_not_matter(name):
     X, y, rng = table()

@@ -73,6 +73,7 @@ def test_it_says_what_predict_and_apply_say(name):
     assert seen > 20
 
 
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("name", CASES)
 def test_contributions_add_up_to_the_distance(name):
     checked = 0

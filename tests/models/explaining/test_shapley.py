@@ -151,6 +151,7 @@ def test_values_are_those_of_all_coalitions(name):
     np.testing.assert_allclose(shaped(found.values, name), expected, rtol=0, atol=1e-12 * (1 + np.abs(expected).max()))
 
 
+@pytest.mark.sample(6)
 @pytest.mark.parametrize("name", CASES)
 def test_interactions_are_those_of_all_coalitions(name):
     model, rows, background = case_of(name)
@@ -163,7 +164,7 @@ def test_interactions_are_those_of_all_coalitions(name):
     np.testing.assert_allclose(found.sum(axis=2), values, rtol=0, atol=10 * room)
 
 
-@pytest.mark.sample(7)
+@pytest.mark.sample(4)
 @pytest.mark.parametrize("name", CASES)
 def test_values_and_base_add_up_to_what_the_model_says(name):
     model, _, background = case_of(name)

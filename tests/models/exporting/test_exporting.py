@@ -115,7 +115,7 @@ def asked(name: str, n: int = 800) -> tuple[np.ndarray, support.Answers, np.ndar
     return (X, *support.expected(case_of(name), X))
 
 
-@pytest.mark.sample(13)
+@pytest.mark.sample(8)
 @pytest.mark.parametrize("n", [800, pytest.param(support.N_ROWS, marks=pytest.mark.long)])
 @pytest.mark.parametrize("format", support.SAY)
 @pytest.mark.parametrize("name", CASES)

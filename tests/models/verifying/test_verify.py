@@ -138,7 +138,7 @@ def cells_of(model: Model) -> np.ndarray:
     return np.array(list(itertools.product(*points)))
 
 
-@pytest.mark.sample(6)
+@pytest.mark.sample(3)
 @pytest.mark.parametrize("seed", range(12))
 @pytest.mark.parametrize("algorithm", ["axis_parallel", "cart_regression"])
 def test_axis_parallel_trees_are_decided_as_all_cells_of_their_grid_say(seed, algorithm):

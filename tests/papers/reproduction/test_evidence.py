@@ -445,6 +445,7 @@ def test_a_reason_by_limits_of_classes_names_the_range_that_has_the_printed_numb
         assert f"{row['least']} to {row['largest']}" in text and row["ours, same folds"] in text
 
 
+@pytest.mark.long
 def test_a_reason_by_the_matrix_of_coefficients_names_draws_that_have_the_printed_variance():
     rows = {(row["data set"], row["matrix of"]): row for row in stored("odt_variance")}
     said = reasons_by("odt_variance")

@@ -114,6 +114,7 @@ def test_a_small_run_has_every_table_of_both_parts(request_):
     )
 
 
+@pytest.mark.long
 def test_a_reference_is_held_against_every_other_method(request_, monkeypatch):
     monkeypatch.setattr(field, "REFERENCES", ("hhgdt",))
     found = {table.name: table for table in STUDIES["field"]().run(request_).tables}
@@ -183,6 +184,7 @@ def test_sets_that_are_not_at_hand_are_left_out_with_a_sentence(tmp_path, monkey
     assert [line for line in said if line.startswith("seeds is left out of the field: ")]
 
 
+@pytest.mark.long
 def test_ten_by_five_has_its_folds_and_the_same_tables(tmp_path):
     only = {"dataset": ("iris",), "algorithm": ("axis_parallel", "hhcart_a")}
     request = StudyRequest("full", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)

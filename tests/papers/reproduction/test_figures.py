@@ -335,6 +335,7 @@ def test_a_figure_has_the_same_bytes_whenever_it_is_drawn(name, form):
     )
 
 
+@pytest.mark.sample(5)
 @pytest.mark.parametrize("name", QUICK)
 def test_the_committed_table_says_what_is_seen_today(name):
     for file, text in pages({name: picture(name)}).items():
