@@ -233,7 +233,7 @@ FAULTS = [
         "if not str(value).isdecimal() or int(value) < 1",
         "if not str(value).isdecimal()",
         "no processor is asked for",
-        "cli/test_main.py",
+        "cli/test_messages.py",
     ),
     # trees of the other papers
     Fault(

@@ -38,7 +38,7 @@ COLUMNS = ("python", "versions", *PACKAGES, "passed", "failed", "skipped")
 # What a version of a package can break: option types, the estimator checks, sums and linear algebra, stored results.
 QUICK = (
     "tests/cli/test_main.py",
-    "tests/cli/test_errors.py",
+    "tests/cli/test_messages.py",
     "tests/cli/test_starting.py",
     "tests/cli/test_tree.py",
     "tests/core/test_eigen.py",

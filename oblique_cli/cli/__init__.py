@@ -25,7 +25,6 @@ from typing import Any
 import click
 
 from oblique_cli import __version__
-from oblique_cli.cli import _moved as moved
 from oblique_cli.errors import (
     EXIT_CONFIG,
     EXIT_DATA,
@@ -63,15 +62,15 @@ SECTIONS = {
     },
     "Results": {
         "status": ("status.status", "List stored runs and what is left of them."),
-        "table": ("table.table", "Print the table of a run."),
-        "significance": ("significance.significance", "Test which differences are more than chance."),
+        "table": ("stored.table", "Print the table of a run."),
+        "significance": ("stored.significance", "Test which differences are more than chance."),
         "plot": ("plot.plot", "Draw runs: boxes, curves, confusion and more."),
         "report": ("report.report", "Write all that is known of runs into one page."),
-        "folds": ("folds.folds", "Print every fold in full precision."),
-        "predictions": ("predictions.predictions", "Print what every fold predicted."),
-        "rescore": ("rescore.rescore", "Compute further metrics from stored predictions."),
-        "diff": ("diff.diff", "Compare two runs fold by fold."),
-        "merge": ("merge.merge", "Put the shards of a run together."),
+        "folds": ("stored.folds", "Print every fold in full precision."),
+        "predictions": ("stored.predictions", "Print what every fold predicted."),
+        "rescore": ("stored.rescore", "Compute further metrics from stored predictions."),
+        "diff": ("stored.diff", "Compare two runs fold by fold."),
+        "merge": ("stored.merge", "Put the shards of a run together."),
         "repair": ("repair.repair", "Find damaged folds, and run those again."),
     },
     "What there is": {
@@ -83,6 +82,23 @@ SECTIONS = {
 for _title, _behind in extensions.COMMANDS.items():
     SECTIONS.setdefault(_title, {}).update(_behind)
 COMMANDS = {name: place for section in SECTIONS.values() for name, (place, _) in section.items()}
+
+# Former names of commands, and of options by command, each with its new place as it follows "is now".
+MOVED_COMMANDS = {
+    "convert": "`oblique data convert`",
+    "retry": "`oblique run`: the command of the run, which `oblique status` prints, runs failed folds again",
+    "schema": "`oblique validate --schema`",
+}
+MOVED_OPTIONS = {
+    "--algorithms": {"compare": "--algorithm"},
+    "--backend": dict.fromkeys(("run", "compare", "repair", "reproduce"), "--scheduler ADDRESS alone"),
+    "--class-weight": {"fit": "--set class_weight=balanced"},
+    "--datasets": {"compare": "--dataset"},
+    "--keep-column": {"predict": "--keep"},
+    "--out": {"fit": "--output"},
+    "--threshold": {"taxonomy": "--purity"},
+    "--workers": {"fit": "--jobs"},
+}
 
 # What Python, the loader of libraries and the C library say where the system gives no more memory.
 NO_MEMORY = re.compile("failed to map segment|annot allocate memory|can't start new thread|annot create thread")
@@ -136,8 +152,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args[0] not in COMMANDS and not args[0].startswith("-"):
-            if args[0] in moved.COMMANDS:
-                raise click.UsageError(f"`oblique {args[0]}` is now {moved.COMMANDS[args[0]]}.", ctx)
+            if args[0] in MOVED_COMMANDS:
+                raise click.UsageError(f"`oblique {args[0]}` is now {MOVED_COMMANDS[args[0]]}.", ctx)
             raise click.UsageError(f"there is no command {args[0]!r}.{close_matches(args[0], COMMANDS)}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -335,7 +351,7 @@ def _refuse(error: click.ClickException) -> int:
     if isinstance(error, click.NoSuchOption):  # worded alike by no two versions of click
         meant = " or ".join(repr(name) for name in sorted(error.possibilities or ()))
         text = f"No such option {error.option_name!r}." + (f" Did you mean {meant}?" if meant else "")
-        place = moved.OPTIONS.get(error.option_name, {}).get(error.ctx.info_name or "") if error.ctx else None
+        place = MOVED_OPTIONS.get(error.option_name, {}).get(error.ctx.info_name or "") if error.ctx else None
         text = f"{error.option_name} is now {place}." if place else text
     if text.startswith("Usage:"):  # a group without its command: click answers with the help
         click.echo(text, err=True)

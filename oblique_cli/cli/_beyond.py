@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,35 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli import _fit_text
-from oblique_cli.cli._common import OptionType
+from oblique_cli.cli._common import note
 from oblique_cli.cli._fit_specs import AUTO, Params, params_of
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
     from oblique_cli.models.model import Model
 
-UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 # Of a table as it is read into memory: its cells as texts and as numbers, and the copies that growth works on.
 CELL_BYTES = 120
 TEXT_FACTOR = 12  # the same of a byte of CSV
 FEATURES_OF_A_FOREST = {"max_features": None, "max_features_per_tree": 0.5}
-
-
-class Size(OptionType):
-    """A size in bytes, such as 512MB or 1GiB."""
-
-    name = "SIZE"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> int:
-        """Return the number of bytes."""
-        if isinstance(value, int):
-            return value
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?)?B?\s*", value.upper())
-        size = int(float(match[1]) * UNITS[match[2] or ""]) if match else 0
-        if size < UNITS["M"]:
-            self.fail(f"{value!r} is no size in bytes from 1MB up, such as 512MB or 1GiB.", param, ctx)
-        return size
 
 
 def is_beyond(data: str, memory: int | None) -> bool:
@@ -67,14 +48,12 @@ def is_beyond(data: str, memory: int | None) -> bool:
     return cells is not None and cells * CELL_BYTES > memory
 
 
-def fit_beyond(params: Params) -> tuple[Model, str, dict[str, Any], Any]:
-    """Fit to a table that is larger than memory; return the model, what is printed of it as text and as plain data, and
-    rows to save it with."""
+def fit_beyond(params: Params) -> tuple[Model, str, tuple[str, ...], Any]:
+    """Fit to a table that is larger than memory; return the model, its title, sentences on the fit, and the fit."""
     assert params.memory is not None
     _refuse_unmet(params)
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.experiments.running import count_workers
-    from oblique_cli.models import showing
     from oblique_cli.scale import fit_from_disk
     from oblique_cli.scale.disk_tables import Division
 
@@ -83,7 +62,7 @@ def fit_beyond(params: Params) -> tuple[Model, str, dict[str, Any], Any]:
     settings = {**_usual(algorithm, settings), **settings}
     reporting: dict[str, Any] = {}
     if sys.stderr.isatty():
-        reporting["say"] = lambda done: click.echo(str(done), err=True)
+        reporting["say"] = lambda done: note(str(done))
     workers = count_workers(params.jobs or 1)
     with _workers(params.scheduler, workers) as asker:
         fitted = fit_from_disk.fit(
@@ -98,13 +77,8 @@ def fit_beyond(params: Params) -> tuple[Model, str, dict[str, Any], Any]:
             **reporting,
         )
     model = fit_from_disk.model_of(fitted, table, algorithm, params.seed)
-    title, sentences = f"{ALGORITHMS[algorithm].title} on {model.facts['data']}", remarks(fitted, table)
-    if showing.has_tree(model):
-        shown = showing.of_loaded(model, title, fitted.X, fitted.y, sentences)
-        text = showing.content(shown, "text", precision=params.precision, raw=False, depth=None).decode()
-    else:
-        text = _fit_text.without_rules(title, sentences)
-    return model, text, _fit_text.facts(model), fitted.X
+    title = f"{ALGORITHMS[algorithm].title} on {model.facts['data']}"
+    return model, title, remarks(fitted, table), fitted
 
 
 def _refuse_unmet(params: Params) -> None:

@@ -1,13 +1,15 @@
-"""What `oblique fit` is to fit: the data, and the specifications of the algorithms that are compared."""
+"""The parameters of `oblique fit`, the data, and the specifications of the algorithms that are compared."""
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from oblique_cli.cli import _declarations as declare
 from oblique_cli.cli._fitting import full_key
 from oblique_cli.cli._own import TREATMENTS, OwnOptions, is_own, looked_at, refuse_strays
 from oblique_cli.errors import ConfigError
@@ -24,38 +26,143 @@ CLASS_WEIGHT = "algorithm.class_weight"
 ORDER = "algorithm.monotonic_cst"
 
 
+class Seconds(declare.OptionType):
+    """A time, such as 30s, 2m or 1h."""
+
+    name = "TIME"
+    units: ClassVar[dict[str, int]] = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float:
+        """Return seconds."""
+        if isinstance(value, float):
+            return value
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", value.lower())
+        seconds = float(match[1]) * self.units[match[2]] if match else 0.0
+        if seconds < 1:
+            self.fail(f"{value!r} is no time of a second or more, such as 30s, 2m or 1h.", param, ctx)
+        return seconds
+
+
+class Size(declare.OptionType):
+    """A size in bytes, such as 512MB or 1GiB."""
+
+    name = "SIZE"
+    units: ClassVar[dict[str, int]] = {
+        "": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40
+    }  # fmt: skip
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> int:
+        """Return the number of bytes."""
+        if isinstance(value, int):
+            return value
+        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]I?)?B?\s*", value.upper())
+        size = int(float(match[1]) * self.units[match[2] or ""]) if match else 0
+        if size < self.units["M"]:
+            self.fail(f"{value!r} is no size in bytes from 1MB up, such as 512MB or 1GiB.", param, ctx)
+        return size
+
+
 @dataclass(frozen=True)
 class Params:
     """The parameters of `oblique fit`."""
 
-    data: str
-    options: OwnOptions
-    weights: str
-    algorithm: str
-    overrides: tuple[str, ...]
-    seconds: float
-    metric: str | None
-    monotone: tuple[str, ...]
-    threshold: str | None
-    coverage: float | None
-    guarantee: str
-    calibration: str | None
-    readable: bool
-    tune: bool
-    folds: int | None
-    seed: int
-    output: str | None
-    report: str | None
-    as_json: bool
-    precision: int
-    memory: int | None
-    scratch: str | None
-    jobs: int | str | None
-    scheduler: str | None
-    path: bool
-    path_figure: str | None
-    data_dir: str | None
-    offline: bool
+    data: str = declare.argument(shell_complete=declare.complete_dataset_or_file)
+    options: OwnOptions = declare.group(OwnOptions)
+    weights: str = declare.option(
+        "--weights",
+        metavar="COLUMN",
+        default="",
+        help="Own data: column of non-negative weights of rows in the fit.",
+    )
+    algorithm: str = declare.option(
+        "--algorithm",
+        metavar="auto|NAME",
+        default=AUTO,
+        help="Algorithm (oblique list algorithms).",
+        shell_complete=declare.complete_algorithm,
+    )
+    overrides: tuple[str, ...] = declare.changes("max_depth=3, missing=drop or 'min_samples_leaf={grid: [1, 5, 20]}'")
+    seconds: float = declare.option(
+        "--time",
+        type=Seconds(),
+        default="40s",
+        help="Budget of the comparison and of the estimate: 30s, 2m, 1h. Counted by rows and columns, not by the "
+        "clock.",
+    )
+    metric: str | None = declare.metric(
+        "--metric",
+        "Decides choice, pruning and estimate: a metric (oblique list metrics), recall:CLASS or cost:FILE, a CSV "
+        "of costs.  [default: accuracy, or rmse]",
+    )
+    monotone: tuple[str, ...] = declare.option(
+        "--monotone",
+        multiple=True,
+        metavar="COLUMN[:+|-]",
+        help="The answer may only rise, or fall, with it: the number, or the share of the last of two classes.",
+    )
+    threshold: str | None = declare.option(
+        "--threshold",
+        metavar="auto|SHARE",
+        help="Two classes: say the one of fewer rows (or of recall:CLASS) from this share of it on.",
+    )
+    coverage: float | None = declare.option(
+        "--coverage",
+        metavar="SHARE",
+        type=float,
+        help="Sets or intervals that hold the truth for this share of new rows.",
+    )
+    guarantee: str = declare.option(
+        "--guarantee",
+        metavar="NAME",
+        default="",
+        help="With --coverage: lac, aps, class or leaf; of numbers absolute, normalized or quantile.  [default: lac, "
+        "or absolute]",
+    )
+    calibration: str | None = declare.option(
+        "--calibration",
+        type=click.Choice(("cross", "split")),
+        help="With --coverage: limits by cross-validation, or by a quarter of the rows, kept for it.  [default: cross]",
+    )
+    readable: bool = declare.flag("--readable", "auto: the smallest tree with a split within one standard error.")
+    tune: bool = declare.flag("--tune", "Choose parameters by cross-validation, from a usual grid without --set.")
+    folds: int | None = declare.option(
+        "--folds", type=click.IntRange(2, 100), help="Of cross-validation.  [default: 10, of auto 5]"
+    )
+    seed: int = declare.seed(1)
+    output: str | None = declare.file("-o", "--output", help="Write the model to FILE, a *.json.")
+    report: str | None = declare.file(
+        "--report", help="Write a model card, one HTML page, to FILE (docs/explaining.md)."
+    )
+    as_json: bool = declare.as_json()
+    precision: int = declare.precision("Digits of the tree.")
+    memory: int | None = declare.option(
+        "--memory",
+        type=Size(),
+        help="Grow from the disk if a Parquet or .npy file would take more, as in 1GB (docs/scale.md).",
+    )
+    scratch: str | None = declare.option(
+        "--scratch",
+        metavar="FOLDER",
+        help="With --memory: where the copy of the rows goes.  [default: temporary]",
+    )
+    jobs: int | str | None = declare.option(
+        "-j",
+        "--jobs",
+        metavar="N|auto",
+        type=declare.Jobs(),
+        help="Processors, or workers, at work on one model.  [default: auto; with --memory or --scheduler 1]",
+    )
+    scheduler: str | None = declare.option(
+        "--scheduler",
+        metavar="local|ADDRESS",
+        help="Workers of Dask do the work: on a forest, or on a tree of a table beyond --memory.",
+    )
+    path: bool = declare.flag("--path", "Show trees of all sizes: terms, leaves, what each does on other rows.")
+    path_figure: str | None = declare.file(
+        "--path-figure", help="Draw the path of sizes to FILE, a *.svg, *.pdf or *.png."
+    )
+    data_dir: str | None = declare.data_dir()
+    offline: bool = declare.offline()
 
 
 @dataclass(frozen=True, eq=False)

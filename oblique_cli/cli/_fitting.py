@@ -1,34 +1,29 @@
-"""One estimator fitted to all rows of a data set: what `oblique tree` and `oblique spectrum` look at."""
+"""One fitted estimator, which `oblique tree` and `oblique spectrum` show: of all rows, or of a stored fold."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import (
-    Command,
-    called,
-    csv_option,
-    data_dir_option,
-    gathered,
-    offline_option,
-    seed_option,
-    set_option,
-    working,
-)
-from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file
-from oblique_cli.cli._own import ONE_TREE, OwnOptions, is_own, looked_at, own_data_options, refuse_strays
-from oblique_cli.cli._starting import load_scikit_learn
-from oblique_cli.errors import DataError
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import called, working
+from oblique_cli.cli._own import ONE_TREE, OwnOptions, is_own, looked_at, refuse_strays
+from oblique_cli.errors import ConfigError, DataError
+from oblique_cli.ground.later import Later
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
     from oblique_cli.data.own.front import Columns
     from oblique_cli.experiments.progress import Progress
+    from oblique_cli.experiments.regrowing import Regrown
     from oblique_cli.ground.nouns import AlgorithmSpec, DatasetSpec
+    from oblique_cli.models.explaining.importance import Importances
+    from oblique_cli.models.showing import Shown
 
 
 # HHCART(A) looks at a direction for each pair of columns and each class. Where the rows times these directions are more
@@ -42,68 +37,56 @@ QUICK_TREE = "hhcart_d"
 class Fitted:
     """A fitted estimator and what it was fitted to.
 
-    X : rows as the estimator saw them; encoder : what made X from the rows of the data set, None if X is those rows
-    columns : how a file of the user's own was read, None for a set of the catalogue
-    notes : what was done unasked to data of the user's own, and to its tree: sentences
+    X, y : training rows as the estimator saw them; encoder : what made X from the rows of the data set, None if X is
+    those rows
+    notes : what was done unasked to data of the user's own, and to its tree, or how the fold was tested: sentences
     """
 
     dataset: Dataset
     spec: AlgorithmSpec
     encoder: Any
     X: Any
+    y: Any
     estimator: Any
-    columns: Columns | None = None
-    notes: tuple[str, ...] = ()
+    target: str
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is fitted, and how; `request_options` makes one.
+    """What is fitted, and how; a command has words of its own for name, algorithm and overrides.
 
     name : of a data set, or a file; csv : a file of any name; algorithm : None for a tree that suits the data
     """
 
-    name: str | None
-    csv: str | None
-    algorithm: str | None
-    overrides: tuple[str, ...]
-    seed: int
-    data_dir: str | None
-    offline: bool
-    options: OwnOptions
+    name: str | None = declare.argument(required=False, shell_complete=declare.complete_dataset_or_file)
+    csv: str | None = declare.csv()
+    algorithm: str | None = declare.option("--algorithm", metavar="NAME", shell_complete=declare.complete_algorithm)
+    overrides: tuple[str, ...] = declare.changes("")
+    seed: int = declare.seed(1)
+    options: OwnOptions = declare.group(OwnOptions)
+    data_dir: str | None = declare.data_dir()
+    offline: bool = declare.offline()
 
 
-def request_options(metavar: str, example: str, algorithms: str, default: str | None = None) -> Command:
-    """Return the decorator of a command that fits one estimator; the command receives a `Request` as `request`.
+def load_scikit_learn() -> None:
+    """Import what all estimators need of scikit-learn; scipy.stats stays for later, and pandas is not touched.
 
-    metavar : of the argument; example : of --set; algorithms : the help of --algorithm
+    `import sklearn.base` loads scipy.stats for `scipy.stats.mode`, and pandas, if that is installed, for the data
+    frames of other callers. Both take half of the time that `oblique tree` takes for a small table.
     """
-
-    def decorated(command: Any) -> Any:
-        command = gathered(Request, "request")(command)
-        for option in reversed(
-            (
-                click.argument("name", metavar=metavar, required=False, shell_complete=complete_dataset_or_file),
-                csv_option,
-                click.option(
-                    "--algorithm",
-                    metavar="NAME",
-                    shell_complete=complete_algorithm,
-                    default=default,
-                    show_default=True,
-                    help=algorithms,
-                ),
-                set_option(example),
-                seed_option(1),
-                own_data_options,
-                data_dir_option,
-                offline_option,
-            )
-        ):
-            command = option(command)
-        return command
-
-    return decorated
+    if "sklearn.base" in sys.modules:
+        return
+    if "scipy.stats" not in sys.modules:
+        sys.modules["scipy.stats"] = Later("scipy.stats")
+    without = "pandas" not in sys.modules
+    if without:
+        sys.modules["pandas"] = None  # type: ignore[assignment]  # Python's way to say that there is none
+    try:
+        import_module("sklearn.base")
+    finally:
+        if without:
+            del sys.modules["pandas"]
 
 
 def fit_to_all(request: Request, where: str, suits: Callable[[str], None]) -> Fitted:
@@ -172,7 +155,7 @@ def _fitted(
 
     encoder = fold_encoder(dataset, policy, dataset.X)
     X = dataset.X if encoder is None else encoder.transform(dataset.X)
-    notes: list[str] = []
+    notes = [dataset.note] if dataset.note else []
     if columns is not None:
         spec = pruned_spec(spec, len(X), dataset.groups is not None)
         notes += dataset.notes
@@ -191,7 +174,8 @@ def _fitted(
     with own_labels(dataset, encoder):
         ready = prepared(estimator, dataset, policy)
         fitted = ready.fit(X, dataset.y, **fit_arguments(Case(dataset, policy, spec, ALGORITHMS[spec.name]), ready))
-    return Fitted(dataset, spec, encoder, X, fitted, columns, tuple(notes))
+    target = "target" if columns is None else columns.target
+    return Fitted(dataset, spec, encoder, X, dataset.y, fitted, target, tuple(notes))
 
 
 def _work(spec: AlgorithmSpec, X: Any, dataset: Dataset) -> int:
@@ -203,6 +187,74 @@ def _work(spec: AlgorithmSpec, X: Any, dataset: Dataset) -> int:
     trees = 1 + folds * repeats if PRUNED.items() <= spec.params.items() else 1
     (n, p), classes = X.shape, len(dataset.classes)
     return int(trees * n * classes * p * min(p, max(n // classes, 1)))
+
+
+def fitted_again(fold: Regrown) -> Fitted:
+    """Return the estimator of a stored fold, grown again."""
+    row, spec = fold.row, fold.case.spec
+    chosen = ", ".join(f"{name} {value}" for name, value in row.chosen.items())
+    if fold.case.algorithm.family.task == "regression":
+        tested = f"RMSE {row.measures.get('rmse', float('nan')):.4g} on its {row.n_test} test rows"
+    else:
+        tested = f"{row.n_correct} of its {row.n_test} test rows right"
+    remark = f"fold {row.fold} of repetition {row.repeat}, {tested}{f'; chosen: {chosen}' if chosen else ''}"
+    spec = replace(spec, params={**spec.params, **row.chosen})
+    target = fold.case.policy.target or "target"
+    return Fitted(fold.dataset, spec, fold.encoder, fold.X, fold.y, fold.estimator, target, (remark,))
+
+
+def makes_tree(algorithm: str) -> None:
+    """Raise ConfigError for an algorithm that makes no tree to show."""
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+
+    if not ALGORITHMS[algorithm].family.makes_tree:
+        raise ConfigError(f"algorithm {algorithm!r} makes no tree to show: choose another one (oblique list).")
+
+
+def shown_tree(fitted: Fitted) -> Shown:
+    """Return the tree of an estimator; ConfigError for one that is no tree."""
+    from oblique_cli.estimators.algorithms import ALGORITHMS
+    from oblique_cli.estimators.encoding import encoded_levels, encoded_names
+    from oblique_cli.models.explaining.importance import importances_of
+    from oblique_cli.models.model import Model
+    from oblique_cli.models.showing import Shown, known
+
+    estimator, dataset, encoder, algorithm = fitted.estimator, fitted.dataset, fitted.encoder, fitted.spec.name
+    makes_tree(algorithm)
+    features = list(encoded_names(dataset, encoder))
+    classes, y = known(dataset.classes, getattr(estimator, "classes_", None), fitted.y)
+    levels = encoded_levels(dataset, estimator)
+    values = estimator.value_names() if hasattr(estimator, "value_names") else []
+    document = {
+        "algorithm": algorithm,
+        "parameters": {**ALGORITHMS[algorithm].defaults, **ALGORITHMS[algorithm].current(fitted.spec.params)},
+        "dataset": dataset.name,
+        "features": features,
+        "classes": classes,
+        **({"level_names": levels} if levels else {}),
+        **({"value_names": values} if values else {}),
+    }
+
+    def importances() -> Importances | None:
+        model = Model.of(estimator, algorithm=algorithm, feature_names=tuple(dataset.feature_names), encoder=encoder)
+        return importances_of(model, dataset.X)
+
+    return Shown(
+        f"{ALGORITHMS[algorithm].title} on {dataset.name}",
+        estimator.tree_,
+        features,
+        classes,
+        levels,
+        fitted.target,
+        fitted.X,
+        y,
+        fitted.notes,
+        document,
+        None,
+        lambda: estimator,
+        source=(dataset.feature_names, dataset.levels, encoder),
+        make_importances=importances,
+    )
 
 
 def full_key(override: str) -> str:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import gathered
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import note
 
 if TYPE_CHECKING:
     from oblique_cli.data.dataset import Dataset
@@ -41,49 +42,99 @@ TREATMENTS = {"missing": "impute", "encoding": "onehot"}
 
 
 @dataclass(frozen=True)
-class FileOptions:
-    """The options that say how a file is read; what is not given is found out from the file."""
+class LineOptions:
+    """The options that say how the lines of a file are read; what is not given is found out from the file."""
 
-    delimiter: str | None = None
-    decimal: str | None = None
-    thousands: str | None = None
-    charset: str | None = None
-    missing_marks: tuple[str, ...] = ()
-    only_marks: bool = False
-    header: str | None = None
-    skip: int | None = None
-    skip_end: int | None = None
-    comment: str | None = None
+    delimiter: str | None = declare.option(
+        "--delimiter", metavar="SIGN", help="Own data: the sign between cells: ';', tab, space, ..."
+    )
+    charset: str | None = declare.option(
+        "--charset", metavar="NAME", help="Own data: character set, such as utf-8 or cp1252."
+    )
+    missing_marks: tuple[str, ...] = declare.option(
+        "--na",
+        metavar="MARK",
+        multiple=True,
+        help="Own data: a mark of missing values beside the usual ones (NA, ?, -, n/a, ...); may be repeated. "
+        "'nonnumeric' stands for every cell of a column of numbers that is no number.",
+    )
+    only_marks: bool = declare.flag("--only-na", "Own data: the marks of --na replace the usual ones.")
+    header: str | None = declare.option(
+        "--header",
+        type=click.Choice(("first", "none")),
+        help="Own data: none if the first line has no column names; columns are then named 'column 1', 'column 2', ...",
+    )
+    skip: int | None = declare.option(
+        "--skip", type=click.IntRange(0), metavar="N", help="Own data: lines to skip above the header."
+    )
+    skip_end: int | None = declare.option(
+        "--skip-end", type=click.IntRange(0), metavar="N", help="Own data: lines to skip below the table."
+    )
+    comment: str | None = declare.option(
+        "--comment", metavar="SIGN", help="Own data: skip lines that begin so, such as '#'; or none."
+    )
 
     @property
     def text(self) -> TextOptions:
         """The same for the readers."""
         from oblique_cli.data.own.text import TextOptions
 
-        options = {
-            field.name: getattr(self, field.name) for field in fields(FileOptions) if field.name in TextOptions._fields
-        }
+        options = {each.name: getattr(self, each.name) for each in fields(self) if each.name in TextOptions._fields}
         options = {key: value for key, value in options.items() if value is not None}
         return TextOptions(**options, marks=self.missing_marks)
+
+
+@dataclass(frozen=True)
+class FileOptions(LineOptions):
+    """The options that say how a file is read, its numbers included."""
+
+    decimal: str | None = declare.option(
+        "--decimal", type=click.Choice(("point", "comma")), help="Own data: the decimal mark."
+    )
+    thousands: str | None = declare.option(
+        "--thousands",
+        type=click.Choice(("none", "point", "comma", "space", "apostrophe")),
+        help="Own data: the sign between thousands.",
+    )
+
+
+def _columns(name: str, text: str) -> Any:
+    return declare.option(name, multiple=True, metavar="COLUMN", help=text)
 
 
 @dataclass(frozen=True)
 class OwnOptions(FileOptions):
     """The options of a table to learn from: what its columns are for, and how its file is read."""
 
-    target: str | None = None
-    task: str | None = None
-    drop: tuple[str, ...] = ()
-    keep: tuple[str, ...] = ()
-    features: tuple[str, ...] = ()
-    qualitative: tuple[str, ...] = ()
-    dates: str | None = None
-    groups: str | None = None
+    target: str | None = declare.option("--target", metavar="COLUMN", help="Own data: the column to predict.")
+    task: str | None = declare.option(
+        "--task",
+        type=click.Choice(("classification", "regression")),
+        help="Own data: kind of target.  [default: detected]",
+    )
+    drop: tuple[str, ...] = _columns("--drop", "Own data: ignore this column, or these: a,b; may be repeated.")
+    keep: tuple[str, ...] = _columns(
+        "--keep", "Own data: use this column, or these (a,b), even if it looks like an identifier; '*' for all."
+    )
+    features: tuple[str, ...] = _columns("--features", "Own data: use only these columns: a,b; may be repeated.")
+    qualitative: tuple[str, ...] = _columns(
+        "--qualitative", "Own data: treat this column, or these (a,b), as levels, even if it has numbers."
+    )
+    groups: str | None = declare.option(
+        "--groups",
+        metavar="COLUMN",
+        help="Own data: column of groups, such as patients; rows of one group stay in one fold.",
+    )
+    dates: str | None = declare.option(
+        "--dates",
+        metavar="days|FORM",
+        help="Own data: convert dates to days since 1970-01-01; or give their form, such as dd/mm/yyyy.",
+    )
 
     @property
     def typed_names(self) -> list[str]:
         """The names of the options that are set, as they are typed."""
-        return [_option(name) for name in self.set_options]
+        return [getattr(OwnOptions, name).names[0] for name in self.set_options]
 
     @property
     def set_options(self) -> dict[str, Any]:
@@ -109,78 +160,6 @@ class OwnOptions(FileOptions):
             raise click.UsageError(f"--groups and cv.groups name {listed_words(sorted(map(repr, columns)))}; name one")
         options = replace(self, groups=next(iter(columns))) if columns else self
         return options, tuple(text for text in rest if text not in named)
-
-
-def _option(name: str) -> str:
-    return {"missing_marks": "--na", "only_marks": "--only-na"}.get(name) or f"--{name.replace('_', '-')}"
-
-
-SEVERAL: dict[str, Any] = {"multiple": True, "metavar": "COLUMN"}
-OF_NUMBERS = (
-    click.option("--decimal", type=click.Choice(("point", "comma")), help="Own data: the decimal mark."),
-    click.option(
-        "--thousands",
-        type=click.Choice(("none", "point", "comma", "space", "apostrophe")),
-        help="Own data: the sign between thousands.",
-    ),
-)
-OF_LINES = (
-    click.option("--delimiter", metavar="SIGN", help="Own data: the sign between cells: ';', tab, space, ..."),
-    click.option("--charset", metavar="NAME", help="Own data: character set, such as utf-8 or cp1252."),
-    click.option(
-        "--na",
-        "missing_marks",
-        metavar="MARK",
-        multiple=True,
-        help="Own data: a mark of missing values beside the usual ones (NA, ?, -, n/a, ...); may be repeated. "
-        "'nonnumeric' stands for every cell of a column of numbers that is no number.",
-    ),
-    click.option("--only-na", "only_marks", is_flag=True, help="Own data: the marks of --na replace the usual ones."),
-    click.option(
-        "--header",
-        type=click.Choice(("first", "none")),
-        help="Own data: none if the first line has no column names; columns are then named 'column 1', 'column 2', ...",
-    ),
-    click.option("--skip", type=click.IntRange(0), metavar="N", help="Own data: lines to skip above the header."),
-    click.option("--skip-end", type=click.IntRange(0), metavar="N", help="Own data: lines to skip below the table."),
-    click.option("--comment", metavar="SIGN", help="Own data: skip lines that begin so, such as '#'; or none."),
-)
-OF_COLUMNS = (
-    click.option("--target", metavar="COLUMN", help="Own data: the column to predict."),
-    click.option(
-        "--task",
-        type=click.Choice(("classification", "regression")),
-        help="Own data: kind of target.  [default: detected]",
-    ),
-    click.option("--drop", **SEVERAL, help="Own data: ignore this column, or these: a,b; may be repeated."),
-    click.option(
-        "--keep",
-        **SEVERAL,
-        help="Own data: use this column, or these (a,b), even if it looks like an identifier; '*' for all.",
-    ),
-    click.option("--features", **SEVERAL, help="Own data: use only these columns: a,b; may be repeated."),
-    click.option(
-        "--qualitative",
-        **SEVERAL,
-        help="Own data: treat this column, or these (a,b), as levels, even if it has numbers.",
-    ),
-    click.option(
-        "--groups",
-        metavar="COLUMN",
-        help="Own data: column of groups, such as patients; rows of one group stay in one fold.",
-    ),
-    click.option(
-        "--dates",
-        metavar="days|FORM",
-        help="Own data: convert dates to days since 1970-01-01; or give their form, such as dd/mm/yyyy.",
-    ),
-)
-
-
-# The options of `OwnOptions` and of `FileOptions`, and those that do not say how numbers are written.
-own_data_options = gathered(OwnOptions, "options", *OF_COLUMNS, *OF_NUMBERS, *OF_LINES)
-file_options = gathered(FileOptions, "file", *OF_NUMBERS, *OF_LINES)
-line_options = gathered(FileOptions, "file", *OF_LINES)
 
 
 def is_own(word: str) -> bool:
@@ -293,8 +272,7 @@ def looked_at(
         dataset, columns, _ = read_own(replace(source, beside=tuple(beside.items())), reading, spec.name)
     else:
         dataset, columns = catalogue.look(spec, reading)
-    for sentence in dataset.repeats:
-        click.echo(f"warning: {sentence}", err=True)
+    note(*(f"warning: {sentence}" for sentence in dataset.repeats))
     return spec, dataset, columns
 
 
@@ -396,10 +374,9 @@ def _affordable(experiment: Experiment, datasets: Sequence[Dataset], sizes: Size
             changes.append(f"{planned} {key.removesuffix('s') if planned == 1 else key} in place of {usual}")
             options.append(option.format(usual))
     if changes:
-        click.echo(
+        note(
             f"note: {listed_words(changes)}, as all would take about {seconds:.0f} s of CPU; "
-            f"{' '.join(options)} runs all.",
-            err=True,
+            f"{' '.join(options)} runs all."
         )
     return replace(experiment, cv=cv)
 

@@ -6,38 +6,22 @@ from typing import Any
 
 import click
 
-from oblique_cli.cli._common import (
-    allow_code_option,
-    data_dir_option,
-    format_option,
-    jobs_option,
-    offline_option,
-    output_option,
-    rendered,
-    set_option,
-    write,
-)
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import rendered, write
 from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK
 
 
 @click.command()
-@click.argument("config", metavar="CFG")
-@set_option("cv.repeats=20")
-@jobs_option
-@data_dir_option
-@offline_option
-@allow_code_option
-@format_option
-@output_option
+@declare.parameters
 def bias_variance(
-    config: str,
-    overrides: tuple[str, ...],
-    jobs: Any,
-    data_dir: str | None,
-    offline: bool,
-    allow_code: bool,
-    format_: str,
-    output: str | None,
+    config: str = declare.argument(metavar="CFG"),
+    overrides: tuple[str, ...] = declare.changes("cv.repeats=20"),
+    jobs: Any = declare.jobs(),
+    data_dir: str | None = declare.data_dir(),
+    offline: bool = declare.offline(),
+    allow_code: bool = declare.allow_code(),
+    format_: str = declare.table_form(),
+    output: str | None = declare.output(),
 ) -> None:
     """Split the error of the algorithms of configuration CFG into squared bias and variance.
 

@@ -8,29 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import (
-    OptionType,
-    Runner,
-    database,
-    gathered,
-    metric_option,
-    names,
-    read_run,
-    rendered,
-    running_options,
-    seed_option,
-    write,
-)
-from oblique_cli.cli._completing import complete_algorithms, complete_datasets, complete_scheme
-from oblique_cli.cli._own import (
-    CLASSIFIERS,
-    OwnOptions,
-    experiment_of,
-    is_own,
-    listed_words,
-    own_data_options,
-    refuse_strays,
-)
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import Runner, database, note, read_run, rendered, write
+from oblique_cli.cli._own import CLASSIFIERS, OwnOptions, experiment_of, is_own, listed_words, refuse_strays
 
 if TYPE_CHECKING:
     from oblique_cli.evaluation.tables import ResultTable
@@ -56,7 +36,7 @@ REPEATS, FOLDS = 10, 10
 SLOW = ("letter",)
 
 
-class SchemeName(OptionType):
+class SchemeName(declare.OptionType):
     """A scheme whose repetitions have an SD to compare by, and that needs no key of its own but the groups."""
 
     name = "scheme"
@@ -101,64 +81,54 @@ RUNNING = {"scheme": "--cv", "algorithms": "--algorithm", "datasets": "--dataset
 class Params:
     """The parameters of `oblique compare`."""
 
-    sources: tuple[str, ...]
-    scheme: str
-    algorithms: tuple[str, ...]
-    datasets: tuple[str, ...]
-    repeats: int
-    folds: int | None
-    seed: int
-    rule: str
-    metrics: tuple[str, ...]
-    runner: Runner
-    format_: str
-    output: str | None
-    options: OwnOptions
+    sources: tuple[str, ...] = declare.argument(metavar="[FILE|RUN]...", nargs=-1)
+    scheme: str = declare.option(
+        "--cv",
+        type=SchemeName(),
+        default="nested",
+        shell_complete=declare.complete_scheme,
+        help="See oblique list schemes.",
+    )
+    algorithms: tuple[str, ...] = declare.names(
+        "--algorithm",
+        shell_complete=declare.complete_algorithms,
+        help="Two or more, as in a,b; may be repeated.  "
+        f"[default: {','.join(TUNED)}; on own data {','.join(CLASSIFIERS)}, or two for numbers]",
+    )
+    datasets: tuple[str, ...] = declare.names(
+        "--dataset",
+        shell_complete=declare.complete_datasets,
+        help="Names, as in a,b, or all; may be repeated.  "
+        "[default: those of Table 5.3 that are there, but not letter, which takes minutes]",
+    )
+    repeats: int = declare.option("--repeats", type=click.IntRange(2), default=REPEATS, help="Repetitions.")
+    folds: int | None = declare.option(
+        "--folds",
+        type=click.IntRange(2),
+        help="Folds, also of the CV that tunes.  [default: 10, or those of the scheme]",
+    )
+    seed: int = declare.seed(20260101)
+    rule: str = declare.option("--rule", type=click.Choice(RULES), default="1-SD", help="Rule for a better mean.")
+    metrics: tuple[str, ...] = declare.metrics()
+    options: OwnOptions = declare.group(OwnOptions)
+    runner: Runner = declare.group(Runner)
+
+    def show(self, table: ResultTable) -> None:
+        """Write the comparison of the algorithms of a table, in texts below the table itself."""
+        from oblique_cli.evaluation import comparing
+
+        form, output = self.runner.format_, self.runner.output
+        comparison = comparing.compare(table, self.rule)
+        text = rendered(comparison, form, output)
+        if form not in ("csv", "json"):
+            # The notes of the table are among those of the comparison.
+            text = rendered(replace(table, notes=()), form, output) + "\n" + text
+        write(text, output)
 
 
 @click.command()
-@click.argument("sources", metavar="[FILE|RUN]...", nargs=-1)
-@click.option(
-    "--cv",
-    "scheme",
-    type=SchemeName(),
-    default="nested",
-    show_default=True,
-    shell_complete=complete_scheme,
-    help="See oblique list schemes.",
-)
-@click.option(
-    "--algorithm",
-    "algorithms",
-    metavar="NAME",
-    multiple=True,
-    shell_complete=complete_algorithms,
-    callback=names,
-    help="Two or more, as in a,b; may be repeated.  "
-    f"[default: {','.join(TUNED)}; on own data {','.join(CLASSIFIERS)}, or two for numbers]",
-)
-@click.option(
-    "--dataset",
-    "datasets",
-    metavar="NAME",
-    multiple=True,
-    shell_complete=complete_datasets,
-    callback=names,
-    help="Names, as in a,b, or all; may be repeated.  "
-    "[default: those of Table 5.3 that are there, but not letter, which takes minutes]",
-)
-@click.option("--repeats", type=click.IntRange(2), default=REPEATS, show_default=True, help="Repetitions.")
-@click.option(
-    "--folds", type=click.IntRange(2), help="Folds, also of the CV that tunes.  [default: 10, or those of the scheme]"
-)
-@seed_option(20260101)
-@click.option("--rule", type=click.Choice(RULES), default="1-SD", show_default=True, help="Rule for a better mean.")
-@metric_option
-@own_data_options
-@running_options
-@gathered(Params, "params")
-@click.pass_context
-def compare(ctx: click.Context, params: Params) -> None:
+@declare.parameters
+def compare(params: Params = declare.group(Params)) -> None:
     """Compare algorithms on each data set by accuracy, leaves or other metrics, with a verdict.
 
     With your FILEs (and --target), algorithms are compared on them. With stored RUNs (oblique status), their algorithms
@@ -184,46 +154,44 @@ def compare(ctx: click.Context, params: Params) -> None:
     if params.sources and len(files) < len(params.sources):
         if files:
             raise click.UsageError("give either files of your own or stored runs; run the files first (oblique run)")
-        strays = [option for name, option in RUNNING.items() if _was_given(ctx, name)]
+        strays = [option for name, option in RUNNING.items() if _was_given(name)]
         if strays:
             raise click.UsageError(f"{listed_words(strays)} cannot change stored runs; leave it out")
-        _show(_stored(params.sources, params.runner, params.metrics), params.rule, params.format_, params.output)
+        params.show(_stored(params.sources, params.runner, params.metrics))
         return
     if files and params.datasets:
         raise click.UsageError("--dataset goes without files of your own")
     if params.options.groups is not None:
-        if _was_given(ctx, "scheme") and scheme != "group":
+        if _was_given("scheme") and scheme != "group":
             raise click.UsageError(
                 f"--groups divides by --cv group, which tunes as nested does; leave out --cv {scheme}"
             )
         scheme = "group"
     elif scheme == "group":
         raise click.UsageError("--cv group needs a column: give it as --groups COLUMN, with a file of your own")
-    chosen_here = _was_given(ctx, "algorithms")
+    chosen_here = _was_given("algorithms")
     if not chosen_here and not files:
         algorithms = TUNED
     if len(algorithms) < 2 and (chosen_here or not files):
         raise click.UsageError("--algorithm needs two or more names, as in gdt,hhgdt")
-    experiment, missing = _experiment(ctx, params, files, algorithms, scheme)
+    experiment, missing = _experiment(params, files, algorithms, scheme)
     if missing and not params.runner.quiet:
-        click.echo(missing, err=True)
+        note(missing)
     summary, table = params.runner.run(experiment)
     if not summary.stopped:
-        _show(table, params.rule, params.format_, params.output)
+        params.show(table)
     params.runner.report(summary)
     raise SystemExit(summary.exit_code)
 
 
-def _experiment(
-    ctx: click.Context, params: Params, files: Sequence[str], algorithms: Sequence[str], scheme: str
-) -> tuple[Experiment, str]:
+def _experiment(params: Params, files: Sequence[str], algorithms: Sequence[str], scheme: str) -> tuple[Experiment, str]:
     """Return what is run, and a note on data sets that are left out."""
     from oblique_cli import config
     from oblique_cli.estimators.algorithms import ALGORITHMS
     from oblique_cli.evaluation.metrics import chosen
     from oblique_cli.schemes import SCHEMES
 
-    counts = {"repeats": params.repeats} if _was_given(ctx, "repeats") else {}
+    counts = {"repeats": params.repeats} if _was_given("repeats") else {}
     if params.folds is not None:
         counts["folds"] = params.folds
     cv, tunes = _cv(scheme, counts), SCHEMES[scheme].tunes
@@ -250,8 +218,8 @@ def _experiment(
     return replace(experiment, name=name, published=_published(experiment)), missing
 
 
-def _was_given(ctx: click.Context, name: str) -> bool:
-    return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+def _was_given(name: str) -> bool:
+    return click.get_current_context().get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
 
 
 def _cv(name: str, counts: Mapping[str, int]) -> dict[str, Any]:
@@ -265,18 +233,6 @@ def _cv(name: str, counts: Mapping[str, int]) -> dict[str, Any]:
     cv: dict[str, Any] = {"scheme": name}
     cv |= {key: meant[key] for key in ("repeats", "folds") if key in scheme.takes()}
     return cv | ({"tune": {"folds": meant["folds"]}} if scheme.tunes else {})
-
-
-def _show(table: ResultTable, rule: str, format_: str, output: str | None) -> None:
-    """Write the comparison of the algorithms of a table, in texts below the table itself."""
-    from oblique_cli.evaluation import comparing
-
-    comparison = comparing.compare(table, rule)
-    text = rendered(comparison, format_, output)
-    if format_ not in ("csv", "json"):
-        # The notes of the table are among those of the comparison.
-        text = rendered(replace(table, notes=()), format_, output) + "\n" + text
-    write(text, output)
 
 
 def _stored(runs: Iterable[str], runner: Runner, metrics: tuple[str, ...]) -> ResultTable:
@@ -331,8 +287,8 @@ def _datasets(names: tuple[str, ...], runner: Runner) -> tuple[list[str], str]:
         parts.append(f"{listed_words(absent)} (get with: oblique data fetch {' '.join(absent)})")
     if slow:
         parts.append(f"{listed_words(slow)} (takes minutes: --dataset all)")
-    note = f"left out: {'; '.join(parts)}." if parts else ""
-    return [e.name for e in entries if e.name not in {*absent, *slow}], note
+    left_out = f"left out: {'; '.join(parts)}." if parts else ""
+    return [e.name for e in entries if e.name not in {*absent, *slow}], left_out
 
 
 def _in_table(table: str) -> list[str]:

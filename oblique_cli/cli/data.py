@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import columns, data_dir_option, json_option, offline_option, working
-from oblique_cli.cli._completing import complete_dataset
-from oblique_cli.cli._own import FileOptions, line_options
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import columns, note, working, write_json
+from oblique_cli.cli._own import LineOptions
 from oblique_cli.errors import DataError
 
 if TYPE_CHECKING:
@@ -44,20 +43,18 @@ def _facts(entry: Entry, data_dir: str | None) -> dict[str, Any]:
 
 
 @data.command("list")
-@data_dir_option
-@json_option
-def list_(data_dir: str | None, as_json: bool) -> None:
+@declare.parameters
+def list_(data_dir: str | None = declare.data_dir(), as_json: bool = declare.as_json()) -> None:
     """List all data sets: name, code in the papers, size, and where the files are.
 
     Example: oblique data list --format json
     """
     from oblique_cli.data.catalogue import entries, faults
 
-    for fault in faults().values():
-        click.echo(fault, err=True)
+    note(*faults().values())
     rows = [_facts(entry, data_dir) for entry in entries().values()]
     if as_json:
-        click.echo(json.dumps(rows, indent=2))
+        write_json(rows)
         return
     keys = ("name", "code", "rows", "features", "classes", "where")
     cells = [[str(row[key] or "-") for key in keys] for row in rows]
@@ -65,10 +62,12 @@ def list_(data_dir: str | None, as_json: bool) -> None:
 
 
 @data.command()
-@click.argument("name", shell_complete=complete_dataset)
-@data_dir_option
-@json_option
-def show(name: str, data_dir: str | None, as_json: bool) -> None:
+@declare.parameters
+def show(
+    name: str = declare.argument(shell_complete=declare.complete_dataset),
+    data_dir: str | None = declare.data_dir(),
+    as_json: bool = declare.as_json(),
+) -> None:
     """Show the catalogue entry of the data set NAME: a name, an alias, or its code in a paper.
 
     Example: oblique data show BUPA
@@ -99,16 +98,18 @@ def show(name: str, data_dir: str | None, as_json: bool) -> None:
         files = {file.name: file.sha256 for file in entry.files.values()}
         known = {key.replace(" ", "_"): value for key, value in facts if value and key != "file"}
         exact = {"rows": entry.n, "features": entry.p, "classes": dict(entry.classes), "files": files}
-        click.echo(json.dumps({**known, **exact}, indent=2))
+        write_json({**known, **exact})
         return
     click.echo(columns([(key, value) for key, value in facts if value]))
 
 
 @data.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=complete_dataset)
-@data_dir_option
-@json_option
-def verify(names: tuple[str, ...], data_dir: str | None, as_json: bool) -> None:
+@declare.parameters
+def verify(
+    names: tuple[str, ...] = declare.argument(nargs=-1, metavar="[NAME]...", shell_complete=declare.complete_dataset),
+    data_dir: str | None = declare.data_dir(),
+    as_json: bool = declare.as_json(),
+) -> None:
     """Check files against the catalogue: sha256, rows, features, class counts.
 
     Without NAME, checks all data sets; a data set that was never fetched is no error.
@@ -119,7 +120,7 @@ def verify(names: tuple[str, ...], data_dir: str | None, as_json: bool) -> None:
 
     checks = [catalogue.verify(name, data_dir) for name in names or catalogue.names()]
     if as_json:
-        click.echo(json.dumps([dataclasses.asdict(check) for check in checks], indent=2))
+        write_json([dataclasses.asdict(check) for check in checks])
     for check in checks if not as_json else ():
         click.echo(f"{check.status:<7} {check.message or check.name}")
     # A bundled file that is absent is a fault even if nobody asked for it.
@@ -133,11 +134,13 @@ def verify(names: tuple[str, ...], data_dir: str | None, as_json: bool) -> None:
 
 
 @data.command()
-@click.argument("names", nargs=-1, metavar="NAME...", shell_complete=complete_dataset)
-@click.option("--all", "everything", is_flag=True, help="Fetch every set that the UCI archive has.")
-@data_dir_option
-@offline_option
-def fetch(names: tuple[str, ...], everything: bool, data_dir: str | None, offline: bool) -> None:
+@declare.parameters
+def fetch(
+    names: tuple[str, ...] = declare.argument(nargs=-1, metavar="NAME...", shell_complete=declare.complete_dataset),
+    everything: bool = declare.flag("--all", "Fetch every set that the UCI archive has."),
+    data_dir: str | None = declare.data_dir(),
+    offline: bool = declare.offline(),
+) -> None:
     """Fetch data sets that are not bundled from the UCI archive.
 
     Files are written to --data-dir, else to $OBLIQUE_DATA, else to the cache. An interrupted download resumes.
@@ -164,18 +167,20 @@ def fetch(names: tuple[str, ...], everything: bool, data_dir: str | None, offlin
                 raise
             # A set that failed does not stop the others.
             failed.append(entry.name)
-            click.echo(f"{entry.name} failed: {error}", err=True)
+            note(f"{entry.name} failed: {error}")
     if failed:
         raise DataError(f"{len(failed)} of {len(wanted)} data sets could not be fetched: {', '.join(failed)}")
 
 
 @data.command()
-@click.argument("source", type=click.Path())
-@click.argument("target", type=click.Path())
-@click.option("--single", is_flag=True, help="Numbers in single precision: half the bytes, seven digits.")
-@json_option
-@line_options
-def convert(source: str, target: str, single: bool, as_json: bool, file: FileOptions) -> None:
+@declare.parameters
+def convert(
+    source: str = declare.argument(type=click.Path()),
+    target: str = declare.argument(type=click.Path()),
+    single: bool = declare.flag("--single", "Numbers in single precision: half the bytes, seven digits."),
+    as_json: bool = declare.as_json(),
+    file: LineOptions = declare.group(LineOptions),
+) -> None:
     """Convert SOURCE, a table that oblique fit can read, to the Parquet file TARGET; text files of any length in
     constant memory.
 
@@ -190,8 +195,7 @@ def convert(source: str, target: str, single: bool, as_json: bool, file: FileOpt
     with working(f"converting {source}"):
         table = converted(source, target, options=file.text, single=single)
     if as_json:
-        plain = {"rows": table.rows, "columns": dict(table.kinds), "empty": dict(table.empty)}
-        click.echo(json.dumps(plain, indent=1))
+        write_json({"rows": table.rows, "columns": dict(table.kinds), "empty": dict(table.empty)})
         return
     named = {"int64": "whole numbers", "double": "numbers", "string": "text"}
     lines = [f"{table.rows} rows, {len(table.kinds)} columns written to {target}"]
@@ -199,5 +203,4 @@ def convert(source: str, target: str, single: bool, as_json: bool, file: FileOpt
         empty = table.empty.get(name, 0)
         lines.append(f"  {name}: {named[kind]}{f', {empty} empty cells' if empty else ''}")
     click.echo("\n".join(lines))
-    for sentence in table.notes:
-        click.echo(f"note: {sentence}", err=True)
+    note(*(f"note: {sentence}" for sentence in table.notes))

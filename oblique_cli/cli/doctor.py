@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import click
 
 from oblique_cli import __version__
-from oblique_cli.cli._common import data_dir_option, database, facts, json_option, results_option
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import database, facts, write_json
 from oblique_cli.errors import EXIT_OK, DataError, ObliqueError
 from oblique_cli.ground import versions
 
 
 @click.command()
-@results_option
-@data_dir_option
-@json_option
-def doctor(results: str, data_dir: str | None, as_json: bool) -> None:
+@declare.parameters
+def doctor(
+    results: str = declare.results(), data_dir: str | None = declare.data_dir(), as_json: bool = declare.as_json()
+) -> None:
     """Show versions, extras, linear algebra, processors, and folders of data and results, with their problems.
 
     An extra needs optional packages, such as figures or export to ONNX; a missing extra is no problem.
@@ -43,7 +43,7 @@ def doctor(results: str, data_dir: str | None, as_json: bool) -> None:
         except ObliqueError as error:
             state[f"problem {1 + sum(key.startswith('problem') for key in state)}"] = str(error)
             code = error.exit_code
-    click.echo(json.dumps(state, indent=2) if as_json else facts(state))
+    write_json(state) if as_json else click.echo(facts(state))
     raise SystemExit(code)
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import called, form_option, gathered, output_option, working, write
-from oblique_cli.cli._own import FileOptions, file_options, spare
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import called, working, write, write_json
+from oblique_cli.cli._own import FileOptions, spare
 from oblique_cli.errors import ConfigError, DataError, cut, quoted
 
 if TYPE_CHECKING:
@@ -28,35 +28,33 @@ BLOCK = 16_384  # rows read at once
 class Params:
     """The parameters of `oblique explain`."""
 
-    model: str
-    new: str | None
-    row: int | None
-    values: tuple[str, ...]
-    fix: tuple[str, ...]
-    to: str | None
-    shap: bool
-    background: str | None
-    terms: int
-    format_: str
-    output: str | None
-    file: FileOptions
+    model: str = declare.argument()
+    new: str | None = declare.argument(required=False)
+    row: int | None = declare.option(
+        "--row", type=click.IntRange(1), metavar="N", help="The row of NEW, from 1 below the header."
+    )
+    values: tuple[str, ...] = declare.option(
+        "--values", multiple=True, metavar="NAME=VALUE,...", help="Values of a row; other columns are missing."
+    )
+    fix: tuple[str, ...] = declare.option(
+        "--fix", multiple=True, metavar="COLUMN", help="Do not change this column; may be repeated."
+    )
+    to: str | None = declare.option(
+        "--to", metavar="CLASS", help="The class to reach.  [default: the nearest other one]"
+    )
+    shap: bool = declare.flag("--shap", "Exact Shapley values as well; of all rows, without --row: importances.")
+    background: str | None = declare.option(
+        "--background", metavar="TABLE", help="Rows to compare with, at most 100.  [default: rows of NEW itself]"
+    )
+    terms: int = declare.option("--terms", type=click.IntRange(1), default=5, help="Columns shown of a sum.")
+    format_: str = declare.form(("text", "json"))
+    output: str | None = declare.output()
+    file: FileOptions = declare.group(FileOptions)
 
 
 @click.command()
-@click.argument("model")
-@click.argument("new", required=False)
-@click.option("--row", type=click.IntRange(1), metavar="N", help="The row of NEW, from 1 below the header.")
-@click.option("--values", multiple=True, metavar="NAME=VALUE,...", help="Values of a row; other columns are missing.")
-@click.option("--fix", multiple=True, metavar="COLUMN", help="Do not change this column; may be repeated.")
-@click.option("--to", metavar="CLASS", help="The class to reach.  [default: the nearest other one]")
-@click.option("--shap", is_flag=True, help="Exact Shapley values as well; of all rows, without --row: importances.")
-@click.option("--background", metavar="TABLE", help="Rows to compare with, at most 100.  [default: rows of NEW itself]")
-@click.option("--terms", type=click.IntRange(1), default=5, show_default=True, help="Columns shown of a sum.")
-@form_option(("text", "json"))
-@output_option
-@file_options
-@gathered(Params, "params")
-def explain(params: Params) -> None:
+@declare.parameters
+def explain(params: Params = declare.group(Params)) -> None:
     """Explain the prediction of MODEL, a file of oblique fit, for one row of the table NEW, or for typed values.
 
     The output has the splits on the path, the distance of the row from each, the columns with the largest terms, the
@@ -121,7 +119,7 @@ def explain(params: Params) -> None:
         }
         if shared:
             document["shapley"] = report.shapley_plain(shared)
-        write(json.dumps(document, ensure_ascii=False, indent=1) + "\n", params.output)
+        write_json(document, params.output)
         return
     texts = [report.text_of(explanation, procedure, title, params.terms)] if explanation else []
     if shared and cells is None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from oblique_cli.cli._common import KnownName, output_option, working, write
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import working, write
 from oblique_cli.cli._own import spare
 
 # Endings of files, and the format that each stands for: the names in models.exporting.FORMATS, which the help must know
@@ -32,19 +33,20 @@ BINARY = ("onnx",)
 
 
 @click.command()
-@click.argument("model", metavar="MODEL")
-@click.option(
-    "--format",
-    "format_",
-    type=KnownName(FORMATS, "models.exporting:FORMATS"),
-    help="Language.  [default: by the ending of --output]",
-)
-@click.option(
-    "--name", metavar="NAME", default="", help="Table in sql, prefix of functions in c, model in pmml and onnx."
-)
-@click.option("--precision", type=click.IntRange(1, 17), help="Digits in rules, dot and latex; the others are exact.")
-@output_option
-def export(model: str, format_: str | None, name: str, precision: int | None, output: str | None) -> None:
+@declare.parameters
+def export(
+    model: str = declare.argument(metavar="MODEL"),
+    format_: str | None = declare.option(
+        "--format",
+        type=declare.KnownName(FORMATS, "models.exporting:FORMATS"),
+        help="Language.  [default: by the ending of --output]",
+    ),
+    name: str = declare.option(
+        "--name", metavar="NAME", default="", help="Table in sql, prefix of functions in c, model in pmml and onnx."
+    ),
+    precision: int | None = declare.precision("Digits in rules, dot and latex; the others are exact.", None),
+    output: str | None = declare.output(),
+) -> None:
     """Write the fitted model in the file MODEL in another language.
 
     The result does not need oblique and, in most cases, no other package. python, c, javascript, sql, onnx, pmml and
@@ -82,14 +84,9 @@ def export(model: str, format_: str | None, name: str, precision: int | None, ou
     spare(model)
     with working(f"writing {model} as {chosen}"):
         written = exported(load(model), chosen, name=name, precision=precision)
-    if isinstance(written, bytes):
-        from oblique_cli.data import files
-
-        if output is None:
-            raise click.UsageError(f"--format {chosen} needs --output, the file to write")
-        files.write(Path(output), written)
-    else:
-        write(written, output)
+    if isinstance(written, bytes) and output is None:  # a format of a plugin
+        raise click.UsageError(f"--format {chosen} needs --output, the file to write")
+    write(written, output)
 
 
 def _of_plugin(suffix: str) -> str | None:

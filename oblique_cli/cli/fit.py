@@ -2,42 +2,26 @@
 
 from __future__ import annotations
 
-import json
-import re
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli import _fit_text
-from oblique_cli.cli._beyond import Size, at_work, fit_beyond, is_beyond, refuse_one_tree
-from oblique_cli.cli._common import (
-    Jobs,
-    OptionType,
-    called,
-    command_line,
-    data_dir_option,
-    gathered,
-    headed,
-    json_option,
-    offline_option,
-    picture_form,
-    seed_option,
-    set_option,
-    working,
-    writable,
-    write,
-)
-from oblique_cli.cli._completing import complete_algorithm, complete_dataset_or_file, complete_metric
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._beyond import at_work, fit_beyond, is_beyond, refuse_one_tree
+from oblique_cli.cli._common import called, command_line, headed, note, working, write, write_json
 from oblique_cli.cli._fit_specs import AUTO, Params, task_of
+from oblique_cli.cli._fitting import load_scikit_learn
 from oblique_cli.cli._headed import Headed
-from oblique_cli.cli._own import OwnOptions, own_data_options
-from oblique_cli.cli._starting import load_scikit_learn
+from oblique_cli.cli._own import OwnOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from oblique_cli.data.dataset import Dataset
     from oblique_cli.fitting.fitting import Outcome
+    from oblique_cli.models.model import Model
 
 HEADINGS = {
     "Table": ("--target", "--task", "--drop", "--keep", "--groups", "--weights"),
@@ -49,123 +33,9 @@ HEADINGS = {
 SHARED = ("data_dir", "offline", "precision", *(field.name for field in fields(OwnOptions)))
 
 
-class Seconds(OptionType):
-    """A time, such as 30s, 2m or 1h."""
-
-    name = "TIME"
-    units: ClassVar[dict[str, int]] = {"": 1, "s": 1, "m": 60, "h": 3600}
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> float:
-        """Return seconds."""
-        if isinstance(value, float):
-            return value
-        match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*", value.lower())
-        seconds = float(match[1]) * self.units[match[2]] if match else 0.0
-        if seconds < 1:
-            self.fail(f"{value!r} is no time of a second or more, such as 30s, 2m or 1h.", param, ctx)
-        return seconds
-
-
 @click.command(cls=Headed, headings=HEADINGS, shared=SHARED)
-@click.argument("data", shell_complete=complete_dataset_or_file)
-@own_data_options
-@click.option(
-    "--weights",
-    metavar="COLUMN",
-    default="",
-    help="Own data: column of non-negative weights of rows in the fit.",
-)
-@click.option(
-    "--algorithm",
-    metavar="auto|NAME",
-    default=AUTO,
-    show_default=True,
-    help="Algorithm (oblique list algorithms).",
-    shell_complete=complete_algorithm,
-)
-@set_option("max_depth=3, missing=drop or 'min_samples_leaf={grid: [1, 5, 20]}'")
-@click.option(
-    "--time",
-    "seconds",
-    type=Seconds(),
-    default="40s",
-    show_default=True,
-    help="Budget of the comparison and of the estimate: 30s, 2m, 1h. Counted by rows and columns, not by the clock.",
-)
-@click.option(
-    "--metric",
-    metavar="NAME",
-    shell_complete=complete_metric,
-    help="Decides choice, pruning and estimate: a metric (oblique list metrics), recall:CLASS or cost:FILE, a CSV of "
-    "costs.  [default: accuracy, or rmse]",
-)
-@click.option(
-    "--monotone",
-    multiple=True,
-    metavar="COLUMN[:+|-]",
-    help="The answer may only rise, or fall, with it: the number, or the share of the last of two classes.",
-)
-@click.option(
-    "--threshold",
-    metavar="auto|SHARE",
-    help="Two classes: say the one of fewer rows (or of recall:CLASS) from this share of it on.",
-)
-@click.option(
-    "--coverage", metavar="SHARE", type=float, help="Sets or intervals that hold the truth for this share of new rows."
-)
-@click.option(
-    "--guarantee",
-    metavar="NAME",
-    default="",
-    help="With --coverage: lac, aps, class or leaf; of numbers absolute, normalized or quantile.  [default: lac, or "
-    "absolute]",
-)
-@click.option(
-    "--calibration",
-    type=click.Choice(("cross", "split")),
-    help="With --coverage: limits by cross-validation, or by a quarter of the rows, kept for it.  [default: cross]",
-)
-@click.option("--readable", is_flag=True, help="auto: the smallest tree with a split within one standard error.")
-@click.option("--tune", is_flag=True, help="Choose parameters by cross-validation, from a usual grid without --set.")
-@click.option("--folds", type=click.IntRange(2, 100), help="Of cross-validation.  [default: 10, of auto 5]")
-@seed_option(1)
-@click.option("-o", "--output", metavar="FILE", callback=writable, help="Write the model to FILE, a *.json.")
-@click.option(
-    "--report",
-    metavar="FILE",
-    callback=writable,
-    help="Write a model card, one HTML page, to FILE (docs/explaining.md).",
-)
-@json_option
-@click.option("--precision", type=click.IntRange(1, 17), default=3, show_default=True, help="Digits of the tree.")
-@click.option(
-    "--memory",
-    type=Size(),
-    help="Grow from the disk if a Parquet or .npy file would take more, as in 1GB (docs/scale.md).",
-)
-@click.option(
-    "--scratch", metavar="FOLDER", help="With --memory: where the copy of the rows goes.  [default: temporary]"
-)
-@click.option(
-    "-j",
-    "--jobs",
-    metavar="N|auto",
-    type=Jobs(),
-    help="Processors, or workers, at work on one model.  [default: auto; with --memory or --scheduler 1]",
-)
-@click.option(
-    "--scheduler",
-    metavar="local|ADDRESS",
-    help="Workers of Dask do the work: on a forest, or on a tree of a table beyond --memory.",
-)
-@click.option("--path", is_flag=True, help="Show trees of all sizes: terms, leaves, what each does on other rows.")
-@click.option(
-    "--path-figure", metavar="FILE", callback=writable, help="Draw the path of sizes to FILE, a *.svg, *.pdf or *.png."
-)
-@data_dir_option
-@offline_option
-@gathered(Params, "params")
-def fit(params: Params) -> None:
+@declare.parameters
+def fit(params: Params = declare.group(Params)) -> None:
     """Fit a model to DATA (your table with --target, or the name of a data set) and estimate its error on new rows.
 
     auto compares an axis-parallel tree, HHCART(A), HHGDT, FDT, Cline, trees with logistic splits (logistic_split),
@@ -215,11 +85,12 @@ def fit(params: Params) -> None:
     """
     if is_beyond(params.data, params.memory):
         load_scikit_learn()
-        model, text, document, X = fit_beyond(params)
-        _show(params, text, document, [] if params.output is None else _saved(model, params.output, X))
+        model, title, remarks, fit_of_disk = fit_beyond(params)
+        text = _rules(model, title, remarks, fit_of_disk.X, fit_of_disk.y, params.precision)
+        _show(params, text, _facts(model), [] if params.output is None else _saved(model, params.output, fit_of_disk.X))
         return
     _refuse_conflicts(params)
-    form = picture_form(params.path_figure)
+    form = declare.picture_form(params.path_figure)
     load_scikit_learn()
     if params.scheduler:
         refuse_one_tree(params.algorithm)
@@ -234,11 +105,10 @@ def fit(params: Params) -> None:
         card(outcome, dataset, params.report)
     if params.path_figure:
         write(rendered(reporting.path_figure(outcome), form), params.path_figure)
-    document = _fit_text.document(outcome)
-    text = reporting.before(outcome, dataset) + _fit_text.rules(outcome, dataset, params.precision)
-    _show(params, text, document, written)
+    text = reporting.before(outcome, dataset) + _rules_of_outcome(outcome, dataset, params.precision)
+    _show(params, text, _document(outcome), written)
     if not (written or params.as_json):
-        click.echo("the model is not kept: --output model.json writes it, for predict, explain and export", err=True)
+        note("the model is not kept: --output model.json writes it, for predict, explain and export")
 
 
 def _refuse_conflicts(params: Params) -> None:
@@ -292,16 +162,63 @@ def _saved(model: Any, path: str, X: Any) -> list[str]:
     return [str(written) for written in save(model, path, X)]
 
 
+def _rules_of_outcome(outcome: Outcome, dataset: Dataset, precision: int) -> str:
+    """The estimate and the rules of the model, or of the tree beside it."""
+    from oblique_cli.fitting import reporting
+
+    title, remarks = reporting.title(outcome, dataset), reporting.remarks(outcome, dataset)
+    text = _rules(outcome.model, title, remarks, outcome.X, dataset.y[outcome.rows], precision)
+    if outcome.tree is None:
+        return text
+    beside = f"{outcome.tree.facts['title']} on {dataset.name}, the tree beside it"
+    return text + "\n" + _rules(outcome.tree, beside, (), outcome.tree_X, dataset.y, precision)
+
+
+def _rules(model: Model, title: str, remarks: Sequence[str], X: Any, y: Any, precision: int) -> str:
+    """The heading of a model, and its rules if it is one tree."""
+    from oblique_cli.models import showing
+
+    if not showing.has_tree(model):
+        lines = [title, *remarks, "The model is not one tree, so no rules are shown."]
+        return "".join(f"# {line}\n" for line in lines)
+    shown = showing.of_loaded(model, title, X, y, tuple(remarks))
+    return showing.content(shown, "text", precision=precision, raw=False, depth=None).decode()
+
+
+def _document(outcome: Outcome) -> dict[str, Any]:
+    """Return what is printed as JSON, but for the files that were written."""
+    model, tree = outcome.model, outcome.tree
+    document = {**_facts(model), "path": [size.plain() for size in outcome.path]}
+    if tree is not None:
+        names = ("estimate", "leaves", "n_terms", "depth")
+        document["tree_beside"] = {"algorithm": tree.algorithm, **{name: tree.facts[name] for name in names}}
+    if model.threshold is not None:
+        document["threshold"] = asdict(model.threshold)
+    if model.guarantee is not None:
+        document["guarantee"] = model.guarantee.plain()
+    return document
+
+
+def _facts(model: Model) -> dict[str, Any]:
+    """Return the facts of a model as plain data."""
+    return {
+        "algorithm": model.algorithm,
+        "parameters": dict(model.parameters),
+        "classes": list(model.classes),
+        "features": list(model.feature_names),
+        **model.facts,
+    }
+
+
 def _show(params: Params, text: str, document: dict[str, Any], written: list[str]) -> None:
     """Print what was fitted, and on standard error where the model is."""
     from oblique_cli.data.files import as_typed
 
     if params.as_json:
-        write(json.dumps({**document, "written": written}, ensure_ascii=False, indent=1) + "\n")
+        write_json({**document, "written": written})
         return
     write(headed(text))
-    for path in written:
-        click.echo(f"model written to {as_typed(path)}", err=True)
+    note(*(f"model written to {as_typed(path)}" for path in written))
 
 
 def card(outcome: Outcome, dataset: Dataset, place: str) -> None:
@@ -314,7 +231,7 @@ def card(outcome: Outcome, dataset: Dataset, place: str) -> None:
 
     remarks, command = reporting.remarks(outcome, dataset, card=True), shlex.join(command_line())
     write(model_card(outcome.model, dataset.X, remarks=remarks, beside=outcome.tree, command=command), place)
-    click.echo(f"model card written to {as_typed(place)}", err=True)
+    note(f"model card written to {as_typed(place)}")
 
 
 def tree_beside(out: str) -> str:

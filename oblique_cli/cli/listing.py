@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Callable
 from typing import Any
 
 import click
 
-from oblique_cli.cli._common import columns, json_option, terminal_width
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import columns, terminal_width, write_json
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.registry import close_matches
 
@@ -127,10 +127,12 @@ KINDS: dict[str, Callable[[], list[dict[str, Any]]]] = {
 
 
 @click.command("list")
-@click.argument("kind", type=click.Choice(list(KINDS)), metavar="|".join(KINDS))
-@click.argument("names", metavar="[NAME]...", nargs=-1)
-@json_option
-def list_(kind: str, names: tuple[str, ...], as_json: bool) -> None:
+@declare.parameters
+def list_(
+    kind: str = declare.argument(type=click.Choice(list(KINDS)), metavar="|".join(KINDS)),
+    names: tuple[str, ...] = declare.argument(metavar="[NAME]...", nargs=-1),
+    as_json: bool = declare.as_json(),
+) -> None:
     """List the names for configurations, or the bundled configurations.
 
     With NAMES, lists only these; an algorithm with its parameters, their defaults and allowed values. oblique data list
@@ -148,7 +150,7 @@ def list_(kind: str, names: tuple[str, ...], as_json: bool) -> None:
                 raise ConfigError(f"oblique list {kind} has no {name!r}.{close_matches(name, by_name)}")
         entries = [by_name[name] for name in names]
     if as_json:
-        click.echo(json.dumps(entries, indent=2))
+        write_json(entries)
     elif kind == "algorithms" and names:
         click.echo("\n\n".join(map(_described, entries)))
     else:

@@ -3,26 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import click
 
-from oblique_cli.cli._common import (
-    PICTURES,
-    KnownName,
-    NumberRange,
-    data_dir_option,
-    database,
-    gathered,
-    off_terminal,
-    offline_option,
-    part_options,
-    picture_form,
-    results_option,
-    say_missing,
-    writable,
-    write,
-)
-from oblique_cli.cli._completing import complete_metric
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import database, note, say_missing, write
 
 # The names in report.plotting.KINDS, which the help must know without importing it.
 KINDS = (
@@ -42,59 +28,33 @@ KINDS = (
 class Params:
     """The parameters of `oblique plot`."""
 
-    kind: str
-    runs: tuple[str, ...]
-    metric: str
-    x: str
-    datasets: tuple[str, ...]
-    algorithms: tuple[str, ...]
-    parameter: str
-    features: str
-    form: str | None
-    width: float
-    output: str | None
-    results: str
-    data_dir: str | None
-    offline: bool
+    kind: str = declare.argument(type=declare.KnownName(KINDS, "report.plotting:KINDS"))
+    runs: tuple[str, ...] = declare.argument(nargs=-1, required=True, metavar="RUN...")
+    metric: str = declare.metric("--metric", "Metric (oblique list metrics).  [default: accuracy]", default="")
+    x: str = declare.metric("--x", "The other metric of a scatter.", default="leaves")
+    datasets: tuple[str, ...] = declare.shown_datasets()
+    algorithms: tuple[str, ...] = declare.shown_algorithms()
+    parameter: str = declare.option("--parameter", metavar="NAME", default="", help="The parameter of a tuning curve.")
+    features: str = declare.option(
+        "--features", metavar="A,B", default="", help="The two features of decision regions."
+    )
+    form: str | None = declare.option(
+        "--format", type=click.Choice(declare.PICTURES), help="Form of the picture.  [default: as the file is named]"
+    )
+    width: float = declare.option(
+        "--width", type=declare.NumberRange(40, 400), default=85.0, help="Width in millimeters."
+    )
+    output: str | None = declare.file(
+        "-o", "--output", help="Output file.  [default: standard output, as SVG; on a terminal RUN-KIND.svg]"
+    )
+    results: str = declare.results()
+    data_dir: str | None = declare.data_dir()
+    offline: bool = declare.offline()
 
 
 @click.command()
-@click.argument("kind", type=KnownName(KINDS, "report.plotting:KINDS"))
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
-@click.option(
-    "--metric",
-    metavar="NAME",
-    shell_complete=complete_metric,
-    default="",
-    help="Metric (oblique list metrics).  [default: accuracy]",
-)
-@click.option(
-    "--x",
-    metavar="NAME",
-    shell_complete=complete_metric,
-    default="leaves",
-    show_default=True,
-    help="The other metric of a scatter.",
-)
-@part_options
-@click.option("--parameter", metavar="NAME", default="", help="The parameter of a tuning curve.")
-@click.option("--features", metavar="A,B", default="", help="The two features of decision regions.")
-@click.option(
-    "--format", "form", type=click.Choice(PICTURES), help="Form of the picture.  [default: as the file is named]"
-)
-@click.option("--width", type=NumberRange(40, 400), default=85.0, show_default=True, help="Width in millimeters.")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    callback=writable,
-    help="Output file.  [default: standard output, as SVG; on a terminal RUN-KIND.svg]",
-)
-@results_option
-@data_dir_option
-@offline_option
-@gathered(Params, "params")
-def plot(params: Params) -> None:
+@declare.parameters
+def plot(params: Params = declare.group(Params)) -> None:
     """Draw stored runs (oblique status lists them), and print a caption for a paper.
 
     \b
@@ -113,20 +73,14 @@ def plot(params: Params) -> None:
     \b
     Example: oblique plot scatter smoke --output scatter.svg
     """
-    form = params.form
-    output = params.output
-    from pathlib import Path
-
     from oblique_cli.drawing.canvas import rendered
     from oblique_cli.experiments.store import Store
     from oblique_cli.report.material import gather
     from oblique_cli.report.plotting import Request, draw
 
-    named_output, output = (
-        output,
-        off_terminal(output, f"{params.runs[0].replace('/', '-')}-{params.kind}.{form or 'svg'}"),
-    )
-    form = form or picture_form(output, ", or give --format")
+    usual_name = f"{params.runs[0].replace('/', '-')}-{params.kind}.{params.form or 'svg'}"
+    output = declare.off_terminal(params.output, usual_name)
+    form = params.form or declare.picture_form(output, ", or give --format")
     request = Request(
         params.metric,
         params.x,
@@ -144,5 +98,5 @@ def plot(params: Params) -> None:
         picture = rendered(made.figure, form, made.caption)
     write(picture, output)
     click.echo(made.caption, err=output is None)
-    if named_output is None and output is not None:
-        click.echo(f"written to {Path(output).name}", err=True)
+    if params.output is None and output is not None:
+        note(f"written to {Path(output).name}")

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import click
 
-from oblique_cli.cli._common import called, escape_option, form_option, gathered, output_option, working
-from oblique_cli.cli._own import FileOptions, file_options, spare
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import called, note, working
+from oblique_cli.cli._own import FileOptions, spare
 
 FORMATS = ("csv", "json", "parquet")  # those of models.new_rows, which the help must know without importing it
 
@@ -19,49 +20,35 @@ FORMATS = ("csv", "json", "parquet")  # those of models.new_rows, which the help
 class Params:
     """The parameters of `oblique predict`."""
 
-    model: str
-    new: str
-    proba: bool
-    leaf: bool
-    sets: bool
-    intervals: bool
-    quantiles: str | None
-    abstain: bool
-    keep: tuple[str, ...]
-    format_: str
-    escape: bool
-    output: str | None
-    file: FileOptions
+    model: str = declare.argument(type=click.Path())
+    new: str = declare.argument(type=click.Path())
+    proba: bool = declare.flag("--proba", "Also the share of each class.")
+    leaf: bool = declare.flag("--leaf", "Also the leaf, as a node number; of a forest the leaf in each tree.")
+    sets: bool = declare.flag("--sets", "Also the classes in the set of a model fitted with --coverage.")
+    intervals: bool = declare.flag("--intervals", "Also the ends of the interval of a model fitted with --coverage.")
+    quantiles: str | None = declare.option(
+        "--quantiles",
+        metavar="SHARES",
+        help="Also quantiles of the target, such as 0.1,0.5,0.9, by the training rows of the leaf; a tree of numbers "
+        "that was fitted with --set leaf_residuals=true.",
+    )
+    abstain: bool = declare.flag("--abstain", "No prediction where the set does not have exactly one class.")
+    keep: tuple[str, ...] = declare.option(
+        "--keep",
+        metavar="COLUMN",
+        multiple=True,
+        help="A column of NEW to put before the predictions; may be repeated; none keeps none.  [default: identifiers "
+        "that fit left out]",
+    )
+    format_: str = declare.form(FORMATS, "csv", what="Form of the predictions")
+    escape: bool = declare.escape()
+    output: str | None = declare.output()
+    file: FileOptions = declare.group(FileOptions)
 
 
 @click.command()
-@click.argument("model", type=click.Path())
-@click.argument("new", type=click.Path())
-@click.option("--proba", is_flag=True, help="Also the share of each class.")
-@click.option("--leaf", is_flag=True, help="Also the leaf, as a node number; of a forest the leaf in each tree.")
-@click.option("--sets", is_flag=True, help="Also the classes in the set of a model fitted with --coverage.")
-@click.option("--intervals", is_flag=True, help="Also the ends of the interval of a model fitted with --coverage.")
-@click.option(
-    "--quantiles",
-    metavar="SHARES",
-    help="Also quantiles of the target, such as 0.1,0.5,0.9, by the training rows of the leaf; a tree of numbers that "
-    "was fitted with --set leaf_residuals=true.",
-)
-@click.option("--abstain", is_flag=True, help="No prediction where the set does not have exactly one class.")
-@click.option(
-    "--keep-column",
-    "keep",
-    metavar="COLUMN",
-    multiple=True,
-    help="A column of NEW to put before the predictions; may be repeated; none keeps none.  [default: identifiers that "
-    "fit left out]",
-)
-@form_option(FORMATS, "csv", what="Form of the predictions")
-@escape_option
-@output_option
-@file_options
-@gathered(Params, "params")
-def predict(params: Params) -> None:
+@declare.parameters
+def predict(params: Params = declare.group(Params)) -> None:
     """Print what MODEL, a file of oblique fit, predicts for each row of the table NEW, or of standard input for "-".
 
     NEW must contain the columns of the training table, in any order; other columns are ignored. A missing column or an
@@ -69,7 +56,7 @@ def predict(params: Params) -> None:
     note names it. Rows are processed block by block, so NEW may have any length.
 
     The output begins with the identifier columns that fit left out, as text, to match predictions with rows;
-    --keep-column selects other columns instead. A selected column with the name of a prediction column, such as "row",
+    --keep selects other columns instead. A selected column with the name of a prediction column, such as "row",
     becomes "input.row".
 
     A model that was fitted with --coverage returns sets of classes (--sets, labels separated by "|") or intervals
@@ -81,7 +68,7 @@ def predict(params: Params) -> None:
 
     \b
     Example: oblique predict model.json new.csv --proba --output predictions.csv
-             oblique predict model.json new.csv --keep-column patient --keep-column visit
+             oblique predict model.json new.csv --keep patient --keep visit
              oblique predict model.json new.csv --sets --abstain
              oblique predict model.json new.csv --quantiles 0.1,0.5,0.9
              zcat new.csv.gz | oblique predict model.json - --format json
@@ -124,5 +111,4 @@ def predict(params: Params) -> None:
                 writer.add(block)
             writer.close()
         sys.stdout.buffer.flush()
-    for sentence in [*notes, *unseen.sentences()]:
-        click.echo(f"note: {sentence}", err=True)
+    note(*(f"note: {sentence}" for sentence in [*notes, *unseen.sentences()]))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.cli._common import Runner, database, rerunning_options, run_again, say_missing, write
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import Runner, database, note, run_again, say_missing, write
 from oblique_cli.errors import EXIT_OK, StoreError, UnknownName
 
 if TYPE_CHECKING:
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("run", required=False)
-@click.option("--check", is_flag=True, help="Only say what is damaged; exit code 5 if anything is.")
-@click.option("--drop", is_flag=True, help="Drop what is damaged and run nothing.")
-@rerunning_options
-def repair(run: str | None, check: bool, drop: bool, runner: Runner, format_: str, output: str | None) -> None:
+@declare.parameters
+def repair(
+    run: str | None = declare.argument(required=False),
+    check: bool = declare.flag("--check", "Only say what is damaged; exit code 5 if anything is."),
+    drop: bool = declare.flag("--drop", "Drop what is damaged and run nothing."),
+    runner: Runner = declare.group(Runner, "fresh", "strict_environment", "keep_probabilities"),
+) -> None:
     """Find damaged folds of RUN (without RUN, of all runs), delete them, and run only these folds again.
 
     If the structure of the results file is damaged, its readable part is copied into a new file; the damaged file is
@@ -39,10 +42,10 @@ def repair(run: str | None, check: bool, drop: bool, runner: Runner, format_: st
         if check:
             raise StoreError(f"{path} is damaged: oblique repair saves what can be read.")
         saved = salvage(path)
-        click.echo(f"{path}: {saved.records} records saved; the damaged file is {saved.aside}.", err=True)
+        note(f"{path}: {saved.records} records saved; the damaged file is {saved.aside}.")
         if saved.lost:
             folds = f", among them {_listed(saved.folds)}" if saved.folds else ""
-            click.echo(f"{path}: {saved.lost} records or more are lost{folds}.", err=True)
+            note(f"{path}: {saved.lost} records or more are lost{folds}.")
     with Store(path, must_exist=True) as store:
         names = store.names() if run is None else [store.run(run).name if run not in store.names() else run]
         damaged = {name: store.damage(name) if check else store.repair(name) for name in names}
@@ -62,16 +65,16 @@ def repair(run: str | None, check: bool, drop: bool, runner: Runner, format_: st
     code, tables = EXIT_OK, []
     for name, damage in () if check or drop else damaged.items():
         if name not in described:
-            click.echo(f"{name}: nothing is left that says what it was; give its command again.", err=True)
+            note(f"{name}: nothing is left that says what it was; give its command again.")
             continue
         summary, table = run_again(runner, name, functools.partial(_is_among, damage))
         runner.report(summary)
         code = max(code, summary.exit_code)
         if summary.stopped:
             break
-        tables.append(render(table, format_))
+        tables.append(render(table, runner.format_))
     if tables:
-        write("\n".join(tables), output)
+        write("\n".join(tables), runner.output)
     raise SystemExit(code)
 
 

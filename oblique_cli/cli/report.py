@@ -9,20 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.cli._common import (
-    called,
-    command_line,
-    data_dir_option,
-    database,
-    offline_option,
-    part_options,
-    results_option,
-    say_missing,
-    working,
-    writable,
-    write,
-)
-from oblique_cli.cli._completing import complete_metric
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import called, command_line, database, say_missing, working, write
 from oblique_cli.cli._own import spare
 
 if TYPE_CHECKING:
@@ -35,44 +23,27 @@ PICTURED = 12  # leaves of a tree that is shown as a picture too
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...|MODEL")
-@click.option(
-    "--metric",
-    metavar="NAME",
-    shell_complete=complete_metric,
-    default="",
-    help="Metric of the plots.  [default: accuracy, or RMSE]",
-)
-@part_options
-@click.option(
-    "--trees",
-    type=click.IntRange(0),
-    default=None,
-    help="Show the trees of so many folds of every algorithm and data set; 0 for none.  [default: of one fold each the "
-    "smallest 24]",
-)
-@click.option("--rows", "table", metavar="TABLE", help="Of MODEL: its training rows, for curves along the columns.")
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    callback=writable,
-    help="Output file.  [default: the name of the first run or of the model, .html]",
-)
-@results_option
-@data_dir_option
-@offline_option
+@declare.parameters
 def report(
-    runs: tuple[str, ...],
-    metric: str,
-    datasets: tuple[str, ...],
-    algorithms: tuple[str, ...],
-    trees: int | None,
-    table: str | None,
-    output: str | None,
-    results: str,
-    data_dir: str | None,
-    offline: bool,
+    runs: tuple[str, ...] = declare.argument(nargs=-1, required=True, metavar="RUN...|MODEL"),
+    metric: str = declare.metric("--metric", "Metric of the plots.  [default: accuracy, or RMSE]", default=""),
+    datasets: tuple[str, ...] = declare.shown_datasets(),
+    algorithms: tuple[str, ...] = declare.shown_algorithms(),
+    trees: int | None = declare.option(
+        "--trees",
+        type=click.IntRange(0),
+        help="Show the trees of so many folds of every algorithm and data set; 0 for none.  [default: of one fold each "
+        "the smallest 24]",
+    ),
+    table: str | None = declare.option(
+        "--rows", metavar="TABLE", help="Of MODEL: its training rows, for curves along the columns."
+    ),
+    output: str | None = declare.file(
+        "-o", "--output", help="Output file.  [default: the name of the first run or of the model, .html]"
+    ),
+    results: str = declare.results(),
+    data_dir: str | None = declare.data_dir(),
+    offline: bool = declare.offline(),
 ) -> None:
     """Write all results of stored runs into one HTML file (oblique status lists runs).
 
@@ -98,7 +69,7 @@ def report(
     from oblique_cli.report.plotting import Request
     from oblique_cli.report.runs_page import page
 
-    place = output or writable(click.get_current_context(), None, f"{runs[0].replace('/', '-')}.html")
+    place = output or declare.writable(click.get_current_context(), None, f"{runs[0].replace('/', '-')}.html")
     request = Request(metric=metric, data_dir=data_dir, offline=offline)
 
     def tree_of(method: Method, row: Row) -> DrawnTree:
@@ -109,6 +80,10 @@ def report(
         for shown_run in material.shown:
             say_missing(shown_run.run)
         text = page(material, request, tree_of, trees, shlex.join(command_line()))
+    _written(text, place, output)
+
+
+def _written(text: str, place: str | None, output: str | None) -> None:
     write(text, place)
     click.echo(f"{output or place}: {os.path.getsize(str(place)) / 1e6:.2f} MB")
 
@@ -122,7 +97,7 @@ def _card(path: str, table: str | None, output: str | None) -> None:
     from oblique_cli.models.new_rows import needs_table
     from oblique_cli.report.model_card import model_card
 
-    place = output or writable(click.get_current_context(), None, f"{Path(path).stem}.html")
+    place = output or declare.writable(click.get_current_context(), None, f"{Path(path).stem}.html")
     spare(path, table)
     with working(f"reading {called(path)}") as progress:
         model, rows = load(path), None
@@ -132,13 +107,12 @@ def _card(path: str, table: str | None, output: str | None) -> None:
             rows = np.concatenate([chunk.X for chunk in chunks(table, model.columns)])
         progress.doing("drawing the card")
         text = model_card(model, rows)
-    write(text, place)
-    click.echo(f"{output or place}: {os.path.getsize(str(place)) / 1e6:.2f} MB")
+    _written(text, place, output)
 
 
 def _tree(method: Method, row: Row, data_dir: str | None, offline: bool) -> DrawnTree:
     """The tree of a fold, grown again."""
-    from oblique_cli.cli import _grown
+    from oblique_cli.cli._fitting import fitted_again, shown_tree
     from oblique_cli.drawing import scene
     from oblique_cli.experiments.regrowing import regrown
     from oblique_cli.models import showing
@@ -154,7 +128,7 @@ def _tree(method: Method, row: Row, data_dir: str | None, offline: bool) -> Draw
         data_dir=data_dir,
         offline=offline,
     )
-    shown = _grown.of_run(fold)
+    shown = shown_tree(fitted_again(fold))
     depth = None if row.n_leaves <= scene.WHOLE else scene.FIRST
     text = showing.content(shown, "text", precision=3, raw=False, depth=depth).decode()
     svg = ""

@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import (
-    OptionType,
-    Runner,
-    allow_code_option,
-    csv_option,
-    gathered,
-    metric_option,
-    names,
-    rendered,
-    running_options,
-    set_option,
-    write,
-)
-from oblique_cli.cli._completing import complete_algorithms, complete_config_or_file
-from oblique_cli.cli._own import CLASSIFIERS, OwnOptions, experiment_of, is_own, own_data_options, refuse_strays
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import Runner, columns, database, rendered, write
+from oblique_cli.cli._own import CLASSIFIERS, OwnOptions, experiment_of, is_own, refuse_strays
 from oblique_cli.errors import EXIT_OK, ConfigError
 
 if TYPE_CHECKING:
     from oblique_cli.experiments.running import Shard
-    from oblique_cli.ground.nouns import Experiment
+    from oblique_cli.ground.nouns import Experiment, Row
 
 
-class Part(OptionType):
+class Part(declare.OptionType):
     """Part I of N, as "2/8"."""
 
     name = "part"
@@ -48,49 +38,37 @@ class Part(OptionType):
 class Params:
     """The parameters of `oblique run`."""
 
-    configs: tuple[str, ...]
-    csv: str | None
-    algorithms: tuple[str, ...]
-    metrics: tuple[str, ...]
-    overrides: tuple[str, ...]
-    runner: Runner
-    format_: str
-    output: str | None
-    shard: Shard | None
-    allow_outside: bool
-    allow_code: bool
-    dry_run: bool
-    options: OwnOptions
+    configs: tuple[str, ...] = declare.argument(
+        metavar="[CFG|FILE]...", nargs=-1, shell_complete=declare.complete_config_or_file
+    )
+    csv: str | None = declare.csv()
+    algorithms: tuple[str, ...] = declare.names(
+        "--algorithm",
+        shell_complete=declare.complete_algorithms,
+        help="Own data: an algorithm, or several, as in a,b; may be repeated.  "
+        f"[default: {' and '.join(CLASSIFIERS)}, or two for numbers]",
+    )
+    options: OwnOptions = declare.group(OwnOptions)
+    metrics: tuple[str, ...] = declare.metrics()
+    overrides: tuple[str, ...] = declare.changes("cv.repeats=2")
+    repeats: int | None = declare.option("--repeats", type=click.IntRange(1), help="The same as --set cv.repeats=N.")
+    folds: int | None = declare.option("--folds", type=click.IntRange(2), help="The same as --set cv.folds=N.")
+    seed: int | None = declare.option("--seed", type=click.IntRange(0), help="The same as --set seed=N.")
+    runner: Runner = declare.group(Runner)
+    shard: Shard | None = declare.option(
+        "--shard",
+        metavar="I/N",
+        type=Part(),
+        help="Run part I of N, as on N machines; oblique merge puts the parts together.",
+    )
+    allow_outside: bool = declare.flag("--allow-outside", "Allow paths outside the project folder of a configuration.")
+    allow_code: bool = declare.allow_code()
+    dry_run: bool = declare.flag("--dry-run", "Print what would run and the estimated time, and run nothing.")
 
 
 @click.command()
-@click.argument("configs", metavar="[CFG|FILE]...", nargs=-1, shell_complete=complete_config_or_file)
-@csv_option
-@click.option(
-    "--algorithm",
-    "algorithms",
-    metavar="NAME",
-    shell_complete=complete_algorithms,
-    multiple=True,
-    callback=names,
-    help="Own data: an algorithm, or several, as in a,b; may be repeated.  "
-    f"[default: {' and '.join(CLASSIFIERS)}, or two for numbers]",
-)
-@own_data_options
-@metric_option
-@set_option("cv.repeats=2")
-@running_options
-@click.option(
-    "--shard",
-    metavar="I/N",
-    type=Part(),
-    help="Run part I of N, as on N machines; oblique merge puts the parts together.",
-)
-@click.option("--allow-outside", is_flag=True, help="Allow paths outside the project folder of a configuration.")
-@allow_code_option
-@click.option("--dry-run", is_flag=True, help="Print what would run and the estimated time, and run nothing.")
-@gathered(Params, "params")
-def run(params: Params) -> None:
+@declare.parameters
+def run(params: Params = declare.group(Params)) -> None:
     """Run configurations (files, or names of bundled ones: oblique list configs), or compare trees on your FILE.
 
     FILE is a CSV, TSV, ARFF or Parquet file, compressed or not; - is standard input. Its format is detected and
@@ -105,7 +83,8 @@ def run(params: Params) -> None:
     Example: oblique run bupa_hhgdt --set cv.repeats=2 --format md
              oblique run my.csv --target class --algorithm hhgdt --set cv.repeats=2
     """
-    overrides = params.overrides
+    counts = {"cv.repeats": params.repeats, "cv.folds": params.folds, "seed": params.seed}
+    overrides = params.overrides + tuple(f"{key}={n}" for key, n in counts.items() if n is not None)
     if params.metrics:
         overrides += (f"metrics=[{', '.join(map(_quoted, params.metrics))}]",)
     files = [word for word in params.configs if is_own(word)] + ([params.csv] if params.csv else [])
@@ -120,15 +99,14 @@ def run(params: Params) -> None:
         if len(files) < len(params.configs) + bool(params.csv):
             raise click.UsageError("give either configurations or files of your own")
         experiments = [experiment_of(files, params.options, params.algorithms, overrides, "oblique run")]
-    if len(experiments) > 1 and params.format_ in ("csv", "json") and not params.dry_run:
+    if len(experiments) > 1 and params.runner.format_ in ("csv", "json") and not params.dry_run:
         raise click.UsageError(
-            f"--format {params.format_} is for one configuration at a time, as it is one table a file"
+            f"--format {params.runner.format_} is for one configuration at a time, as it is one table a file"
         )
 
+    output = params.runner.output
     if params.dry_run:
-        from oblique_cli.cli._plan import plan
-
-        write("\n".join(plan(experiment, params.runner) for experiment in experiments), params.output)
+        write("\n".join(_plan(experiment, params.runner) for experiment in experiments), output)
         return
     tables: list[str] = []
     code = EXIT_OK
@@ -138,9 +116,9 @@ def run(params: Params) -> None:
         if summary.stopped:
             params.runner.report(summary)
             break
-        tables.append(rendered(table, params.format_, params.output))
+        tables.append(rendered(table, params.runner.format_, output))
         # A file holds all tables so far; on a terminal each one appears when it is done.
-        write("\n".join(tables) if params.output else "\n" * (len(tables) > 1) + tables[-1], params.output)
+        write("\n".join(tables) if output else "\n" * (len(tables) > 1) + tables[-1], output)
         params.runner.report(summary)
     raise SystemExit(code)
 
@@ -179,3 +157,41 @@ def _refuse_collisions(names: Sequence[str], experiments: Sequence[Experiment]) 
                 f"{other} and {where} are two experiments, and both runs would be called {experiment.name!r}: give one "
                 "of them the key name:, or run them apart with --set name=..."
             )
+
+
+def _plan(experiment: Experiment, runner: Runner) -> str:
+    """Return what a run would do as text: folds by data set and algorithm, and the time they may take.
+
+    The time is estimated from stored folds of the same data set and algorithm, spread over the workers.
+    raises what the run itself would raise about its data, its folds or a changed configuration
+    """
+    from oblique_cli.experiments import jobs as jobs_of
+    from oblique_cli.experiments.remaining_time import estimate, seconds_of
+    from oblique_cli.experiments.running import count_workers, load_datasets
+    from oblique_cli.experiments.store import Store
+
+    datasets = load_datasets(experiment, runner.data_dir, runner.offline)
+    jobs = jobs_of.expand(experiment, datasets)
+    rows: list[Row] = []
+    left = jobs
+    path = database(runner.results)
+    if path.is_file() and not runner.fresh:
+        with Store(path, must_exist=True) as store:
+            store.check(experiment.name, jobs_of.content(experiment, datasets))
+            left, keys = store.pending(experiment.name, jobs), {job.key for job in jobs}
+            rows = [row for row in store.rows(experiment.name) if row.key in keys]
+
+    folds, pending = (Counter((job.dataset, job.algorithm) for job in some) for some in (jobs, left))
+    seconds = seconds_of(rows)
+    failed = Counter((row.dataset, row.algorithm) for row in rows if row.status != "ok")
+    lines: list[tuple[str, ...]] = [("data set", "algorithm", "folds", "stored", "failed", "left", "a fold takes")]
+    for cell, total in folds.items():
+        takes = f"{fmean(seconds[cell]):.2g} s" if cell in seconds else "-"
+        counts = (total, total - pending[cell], failed[cell], pending[cell])
+        lines.append((*cell, *map(str, counts), takes))
+    about = ""
+    if left:
+        time_left = str(estimate(pending, rows, count_workers(runner.jobs)))
+        about = f", {time_left or 'and no stored fold to tell the time from'}"
+    table = columns(lines, right=range(2, 7), header=True)
+    return f"{experiment.name}: {len(left)} of {len(jobs)} folds to run{about}\n{table}\n"

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
-from oblique_cli.cli._common import called, columns, form_option, output_option, working, write
-from oblique_cli.cli._completing import complete_metric
-from oblique_cli.cli._own import FileOptions, file_options, spare
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import called, columns, note, working, write, write_json
+from oblique_cli.cli._own import FileOptions, spare
 
 
 @click.command()
-@click.argument("model", type=click.Path())
-@click.argument("test", type=click.Path())
-@click.option(
-    "--metric",
-    "metrics",
-    metavar="NAME",
-    shell_complete=complete_metric,
-    multiple=True,
-    help="A metric (oblique list metrics); may be repeated.  [default: accuracy and balanced_accuracy, or rmse, mae "
-    "and r2]",
-)
-@form_option(("text", "json"))
-@output_option
-@file_options
-def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output: str | None, file: FileOptions) -> None:
+@declare.parameters
+def score(
+    model: str = declare.argument(type=click.Path()),
+    test: str = declare.argument(type=click.Path()),
+    metrics: tuple[str, ...] = declare.metrics("accuracy and balanced_accuracy, or rmse, mae and r2"),
+    format_: str = declare.form(("text", "json")),
+    output: str | None = declare.output(),
+    file: FileOptions = declare.group(FileOptions),
+) -> None:
     """Compare the predictions of MODEL, a file of oblique fit, for the table TEST ("-": standard input) with its
     target.
 
@@ -51,8 +44,7 @@ def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output:
     with working(f"scoring {called(test)}"):
         scores = scoring.score(fitted, test, called(test), metrics, file.text)
     if format_ == "json":
-        document = {"model": model, "rows": scores.rows, "metrics": scores.values}
-        write(json.dumps(document, ensure_ascii=False, indent=1) + "\n", output)
+        write_json({"model": model, "rows": scores.rows, "metrics": scores.values}, output)
     else:
         lines = [("rows", str(scores.rows), "")]
         text = ""
@@ -63,8 +55,7 @@ def score(model: str, test: str, metrics: tuple[str, ...], format_: str, output:
             else:
                 lines.append((str(METRICS[name].title), *_shown(value, str(METRICS[name].unit))))
         write(columns(lines, {1}) + "\n" + text, output)
-    for sentence in [*scores.notes, *scores.unseen.sentences()]:
-        click.echo(f"note: {sentence}", err=True)
+    note(*(f"note: {sentence}" for sentence in [*scores.notes, *scores.unseen.sentences()]))
 
 
 def _shown(value: Any, unit: str) -> tuple[str, str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import columns, database, facts, json_option, results_option
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import columns, database, facts, write_json
 from oblique_cli.errors import StoreError
 
 if TYPE_CHECKING:
@@ -20,10 +20,12 @@ FAILURE = ("dataset", "algorithm", "repeat", "fold", "message")
 
 
 @click.command()
-@click.argument("run", required=False)
-@results_option
-@json_option
-def status(run: str | None, results: str, as_json: bool) -> None:
+@declare.parameters
+def status(
+    run: str | None = declare.argument(required=False),
+    results: str = declare.results(),
+    as_json: bool = declare.as_json(),
+) -> None:
     """List stored runs: completed, failed and missing folds, the remaining time, and the processes that write.
 
     With RUN, lists its failed folds with their messages. The remaining time is estimated from stored folds of the same
@@ -41,7 +43,7 @@ def status(run: str | None, results: str, as_json: bool) -> None:
         failures = [row for row in store.rows(run) if row.status == "failed"] if run is not None and not damaged else []
     if run is None:
         if as_json:
-            click.echo(json.dumps([_counts(stored, times[stored.name]) for stored in runs], indent=2))
+            write_json([_counts(stored, times[stored.name]) for stored in runs])
         else:
             header = ("run", "folds", "done", "failed", "left", "time left", "begun (UTC)", "command")
             lines = [[str(cell) for cell in _cells(stored, times[stored.name])] for stored in runs]
@@ -53,8 +55,8 @@ def status(run: str | None, results: str, as_json: bool) -> None:
         (stored,) = runs
         failed = [{key: getattr(row, key) for key in FAILURE} for row in failures]
         if as_json:
-            plain = {**_counts(stored, times[stored.name]), "environment": stored.environment, "failures": failed}
-            click.echo(json.dumps(plain, indent=2))
+            counts = _counts(stored, times[stored.name])
+            write_json({**counts, "environment": stored.environment, "failures": failed})
         else:
             _describe(stored, times[stored.name])
             for failure in failed:

@@ -8,19 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.cli._common import (
-    database,
-    form_option,
-    gathered,
-    headed,
-    off_terminal,
-    output_option,
-    results_option,
-    working,
-)
-from oblique_cli.cli._fitting import Request, fit_to_all, request_options
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import database, headed, note, working
+from oblique_cli.cli._fitting import Request, fit_to_all, fitted_again, makes_tree, shown_tree
 from oblique_cli.cli._own import refuse_strays, spare
-from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
     from oblique_cli.experiments.regrowing import Regrown
@@ -36,53 +27,49 @@ MODEL_SUFFIX = ".json"
 class Place:
     """The fold of a stored run."""
 
-    fold: int | None
-    repeat: int | None
-    dataset: str | None
-    results: str
+    fold: int | None = declare.option(
+        "--fold", type=click.IntRange(0), help="The tree of this fold of the stored run RUN."
+    )
+    repeat: int | None = declare.option(
+        "--repeat", type=click.IntRange(0), help="With --fold: its repetition.  [default: 0]"
+    )
+    dataset: str | None = declare.option(
+        "--dataset", metavar="NAME", help="With --fold: which data set, if the run has several."
+    )
+    results: str = declare.results()
 
 
 @dataclass(frozen=True)
 class Drawing:
     """How a tree is shown."""
 
-    format_: str
-    html: bool
-    depth: int | None
-    raw: bool
-    full: bool
-    sparse: bool
-    tolerance: float | None
-    precision: int
-    output: str | None
+    format_: str = declare.form(FORMATS, spelled={"htm": "html", "gv": "dot", "tex": "tikz"})
+    html: bool = declare.flag("--html", "The same as --format html.")
+    depth: int | None = declare.option("--depth", type=click.IntRange(1), help="Show this many levels of splits.")
+    raw: bool = declare.flag("--raw", "Weights in the features' own units, not per standard deviation.")
+    full: bool = declare.flag("--full", "Every term, also those that move no training row or are small.")
+    sparse: bool = declare.flag("--sparse", "Drop terms, from JSON too, while every training row keeps its side.")
+    tolerance: float | None = declare.option(
+        "--tolerance",
+        type=click.FloatRange(0, 1),
+        help="With --sparse: drop more, while at most this share of the training rows more is wrong.",
+    )
+    precision: int = declare.precision("Digits.")
+    output: str | None = declare.output()
 
 
 @click.command()
-@request_options(
-    "[NAME|FILE|RUN|MODEL]",
-    "epsilon=0.1 or missing=impute",
-    "Algorithm (oblique list).  [default: hhcart_a; m5_style for numbers]",
-)
-@click.option("--fold", type=click.IntRange(0), help="The tree of this fold of the stored run RUN.")
-@click.option("--repeat", type=click.IntRange(0), help="With --fold: its repetition.  [default: 0]")
-@click.option("--dataset", metavar="NAME", help="With --fold: which data set, if the run has several.")
-@results_option
-@form_option(FORMATS, spelled={"htm": "html", "gv": "dot", "tex": "tikz"})
-@click.option("--html", is_flag=True, help="The same as --format html.")
-@click.option("--depth", type=click.IntRange(1), help="Show this many levels of splits.")
-@click.option("--raw", is_flag=True, help="Weights in the features' own units, not per standard deviation.")
-@click.option("--full", is_flag=True, help="Every term, also those that move no training row or are small.")
-@click.option("--sparse", is_flag=True, help="Drop terms, from JSON too, while every training row keeps its side.")
-@click.option(
-    "--tolerance",
-    type=click.FloatRange(0, 1),
-    help="With --sparse: drop more, while at most this share of the training rows more is wrong.",
-)
-@click.option("--precision", type=click.IntRange(1, 17), default=3, show_default=True, help="Digits.")
-@output_option
-@gathered(Place, "place")
-@gathered(Drawing, "drawing")
-def tree(request: Request, place: Place, drawing: Drawing) -> None:
+@declare.parameters
+def tree(
+    request: Request = declare.group(
+        Request,
+        name={"metavar": "[NAME|FILE|RUN|MODEL]"},
+        overrides={"help": declare.set_text("epsilon=0.1 or missing=impute")},
+        algorithm={"help": "Algorithm (oblique list).  [default: hhcart_a; m5_style for numbers]"},
+    ),
+    place: Place = declare.group(Place),
+    drawing: Drawing = declare.group(Drawing),
+) -> None:
     """Show a tree: fitted to all rows of the data set NAME or of your FILE, of a fold of RUN, or of MODEL.
 
     A row goes to the "if" branch if the inequality holds. Weights are per standard deviation of a feature, in
@@ -112,7 +99,7 @@ def tree(request: Request, place: Place, drawing: Drawing) -> None:
         drawing = replace(drawing, format_="html")
     output, format_ = drawing.output, drawing.format_
     if format_ in PICTURES:
-        output = off_terminal(output, f"{_file_name(request.csv or request.name or 'tree')}.{format_}")
+        output = declare.off_terminal(output, f"{_file_name(request.csv or request.name or 'tree')}.{format_}")
     if format_ in BINARY and output is None:
         raise click.UsageError(f"--format {format_} needs --output, the file to draw to")
     if drawing.tolerance is not None and not drawing.sparse:
@@ -142,7 +129,7 @@ def tree(request: Request, place: Place, drawing: Drawing) -> None:
 
         files.write(Path(output), content)
         if drawing.output is None:
-            click.echo(f"written to {Path(output).name}", err=True)
+            note(f"written to {Path(output).name}")
 
 
 def _shown(request: Request, place: Place) -> tuple[Shown, bool]:
@@ -160,19 +147,16 @@ def _shown(request: Request, place: Place) -> tuple[Shown, bool]:
             raise click.UsageError("a model file goes without --csv and --algorithm")
         refuse_strays(request.options, "a file of your own that a tree is fitted to")
 
-    from oblique_cli.cli import _grown
-
     if place.fold is not None:
         if name is None:
             raise click.UsageError("--fold needs the name of a stored run (oblique status)")
-        return _grown.of_run(_stored(request, place, name, place.fold)), False
+        return shown_tree(fitted_again(_stored(request, place, name, place.fold))), False
     if is_model:
         from oblique_cli.models import showing
 
         spare(name)
         return showing.of_model(Path(str(name))), False
-    fitted = fit_to_all(request, where="oblique tree", suits=_makes_tree)
-    return _grown.of_fit(fitted, request.options.target or "target"), True
+    return shown_tree(fit_to_all(request, where="oblique tree", suits=makes_tree)), True
 
 
 def _file_name(source: str) -> str:
@@ -180,13 +164,6 @@ def _file_name(source: str) -> str:
     from oblique_cli.data.own.source import stem
 
     return "tree" if source == "-" else stem(source)
-
-
-def _makes_tree(algorithm: str) -> None:
-    from oblique_cli.estimators.algorithms import ALGORITHMS
-
-    if not ALGORITHMS[algorithm].family.makes_tree:
-        raise ConfigError(f"algorithm {algorithm!r} makes no tree to show: choose another one (oblique list).")
 
 
 def _stored(request: Request, place: Place, run: str, fold: int) -> Regrown:

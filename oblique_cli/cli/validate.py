@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import note, write_json
 from oblique_cli.errors import EXIT_CONFIG, EXIT_DATA, EXIT_OK, ConfigError, DataError, ObliqueError
 
 if TYPE_CHECKING:
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("configs", metavar="CFG...", nargs=-1)
-@click.option("--set", "overrides", metavar="KEY=VALUE", multiple=True, help="Change a setting, such as cv.repeats=2.")
-@click.option("--allow-outside", is_flag=True, help="Allow paths outside the project folder of a configuration.")
-@click.option("--import", "imports", is_flag=True, help="Import the classes and files that configurations name, too.")
-@click.option("--schema", is_flag=True, help="Print the JSON schema of configurations, for editors, and check none.")
+@declare.parameters
 def validate(
-    configs: tuple[str, ...], overrides: tuple[str, ...], allow_outside: bool, imports: bool, schema: bool
+    configs: tuple[str, ...] = declare.argument(metavar="CFG...", nargs=-1),
+    overrides: tuple[str, ...] = declare.changes("cv.repeats=2"),
+    allow_outside: bool = declare.flag("--allow-outside", "Allow paths outside the project folder of a configuration."),
+    imports: bool = declare.flag("--import", "Import the classes and files that configurations name, too."),
+    schema: bool = declare.flag("--schema", "Print the JSON schema of configurations, for editors, and check none."),
 ) -> None:
     """Check configurations: files, or names of bundled ones; without CFG, all bundled ones.
 
@@ -42,14 +43,13 @@ def validate(
     if schema:
         if configs or overrides:
             raise click.UsageError("--schema goes without CFG and --set: all configurations have one schema")
-        click.echo(json.dumps(config.schema(), indent=2))
+        write_json(config.schema())
         return
     from oblique_cli.config import composing, outside
     from oblique_cli.data import catalogue
 
     codes = {EXIT_OK}
-    for fault in catalogue.faults().values():  # shown always; an error for a configuration that uses the set
-        click.echo(fault, err=True)
+    note(*catalogue.faults().values())  # shown always; an error for a configuration that uses the set
     if catalogue.faults() and not configs:
         codes.add(EXIT_DATA)
     dataset = functools.cache(_dataset)
@@ -58,7 +58,7 @@ def validate(
             experiment = config.load(name, overrides, allow_outside, outside.ALLOW if imports else outside.LEAVE)
         except ConfigError as error:
             codes.add(error.exit_code)
-            click.echo(str(error), err=True)
+            note(str(error))
             continue
         if experiment.code and not imports:
             files = ", ".join(Path(path).name for path in experiment.code)
@@ -67,8 +67,8 @@ def validate(
             )
             continue
         faults, folds = _conflicts(experiment, dataset, imports)
-        for message in dict.fromkeys(map(str, faults)):  # a fault of an algorithm comes back with every data set
-            click.echo(f"{name}: {message}", err=True)
+        # A fault of an algorithm comes back with every data set.
+        note(*dict.fromkeys(f"{name}: {fault}" for fault in faults))
         codes |= {fault.exit_code for fault in faults}
         if not faults:
             click.echo(f"{name}: ok ({_size(experiment, folds)})")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import NumberRange, called, form_option, output_option, working, write
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import called, note, working, write, write_json
 from oblique_cli.cli._own import spare
 from oblique_cli.errors import EXIT_REFUTED, ConfigError, DataError, quoted
 
@@ -18,25 +18,27 @@ BLOCK = 16_384  # rows read at once
 
 
 @click.command()
-@click.argument("model")
-@click.option("--monotone", multiple=True, metavar="COLUMN[:+|-]", help="The prediction only rises, or falls, with it.")
-@click.option("--of", metavar="CLASS", help="The class whose share --monotone is about.  [default: the last one]")
-@click.option("--never-uses", multiple=True, metavar="COLUMN", help="No prediction depends on this column.")
-@click.option("--robust", type=NumberRange(0, min_open=True), metavar="REACH", help="Rows keep their class within it.")
-@click.option("--rows", metavar="TABLE", help="The rows of --robust.")
-@click.option("--within", multiple=True, metavar="COLUMN=LEAST:MOST", help="Only rows with numbers in this range.")
-@form_option(("text", "json"))
-@output_option
+@declare.parameters
 def verify(
-    model: str,
-    monotone: tuple[str, ...],
-    of: str | None,
-    never_uses: tuple[str, ...],
-    robust: float | None,
-    rows: str | None,
-    within: tuple[str, ...],
-    format_: str,
-    output: str | None,
+    model: str = declare.argument(),
+    monotone: tuple[str, ...] = declare.option(
+        "--monotone", multiple=True, metavar="COLUMN[:+|-]", help="The prediction only rises, or falls, with it."
+    ),
+    of: str | None = declare.option(
+        "--of", metavar="CLASS", help="The class whose share --monotone is about.  [default: the last one]"
+    ),
+    never_uses: tuple[str, ...] = declare.option(
+        "--never-uses", multiple=True, metavar="COLUMN", help="No prediction depends on this column."
+    ),
+    robust: float | None = declare.option(
+        "--robust", type=declare.NumberRange(0, min_open=True), metavar="REACH", help="Rows keep their class within it."
+    ),
+    rows: str | None = declare.option("--rows", metavar="TABLE", help="The rows of --robust."),
+    within: tuple[str, ...] = declare.option(
+        "--within", multiple=True, metavar="COLUMN=LEAST:MOST", help="Only rows with numbers in this range."
+    ),
+    format_: str = declare.form(("text", "json")),
+    output: str | None = declare.output(),
 ) -> None:
     """Prove properties of MODEL, a file of oblique fit, for all rows, or show a row for which they do not hold.
 
@@ -77,13 +79,13 @@ def verify(
             of=of,
         )
     if format_ == "json":
-        write(json.dumps({"model": model, **plain_of(verification)}, ensure_ascii=False, indent=1) + "\n", output)
+        write_json({"model": model, **plain_of(verification)}, output)
     else:
         write(text_of(verification), output)
     if not verification.holds:
         outcomes = [verdict.outcome for verdict in verification.verdicts if verdict.outcome != PROVED]
         counts = " and ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in dict.fromkeys(outcomes))
-        click.echo(f"of {len(verification.verdicts)} properties {counts}.", err=True)
+        note(f"of {len(verification.verdicts)} properties {counts}.")
         raise SystemExit(EXIT_REFUTED)
 
 

@@ -93,37 +93,6 @@ def test_a_file_that_fits_is_fitted_as_ever(folder):
     assert ended.code == 0 and "cross-validation" in ended.out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message", "code"),
-    [
-        (("--memory", "much"), "'much' is no size in bytes from 1MB up", 2),
-        (("--memory", "8MB", "--algorithm", "auto"), "auto compares algorithms on folds of a table in memory", 2),
-        (("--memory", "8MB", "--drop", "color", "--algorithm", "oc1"), "needs all rows of a node at once", 2),
-        (("--memory", "8MB", "--tune"), "--tune fits many times", 2),
-        (("--memory", "1MB"), "--memory 1 MB is too small", 2),
-        (("--memory", "8MB", "--qualitative", "a"), "--qualitative is not for a table that is larger than --memory", 2),
-        (("--memory", "8MB", "--target", "knd"), "there is no column 'knd' to use as the target", 4),
-        (("--memory", "8MB", "--set", "pruning=cv"), "pruning 'cv' needs all rows in memory", 2),
-        (("--memory", "8MB", "--scratch", "big.csv"), "--scratch must be a folder to write to", 4),
-        (("--scratch", "here"), "--scratch is for a file that takes more than --memory", 2),
-        (("--scheduler", "local"), "--scheduler is for the trees of a forest, such as hhgdt_forest", 2),
-        (("--memory", "8MB", "--weights", "wt"), "there is no column 'wt' to use as weights", 4),
-        (("--memory", "8MB", "--weights", "a"), "column 'a' holds", 4),
-    ],
-)
-def test_a_mistake_is_told_in_a_sentence(folder, arguments, message, code):
-    ended = forked(folder, "fit", "big.parquet", "--target", "kind", "--algorithm", "hhcart_d", *arguments)
-    assert ended.code == code and message in " ".join(ended.err.split())
-    assert "Traceback" not in ended.err
-
-
-def test_a_large_csv_is_to_be_converted_first(folder):
-    ended = forked(folder, "fit", "big.csv", "--target", "kind", "--algorithm", "hhcart_d", "--memory", "2MB")
-    assert ended.code == 2 and "run `oblique data convert big.csv big.parquet` and fit that" in " ".join(
-        ended.err.split()
-    )
-
-
 @pytest.mark.parametrize("sign", [";", "\t", "|"])
 def test_what_a_large_csv_is_told_to_do_finds_its_delimiter(folder, sign):
     (folder / "cut.csv").write_text((folder / "big.csv").read_text().replace(",", sign))
@@ -142,16 +111,3 @@ def test_the_source_is_never_the_target(folder, link):
     ended = forked(folder, "data", "convert", source.name, target.name)
     assert ended.code == 4 and "is the file that is to be converted" in " ".join(ended.err.split())
     assert source.read_text() == "a,b\n1,2\n"
-
-
-def test_parquet_is_parquet_already(folder):
-    ended = forked(folder, "data", "convert", "big.parquet", "again.parquet")
-    assert ended.code == 4 and "this is a Parquet file already" in ended.err
-    assert "\0" not in ended.err and not (folder / "again.parquet").exists()
-
-
-def test_a_broken_csv_is_told_in_a_sentence(folder):
-    (folder / "broken.csv").write_text("a,b\n1,2\n3\n")
-    ended = forked(folder, "data", "convert", "broken.csv", "broken.parquet")
-    assert ended.code == 4 and "broken.csv: line 3 has 1 field" in ended.err and "Traceback" not in ended.err
-    assert not (folder / "broken.parquet").exists()

@@ -28,15 +28,6 @@ def test_the_number_of_workers_changes_nothing(call):
     assert "rank of bias^2" in one.out and "average ranks over 2 data sets" in one.out
 
 
-def test_one_repetition_and_single_splits_are_refused(call):
-    (call.folder / "small.yaml").write_text(SMALL)
-    ended = call("bias-variance", "small.yaml", "--set", "cv.repeats=1")
-    assert ended.code == 2 and "variance needs at least 2" in ended.err
-    (call.folder / "monte.yaml").write_text("version: 1\ndataset: iris\nalgorithm: hhgdt\ncv: {scheme: monte_carlo}\n")
-    ended = call("bias-variance", "monte.yaml")
-    assert ended.code == 2 and "does not test every row once a repetition" in ended.err
-
-
 def test_a_fold_that_fails_is_told_and_its_data_set_ranked_nowhere(call, monkeypatch):
     (call.folder / "small.yaml").write_text(SMALL)
     plain = decomposing.predictions

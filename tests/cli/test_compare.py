@@ -107,26 +107,6 @@ def test_the_choices_of_the_help_are_those_there_are():
     assert tuple(config.keys.cv()["scheme"].names) == tuple(schemes.SCHEMES)
 
 
-@pytest.mark.parametrize(
-    ("scheme", "says"),
-    [
-        ("split", "'split' tests on the same divisions in every repetition, which gives no SD to compare by."),
-        ("leave_one_out", "'leave_one_out' tests on the same divisions in every repetition"),
-        ("bootstrap", "'bootstrap' has an accuracy of its own kind (.632), which is no share of right rows"),
-        ("learning", "'learning' has an accuracy of its own kind (mean over training sizes), which is no share of"),
-        ("nestled", "'nestled' is not one of group, monte_carlo, nested, ordinary, stratified, two_stage."),
-    ],
-)
-def test_a_scheme_that_gives_nothing_to_compare_by_is_refused(call, scheme, says):
-    ended = call("compare", "--cv", scheme)
-    assert ended.code == 2 and f"Invalid value for '--cv': {says}" in ended.err
-
-
-def test_the_scheme_of_groups_asks_for_their_column(call):
-    ended = call("compare", "--cv", "group")
-    assert ended.code == 2 and "--cv group needs a column: give it as --groups COLUMN" in ended.err
-
-
 def test_text_shows_the_numbers_then_the_verdicts_then_the_notes_once(call):
     ended = call(*QUICK)
     assert ended.code == 0 and ended.err.splitlines()[0].startswith("compare-nested-")
@@ -159,22 +139,3 @@ def test_the_stored_run_is_a_run_like_any_other(call):
     with Store(call.folder / "results" / "oblique.sqlite") as store:
         (run,) = store.runs()
     assert call("table", run.name).out.startswith("GDT, HHGDT by nested cross-validation\n")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--algorithm", "gdt,hhgtd"], "unknown algorithm 'hhgtd'. Did you mean 'hhgdt'"),
-        (["--algorithm", "gdt"], "--algorithm needs two or more names, as in gdt,hhgdt."),
-        (["--algorithm", "gdt,gdt"], "algorithm id 'gdt' is used twice"),
-        (["--algorithm", ","], "--algorithm needs two or more names, as in gdt,hhgdt."),
-        (["--dataset", "bupaa"], "unknown data set 'bupaa'. Did you mean 'bupa'? (oblique data list)"),
-        (["--dataset", "bupa,BUPA"], "data set 'bupa' is used twice"),
-        (["--dataset", "bupa", "--folds", "400"], "data set 'bupa' has 345 rows, 400-fold cross-validation needs 400"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_what_cannot_be_compared_is_said_in_a_sentence(call, arguments, message):
-    ended = call("compare", *arguments)
-    assert (ended.code, ended.out) == (2, "") and message in ended.err
-    assert not (call.folder / "results").exists() or "rows" in message, "nothing was run"

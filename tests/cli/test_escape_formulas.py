@@ -29,7 +29,7 @@ def test_predictions_and_folds_are_escaped_on_request(call):
     (call.folder / "own.csv").write_text("name,x,class\n" + "".join(lines))
     fitted = call("fit", "own.csv", "--target", "class", "--algorithm", "axis_parallel", "--folds", "2", "-o", "m.json")
     assert fitted.code == 0, fitted.err
-    words = ("predict", "m.json", "own.csv", "--keep-column", "name", "--keep-column", "x", "--proba")
+    words = ("predict", "m.json", "own.csv", "--keep", "name", "--keep", "x", "--proba")
     plain, safe = rows(call(*words).out), rows(call(*words, "--escape-formulas").out)
     assert plain[1][:4] == ["=1+10", "-20", "1", "=yes"] and safe[1][:4] == ["'=1+10", "-20", "1", "'=yes"]
     assert [[cell.removeprefix("'") for cell in line] for line in safe] == plain

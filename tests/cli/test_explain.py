@@ -118,35 +118,6 @@ def test_terms_and_output(call, fitted):
     assert "and 5 smaller" in (call.folder / "said.txt").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        ([], 2, "give either a table NEW with --row, or --values"),
-        ([WILD], 2, "NEW and --row, the number of the row, go together"),
-        ([WILD, "--row", "0"], 2, "0 is not in the range x>=1"),
-        ([WILD, "--row", "3", "--values", "a=1"], 2, "give either a table NEW with --row, or --values"),
-        ([WILD, "--row", "321"], 4, "there is no row 321; the table has 320 rows below its header."),
-        (["nothing.csv", "--row", "1"], 4, "nothing.csv: the file does not exist"),
-        (["--values", "Raucher"], 2, "--values must be NAME=VALUE, with names of the model's columns. Got 'Raucher'."),
-        (["--values", "Rauchr=ja"], 2, "Did you mean 'Raucher'?"),
-        (["--values", "Raucher=ja,Raucher=nein"], 2, "--values names 'Raucher' twice."),
-        (["--values", "Größe (cm)=viel"], 4, "column 'Größe (cm)' holds 'viel' at line 2, not a number"),
-        ([WILD, "--row", "1", "--fix", "Grösse (cm)"], 2, "'Grösse (cm)' to hold fixed. Did you mean 'Größe (cm)'"),
-        ([WILD, "--row", "1", "--to", "gesund"], 2, "no class 'gesund'. Its classes: auffällig, grenzwertig,"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_explained_is_said_in_a_sentence(call, fitted, arguments, code, message):
-    ended = call("explain", fitted, *arguments)
-    assert (ended.code, ended.out) == (code, "") and message in ended.err and len(ended.err.splitlines()) == 1
-
-
-def test_a_forest_is_no_tree_to_explain(call):
-    ended = call("fit", "iris", "--algorithm", "raf", "--set", "n_estimators=3", "--output", "forest.json")
-    assert ended.code == 0, ended.err
-    ended = call("explain", "forest.json", "--values", "petal_width=1")
-    assert ended.code == 2 and ended.err.startswith("error: raf is a vote of 3 trees, and only a single tree can be")
-
-
 def test_a_typed_row_of_one_column_may_be_empty(call):
     (call.folder / "one.csv").write_text("a,y\n" + "".join(f"{i}.5,{'pq'[i > 5]}\n" for i in range(12)))
     assert (
@@ -199,16 +170,3 @@ def test_a_forest_has_shapley_values_and_no_way_down(call):
     assert call("fit", WILD, "--target", "Befund", "--algorithm", "hhgdt_forest", "--output", "forest.json").code == 0
     ended = call("explain", "forest.json", WILD, "--row", "2", "--shap")
     assert ended.code == 0 and "nearest change" not in ended.out and "Exact Shapley values" in ended.out
-
-
-def test_shapley_values_without_what_they_need_are_refused_in_a_sentence(call, fitted):
-    def refused(because: str, *arguments: str) -> None:
-        ended = call("explain", fitted, *arguments)
-        assert ended.code != 0 and because in ended.err and "Traceback" not in ended.err
-
-    (call.folder / "one.csv").write_text("\n".join(Path(WILD).read_text(encoding="utf-8-sig").splitlines()[:2]) + "\n")
-    (call.folder / "other.csv").write_text("a,b\n1,2\n")
-    refused("give a table of them, --background FILE", "--values", "Raucher=ja", "--shap")
-    refused("--background is for --shap", WILD, "--row", "1", "--background", WILD)
-    refused("must have at least 2 rows", WILD, "--row", "1", "--shap", "--background", "one.csv")
-    refused("there are no columns", WILD, "--row", "1", "--shap", "--background", "other.csv")

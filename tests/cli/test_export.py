@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from oblique_cli import make, save
 from oblique_cli.cli.export import BINARY, FORMATS, SUFFIXES
 
 FILES = Path(__file__).parents[1] / "files"
@@ -55,7 +54,7 @@ def test_the_module_and_the_statement_say_what_predict_says(algorithm, call, fit
         few = ("--algorithm", algorithm, "--set", "n_estimators=5", "--folds", "2")
         assert call("fit", str(table), "--target", "Befund", *few, "--output", "other.json").code == 0
         fitted = call.folder / "other.json"
-    predicted = call("predict", str(fitted), str(table), "--keep-column", "none").out.splitlines()[1:]
+    predicted = call("predict", str(fitted), str(table), "--keep", "none").out.splitlines()[1:]
     labels = [line.partition(",")[2] for line in predicted]
     call("export", str(fitted), "--output", "model.py")
     script = (
@@ -108,52 +107,6 @@ def test_exporting_and_explaining_load_no_scikit_learn(fitted):
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (
-            [],
-            "give --format, one of python, c, javascript, sql, onnx, pmml, dot, rules, latex, json, or --output with",
-        ),
-        (["--output", "model.xyz"], "the ending .xyz of --output names no format: give --format, or --output with an"),
-        (["--format", "onnx"], "--format onnx needs --output, the file to write"),
-        (["--format", "java"], "'java' is not one of 'python'"),
-        (
-            ["--format", "python", "--precision", "3"],
-            "format python has every number to the bit. Leave the precision out.",
-        ),
-        (["--format", "rules", "--name", "x"], "format rules has no name to choose. Leave the name out."),
-        (["--format", "c", "--name", "Mein Modell"], "the name in C must be at most 40 lower-case letters"),
-        (["--format", "c", "--output", "no/folder/x.c"], "the folder of 'no/folder/x.c' does not exist"),
-    ],
-)
-def test_what_cannot_be_written_is_said_in_a_sentence(call, fitted, arguments, message):
-    ended = call("export", str(fitted), *arguments)
-    assert (ended.code, ended.out) == (2, "") and message in ended.err and len(ended.err.splitlines()) == 1
-
-
-def test_a_model_is_not_written_over(call, fitted):
-    shutil.copy(fitted, call.folder / "m.json")
-    ended = call("export", "m.json", "--format", "json", "--output", "m.json")
-    assert ended.code == 2 and "'m.json' is read, and would be written over; give another file to write." in ended.err
-    assert call("export", "nothing.json", "--format", "c").code == 4
-
-
-def test_what_a_format_cannot_hold_is_said_with_those_that_can(call, fitted):
-    from oblique_cli import data
-
-    iris = data.load("iris")
-    save(make("raf", n_estimators=3, random_state=1).fit(iris.X, iris.y), call.folder / "forest.json")
-    ended = call("export", "forest.json", "--format", "pmml")
-    able = "c, javascript, json, onnx, python, sql"
-    assert (ended.code, ended.err) == (2, f"error: format pmml does not take forests; these do: {able}.\n")
-    assert call("export", "forest.json", "--format", "python").code == 0
-    save(make("knn").fit(iris.X, iris.y), call.folder / "knn.json")
-    ended = call("export", "knn.json", "--format", "python")
-    assert ended.code == 2 and ended.err.startswith("error: knn cannot be exported or explained, only its predictions")
-    assert ended.err.count("\n") == 1
 
 
 def test_without_onnx_the_sentence_says_what_to_install(call, fitted, monkeypatch):

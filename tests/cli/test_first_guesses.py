@@ -111,19 +111,6 @@ def test_a_page_at_a_terminal_goes_to_a_file_and_nothing_is_written_over(folder)
     assert (code, shown) == (0, "written to model.svg\n") and (folder / "model.svg").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--html", "tree.html"], "unexpected extra argument 'tree.html'. To write to a file, say --output tree.html."),
-        (["--svg"], "No such option '--svg'. Say --format svg."),
-        (["--svgg"], "Try 'oblique tree --help'."),
-    ],
-)
-def test_a_form_or_a_file_in_the_wrong_place_is_understood(call, folder, words, message):
-    ended = call("tree", "plain.csv", "--target", "variety", *words)
-    assert ended.code == 2 and ended.err.count("\n") == 1 and ended.err.endswith(f"{message}\n")
-
-
 # ---- names and orders ------------------------------------------------------------------------------------------------
 
 
@@ -153,25 +140,6 @@ def test_messages_name_files_as_they_are_typed(call, folder):
     assert call("tree", "gone.csv", "--target", "y").err == "error: gone.csv: the file does not exist.\n"
     elsewhere = str(FILES / "plain.csv")
     assert call("tree", elsewhere, "--target", "y").err.startswith(f"error: {elsewhere}: there is no column 'y'")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["predict", "plain.csv", "model.json"], "error: plain.csv: this is no model file, but another kind of text;"),
-        (["export", "plain.csv", "--format", "c"], "expected is the file that oblique fit --output writes.\n"),
-        (["predict", "edited.json", "plain.csv"], "so the file is damaged or was edited; fit the model again.\n"),
-        (["score", "half.json", "plain.csv"], "writes, whole and unchanged.\n"),
-        (["predict", "model.json", "wild.csv"], "there are no columns 'length_mm', 'width_mm',"),
-    ],
-    ids=lambda words: " ".join(words) if isinstance(words, list) else "",
-)
-def test_a_wrong_file_is_said_to_be_one(call, folder, words, message):
-    text = (folder / "model.json").read_text()
-    (folder / "edited.json").write_text(text.replace('"length_mm"', '"len"'))
-    (folder / "half.json").write_text(text[: len(text) // 2])
-    ended = call(*words)
-    assert ended.code == 4 and message in ended.err and ended.err.count("\n") == 1
 
 
 def test_a_run_of_a_file_is_named_in_full_where_the_file_is_asked_for(call, folder):

@@ -16,7 +16,7 @@ from cli_support import forked
 from oblique_cli.cli.fit import fit
 from oblique_cli.data.own.front import chunks
 from oblique_cli.fitting.candidates import candidates
-from oblique_cli.models import Model, load, save
+from oblique_cli.models import load
 from oblique_cli.models.new_rows import ROWS
 
 FILES = Path(__file__).parent.parent / "files"
@@ -137,30 +137,6 @@ def test_tune_says_what_was_chosen(call):
     assert "# The model is not one tree, so no rules are shown." in ended.out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "sentence"),
-    [
-        (("nothing.csv", "--target", "y"), 4, "nothing.csv: the file does not exist"),
-        (("bupaa",), 2, "unknown data set 'bupaa'. Did you mean 'bupa'?"),
-        (("bupa", "--algorithm", "hhgtd"), 2, "unknown algorithm 'hhgtd'. Did you mean 'hhgdt'"),
-        (("bupa", "--set", "nonsense=1"), 2, "none of the algorithms of auto has a parameter 'nonsense'"),
-        (("bupa", "--algorithm", "m5_style"), 4, "is for classification, and m5_style predicts numbers"),
-        (("bupa", "--algorithm", "cart_regression", "--tune", "--folds", "1"), 2, "1 is not in the range 2<=x<=100"),
-        (("bupa", "--algorithm", "fdt", "--tune", "--set", "max_misrate=0.1"), 0, ""),
-        (
-            ("bupa", "--algorithm", "c45_forest", "--output", "no/such/model.json"),
-            2,
-            "the folder of 'no/such/model.json'",
-        ),
-        (("bupa", "--target", "class"), 2, "--target goes with a file of your own"),
-    ],
-)
-def test_what_cannot_be_fitted_is_one_sentence(call, arguments, code, sentence):
-    ended = call("fit", *arguments, *(() if "--folds" in arguments or code else ("--folds", "2")))
-    assert ended.code == code, ended.err
-    assert sentence in ended.err and (code == 0 or ended.err.removesuffix("1 error.\n").count("\n") <= 1)
-
-
 # ---- predict ---------------------------------------------------------------------------------------------------------
 
 
@@ -254,33 +230,6 @@ def test_missing_cells_are_filled_though_no_training_row_had_one(plain):
     assert len(rows(plain("predict", "plain.json", "holes.csv").out)) == 1
 
 
-def test_a_model_that_takes_no_missing_cells_says_where_one_is(call):
-    call("fit", str(PLAIN), "--target", "variety", *QUICK, "--set", "missing=error", "--output", "strict.json")
-    text = PLAIN.read_text().splitlines()
-    (call.folder / "holes.csv").write_text("\n".join([*text[:3], "," + text[3].partition(",")[2]]))
-    ended = call("predict", "strict.json", "holes.csv")
-    assert ended.code == 4
-    assert ended.err.startswith("error: holes.csv: line 4: column 'length_mm' is missing, and the model takes no")
-
-
-@pytest.mark.parametrize(
-    ("change", "sentence"),
-    [
-        (
-            lambda text: text.replace("length_mm", "length"),
-            "there is no column 'length_mm', which is",
-        ),
-        (lambda text: text.replace("\n", "\nabout ", 1), "line 2"),
-        (lambda text: "", "the file is empty"),
-    ],
-)
-def test_a_table_that_cannot_be_read_is_one_sentence(plain, change, sentence):
-    (plain.folder / "bad.csv").write_text(change(PLAIN.read_text()))
-    ended = plain("predict", "plain.json", "bad.csv", "--output", "out.csv")
-    assert ended.code == 4 and sentence in ended.err and ended.err.count("\n") == 1
-    assert not (plain.folder / "out.csv").exists() and not list(plain.folder.glob(".*.tmp"))
-
-
 def test_what_the_model_lacks_is_one_sentence(call):
     call("fit", "iris", "--algorithm", "svm", "--folds", "2", "--output", "svm.json")
     table = "sepal_length,sepal_width,petal_length,petal_width\n5,3,1,0.2\n"
@@ -311,19 +260,6 @@ def test_a_forest_has_a_leaf_in_each_tree(call):
     (call.folder / "new.csv").write_text("sepal_length,sepal_width,petal_length,petal_width\n5,3,1,0.2\n")
     found = rows(call("predict", "f.json", "new.csv", "--leaf").out)
     assert list(found[0]) == ["row", "prediction", "leaf 1", "leaf 2", "leaf 3"]
-
-
-def test_damaged_and_foreign_files_are_one_sentence(plain):
-    ended = plain("predict", "none.json", str(PLAIN))
-    assert ended.code == 4 and ended.err == "error: none.json: cannot be read (No such file or directory).\n"
-    ended = plain("predict", str(PLAIN), str(PLAIN))
-    assert ended.code == 4 and "this is no model file" in ended.err
-    model = load(plain.folder / "plain.json")
-    save(Model.of(model.estimator, feature_names=model.feature_names), plain.folder / "arrays.json")
-    ended = plain("predict", "arrays.json", str(PLAIN))
-    assert ended.code == 2 and "this model was saved from Python and knows no table" in ended.err
-    ended = plain("predict", "plain.json", str(PLAIN), "--format", "parquet")
-    assert ended.code == 2 and "--format parquet needs --output" in ended.err
 
 
 def test_rows_are_read_and_answered_block_by_block(plain):
@@ -371,33 +307,6 @@ def test_the_score_shows_metrics_and_a_matrix(wild):
     assert "log loss" in text and "rows: the class, columns: the prediction" in text and "grenzwertig" in text
 
 
-@pytest.mark.parametrize(
-    ("line", "sentence"),
-    [
-        ("5,3,2,20,12,14,", "line 2: the target 'variety' is missing; leave the row out."),
-    ],
-)
-def test_an_answer_that_is_no_class_is_one_sentence(plain, line, sentence):
-    header = PLAIN.read_text().splitlines()[0]
-    (plain.folder / "test.csv").write_text(f"{header}\n{line}\n")
-    ended = plain("score", "plain.json", "test.csv")
-    assert ended.code == 4 and sentence in ended.err and ended.err.count("\n") == 1
-
-
-def test_what_cannot_be_scored_is_one_sentence(plain):
-    lines = [line.rpartition(",")[0] for line in PLAIN.read_text().splitlines()]
-    (plain.folder / "test.csv").write_text("\n".join(lines))
-    ended = plain("score", "plain.json", "test.csv")
-    assert ended.code == 4 and "there is no column 'variety', the target; use oblique predict" in ended.err
-    for metric, sentence in (
-        ("leaves", "metric leaves is of a fold of a run, not of predictions"),
-        ("rmse", "metric rmse is for regression"),
-        ("acuracy", "unknown metric 'acuracy'. Did you mean 'accuracy'"),
-    ):
-        ended = plain("score", "plain.json", str(PLAIN), "--metric", metric)
-        assert ended.code == 2 and sentence in ended.err
-
-
 def test_a_full_disk_is_a_sentence(plain, monkeypatch):
     import errno
     import os
@@ -413,27 +322,3 @@ def test_a_full_disk_is_a_sentence(plain, monkeypatch):
         ended = plain(*arguments)
         assert ended.code == 5 and "the disk is full" in ended.err and ended.err.count("\n") == 1
     assert not (plain.folder / "out.csv").exists() and not (plain.folder / "other.json").exists()
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        "fit my.csv --target variety --algorithm axis_parallel --folds 2 --output my.csv",
-        "tree my.csv --target variety --output ./my.csv",
-        "tree --csv my.csv --target variety --output my.csv",
-        "tree plain.json --output link.json",
-        "compare my.csv --target variety --output my.csv",
-        "predict plain.json my.csv --output my.csv",
-        "predict plain.json my.csv --output plain.json",
-        "score plain.json my.csv --output my.csv",
-        "explain plain.json my.csv --row 1 --output my.csv",
-        "export plain.json --format json --output plain.json",
-    ],
-)
-def test_no_command_writes_over_what_it_reads(plain, words):
-    (plain.folder / "my.csv").write_bytes(PLAIN.read_bytes())
-    (plain.folder / "link.json").symlink_to("plain.json")
-    before = [(plain.folder / name).read_bytes() for name in ("my.csv", "plain.json")]
-    ended = plain(*words.split())
-    assert ended.code == 2 and "is read, and would be written over; give another file to write." in ended.err
-    assert [(plain.folder / name).read_bytes() for name in ("my.csv", "plain.json")] == before

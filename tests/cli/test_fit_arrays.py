@@ -94,48 +94,6 @@ def test_arrays_larger_than_memory_give_the_tree_of_memory(folder):
     assert not same(within, expected)
 
 
-@pytest.mark.sample(8)
-@pytest.mark.parametrize("beyond", [(), ("--memory", "7MB", "--algorithm", "hhcart_d")])
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (("X.npy", "--target", "y.npy", "--weights", "negative.npy"), "negative.npy holds '-1.0' in row"),
-        (("X.npy", "--target", "y.npy", "--weights", "lacking.npy"), "lacking.npy holds no number in row 8;"),
-        (("X.npy", "--target", "y.npy", "--features", "x1", "--weights", "x1"), "'x1' is to be a feature, it cannot"),
-        (("X.npy", "--target", "y.npy", "--features", "x1", "--drop", "x1"), "'x1' is to be dropped and to be kept"),
-        (("X.npy", "--target", "x1", "--features", "x1"), "'x1' is the target, it cannot be a feature"),
-        (("X.npy", "--target", "y.npy", "--weights", "x7"), "there is no column 'x7' to use as weights"),
-        (("X.npy", "--target", "x7"), "there is no column 'x7' to use as"),
-        (("X.npy", "--target", "short.npy"), "short.npy: has the shape (7,), and the table has 20000 rows"),
-        (("X.npy", "--target", "none.npy"), "none.npy: cannot be read (No such file or directory)"),
-        (("X.npy", "--target", "x1", "--weights", "x1"), "'x1' is to be a target"),
-        (("objects.npy", "--target", "x1"), "it holds Python objects, which could run anything"),
-        (("cube.npy", "--target", "x1"), "has the shape (2, 2, 2); a table is (rows, features)"),
-        (("words.npy", "--target", "x1"), "words.npy: holds <U1, not numbers"),
-        (("junk.npy", "--target", "x1"), "junk.npy: is no .npy file; write it with np.save"),
-    ],
-)
-def test_bad_arrays_are_told_in_a_sentence(folder, arguments, message, beyond):
-    ended = forked(folder, "fit", *arguments, *beyond)
-    assert ended.code == 4 and message in " ".join(ended.err.split()) and "Traceback" not in ended.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message", "code"),
-    [
-        (("few_X.npy",), "or name a second file with the labels, as in --target y.npy", 2),
-        (("bupa", "--weights", "w"), "--weights goes with a file of your own", 2),
-        (("few.csv", "--target", "y", "--weights", "y"), "'y' is to be a target, it cannot hold the weights", 4),
-        (("few.csv", "--target", "y", "--weights", "x1"), "column 'x1' holds", 4),
-        (("few.csv", "--target", "y", "--weights", "wt"), "there is no column 'wt' to use as weights", 4),
-        (("few.csv", "--target", "y", "--weights", "w", "--algorithm", "knn"), "knn takes no weights of rows", 2),
-    ],
-)
-def test_bad_weights_are_told_in_a_sentence(folder, arguments, message, code):
-    ended = forked(folder, "fit", *arguments)
-    assert ended.code == code and message in " ".join(ended.err.split()) and "Traceback" not in ended.err
-
-
 @pytest.mark.parametrize("how", [HERE, ("--algorithm", "hhcart_d", "--memory", "7MB")])
 def test_labels_of_bytes_are_texts(folder, how):
     ended = forked(folder, "fit", "X.npy", "--target", "bytes.npy", *how, "-o", "model.json")
@@ -149,16 +107,6 @@ def test_labels_of_bytes_are_texts(folder, how):
 def test_a_header_that_lies_is_told_in_a_sentence(folder, name):
     ended = forked(folder, "fit", f"{name}.npy", "--target", "y.npy", *HERE)
     assert (ended.code, ended.out) == (4, "") and f"{name}.npy: not a whole .npy file that can be read" in ended.err
-
-
-def test_one_file_cannot_hold_labels_and_weights(folder):
-    ended = forked(folder, "fit", "few_X.npy", "--target", "few_y.npy", "--weights", "few_y.npy")
-    assert (ended.code, ended.out) == (4, "") and "'few_y.npy' is to be a target, it cannot hold" in ended.err
-
-
-def test_arrays_need_no_converting(folder):
-    ended = forked(folder, "data", "convert", "few_X.npy", "few_X.parquet")
-    assert ended.code == 4 and "this is a .npy file already, which `oblique fit` takes" in " ".join(ended.err.split())
 
 
 def test_workers_are_threads_of_a_model_in_memory(folder):

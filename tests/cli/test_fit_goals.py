@@ -10,7 +10,8 @@ import sys
 import numpy as np
 import pytest
 
-from oblique_cli.cli.fit import Seconds, tree_beside
+from oblique_cli.cli._fit_specs import Seconds
+from oblique_cli.cli.fit import tree_beside
 from oblique_cli.models import load
 
 QUICK = ("--algorithm", "hhgdt", "--folds", "4")
@@ -158,27 +159,6 @@ def test_a_forest_with_a_threshold_predicts_by_it_and_is_not_exported(rare):
     assert ended.code == 2 and "with a threshold cannot be exported or explained" in ended.err
 
 
-@pytest.mark.parametrize(
-    ("threshold", "sentence"),
-    [
-        ({"class": "fault"}, "threshold must be an object of a class and a share. Got"),
-        ({"class": "fault", "share": "x"}, "threshold must be an object of a class and a share. Got"),
-        ({"class": "falt", "share": 0.2}, "the threshold must be a share between 0 and 1 of one of two classes"),
-        ({"class": "fault", "share": 1.5}, "the threshold must be a share between 0 and 1 of one of two classes"),
-    ],
-)
-def test_a_damaged_threshold_is_one_sentence(model, threshold, sentence):
-    from oblique_cli.models import file_format
-
-    path = model.folder / "t.json"
-    document = json.loads(path.read_text())
-    document["threshold"] = threshold
-    document["digest"] = file_format.digest(document)
-    path.write_text(json.dumps(document))
-    ended = model("predict", "t.json", "rare.csv")
-    assert ended.code == 4 and sentence in ended.err and ended.err.count("\n") == 1
-
-
 # ---- a tree beside ---------------------------------------------------------------------------------------------------
 
 
@@ -229,39 +209,6 @@ def test_the_file_of_the_tree_beside():
 
 
 # ---- what cannot be --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "sentence"),
-    [
-        (("--time", "0"), 2, "'0' is no time of a second or more, such as 30s, 2m or 1h."),
-        (("--time", "soon"), 2, "'soon' is no time of a second or more, such as 30s, 2m or 1h."),
-        (("--metric", "recall:falt"), 2, "recall:falt names no class of the target. Did you mean 'fault'?"),
-        (("--metric", "rmse"), 2, "metric rmse is for regression, and this is classification"),
-        (("--metric", "acuracy"), 2, "unknown metric 'acuracy'. Did you mean 'accuracy'"),
-        (("--metric", "cost:none.csv"), 4, "costs of none.csv cannot be read (No such file or directory)"),
-        (("--metric", "cost:rare.csv"), 4, "costs of rare.csv must be a heading with the 2 predicted classes"),
-        (("--threshold", "2"), 2, "--threshold must be auto or a share between 0 and 1. Got '2'."),
-        (("--class-weight", "balanced"), 2, "--class-weight is now --set class_weight=balanced."),
-        (("--set", "class_weight=balanced", "--algorithm", "knn"), 2, "knn takes no class weights; take a tree"),
-    ],
-)
-def test_what_cannot_decide_is_one_sentence(rare, arguments, code, sentence):
-    ended = rare("fit", "rare.csv", "--target", "state", *arguments)
-    assert ended.code == code and sentence in ended.err, ended.err
-    assert "Traceback" not in ended.err
-
-
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--threshold", "0.5"), "--threshold is for two classes, and this target has 3 classes"),
-        (("--threshold", "auto"), "--threshold is for two classes, and this target has 3 classes"),
-    ],
-)
-def test_a_threshold_of_three_classes_is_one_sentence(call, arguments, sentence):
-    ended = call("fit", "iris", *arguments)
-    assert ended.code == 2 and sentence in ended.err and ended.err.count("\n") == 1
 
 
 def test_times_as_people_write_them():

@@ -60,20 +60,3 @@ def test_a_limit_that_is_asked_for_is_the_only_one(call):
     assert {one["max_terms"] for one in json.loads(ended.out)["path"]} == {2}
     ended = call("fit", "iris", "--algorithm", "axis_parallel", "--folds", "2", "--path", "--format", "json")
     assert {one["max_terms"] for one in json.loads(ended.out)["path"]} == {None}
-
-
-@pytest.mark.parametrize(
-    ("asked", "said"),
-    [
-        (("--algorithm", "logistic_tree", "--path"), "logistic_tree has no path of sizes"),
-        (("--algorithm", "hhgdt", "--tune", "--path"), "a path of sizes goes without a grid"),
-        (
-            ("--algorithm", "hhgdt", "--set", "path_figure=path.txt"),
-            "does not say the form; name it *.svg, *.pdf or *.png",
-        ),
-        (("--algorithm", "hhgdt", "--set", "path_figure=none/path.svg"), "does not exist"),
-    ],
-)
-def test_what_cannot_be_shown_is_said_in_a_sentence(call, asked, said):
-    ended = call("fit", "iris", "--folds", "2", *asked)
-    assert ended.code != 0 and said in ended.err and "Traceback" not in ended.err

@@ -113,34 +113,6 @@ def test_a_configuration_that_names_groups_divides_by_them(files):
 
 
 @pytest.mark.parametrize(
-    ("options", "code", "says"),
-    [
-        (("--groups", "patint"), 4, "Did you mean 'patient'?"),
-        (("--groups", "t"), 4, "'t' is the target"),
-        (("--groups", "patient", "--folds", "60"), 2, "and 60 folds by groups need 60; use --folds 40"),
-        (("--groups", "patient", "--drop", "patient"), 4, "'patient' is to be dropped"),
-        (("--groups", "patient", "--features", "patient,a"), 4, "'patient' is to be a feature"),
-    ],
-)
-def test_groups_that_cannot_be_used_are_a_sentence_and_nothing_is_written(files, options, code, says):
-    ended = files("fit", "p.csv", *NEEDED, *options, "-o", "m.json")
-    assert ended.code == code and says in ended.err, ended.err
-    assert ended.err.count("\n") == 1 and not (files.folder / "m.json").exists()
-
-
-def test_an_empty_group_is_a_sentence(files):
-    text = (files.folder / "p.csv").read_text().replace("P3,", ",", 1)
-    (files.folder / "p.csv").write_text(text)
-    ended = files("fit", "p.csv", *NEEDED, "--groups", "patient")
-    assert ended.code == 4 and "column 'patient' of groups is empty at line 20; set missing: drop, or" in ended.err
-
-
-def test_groups_go_with_a_file_of_the_users_own(call):
-    ended = call("fit", "bupa", "--groups", "x")
-    assert ended.code == 2 and "--groups goes with a file of your own" in ended.err
-
-
-@pytest.mark.parametrize(
     "command",
     [
         ("fit", "p.csv", *NEEDED, "--folds", "2"),

@@ -62,20 +62,3 @@ def test_abstaining_answers_where_the_set_has_one_class(call):
 def test_the_document_of_a_fit_has_the_guarantee(call):
     document = json.loads(fitted(call, "lac", "split", "--format", "json"))
     assert document["guarantee"]["coverage"] == 0.8 and document["rows"] == 180
-
-
-def test_what_cannot_be_promised_is_refused_in_a_sentence(call):
-    def refused(because: str, *arguments: str) -> None:
-        ended = call(*arguments)
-        assert ended.code != 0 and because in ended.err and "Traceback" not in ended.err, ended.err
-
-    fit = ("fit", PLAIN, "--target", "variety", "--algorithm", "axis_parallel")
-    refused("needs at least 999 calibration rows. There are 240;", *fit, "--coverage", "0.999")
-    refused("must be a share above 0 and below 1", *fit, "--coverage", "90")
-    refused("one of lac, aps, class, leaf. Got 'absolute'.", *fit, "--coverage", "0.9", "--set", "guarantee=absolute")
-    refused("give --coverage", *fit, "--set", "guarantee=lac")
-    forest = ("fit", PLAIN, "--target", "variety", "--algorithm", "hhgdt_forest")
-    refused("has many trees; take lac", *forest, "--coverage", "0.9", "--set", "guarantee=leaf")
-    assert call(*fit, "--output", "model.json").code == 0
-    refused("fit it with a coverage", "predict", "model.json", PLAIN, "--sets")
-    refused("it is for classification, which has sets", "predict", "model.json", PLAIN, "--intervals")

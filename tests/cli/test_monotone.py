@@ -42,22 +42,6 @@ def test_a_fit_says_which_columns_the_rows_contradict(tmp_path: Path, capsys) ->
     assert "never rises as 'age' grows, and in the training rows it rises" in said
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (("--algorithm", "hhcart_regression", "--monotone", "lenth_mm"), "Did you mean 'length_mm'"),
-        (("--algorithm", "hhcart_regression", "--monotone", "variety"), "levels have no order"),
-        (("--algorithm", "tao_regression", "--monotone", "length_mm"), "keeps no order of its answers"),
-        (("--algorithm", "retis", "--monotone", "length_mm", "--monotone", "length_mm:-"), "in both directions"),
-    ],
-)
-def test_what_cannot_be_kept_ends_with_one_sentence(capsys, arguments: tuple[str, ...], sentence: str) -> None:
-    assert fit("--target", "weight_mg", *arguments) == 2
-    said = capsys.readouterr().err
-    assert sentence in said
-    assert "Traceback" not in said
-
-
 def test_a_configuration_names_columns(tmp_path: Path) -> None:
     plain = {
         "version": 1,

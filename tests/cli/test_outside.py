@@ -116,42 +116,6 @@ def test_the_grid_of_a_class_is_searched_and_workers_change_nothing(folder):
     assert all("max_depth" in text and "splitter" in text for text in chosen)
 
 
-@pytest.mark.parametrize(
-    ("entry", "message"),
-    [
-        (
-            "{class: sklearn.ensemble.RandomForestClasifier}",
-            "class sklearn.ensemble.RandomForestClasifier: no class of it is known by this name. Did you mean "
-            "sklearn.ensemble.RandomForestClassifier? For any other class, run with --allow-code if you trust it.",
-        ),
-        ("{class: my_library.Model}", "class my_library.Model: known are those of sklearn, lightgbm,"),
-        ("{class: RandomForestClassifier}", "class must be a class with its module, as in sklearn.ensemble."),
-        ("sklearn.svm.SVC", "algorithm 'sklearn.svm.SVC' is not known; write a class as {class: sklearn.svm.SVC}."),
-        ("{class: sklearn.svm.SVC, limits: {memory: much}}", "memory of limits must be an amount such as 4GB."),
-        ("{class: sklearn.svm.SVC, limits: {time: 0s}}", "time of limits must be an amount such as 60s, 5min or 1h."),
-        ("{name: oc1, limits: {time: soon}}", "time of limits must be an amount such as 60s, 5min or 1h."),
-        ("{name: oc1, limits: {disk: 1GB}}", "unknown key 'disk' in limits of oc1."),
-        ("{class: sklearn.svm.SVC, prepare: scale}", "prepare must be one of 'standardize', 'minmax', 'robust', 's"),
-        ("{class: sklearn.svm.SVC, C: 1}", "unknown key 'C' in an algorithm with a class."),
-        (
-            "{class: sklearn.svm.SVC, params: [C]}",
-            "params of sklearn.svm.SVC must be a mapping of parameters to values.",
-        ),
-        ("{class: sklearn.svm.SVC, params: {C: .nan}}", "C of sklearn.svm.SVC must be a finite number."),
-        ("{class: sklearn.svm.SVC, grid: {C: [1, 2]}}", "has a grid, and scheme ordinary chooses nothing; use scheme"),
-        (
-            "{class: ydf.CartLearner, params: {working_dir: /tmp}}",
-            "ydf.CartLearner has no parameter 'working_dir' that",
-        ),
-        ("{class: lightgbm.LGBMClassifier, params: {fs: x}}", "lightgbm.LGBMClassifier has no parameter 'fs' that is"),
-    ],
-)
-def test_what_is_wrong_with_the_form_is_said_by_validate(folder, call, entry, message):
-    (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [{entry}]\n{CV}")
-    ended = call("run", "mine.yaml")
-    assert ended.code == 2 and message in ended.err, ended.err
-
-
 def test_validate_holds_classes_to_their_names_and_imports_none(folder):
     (folder / "marker.py").write_text("open('imported', 'w').close()\n\nclass Model:\n    pass\n")
     (folder / "mine.yaml").write_text(
@@ -161,21 +125,6 @@ def test_validate_holds_classes_to_their_names_and_imports_none(folder):
     assert ended.code == 0 and not (folder / "imported").exists()
     ended = run(folder, "validate", "mine.yaml", "--import")
     assert ended.code == 2 and "class marker.Model is no estimator" in ended.err and (folder / "imported").exists()
-
-
-def test_parameters_that_a_class_lacks_are_found_before_anything_is_run(folder):
-    (folder / "mine.yaml").write_text(f"{HEAD}algorithms: [{{class: sklearn.svm.SVC, params: {{gama: 1}}}}]\n{CV}")
-    ended = run(folder, "run", "mine.yaml")
-    assert ended.code == 2
-    assert "mine.yaml:" in ended.err and "Did you mean 'gamma'" in ended.err
-
-
-def test_a_classifier_where_numbers_are_to_be_predicted_is_refused(folder):
-    (folder / "mine.yaml").write_text(
-        f"version: 1\ndataset: {{sklearn: diabetes}}\nalgorithms: [{{class: sklearn.svm.SVC}}]\n{CV}"
-    )
-    ended = run(folder, "run", "mine.yaml")
-    assert ended.code == 4 and "'svc' predicts classes: leave it out." in ended.err
 
 
 @pytest.mark.long

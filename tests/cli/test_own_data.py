@@ -141,36 +141,6 @@ def test_runs_on_other_data_of_one_name_are_not_compared(call):
 # ---- what has to be said ---------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["tree", WILD], 2, "'Station', 'Raucher', 'Befund'; say it with --target, as in --target Befund."),
-        (["run", PLAIN], 2, "say it with --target, as in --target variety."),
-        (["compare", PLAIN], 2, "say it with --target, as in --target variety."),
-        (["tree", PLAIN, "--target", "varity"], 4, "no column 'varity' to use as target. Did you mean 'variety'?"),
-        (
-            ["tree", PLAIN, "--target", "variety", "--drop", "x"],
-            4,
-            "there is no column 'x' to use as a column to drop.",
-        ),
-        (["tree", PLAIN, "--target", "variety", "--charset", "x"], 2, "there is no character set 'x'"),
-        (["tree", PLAIN, "--target", "variety", "--delimiter", "ab"], 2, "a delimiter is one character"),
-        (["tree", PLAIN, "--target", "variety", "--dates", "x"], 2, "dates must be one of 'leave_out', 'days'"),
-        (["tree", "no.csv", "--target", "y"], 4, "error: no.csv: the file does not exist."),
-        (["tree", "iris", "--target", "y"], 2, "--target goes with a file of your own, not with a data set"),
-        (["run", PLAIN, "bupa_hhgdt"], 2, "give either configurations or files of your own."),
-        (["run", PLAIN, WILD, "--target", "variety"], 4, "wild.csv: there is no column 'variety'"),
-        (["compare", PLAIN, "some-run"], 2, "give either files of your own or stored runs"),
-        (["compare", "some-run", "--cv", "nested"], 2, "--cv cannot change stored runs"),
-        (["compare", PLAIN, "--target", "variety", "--algorithm", "gdt"], 2, "--algorithm needs two or more names"),
-    ],
-)
-def test_a_first_guess_that_lacks_something_is_one_sentence(call, arguments, code, message):
-    ended = call(*arguments)
-    assert (ended.code, ended.out) == (code, "") and message in ended.err
-    assert ended.err.startswith("error: ") and ended.err.count("\n") == 1
-
-
 def test_a_configuration_says_the_same_by_keys(call):
     shutil.copy(WILD, call.folder / "wild.csv")
     key = "{csv: wild.csv, target: Befund, missing: impute, encoding: onehot"

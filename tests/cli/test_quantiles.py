@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from oblique_cli import load
 from oblique_cli.data.own.front import chunks
@@ -26,17 +25,3 @@ def test_quantiles_of_a_stored_model_are_columns_of_the_table(call):
     np.testing.assert_array_equal([[float(line[name]) for name in names] for line in lines], expected)
     plain = json.loads(call("predict", "model.json", PLAIN, "--quantiles", "0.1,0.5,0.95", "--format", "json").out)
     assert [[line[name] for name in names] for line in plain] == expected.tolist()
-
-
-@pytest.mark.parametrize("asked", ["0.9,0.1", "", "1.5", "a", "0.1,,0.9"])
-def test_shares_that_are_none_are_refused(call, asked):
-    assert call(*FIT, "--set", "leaf_residuals=true").code == 0
-    ended = call("predict", "model.json", PLAIN, "--quantiles", asked)
-    assert ended.code != 0 and "quantiles must be rising shares from 0 to 1" in ended.err
-    assert "Traceback" not in ended.err and ended.out == ""
-
-
-def test_a_model_without_residuals_says_how_to_get_them(call):
-    assert call(*FIT).code == 0
-    ended = call("predict", "model.json", PLAIN, "--quantiles", "0.5")
-    assert ended.code != 0 and "--set leaf_residuals=true" in ended.err and "Traceback" not in ended.err

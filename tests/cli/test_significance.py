@@ -156,12 +156,6 @@ def test_an_unknown_run_and_a_run_given_twice_are_refused(call):
     assert ended.code == 2 and "given twice" in ended.err
 
 
-@pytest.mark.parametrize("option", ["--alpha", "--rope", "--rope-leaves"])
-def test_a_limit_that_is_no_number_is_refused(call, option):
-    ended = call("significance", "run", option, "nan")
-    assert ended.code == 2 and f"Invalid value for '{option}': must be a number. Got 'nan'." in ended.err
-
-
 def test_failed_folds_take_their_repetition_from_every_method(call):
     rows = rows_of(experiment())
     bad = next(i for i, r in enumerate(rows) if (r.dataset, r.algorithm, r.repeat) == ("wine", "gdt", 1))

@@ -31,7 +31,7 @@ def test_a_tree_of_a_small_table_needs_no_large_library(call):
 @pytest.mark.long
 def test_what_was_left_for_later_is_whole_when_it_is_asked_for(tmp_path):
     code = """
-from oblique_cli.cli._starting import load_scikit_learn
+from oblique_cli.cli._fitting import load_scikit_learn
 load_scikit_learn()
 import scipy.stats
 from scipy.stats import rankdata
@@ -52,6 +52,6 @@ def test_a_library_that_is_loaded_already_stays(tmp_path):
     loaded(
         tmp_path,
         "import pandas, scipy.stats; before = scipy.stats, pandas; "
-        "from oblique_cli.cli._starting import load_scikit_learn; load_scikit_learn(); load_scikit_learn(); "
+        "from oblique_cli.cli._fitting import load_scikit_learn; load_scikit_learn(); load_scikit_learn(); "
         "import sys; assert before == (sys.modules['scipy.stats'], sys.modules['pandas'])",
     )

@@ -58,18 +58,6 @@ def refused(ended, code: int, *parts: str) -> None:
         assert part in ended.err
 
 
-@pytest.mark.parametrize("command", NEW_COMMANDS)
-def test_every_command_answers_a_file_that_is_not_there(call, command):
-    arguments = {"diff": ["a", "b"], "merge": ["a", "part"], "rescore": ["a", "--metric", "mcc"]}.get(command, ["a"])
-    refused(call(command, *arguments), 5, "there are no results at ")
-
-
-@pytest.mark.sample(1)
-@pytest.mark.parametrize("command", [("folds",), ("predictions",), ("rescore", "--metric", "mcc")])
-def test_a_run_that_is_not_there_is_said_with_what_is_close(run, command):
-    refused(run(command[0], "smal", *command[1:]), 2, "there is no run 'smal'", "Did you mean 'small'?")
-
-
 # ---- folds -----------------------------------------------------------------------------------------------------------
 
 
@@ -167,17 +155,6 @@ def test_rescored_metrics_are_those_of_a_run_that_was_asked_for_them(small):
     assert json.loads(asked.out)["rows"] == json.loads(got.out)["rows"]
 
 
-def test_rescore_refuses_what_predictions_do_not_tell(run):
-    refused(run("rescore", "small", "--metric", "mmc"), 2, "mmc", "mcc")
-    refused(run("rescore", "small", "--metric", "rmse"), 2, "metric rmse is for regression")
-    refused(run("table", "small", "--metric", "mcc"), 2, "oblique rescore small --metric mcc")
-    models = [name for name in METRICS if METRICS[name].needs == "model"]
-    for name in models[:1]:
-        refused(run("rescore", "small", "--metric", name), 2, "needs the fitted models")
-    refused(run("predictions", "small", "--algorithm", "hhgt"), 2, "has no algorithm 'hhgt'", "hhgdt")
-    refused(run("predictions", "small", "--dataset", "wine"), 2, "has no data set 'wine'")
-
-
 @pytest.mark.long
 def test_a_regression_keeps_its_numbers_to_the_bit(call):
     text = "version: 1\ndataset: {name: auto_mpg, missing: drop}\nalgorithms: [tprti_a]\ncv: {folds: 3, repeats: 1}\n"
@@ -213,13 +190,6 @@ def test_a_diff_names_cells_folds_and_what_is_significant(run):
     text = run("diff", "small", "stump").out
     assert "significant" in text and "algorithms.axis_parallel.params.max_depth (none) -> 1" in text
     assert "12 folds differ" in text
-
-
-def test_runs_without_a_cell_in_common_are_refused(run):
-    one = SMALL.replace("[iris, bupa]", "[wine]")
-    (run.folder / "one.yaml").write_text(one)
-    assert run("run", "one.yaml", "--quiet").code == 0
-    refused(run("diff", "small", "one"), 2, "have no data set and algorithm in common")
 
 
 # ---- parts and merge -------------------------------------------------------------------------------------------------
@@ -278,11 +248,6 @@ def test_parts_that_disagree_about_a_fold_are_refused_and_nothing_is_taken(run):
         store.append("small", replace(rows[0], n_leaves=rows[0].n_leaves + 1))
     refused(run("merge", "small", "other"), 2, "bupa/axis_parallel r0 f0 of run 'small' differs between")
     assert len(records(run("folds", "small").out)) == 24
-
-
-@pytest.mark.parametrize("part", ["0/3", "4/3", "1", "a/b", "1/0", "-1/3"])
-def test_a_part_that_is_none_is_refused(small, part):
-    refused(small("run", "small.yaml", "--shard", part), 2, "must be I/N with I from 1 to N")
 
 
 # ---- folds that are gone ---------------------------------------------------------------------------------------------
@@ -436,12 +401,6 @@ def test_folds_on_a_page_that_is_lost_are_named_and_run_again(run):
     assert run("run", "small.yaml", "--quiet", "--format", "csv").out == table
 
 
-def test_a_file_without_anything_to_read_is_said_to_be_so(call):
-    (call.folder / "results").mkdir()
-    (call.folder / DATABASE).write_bytes(b"These were results once. " * 400)
-    refused(call("repair"), 5, "nothing of it can be read: bring back a copy")
-
-
 def test_a_run_on_an_own_file_is_repaired_from_the_place_of_the_file(call):
     text = "x,y,class\n" + "".join(f"{i % 7},{i * i % 11},{'ab'[i % 2]}\n" for i in range(40))
     (call.folder / "my.csv").write_text(text)
@@ -470,16 +429,6 @@ def sampled(call):
         )
         assert call("run", f"{name}.yaml", "--quiet").code == 0
     return call
-
-
-def test_accuracies_of_different_kinds_are_not_compared(sampled):
-    for runs in (("sampled",), ("plain", "sampled")):
-        ended = sampled("compare", *runs)
-        assert ended.code == 2 and not ended.out
-        assert "run 'sampled' is by scheme bootstrap, which has an accuracy of its own kind (.632)" in ended.err
-    ended = sampled("diff", "plain", "sampled")
-    assert ended.code == 2 and "a share of right test rows and that of sampled .632" in ended.err
-    assert sampled("diff", "plain", "sampled", "--metric", "leaves").code == 0
 
 
 def test_a_comparison_says_that_rows_were_divided_otherwise_only_if_they_were(sampled):

@@ -85,37 +85,12 @@ def test_output_goes_to_a_file(call):
     assert (call.folder / "iris.txt").read_text() == call("tree", "iris").out
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["irsi"], 2, "unknown data set 'irsi'. Did you mean 'irs' or 'iris'?"),
-        (["iris", "--algorithm", "hhgtd"], 2, "algorithm 'hhgtd' is not known. Did you mean 'hhgdt'"),
-        (["iris", "--algorithm", "svm"], 2, "error: algorithm 'svm' makes no tree to show: choose another one"),
-        (["iris", "--set", "max_dept=1"], 2, "unknown key 'max_dept' in algorithm hhcart_a. Did you mean 'max_depth'"),
-        (["iris", "--set", "tau=3"], 2, "tau of hhcart_a must be a number in [0, 2]. Got 3."),
-        (["iris", "--set", "tau"], 2, "must be KEY=VALUE"),
-        (["auto_mpg"], 4, "error: data set 'auto_mpg' is for regression, and hhcart_a predicts classes."),
-        (["--csv", "no.csv", "--target", "class"], 4, "no.csv: the file does not exist"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_what_cannot_be_fitted_is_said_in_a_sentence(call, arguments, code, message):
-    ended = call("tree", *arguments)
-    assert (ended.code, ended.out) == (code, "") and message in ended.err
-
-
 def test_a_refined_tree_says_how_it_came_about(call):
     for words in (("--algorithm", "tao"), ("--algorithm", "hhgdt", "--set", "refine=tao")):
         ended = call("tree", "iris", *words)
         assert (ended.code, ended.err) == (0, "")
         said = [line for line in ended.out.splitlines() if line.startswith("# Refined at penalty ")]
         assert len(said) == 1 and re.search(r"\d+ to \d+ leaves, \d+ to \d+ coefficients, training error", said[0])
-
-
-def test_a_start_that_does_not_exist_is_named(call):
-    ended = call("tree", "iris", "--algorithm", "tao", "--set", "base=hhgtd")
-    assert ended.code == 2
-    assert "base of tao must be one of" in ended.err and "Did you mean 'hhgdt'" in ended.err
 
 
 def test_a_tree_with_models_in_its_leaves_shows_them(call):

@@ -146,27 +146,6 @@ def test_the_tree_of_a_stored_fold_is_grown_again(run):
     assert f"chosen: epsilon {json.loads(row[4])['epsilon']}" in second
 
 
-@pytest.mark.sample(2)
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--fold", "0"], "has several data sets: choose one of iris, bupa by --dataset."),
-        (
-            ["--fold", "0", "--dataset", "iris"],
-            "several algorithms: choose one of axis_parallel, hhgdt by --algorithm.",
-        ),
-        (["--fold", "0", "--dataset", "irsi"], "there is no 'irsi': choose one of iris, bupa by --dataset."),
-        (
-            ["--fold", "3", "--dataset", "iris", "--algorithm", "hhgdt"],
-            "has not stored fold 3 of repetition 0 of hhgdt on iris: repetitions are 0 to 1 and folds 0 to 2.",
-        ),
-    ],
-)
-def test_a_fold_that_is_not_there_is_said_in_a_sentence(run, arguments, message):
-    ended = run("tree", "small", *arguments)
-    assert (ended.code, ended.out) == (2, "") and message in ended.err
-
-
 def test_a_tree_that_is_not_the_stored_one_is_refused(run, monkeypatch):
     # As if another version had grown other trees; a row that is changed in the file is found damaged.
     rows = Store.rows
@@ -212,39 +191,6 @@ def test_a_model_of_hyperplanes_is_shown_without_loading_scikit_learn(call):
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=call.folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["iris", "--html", "--format", "svg"], 2, "--html and --format svg cannot go together"),
-        (["iris", "--format", "pdf"], 2, "--format pdf needs --output, the file to draw to"),
-        (["iris", "--tolerance", "0.1"], 2, "--tolerance goes with --sparse"),
-        (["iris", "--sparse", "--tolerance", "2"], 2, "2.0 is not in the range 0<=x<=1"),
-        (["iris", "--repeat", "1"], 2, "--repeat goes with --fold, of a stored run"),
-        (["--fold", "1"], 2, "--fold needs the name of a stored run"),
-        (["small", "--fold", "1"], 5, "there are no results at results/oblique.sqlite yet"),
-        (["small", "--fold", "1", "--set", "tau=0"], 2, "--set goes with a tree that is fitted now; the run says how"),
-        (["no.json"], 4, "no.json"),
-        (
-            ["model.json", "--sparse"],
-            2,
-            "which terms move no training row, and the model file does not say: fit it again.",
-        ),
-        (["model.json", "--algorithm", "gdt"], 2, "a model file goes without --csv and --algorithm"),
-        (
-            ["spect", "--algorithm", "c45", "--sparse"],
-            2,
-            "--sparse drops terms of hyperplanes, and this tree has none.",
-        ),
-        (["iris", "--depth", "0"], 2, "0 is not in the range x>=1"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_what_cannot_be_shown_is_said_in_a_sentence(call, arguments, code, message):
-    model_file(call.folder)
-    ended = call("tree", *arguments)
-    assert (ended.code, ended.out) == (code, "") and message in ended.err and ended.err.count("\n") == 1
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="there is no Graphviz (dot) on this machine")

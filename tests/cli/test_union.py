@@ -2,8 +2,6 @@
 
 import json
 
-import pytest
-
 BASE = "version: 1\ndataset: iris\ncv: {folds: 3, repeats: 1}\nalgorithms:\n"
 
 
@@ -45,24 +43,3 @@ def test_members_may_be_a_grid_that_inner_folds_choose_from(call):
     ended = call("run", config, *tuned, "--format", "json", "--quiet")
     assert ended.code == 0, ended.err
     assert json.loads(ended.out)["rows"][0]["accuracy_mean"] > 85.0
-
-
-@pytest.mark.parametrize(
-    ("algorithm", "sentence"),
-    [
-        ("{name: union, proposers: [fdt, hgdt]}", "'hgdt' is no heuristic; perhaps"),
-        ("{name: union, proposers: []}", "it names none"),
-        ("{name: union, proposers: [fdt, fdt]}", "fdt is there twice"),
-        ("{name: union, proposers: [fdt, union]}", "a union has no unions as members"),
-        ("{name: union, proposers: fdt}", "proposers of union must be a list of heuristics"),
-        ("{name: union, proposers: [sadt], engine: native}", "union has no native growth"),
-        ("{name: hhgdt, tau: [0, 1]}", "tau of hhgdt is a list; write {grid: [...]}"),
-        ("{name: svm_split, cost: 0}", "cost of svm_split must be a number in [1e-06, 1e+06]"),
-        ("{name: fdt, split_cost: -1}", "split_cost of fdt must be a number in [0, inf)"),
-        ("{name: fdt, polish: 3}", "polish of fdt must be true or false"),
-    ],
-)
-def test_a_bad_union_is_one_sentence_with_its_place(call, algorithm, sentence):
-    ended = call("run", written(call, algorithm))
-    assert ended.code == 2 and sentence in ended.err and "Traceback" not in ended.err
-    assert "c.yaml:5" in ended.err

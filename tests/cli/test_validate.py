@@ -83,28 +83,8 @@ def test_allow_outside_lets_a_path_leave_the_project_folder(run, tmp_path):
             "{name: raf, mtry: 5}",
             "data set 'iris': max_features of raf must be at most the number of features, 4.",
         ),
-        (
-            "{csv: my.csv, target: class, encoding: onehot}",
-            "{name: raf, mtry: {grid: [2, 4]}}",
-            "data set 'my': max_features of raf must be at most the number of features, 3. Got 4.",
-        ),
-        ("iris", "{name: pathfinder, alpha: 0.9, theta: 0.5}", "alpha of pathfinder must not exceed theta, 0.5."),
-        (
-            "iris",
-            "{name: pathfinder, theta: {grid: [0.5, 0.8]}, alpha: 0.7}",
-            "alpha of pathfinder must not exceed theta, 0.5. Got 0.7.",
-        ),
-        ("abalone", "{name: tprti_a, subset_size: 4, step: 5}", "step of tprti_a must not exceed subset_size, 4."),
-        ("iris", "{name: rof, oob_score: true}", "oob_score of rof needs bootstrap samples. Set bootstrap to True."),
         ("iris", "{name: hhcrv, engine: native}", None),
         ("iris", "{name: pathfinder, theta: {grid: [0.9, 0.999]}, alpha: 0.9}", None),
-        ("iris", "{name: sadt, engine: native}", "sadt has no native growth; set engine to 'auto' or 'reference'."),
-        (
-            "{csv: my.csv, target: class, encoding: crimcoord}",
-            "oc1",
-            "OC1 does not take the levels of 'my' as they are, which is what encoding 'crimcoord' asks for; use",
-        ),
-        ("iris", "{name: hhcart_a, class_weight: {elm: 2}}", "class_weight names 'elm', which is no class of 'iris'."),
     ],
 )
 def test_what_would_fail_every_fold_is_a_sentence_before_any_is_run(call, dataset, algorithm, message):

@@ -70,19 +70,3 @@ def test_rows_keep_their_class_or_another_one_is_near(call, fitted):
     assert text.code == 7
     said = (call.folder / "said.txt").read_text(encoding="utf-8")
     assert f"{outcomes.count('proved')} of 320 do, {outcomes.count('refuted')} do not" in said
-
-
-@pytest.mark.parametrize(
-    "words, code, said",
-    [
-        ([], 2, "say what to verify"),
-        (["--robust", "0.1"], 2, "--robust and --rows go together"),
-        (["--never-uses", "Raucherin"], 2, "the model has no column 'Raucherin'. Did you mean 'Raucher'?"),
-        (["--monotone", "Raucher"], 2, "monotone is about"),
-        (["--never-uses", "Raucher", "--within", "Gewicht"], 2, "--within must be COLUMN=LEAST:MOST"),
-        (["--robust", "0.1", "--rows", "none.csv"], 4, "none.csv"),
-    ],
-)
-def test_what_cannot_be_verified_is_said_in_a_sentence(call, fitted, words, code, said):
-    ended = call("verify", fitted["wild"], *words)
-    assert ended.code == code and said in ended.err and ended.out == "" and ended.err.count("\n") == 1

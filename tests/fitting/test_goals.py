@@ -169,21 +169,6 @@ def test_the_threshold_is_of_the_class_of_fewer_rows_or_of_the_recall():
     assert positive("recall:ok", [5, 9]) == 1 and positive("recall:fault", [9, 5]) == 0
 
 
-@pytest.mark.parametrize(
-    ("threshold", "task", "classes", "sentence"),
-    [
-        ("0.5", "classification", ("a", "b", "c"), "--threshold is for two classes, and this target has 3 classes"),
-        ("0.5", "regression", (), "--threshold is for two classes, and this target predicts numbers"),
-        ("1", "classification", CLASSES, "--threshold must be auto or a share between 0 and 1. Got '1'."),
-        ("much", "classification", CLASSES, "--threshold must be auto or a share between 0 and 1. Got 'much'."),
-    ],
-)
-def test_a_threshold_that_cannot_be_is_one_sentence(threshold, task, classes, sentence):
-    with pytest.raises(ConfigError) as error:
-        goal_of(None, threshold, task, classes, np.ones(len(classes)), "fit")
-    assert sentence in str(error.value)
-
-
 @pytest.mark.long
 def test_an_automatic_threshold_finds_more_of_a_rare_class_and_the_estimate_is_nested():
     dataset = rare(400, 20)

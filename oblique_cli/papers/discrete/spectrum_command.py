@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import columns, form_option, output_option, write
-from oblique_cli.cli._fitting import Request, fit_to_all, request_options
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import columns, write
+from oblique_cli.cli._fitting import Request, fit_to_all
 from oblique_cli.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -20,14 +21,23 @@ FORMATS = ("text", "json")
 
 
 @click.command()
-@request_options("[NAME|FILE]", "max_depth=5 or missing=impute", "One over discrete features: c45, aft, odt.", "c45")
-@click.option("--component", type=click.IntRange(1), help="Of odt and odt_lr: this component instead of the whole.")
-@click.option("--top", type=click.IntRange(1), default=10, show_default=True, help="Coefficients and sets to show.")
-@click.option("--max-order", type=click.IntRange(1), help="Leave out coefficients of more features than this.")
-@form_option(FORMATS)
-@output_option
+@declare.parameters
 def spectrum(
-    request: Request, component: int | None, top: int, max_order: int | None, format_: str, output: str | None
+    request: Request = declare.group(
+        Request,
+        name={"metavar": "[NAME|FILE]"},
+        overrides={"help": declare.set_text("max_depth=5 or missing=impute")},
+        algorithm={"help": "One over discrete features: c45, aft, odt.", "default": "c45", "show_default": True},
+    ),
+    component: int | None = declare.option(
+        "--component", type=click.IntRange(1), help="Of odt and odt_lr: this component instead of the whole."
+    ),
+    top: int = declare.option("--top", type=click.IntRange(1), default=10, help="Coefficients and sets to show."),
+    max_order: int | None = declare.option(
+        "--max-order", type=click.IntRange(1), help="Leave out coefficients of more features than this."
+    ),
+    format_: str = declare.form(FORMATS),
+    output: str | None = declare.output(),
 ) -> None:
     """Fit trees to all rows of the data set NAME, or of your FILE, and show their Fourier spectrum.
 

@@ -11,14 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from oblique_cli.cli._common import (
-    NumberRange,
-    data_dir_option,
-    form_option,
-    offline_option,
-    output_option,
-    write,
-)
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import write
 from oblique_cli.cli._own import name_of
 
 if TYPE_CHECKING:
@@ -37,24 +31,32 @@ COLORS = ("blue", "red", "green", "magenta", "yellow", "cyan", "white")
 TITLES = {"staxac": "STAXAC", "avalanche": "AVALANCHE", "upgma": "UPGMA", "nj": "Neighbor joining"}
 
 
+def _choice(name: str, choices: tuple[str, ...], text: str) -> Any:
+    return declare.option(name, type=click.Choice(choices), default=choices[0], help=text)
+
+
 @dataclass(frozen=True)
 class TaxonomyOptions:
     """What the command is given, by the names of its options."""
 
-    data: str
-    labels: str | None
-    matrix: bool
-    method: str
-    graph: str
-    metric: str
-    scaling: str
-    missing: str
-    threshold: float
-    min_size: int
-    format_: str
-    data_dir: str | None
-    offline: bool
-    output: str | None
+    data: str = declare.argument()
+    labels: str | None = declare.option(
+        "--labels", metavar="COLUMN|FILE", help="Class column of a CSV of rows; with --matrix a file of labels."
+    )
+    matrix: bool = declare.flag("--matrix", "DATA is a dissimilarity matrix: square or condensed CSV, or PHYLIP.")
+    method: str = _choice("--method", METHODS, "Algorithm.")
+    graph: str = _choice("--graph", GRAPHS, "Neighbors of STAXAC.")
+    metric: str = _choice("--metric", METRICS, "Distance of rows.")
+    scaling: str = _choice("--scaling", SCALINGS, "Of columns.")
+    missing: str = _choice("--missing", MISSING, "Empty cells of rows.")
+    purity: float = declare.option(
+        "--purity", type=declare.NumberRange(0, 1, min_open=True), default=1.0, help="Purity of clusters."
+    )
+    min_size: int = declare.option("--min-size", type=click.IntRange(1), default=15, help="Objects of a subclass.")
+    format_: str = declare.form(FORMATS, spelled={"nwk": "newick", "tree": "newick"})
+    data_dir: str | None = declare.data_dir()
+    offline: bool = declare.offline()
+    output: str | None = declare.output()
 
 
 # Title, condensed matrix, names, codes, classes and notes of the objects
@@ -62,27 +64,8 @@ Objects = tuple[str, Any, list[str] | None, Any, tuple[str, ...], tuple[str, ...
 
 
 @click.command()
-@click.argument("data")
-@click.option("--labels", metavar="COLUMN|FILE", help="Class column of a CSV of rows; with --matrix a file of labels.")
-@click.option("--matrix", is_flag=True, help="DATA is a dissimilarity matrix: square or condensed CSV, or PHYLIP.")
-@click.option("--method", type=click.Choice(METHODS), default="staxac", show_default=True, help="Algorithm.")
-@click.option("--graph", type=click.Choice(GRAPHS), default="nearest", show_default=True, help="Neighbors of STAXAC.")
-@click.option("--metric", type=click.Choice(METRICS), default="euclidean", show_default=True, help="Distance of rows.")
-@click.option("--scaling", type=click.Choice(SCALINGS), default="zscore", show_default=True, help="Of columns.")
-@click.option("--missing", type=click.Choice(MISSING), default="error", show_default=True, help="Empty cells of rows.")
-@click.option(
-    "--threshold",
-    type=NumberRange(0, 1, min_open=True),
-    default=1.0,
-    show_default=True,
-    help="Purity of clusters.",
-)
-@click.option("--min-size", type=click.IntRange(1), default=15, show_default=True, help="Objects of a subclass.")
-@form_option(FORMATS, spelled={"nwk": "newick", "tree": "newick"})
-@data_dir_option
-@offline_option
-@output_option
-def taxonomy(**words: Any) -> None:
+@declare.parameters
+def taxonomy(options: TaxonomyOptions = declare.group(TaxonomyOptions)) -> None:
     """Build a hierarchy over the objects of DATA and relate it to their classes.
 
     DATA is a data set (oblique data list), a CSV file whose class column is --labels, or, with --matrix, a
@@ -92,11 +75,10 @@ def taxonomy(**words: Any) -> None:
     complexity, and the purity per depth. SVG, Newick and JSON have the whole hierarchy.
 
     \b
-    Example: oblique taxonomy iris --threshold 0.95 --min-size 10
+    Example: oblique taxonomy iris --purity 0.95 --min-size 10
              oblique taxonomy my.csv --labels class --method upgma --format svg --output tree.svg
              oblique taxonomy distances.phy --matrix --labels classes.csv --format newick
     """
-    options = TaxonomyOptions(**words)
     if options.labels is None and (options.matrix or _is_file(options.data)):
         raise click.UsageError("--labels is needed: the class column of a CSV file, or the file of labels of a matrix")
 
@@ -194,7 +176,7 @@ def _report(
     taxonomy = Taxonomy.of(tree, codes, len(classes))
     counts = ", ".join(f"{name} {count}" for name, count in zip(classes, taxonomy.counts[-1], strict=True))
     heading = f"{TITLES[options.method]} on {title}: {tree.n} objects, {counts}"
-    limits = options.threshold, options.min_size
+    limits = options.purity, options.min_size
     return TaxonomyReport(heading, taxonomy, classes, names, *limits, (*notes, *how))
 
 

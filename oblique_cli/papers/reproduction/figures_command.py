@@ -6,19 +6,20 @@ from pathlib import Path
 
 import click
 
-from oblique_cli.cli._common import columns, data_dir_option, offline_option
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import columns
 from oblique_cli.errors import cannot_write
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--output", metavar="DIR", default="docs/figures", show_default=True, help="Folder to write to.")
-@click.option("--format", "format_", type=click.Choice(("svg", "png")), default="svg", show_default=True, help="Form.")
-@click.option("--list", "listing", is_flag=True, help="List the figures and draw nothing.")
-@data_dir_option
-@offline_option
+@declare.parameters
 def figures(
-    names: tuple[str, ...], output: str, format_: str, listing: bool, data_dir: str | None, offline: bool
+    names: tuple[str, ...] = declare.argument(nargs=-1, metavar="[NAME]..."),
+    output: str = declare.option("--output", metavar="DIR", default="docs/figures", help="Folder to write to."),
+    format_: str = declare.option("--format", type=click.Choice(("svg", "png")), default="svg", help="Form."),
+    listing: bool = declare.flag("--list", "List the figures and draw nothing."),
+    data_dir: str | None = declare.data_dir(),
+    offline: bool = declare.offline(),
 ) -> None:
     """Draw the figures NAME, or all figures, each into a file of that name.
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from oblique_cli.cli._common import Runner, columns, running_options, write
+from oblique_cli.cli import _declarations as declare
+from oblique_cli.cli._common import Runner, columns, write
 from oblique_cli.errors import EXIT_OK, EXIT_OUTSIDE_TOLERANCE, ConfigError
 
 if TYPE_CHECKING:
@@ -34,23 +35,16 @@ def _only(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) ->
 
 
 @click.command()
-@click.argument("name", metavar="[NAME]", required=False)
-@click.option("--profile", type=click.Choice(PROFILES), default="full", show_default=True, help="Amount of work.")
-@click.option(
-    "--only", metavar="KIND=NAME", multiple=True, callback=_only, help="Only this dataset=NAME or algorithm=NAME."
-)
-@click.option("--strict", is_flag=True, help="End with exit code 6 while a cell deviates without a reason.")
-@click.option("--seed", type=click.IntRange(0), default=SEED, show_default=True, help="Seed of all random draws.")
-@running_options
+@declare.parameters
 def reproduce(
-    name: str | None,
-    profile: str,
-    only: dict[str, tuple[str, ...]],
-    strict: bool,
-    seed: int,
-    runner: Runner,
-    format_: str,
-    output: str | None,
+    name: str | None = declare.argument(metavar="[NAME]", required=False),
+    profile: str = declare.option("--profile", type=click.Choice(PROFILES), default="full", help="Amount of work."),
+    only: dict[str, tuple[str, ...]] = declare.option(
+        "--only", metavar="KIND=NAME", multiple=True, callback=_only, help="Only this dataset=NAME or algorithm=NAME."
+    ),
+    strict: bool = declare.flag("--strict", "End with exit code 6 while a cell deviates without a reason."),
+    seed: int = declare.seed(SEED),
+    runner: Runner = declare.group(Runner),
 ) -> None:
     """Reproduce the published tables of the study NAME; without NAME, list the studies.
 
@@ -95,8 +89,8 @@ def reproduce(
         if result.is_empty:
             continue
         report = study_report.of(study, result, request)
-        texts.append(report.render(format_))
-        write("\n".join(texts) if output else "\n" * (len(texts) > 1) + texts[-1], output)
+        texts.append(report.render(runner.format_))
+        write("\n".join(texts) if runner.output else "\n" * (len(texts) > 1) + texts[-1], runner.output)
         report.save()
         for sentence in report.regressions:
             click.echo(sentence, err=True)

@@ -42,7 +42,7 @@ def test_the_help_knows_the_names_that_the_code_has():
 
 @pytest.mark.parametrize("method", command.METHODS)
 def test_a_data_set_gives_a_report_with_all_its_parts(call, method):
-    ended = call("taxonomy", "iris", "--method", method, "--threshold", "0.9", "--min-size", "10")
+    ended = call("taxonomy", "iris", "--method", method, "--purity", "0.9", "--min-size", "10")
     assert ended.code == 0, ended.err
     assert f"{command.TITLES[method]} on iris: 150 objects, Iris-setosa 50, Iris-versicolor 50" in ended.out
     for part in ("classification complexity", "purity thresholds", "tree, edited at purity 0.9", "purity per depth"):
@@ -121,12 +121,6 @@ def test_one_object_and_one_class_have_a_report_too(call):
     for form in ("text", "svg", "newick", "json"):
         ended = call("taxonomy", "d.csv", "--matrix", "--labels", "labels.csv", "--format", form)
         assert ended.code == 0, ended.err
-
-
-def test_a_threshold_that_is_no_number_is_refused(call):
-    ended = call("taxonomy", "iris", "--threshold", "nan")
-    assert (ended.code, ended.err.count("\n")) == (2, 1)
-    assert "must be a number. Got 'nan'." in ended.err
 
 
 def test_oblique_tree_says_that_neighbors_have_no_hyperplanes(call):

@@ -1,0 +1,388 @@
+"""Options of commands, each declared once: as the default of a command's argument, or of a field of a dataclass.
+
+    @click.command()
+    @declare.parameters
+    def table(run: str = declare.argument(), mark: bool = declare.flag("--mark", "Mark the best.")) -> None:
+
+A `group` is an argument, or a field, that is a dataclass of options.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+import shlex
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from importlib import import_module
+from math import isnan
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
+# click's types take type arguments only from version 8.4 on.
+if TYPE_CHECKING:
+    OptionType = click.ParamType[Any]
+    TextChoice = click.Choice[str]
+else:
+    OptionType, TextChoice = click.ParamType, click.Choice
+
+Command = Callable[..., Any]
+
+# The names in tables.FORMATS, which the help must know without importing it.
+FORMATS = ("text", "md", "csv", "latex", "json")
+PICTURES = ("svg", "pdf", "png")  # forms of a picture
+
+
+# ---- declarations ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Declaration:
+    """A parameter of the command line without its name. make : click.option or click.argument"""
+
+    make: Callable[..., Any]
+    names: tuple[str, ...]
+    about: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """A dataclass of options. left_out : fields that stay empty; changes : by field, what its option changes"""
+
+    kind: type[Any]
+    left_out: tuple[str, ...] = ()
+    changes: Mapping[str, Mapping[str, Any]] | None = None
+
+
+def option(*names: str, **about: Any) -> Any:
+    """Declare an option, received under the name of its argument or field; a default that says something is shown."""
+    return Declaration(click.option, names, {"show_default": about.get("default") not in (None, ""), **about})
+
+
+def flag(name: str, text: str) -> Any:
+    """Declare an option without a value."""
+    return Declaration(click.option, (name,), {"is_flag": True, "help": text})
+
+
+def argument(**about: Any) -> Any:
+    """Declare an argument of the command line."""
+    return Declaration(click.argument, (), about)
+
+
+def group(kind: type[Any], *left_out: str, **changes: Mapping[str, Any]) -> Any:
+    """Declare the options of a dataclass."""
+    return Group(kind, left_out, changes)
+
+
+def parameters(command: Callable[..., None]) -> Command:
+    """Give a command the options that the defaults of its arguments declare, in their order."""
+    declarations = {name: each.default for name, each in inspect.signature(command).parameters.items()}
+
+    @functools.wraps(command)
+    def called(**values: Any) -> None:
+        command(**{name: _received(each, name, values) for name, each in declarations.items()})
+
+    decorators = [each for name, declaration in declarations.items() for each in _decorators(declaration, name)]
+    for decorator in reversed(decorators):
+        decorator(called)
+    return called
+
+
+def _decorators(declaration: Any, name: str, **changes: Any) -> Iterator[Any]:
+    """Decorators of click; the fields of a class come before those that it inherits."""
+    if isinstance(declaration, Declaration):
+        yield declaration.make(*declaration.names, name, **{**declaration.about, **changes})
+        return
+    own_first = (name for each in declaration.kind.__mro__ for name in inspect.get_annotations(each))
+    for name in dict.fromkeys(own_first):
+        if name not in declaration.left_out:
+            yield from _decorators(getattr(declaration.kind, name), name, **declaration.changes.get(name, {}))
+
+
+def _received(declaration: Any, name: str, values: Mapping[str, Any]) -> Any:
+    """The value of a parameter, or the dataclass of a group; an option that is left out has an empty value."""
+    if isinstance(declaration, Declaration):
+        return values.get(name, False if declaration.about.get("is_flag") else None)
+    members = {each.name: _received(each.default, each.name, values) for each in fields(declaration.kind)}
+    return declaration.kind(**members)
+
+
+# ---- types -----------------------------------------------------------------------------------------------------------
+
+
+class NumberRange(click.FloatRange):
+    """A range of numbers. click's own range accepts "nan", which is neither below nor above any limit."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = super().convert(value, param, ctx)
+        if isnan(number):
+            self.fail(f"must be a number. Got {value!r}.", param, ctx)
+        return float(number)
+
+
+class KnownName(TextChoice):
+    """One of the names that the help lists, or one that a plugin has added. registry : its place, as of `names_at`"""
+
+    def __init__(self, choices: Sequence[str], registry: str) -> None:
+        super().__init__(choices)
+        self.registry = registry
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from oblique_cli import plugins
+
+        if value not in self.choices and plugins.load() and value in names_at(self.registry):
+            return str(value)
+        return str(super().convert(value, param, ctx))
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return completed(dict.fromkeys((*self.choices, *with_plugins(self.registry))), incomplete)
+
+
+class Jobs(OptionType):
+    """A number of processors, or "auto"."""
+
+    name = "jobs"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
+        if value == "auto":
+            return "auto"
+        if not str(value).isdecimal() or int(value) < 1:
+            self.fail(f"must be auto or a whole number, at least 1. Got {value!r}.", param, ctx)
+        return int(value)
+
+
+# ---- completion ------------------------------------------------------------------------------------------------------
+
+# `eval "$(_OBLIQUE_COMPLETE=bash_source oblique)"` switches it on (zsh_source and fish_source likewise).
+
+
+def names_at(place: str) -> Iterable[str]:
+    """Return the names in a registry, or those that a function returns. place : "module:NAME", below the package"""
+    module, _, name = place.partition(":")
+    value: Any = getattr(import_module(f"oblique_cli.{module}"), name)
+    names: Iterable[str] = value() if callable(value) else value
+    return names
+
+
+def with_plugins(place: str) -> Iterable[str]:
+    """Return the names at a place once plugins have registered theirs; a plugin that cannot be imported adds none.
+
+    What is typed is not run yet: the command says what is wrong with the plugin.
+    """
+    from oblique_cli import plugins
+    from oblique_cli.errors import ObliqueError
+
+    with contextlib.suppress(ObliqueError):
+        plugins.load()
+    return names_at(place)
+
+
+def completed(names: Iterable[str], begun: str, before: str = "") -> list[CompletionItem]:
+    """Return the names that begin so, with what stands before them in the same word."""
+    from click.shell_completion import CompletionItem
+
+    return [CompletionItem(before + name) for name in names if name.startswith(begun)]
+
+
+Completer = Callable[[click.Context, click.Parameter, str], "list[CompletionItem]"]
+
+
+def _completer(place: str, files: bool = False, listed: bool = False) -> Completer:
+    """Complete one of the names at a place. files : the shell offers files as well; listed : names as in "a,b"."""
+
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        before, comma, begun = incomplete.rpartition(",") if listed else ("", "", incomplete)
+        items = completed(with_plugins(place), begun, before + comma)
+        # The item of files comes first: it empties the shell's list.
+        return [CompletionItem(incomplete, type="file"), *items] if files else items
+
+    return complete
+
+
+ALGORITHMS, DATASETS = "estimators.algorithms:ALGORITHMS", "data.catalogue:names"
+complete_algorithm = _completer(ALGORITHMS)
+complete_algorithms = _completer(ALGORITHMS, listed=True)
+complete_dataset = _completer(DATASETS)
+complete_datasets = _completer(DATASETS, listed=True)
+complete_dataset_or_file = _completer(DATASETS, files=True)
+complete_metric = _completer("evaluation.metrics:METRICS")
+complete_scheme = _completer("schemes:SCHEMES")
+complete_config_or_file = _completer("config.composing:bundled", files=True)
+
+
+# ---- options of several commands -------------------------------------------------------------------------------------
+
+
+def data_dir() -> Any:
+    """Declare --data-dir."""
+    text = "Folder with data files that are not bundled. Without it: $OBLIQUE_DATA, then the cache."
+    return option("--data-dir", metavar="DIR", help=text)
+
+
+def offline() -> Any:
+    """Declare --offline."""
+    return flag("--offline", "Never use the network.")
+
+
+def csv() -> Any:
+    """Declare --csv."""
+    text = "Your table, for names that look like something else; - for standard input."
+    return option("--csv", metavar="FILE", help=text)
+
+
+def results() -> Any:
+    """Declare --results."""
+    return option("--results", metavar="DIR", default="results", help="Folder of the results, in oblique.sqlite.")
+
+
+def as_json() -> Any:
+    """Declare --format of a command that prints text or JSON at once, received as whether it is JSON."""
+    return option("--format", type=click.Choice(("text", "json")), default="text", help="Form.",
+                  callback=lambda ctx, param, value: value == "json")  # fmt: skip
+
+
+def form(
+    choices: Sequence[str], otherwise: str = "text", spelled: Mapping[str, str] | None = None, what: str = "Form"
+) -> Any:
+    """Declare --format, whose default is the suffix of --output, else `otherwise`.
+
+    spelled : endings of forms that have another name
+    """
+    endings = {**{name: name for name in choices}, "txt": "text", **(spelled or {})}
+
+    def chosen(ctx: click.Context, param: click.Parameter, value: str | None) -> str:
+        # --output is eager, hence known here.
+        ending = Path(ctx.params.get("output") or "").suffix.lower().removeprefix(".")
+        return value or endings.get(ending, otherwise)
+
+    text = f"{what}.  [default: by the ending of --output, else {otherwise}]"
+    return option("--format", type=click.Choice(choices), callback=chosen, help=text)
+
+
+def table_form() -> Any:
+    """Declare --format of a table."""
+    return form(FORMATS, spelled={"tex": "latex"}, what="Form of the table")
+
+
+def metrics(usual: str = "accuracy and leaves, or errors and leaves") -> Any:
+    """Declare --metric, which may be repeated. usual : words for the default"""
+    text = f"A metric (oblique list metrics); may be repeated.  [default: {usual}]"
+    return option("--metric", metavar="NAME", multiple=True, shell_complete=complete_metric, help=text)
+
+
+def metric(name: str, text: str, **about: Any) -> Any:
+    """Declare an option that is a metric."""
+    return option(name, metavar="NAME", shell_complete=complete_metric, help=text, **about)
+
+
+def names(*declarations: str, metavar: str = "NAME", **about: Any) -> Any:
+    """Declare an option of names, as in "a,b", which may be repeated."""
+
+    def split(ctx: click.Context, param: click.Parameter, texts: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(name.strip() for text in texts for name in text.split(",") if name.strip())
+
+    return option(*declarations, metavar=metavar, multiple=True, callback=split, **about)
+
+
+def part_of_run(name: str, metavar: str, what: str) -> Any:
+    """Declare --dataset or --algorithm, which leave out the other parts of a run."""
+    return names(name, metavar=metavar, help=f"{what}, or several, as in a,b; may be repeated.  [default: all]")
+
+
+def shown_datasets() -> Any:
+    """Declare --dataset, the data sets of a run that are shown."""
+    return part_of_run("--dataset", "NAME", "A data set")
+
+
+def shown_algorithms() -> Any:
+    """Declare --algorithm, the algorithms of a run that are shown."""
+    return part_of_run("--algorithm", "ID", "An algorithm")
+
+
+def allow_code() -> Any:
+    """Declare --allow-code."""
+    return flag("--allow-code", "Allow a configuration to import Python files and classes of any library.")
+
+
+def escape() -> Any:
+    """Declare --escape-formulas."""
+    text = "In CSV, put ' before a text that a spreadsheet would run (it begins with =, +, -, @); numbers stay."
+    return flag("--escape-formulas", text)
+
+
+def changes(example: str) -> Any:
+    """Declare --set."""
+    return option("--set", metavar="KEY=VALUE", multiple=True, help=set_text(example))
+
+
+def set_text(example: str) -> str:
+    """Return the help of --set."""
+    return f"Change a setting, such as {example}."
+
+
+def seed(default: int) -> Any:
+    """Declare --seed."""
+    return option("--seed", type=click.IntRange(0), default=default, help="Seed of all random draws.")
+
+
+def jobs() -> Any:
+    """Declare --jobs."""
+    return option("-j", "--jobs", metavar="N|auto", type=Jobs(), default="auto", help="Number of processors.")
+
+
+def precision(text: str, default: int | None = 3) -> Any:
+    """Declare --precision, a number of digits."""
+    return option("--precision", type=click.IntRange(1, 17), default=default, help=text)
+
+
+def output() -> Any:
+    """Declare --output, in place of standard output."""
+    text = "Write to FILE instead of standard output; a failed write leaves no partial file."
+    return file("-o", "--output", is_eager=True, help=text)
+
+
+def file(*declarations: str, **about: Any) -> Any:
+    """Declare an option that is a file to write."""
+    return option(*declarations, metavar="FILE", callback=writable, **about)
+
+
+def writable(ctx: click.Context, param: click.Parameter | None, path: str | None) -> str | None:
+    """Refuse an output that cannot be written before hours of work, not after."""
+    if path is None:
+        return None
+    place = Path(path).resolve()
+    if not place.parent.is_dir():
+        raise click.BadParameter(f"the folder of {path!r} does not exist.")
+    if place.exists() and not place.is_file():  # a rename would put a file in the place of a device
+        raise click.BadParameter(f"{path!r} is not a regular file.")
+    return str(place)
+
+
+def picture_form(path: str | None, otherwise: str = "") -> str:
+    """Return the form of a picture by the name of its file, SVG without one; BadParameter for a name that says none."""
+    ending = Path(path).suffix[1:].lower() if path else PICTURES[0]
+    if ending not in PICTURES:
+        endings = f"*.{PICTURES[0]}, *.{PICTURES[1]} or *.{PICTURES[2]}"
+        raise click.BadParameter(f"{path!r} does not say the form; name it {endings}{otherwise}.")
+    return ending
+
+
+def off_terminal(path: str | None, name: str) -> str | None:
+    """Return the file for a picture or a page: `path`, or `name` in this folder where a terminal would get it.
+
+    A usage error if that would write over something that nobody has named
+    """
+    if path is not None or not sys.stdout.isatty():
+        return path
+    if Path(name).exists():
+        raise click.UsageError(f"{name!r} is there already: say --output {shlex.quote(name)} to write over it")
+    return writable(click.get_current_context(), None, name)
