@@ -12,7 +12,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import reduce
@@ -67,16 +67,23 @@ class Policy:
     encoding: str = "onehot"
 
 
+def table(
+    names: Sequence[str], target: str, classes: tuple[str, ...], levels: Mapping[int, tuple[str, ...]] | None = None
+) -> Columns:
+    """The columns of a table; of numbers to predict without classes. levels : by column, numbers elsewhere"""
+    known = levels or {}
+    columns = [
+        Column(name, "levels" if j in known else "number", levels=known.get(j, ())) for j, name in enumerate(names)
+    ]
+    return Columns((*columns, Column(target, "target")), target, "classification" if classes else "regression", classes)
+
+
 def iris(algorithm: str = "hhcart_a", **parameters: Any) -> Case:
     """A model of numbers alone."""
     dataset = data.load("iris")
     estimator = make(algorithm, random_state=1, **parameters).fit(dataset.X, dataset.y)
-    model = Model.of(
-        estimator,
-        algorithm=algorithm,
-        classes=dataset.classes,
-        feature_names=dataset.feature_names,
-    )
+    names = {"classes": dataset.classes, "feature_names": dataset.feature_names}
+    model = Model.of(estimator, algorithm=algorithm, **names)
     return Case(model, procedure_of(model), dataset.X)
 
 
@@ -110,18 +117,7 @@ def mixed(
         X[rng.random(X.shape) < 0.05] = np.nan
     names = AWKWARD[:8] if awkward else ("age", "height", "dose", "weight", "visits", "color", "ward", "smoker")
     levels = {5: ("a", "b", "c"), 6: LEVELS, 7: ("no", "yes")}
-    columns = Columns(
-        (
-            *(
-                Column(name, "levels" if j in levels else "number", levels=levels.get(j, ()))
-                for j, name in enumerate(names)
-            ),
-            Column('what "it" is', "target"),
-        ),
-        target='what "it" is',
-        task="regression" if regression else "classification",
-        classes=() if regression else LABELS[:n_classes],
-    )
+    columns = table(names, 'what "it" is', () if regression else LABELS[:n_classes], levels)
     dataset = Dataset("mixed", X, y, columns.classes, tuple(names), columns.task, (5, 6, 7), levels)
     encoder = fold_encoder(dataset, policy, X)
     seen = X if encoder is None else encoder.transform(X)
@@ -143,14 +139,9 @@ def awkward(names: tuple[str, ...] = AWKWARD, **parameters: Any) -> Case:
     rng = np.random.default_rng(5)
     X = rng.normal(size=(400, len(names)))
     y = np.digitize(X.sum(axis=1) + 2 * X[:, 0], [-1.0, 2.0]).astype(np.int32)
-    columns = Columns(
-        (*(Column(name, "number") for name in names), Column("leaf", "target")),
-        target="leaf",
-        task="classification",
-        classes=LABELS,
-    )
     estimator = make("hhcart_a", **{"random_state": 1, "max_depth": 4, **parameters}).fit(X, y)
-    model = Model.of(estimator, algorithm="hhcart_a", classes=LABELS, feature_names=names, columns=columns)
+    about = {"classes": LABELS, "feature_names": names, "columns": table(names, "leaf", LABELS)}
+    model = Model.of(estimator, algorithm="hhcart_a", **about)
     return Case(model, procedure_of(model), X)
 
 
@@ -198,23 +189,10 @@ def leaf_models(
     estimator.tree_ = tree.with_leaf_models(models)
     labels = tuple(f"class {k}" for k in range(n_classes))
     names = tuple(f"x{j + 1}" for j in range(n_features))
-    words = ("a", "b", "c", "d")
-    columns = Columns(
-        (
-            *(
-                Column(name, "levels", levels=words) if levels and j == last else Column(name, "number")
-                for j, name in enumerate(names)
-            ),
-            Column("y", "target"),
-        ),
-        target="y",
-        task="classification",
-        classes=labels,
-    )
-    least = None if threshold is None else Threshold(labels[0], threshold)
-    model = Model.of(
-        estimator, algorithm="hhcart_a", classes=labels, feature_names=names, columns=columns, threshold=least
-    )
+    about: dict[str, Any] = {"classes": labels, "feature_names": names}
+    about["columns"] = table(names, "y", labels, {last: ("a", "b", "c", "d")} if levels else {})
+    about["threshold"] = None if threshold is None else Threshold(labels[0], threshold)
+    model = Model.of(estimator, algorithm="hhcart_a", **about)
     return Case(model, procedure_of(model), X)
 
 
@@ -498,15 +476,11 @@ def say_json(source: str, case: Case, X: np.ndarray, folder: Path) -> tuple[Answ
             cells.append(float(one["values"].index(value) if value in one["values"] else one["usual"]))
         leaves = [_leaf_of(tree, cells) for tree in model["trees"]]
         if model["task"] == "regression":
-            said = []
-            for leaf in leaves:
-                value = _total(leaf["terms"], cells, []) + leaf["intercept"]
-                low, high = leaf.get("bounds", (value, value))
-                said.append(min(max(value, low), high))
-            total = reduce(add, said)
-            answers.append(
-                {"mean": total / len(said), "sum": total + model.get("base", 0.0)}.get(model["voting"], total)
-            )
+            values = [_total(leaf["terms"], cells, []) + leaf["intercept"] for leaf in leaves]
+            bounds = [leaf.get("bounds", (value, value)) for leaf, value in zip(leaves, values, strict=True)]
+            total = reduce(add, (float(np.clip(v, *ends)) for v, ends in zip(values, bounds, strict=True)))
+            forms = {"mean": total / len(values), "sum": total + model.get("base", 0.0)}
+            answers.append(forms.get(model["voting"], total))
             continue
         n_classes = len(model["classes"])
         if "scored" in leaves[0] and model["voting"] == "mean":

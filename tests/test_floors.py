@@ -167,7 +167,6 @@ def test_a_circle_is_found():
 # Names that stand more than once: each means one thing wherever it stands.
 REPEATED = {
     "algorithms.py": "a room's entries of the table of algorithms",
-    "dot.py": "the format DOT: what paints it, and its exporter",
     "gdt.py": "the algorithm GDT: its heuristic, and the study of its paper",
     "growing.py": "growth of a tree, from rows in memory and from blocks",
     "hhcart.py": "the algorithm HHCART: its heuristic, and its forest",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from oblique_cli.models.codecs import Arrays, Scope
-from oblique_cli.models.kinds.hyperplanes import EQUATIONS, TREE, EquationTree
+from oblique_cli.models.kinds.hyperplanes import EQUATION_TREE, EQUATIONS, TREE
 from oblique_cli.tree.structure import SCHEMA, Tree
 
 
@@ -20,4 +20,4 @@ def tree_of(document: Mapping[str, Any]) -> Tree:
     if "equations" not in document:
         return TREE.value(given, scope)
     said = {name: document["equations"].get(name) for name in EQUATIONS}
-    return EquationTree().value({"splits": given, **said}, scope)
+    return EQUATION_TREE.value({"splits": given, **said}, scope)

@@ -10,7 +10,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import Any, NoReturn
 
@@ -19,31 +19,9 @@ from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError, DataError, cut, quoted
 
-Size = int | str
+Size = int | str | None  # a number, a name, or None for any
 MOST_CHARACTERS = 2**22  # of an array of labels, where its type is longer than any label
 STORED = "npz"  # key of an array that is in the binary file
-
-
-class Arrays:
-    """The arrays of one model, on their way into a file or out of it."""
-
-    def __init__(self, stored: Mapping[str, NDArray[Any]] | None = None) -> None:
-        self.stored = stored  # while reading: those of the binary file
-        self.unread = set(stored or ())
-        self.held: list[Held] = []  # while writing: all of them
-        self.shared: dict[str, Any] = {}  # objects that several parts of a model refer to
-
-    def put(self, values: NDArray[Any]) -> Held:
-        """Take an array that is to be written; where it goes is decided when all are known."""
-        self.held.append(Held(len(self.held), values))
-        return self.held[-1]
-
-    def take(self, name: Any, scope: Scope) -> NDArray[Any]:
-        """Return an array of the binary file."""
-        if not isinstance(name, str) or self.stored is None or name not in self.stored:
-            scope.fail(f"names the array {quoted(name)}, which the binary file beside it does not have")
-        self.unread.discard(name)
-        return self.stored[name]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,30 +32,54 @@ class Held:
     values: NDArray[Any]
 
 
+class Arrays:
+    """The arrays of one model, on their way into a file or out of it."""
+
+    def __init__(self, stored: Mapping[str, NDArray[Any]] | None = None) -> None:
+        self.stored = stored or {}  # while reading: those of the binary file
+        self.unread = set(self.stored)
+        self.held: list[Held] = []  # while writing: all of them
+        self.shared: dict[str, Any] = {}  # objects that several parts of a model refer to
+
+    def put(self, values: NDArray[Any]) -> Held:
+        """Take an array that is to be written; where it goes is decided when all are known."""
+        self.held.append(Held(len(self.held), values))
+        return self.held[-1]
+
+    def take(self, name: Any, scope: Scope) -> NDArray[Any]:
+        """Return an array of the binary file."""
+        if not isinstance(name, str) or name not in self.stored:
+            scope.fail(f"names the array {quoted(name)}, which the binary file beside it does not have")
+        self.unread.discard(name)
+        return self.stored[name]
+
+
 @dataclass(frozen=True)
 class Scope:
-    """Where in a model a value stands, what sizes are known there, and its arrays. reading : or else writing"""
+    """Where in a model a value stands, what sizes are known there, and its arrays."""
 
     place: str
     arrays: Arrays
-    reading: bool
+    reading: bool  # or else writing
     sizes: dict[str, int] = field(default_factory=dict)
 
     def at(self, name: str | int) -> Scope:
         """Return the scope of a part, with the same sizes."""
         place = f"{self.place}[{name}]" if isinstance(name, int) else f"{self.place}.{cut(name)}"
-        return Scope(place, self.arrays, self.reading, self.sizes)
+        return replace(self, place=place)
 
     def known(self, size: Size) -> int:
         """Return a size, 0 for one that no part has named."""
-        return size if isinstance(size, int) else self.sizes.get(size, 0)
+        return size if isinstance(size, int) else self.sizes.get(str(size), 0)
 
     def inner(self) -> Scope:
         """Return the same scope with sizes of its own: what is named there is unknown outside."""
-        return Scope(self.place, self.arrays, self.reading, dict(self.sizes))
+        return replace(self, sizes=dict(self.sizes))
 
     def size(self, name: Size, size: int) -> None:
         """Give a size its value, or hold it to the value it has."""
+        if name is None:
+            return
         expected = name if isinstance(name, int) else self.sizes.setdefault(name, size)
         if size != expected:
             called = "" if isinstance(name, int) else f" ({name})"
@@ -91,26 +93,26 @@ class Scope:
 class Codec(ABC):
     """A form of values: `plain` gives what JSON holds, `value` gives the value back. Both check."""
 
-    @abstractmethod
     def plain(self, value: Any, scope: Scope) -> Any:
         """Return plain data; ConfigError, with the place, for a value that does not have this form."""
+        return self.value(value.item() if isinstance(value, np.generic) else value, scope)
 
     @abstractmethod
     def value(self, plain: Any, scope: Scope) -> Any:
         """Return the value; DataError, with the place, for data that does not have this form."""
 
 
+def is_finite(value: Any) -> bool:
+    """Whether a value is a number, and has the size of a float."""
+    return type(value) in (int, float) and abs(value) < math.inf and abs(value) < 2**1024
+
+
+@dataclass(frozen=True)
 class Scalar(Codec):
-    """One value of JSON."""
+    """One value of JSON. wanted : what it must be, in words; holds : whether a plain value is it"""
 
-    wanted = ""
-
-    @abstractmethod
-    def holds(self, value: Any) -> bool:
-        """Whether a plain value has this form."""
-
-    def plain(self, value: Any, scope: Scope) -> Any:
-        return self.value(value.item() if isinstance(value, np.generic) else value, scope)
+    wanted: str
+    holds: Callable[[Any], bool]
 
     def value(self, plain: Any, scope: Scope) -> Any:
         if not self.holds(plain):
@@ -118,95 +120,43 @@ class Scalar(Codec):
         return plain
 
 
+REAL = Scalar("a finite number", is_finite)
+TEXT = Scalar("a text", lambda value: isinstance(value, str))
+# Names stand in messages, titles and comments of exported code, so they have no control characters.
+NAME = Scalar("a name of one line", lambda value: isinstance(value, str) and value.isprintable())
+FLAG = Scalar("true or false", lambda value: isinstance(value, bool))
+# What a level or a label may be.
+PLAIN = Scalar(
+    "a text, a finite number, true or false", lambda value: isinstance(value, str | bool) or is_finite(value)
+)
+
+
 @dataclass(frozen=True)
-class Whole(Scalar):
-    """A whole number, at least `low`, and below a number or the size of a name."""
+class Whole(Codec):
+    """A whole number, at least `low`, and below a number or the size of a name. gives : the size that it states"""
 
     low: int = 0
     below: Size = 2**53
-
-    @property
-    def wanted(self) -> str:  # type: ignore[override]
-        """What the sentence says."""
-        return f"a whole number, at least {self.low} and below {self.below}"
-
-    def holds(self, value: Any) -> bool:
-        return type(value) is int and self.low <= value <= 2**53
+    gives: str | None = None
 
     def value(self, plain: Any, scope: Scope) -> Any:
-        if isinstance(super().value(plain, scope), int) and plain >= scope.known(self.below):
+        if not (type(plain) is int and self.low <= plain <= 2**53):
+            scope.fail(f"must be a whole number, at least {self.low} and below {self.below}. Got {quoted(plain)}")
+        if plain >= scope.known(self.below):
             scope.fail(f"must be below {scope.known(self.below)} ({self.below}). Got {plain}")
+        if self.gives is not None:
+            scope.size(self.gives, plain)
         return plain
-
-
-@dataclass(frozen=True)
-class SizeOf(Scalar):
-    """A whole number, at least 1, that is a size by name."""
-
-    name: str
-    wanted = "a whole number, at least 1"
-
-    def holds(self, value: Any) -> bool:
-        return type(value) is int and 1 <= value < 2**31
-
-    def value(self, plain: Any, scope: Scope) -> Any:
-        scope.size(self.name, super().value(plain, scope))
-        return plain
-
-
-class Real(Scalar):
-    """A finite number."""
-
-    wanted = "a finite number"
-
-    def holds(self, value: Any) -> bool:
-        return is_finite(value)
 
 
 class RealOrNothing(Codec):
     """A number that may be NaN, which JSON does not have: null in the file."""
 
     def plain(self, value: Any, scope: Scope) -> Any:
-        return None if value != value else Real().plain(value, scope)
+        return None if value != value else REAL.plain(value, scope)
 
     def value(self, plain: Any, scope: Scope) -> Any:
-        return float("nan") if plain is None else float(Real().value(plain, scope))
-
-
-class Text(Scalar):
-    """A text."""
-
-    wanted = "a text"
-
-    def holds(self, value: Any) -> bool:
-        return isinstance(value, str)
-
-
-class Name(Text):
-    """A text of one line without control characters: names stand in messages, titles and comments of exported code."""
-
-    wanted = "a name of one line"
-
-    def holds(self, value: Any) -> bool:
-        return super().holds(value) and value.isprintable()
-
-
-class Flag(Scalar):
-    """True or false."""
-
-    wanted = "true or false"
-
-    def holds(self, value: Any) -> bool:
-        return isinstance(value, bool)
-
-
-class Plain(Scalar):
-    """A text, a finite number, true or false: what a level or a label may be."""
-
-    wanted = "a text, a finite number, true or false"
-
-    def holds(self, value: Any) -> bool:
-        return isinstance(value, str | bool) or is_finite(value)
+        return float("nan") if plain is None else float(REAL.value(plain, scope))
 
 
 @dataclass(frozen=True)
@@ -274,15 +224,13 @@ class Pairs(Codec):
 
 @dataclass(frozen=True)
 class Numbers(Codec):
-    """An array of numbers: finite, of one type, with sizes by name or number, within bounds.
-
-    low : least value; below : a bound that values stay under, a number or the name of a size
-    """
+    """An array of numbers: finite, of one type, with sizes by name or number, at least `low` and under `below`."""
 
     dtype: str
     shape: tuple[Size, ...]
     low: int | None = None
     below: Size | None = None
+    spare: str = ""  # an axis that may be absent
 
     def plain(self, value: Any, scope: Scope) -> Any:
         array = np.asarray(value)
@@ -329,9 +277,12 @@ class Numbers(Codec):
         return array
 
     def _checked(self, array: NDArray[Any], scope: Scope) -> NDArray[Any]:
-        if array.ndim != len(self.shape):
-            scope.fail(f"must have {len(self.shape)} dimensions. Got {array.ndim}")
-        for name, size in zip(self.shape, array.shape, strict=True):
+        axes = self.shape
+        if self.spare and array.ndim < len(axes):
+            axes = tuple(name for name in axes if name != self.spare)
+        if array.ndim != len(axes):
+            scope.fail(f"must have {len(axes)} dimensions. Got {array.ndim}")
+        for name, size in zip(axes, array.shape, strict=True):
             scope.size(name, size)
         if array.dtype.kind in "fc" and not np.isfinite(array).all():
             scope.fail("holds values that are not finite")
@@ -341,28 +292,6 @@ class Numbers(Codec):
             named = f" ({self.below})" if isinstance(self.below, str) else ""
             scope.fail(f"must hold numbers below {scope.known(self.below)}{named}. Got {array.max()}")
         return array
-
-
-@dataclass(frozen=True)
-class ByAxes(Codec):
-    """An array of numbers in one of some forms, which differ in how many axes they have."""
-
-    forms: tuple[Numbers, ...]
-
-    def plain(self, value: Any, scope: Scope) -> Any:
-        return self._form(np.ndim(value)).plain(value, scope)
-
-    def value(self, plain: Any, scope: Scope) -> Any:
-        axes, inner = 0, plain
-        if isinstance(plain, dict):
-            axes = np.ndim((scope.arrays.stored or {}).get(str(plain.get(STORED)), 0))
-        while isinstance(inner, list):
-            axes, inner = axes + 1, inner[0] if inner else None
-        return self._form(axes).value(plain, scope)
-
-    def _form(self, axes: int) -> Numbers:
-        """The form of so many axes, or the first, which then says what is wrong."""
-        return next((form for form in self.forms if len(form.shape) == axes), self.forms[0])
 
 
 def _unsigned(plain: list[Any]) -> NDArray[Any]:
@@ -417,7 +346,7 @@ class Labels(Codec):
                     f"must be labels of a type as long as they are. Got {dtype} for at most {longest} characters"
                 )
         for i, label in enumerate(values):
-            (Text() if dtype == "object" else Plain()).value(label, scope.at(i))
+            (TEXT if dtype == "object" else PLAIN).value(label, scope.at(i))
 
 
 @dataclass(frozen=True)
@@ -457,35 +386,34 @@ class Keep(Codec):
 class Record(Codec):
     """An object of one class, field by field.
 
-    cls      "module:Class", imported when it is needed
-    fields   name of an attribute -> its form, in the order in which sizes become known
-    build    makes the object of the fields; the class itself, with keywords, if it is None
-    check    raises ValueError for fields that do not go together
-    younger  fields that are younger than files, left out where they are None
+    build    makes the object of the fields and the scope; the class itself, with keywords, if it is None
+    parts    gives the fields of an object; its attributes if it is None
     """
 
-    cls: str
-    fields: Mapping[str, Codec]
-    build: Callable[[dict[str, Any]], Any] | None = None
-    check: Callable[[Mapping[str, Any]], None] | None = None
-    younger: frozenset[str] = frozenset()
+    cls: str  # "module:Class", imported when it is needed
+    fields: Mapping[str, Codec]  # name -> its form, in the order in which sizes become known
+    build: Callable[[dict[str, Any], Scope], Any] | None = None
+    check: Callable[[Mapping[str, Any]], None] | None = None  # raises ValueError for fields that do not go together
+    younger: frozenset[str] = frozenset()  # fields that are younger than files, left out where they are None
+    parts: Callable[[Any], Mapping[str, Any]] | None = None
 
     def plain(self, value: Any, scope: Scope) -> Any:
         cls = resolved(self.cls)
         if type(value) is not cls:
             scope.fail(f"must be of class {cls.__name__}. Got {type(value).__name__}")
         inner = scope.inner()
-        held = {name: getattr(value, name) for name in self.fields}
+        held = self.parts(value) if self.parts else {name: getattr(value, name) for name in self.fields}
         written = [name for name in self.fields if name not in self.younger or held[name] is not None]
         return {name: self.fields[name].plain(held[name], inner.at(name)) for name in written}
 
     def value(self, plain: Any, scope: Scope) -> Any:
-        values = fields_of(plain, self.fields, scope.inner(), self.younger.__contains__)
+        inner = scope.inner()
+        values = fields_of(plain, self.fields, inner, self.younger.__contains__)
         try:
             if self.check:
                 self.check(values)
-            return self.build(values) if self.build else resolved(self.cls)(**values)
-        except (ValueError, TypeError, IndexError, KeyError, OverflowError) as error:
+            return self.build(values, inner) if self.build else resolved(self.cls)(**values)
+        except (ValueError, TypeError, IndexError, KeyError, OverflowError, RuntimeError) as error:
             scope.fail(f"is damaged: {error}")
 
 
@@ -501,11 +429,6 @@ def fields_of(
     if strays := sorted(plain.keys() - fields.keys()):
         scope.fail(f"has a key {quoted(strays[0])}, which it should not have")
     return {name: codec.value(plain[name], scope.at(name)) for name, codec in fields.items() if name in plain}
-
-
-def is_finite(value: Any) -> bool:
-    """Whether a value is a number, and has the size of a float."""
-    return type(value) in (int, float) and abs(value) < math.inf and abs(value) < 2**1024
 
 
 def resolved(name: str) -> Any:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from oblique_cli.data.own.columns import MAX_LEVELS
 from oblique_cli.estimators.encoding import ColumnEncoder
-from oblique_cli.models.codecs import Codec, Many, Maybe, Numbers, Record, Scope, Whole
+from oblique_cli.models.codecs import Many, Maybe, Numbers, Record, Scope, Whole
 
 
-def _checked(fields: dict[str, Any]) -> ColumnEncoder:
+def _checked(fields: dict[str, Any], scope: Scope) -> ColumnEncoder:
     encoder = ColumnEncoder(**fields)
     both = np.sort(np.concatenate([encoder.quantitative, encoder.qualitative]))
     # Their number first: that of a damaged file is of any size.
@@ -39,19 +38,6 @@ class _Codes(Numbers):
         return np.append(known, np.nan) if ends else known
 
 
-@dataclass(frozen=True)
-class _OwnSizes(Codec):
-    """A form whose sizes are nobody else's."""
-
-    codec: Codec
-
-    def plain(self, value: Any, scope: Scope) -> Any:
-        return self.codec.plain(value, scope.inner())
-
-    def value(self, plain: Any, scope: Scope) -> Any:
-        return self.codec.value(plain, scope.inner())
-
-
 ENCODER = Record(
     "oblique_cli.estimators.encoding:ColumnEncoder",
     {
@@ -60,7 +46,7 @@ ENCODER = Record(
         "medians": Maybe(Numbers("float64", ("quantitative",))),
         "qualitative": Numbers("int64", ("qualitative",), 0),
         "usual": Maybe(Numbers("float64", ("qualitative",))),
-        "levels": Maybe(Many(_OwnSizes(_Codes("float64", ("codes",))), "qualitative", kind=tuple)),
+        "levels": Maybe(Many(_Codes("float64", (None,)), "qualitative", kind=tuple)),
     },
     _checked,
 )

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from oblique_cli.errors import quoted
-from oblique_cli.models.codecs import Codec, Flag, Many, Maybe, Real, Scope, Text, Whole
+from oblique_cli.models.codecs import FLAG, REAL, TEXT, Codec, Many, Maybe, Scope, Whole
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,6 @@ class Object(Codec):
     needed: Mapping[str, Codec] = field(default_factory=dict)
     known: Mapping[str, Codec] = field(default_factory=dict)
     other: Codec | None = None
-
-    def plain(self, value: Any, scope: Scope) -> Any:
-        return self.value(value, scope)
 
     def value(self, plain: Any, scope: Scope) -> Any:
         if not isinstance(plain, dict):
@@ -37,50 +34,49 @@ class Object(Codec):
         }
 
 
-COUNT, NUMBER, TEXT, FLAG = Whole(), Real(), Text(), Flag()
-NUMBERS = Many(NUMBER)
-SCORE: dict[str, Codec] = {"standard_error": NUMBER, "by": TEXT}
+COUNT, NUMBERS = Whole(), Many(REAL)
+SCORE: dict[str, Codec] = {"standard_error": REAL, "by": TEXT}
 OF_SCORE: dict[str, Codec] = {"folds": COUNT, "rows": COUNT, "folds_tested": COUNT, "groups": TEXT}
 SIZE: dict[str, Codec] = {"leaves": COUNT, "n_terms": COUNT}
-QUANTILES = {key: NUMBER for key in ("predicted", "rows", "low", "middle", "high")}
+QUANTILES = {key: REAL for key in ("predicted", "rows", "low", "middle", "high")}
 
 FACTS = Object(
     known={
         **{key: TEXT for key in ("title", "data", "data_digest", "metric", "weights")},
         **{key: COUNT for key in ("rows", "depth")},
-        "seed": NUMBER,  # of any size
+        "seed": REAL,  # of any size
         **SIZE,
-        "estimate": Object(SCORE, OF_SCORE, NUMBER),
+        "estimate": Object(SCORE, OF_SCORE, REAL),
         "chosen": Object(),
         "notes": Many(TEXT),
         "warnings": Many(TEXT),
-        "budget": Object({"seconds": Maybe(NUMBER)}),
+        "budget": Object({"seconds": Maybe(REAL)}),
         "units": Object({"center": NUMBERS, "spread": NUMBERS, "of_levels": Object(other=NUMBERS)}),
         "sparse": Object(),  # `Light.from_plain` holds it to the tree
         "whole_numbers": Many(TEXT),
-        "cells": Object(other=Object({"missing": COUNT}, {"levels": COUNT, "least": NUMBER, "most": NUMBER})),
+        "cells": Object(other=Object({"missing": COUNT}, {"levels": COUNT, "least": REAL, "most": REAL})),
         "versions": Object(other=Maybe(TEXT)),
-        "class_counts": Object(other=NUMBER),
+        "class_counts": Object(other=REAL),
         "compared": Many(
             Object(
                 {"algorithm": TEXT, **SIZE, "compared_on": COUNT, "dropped": FLAG, "chosen": FLAG},
                 {**SCORE, **OF_SCORE, "failure": TEXT},
-                NUMBER,
+                REAL,
             )
         ),
         "groups": Object({"column": TEXT, "number": COUNT}),
-        "held_out": Object({"rows": COUNT, "right": NUMBER}),
+        "held_out": Object({"rows": COUNT, "right": REAL}),
         "importances": Object(
-            {"by": TEXT, "values": Object(other=NUMBER)}, {"output": TEXT, "rows": COUNT, "background": COUNT}
+            {"by": TEXT, "values": Object(other=REAL)}, {"output": TEXT, "rows": COUNT, "background": COUNT}
         ),
         "on_new_rows": Object(
             known={
                 "confusion": Many(NUMBERS),
-                "recalls": Object(other=NUMBER),
-                "calibration": Object({key: NUMBERS for key in ("confidence", "right", "rows")}, other=NUMBER),
+                "recalls": Object(other=REAL),
+                "calibration": Object({key: NUMBERS for key in ("confidence", "right", "rows")}, other=REAL),
                 "residuals": Object({"edges": NUMBERS, "rows": NUMBERS, "by_prediction": Many(Object(QUANTILES))}),
             },
-            other=NUMBER,
+            other=REAL,
         ),
     }
 )

@@ -126,7 +126,8 @@ def _sha256(content: bytes) -> str:
 def _content(path: Path, most: int) -> bytes:
     """The bytes of a regular file of bounded size."""
     try:
-        with open(path, "rb", opener=_without_waiting) as stream:
+        flag = getattr(os, "O_NONBLOCK", 0)  # a pipe could block for ever
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | flag)) as stream:
             about = os.fstat(stream.fileno())
             if not stat.S_ISREG(about.st_mode):
                 raise DataError(f"{path}: this is not a regular file.")
@@ -138,10 +139,6 @@ def _content(path: Path, most: int) -> bytes:
     if len(content) > most:
         raise DataError(f"{path}: the file is larger than {most:,} bytes, which no model file is.")
     return content
-
-
-def _without_waiting(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe could block for ever
 
 
 def _bound_values(content: bytes, path: Path) -> None:

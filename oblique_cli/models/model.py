@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from oblique_cli.errors import ConfigError, DataError, quoted
 from oblique_cli.estimators.conformal_limits import Guarantee
 from oblique_cli.estimators.encoding import ColumnEncoder
 from oblique_cli.models import file_format
-from oblique_cli.models.codecs import Arrays, Many, Name, Scope, Text
+from oblique_cli.models.codecs import NAME, TEXT, Arrays, Codec, Many, Maybe, Scalar, Scope
 from oblique_cli.models.encoder import ENCODER
 from oblique_cli.models.facts import FACTS
 from oblique_cli.models.predicting import Predictor
@@ -250,12 +250,10 @@ class Model:
     def _check(self) -> None:
         """Hold sizes to each other; ConfigError."""
         state = self.fitted.state
-        if self.columns is not None and (self.columns.feature_names, self.columns.classes, self.columns.task) != (
-            self.feature_names,
-            self.classes,
-            self.task,
-        ):
-            raise ConfigError("columns do not have the features, classes and task of the model.")
+        if self.columns is not None:
+            known_columns = self.columns.feature_names, self.columns.classes, self.columns.task
+            if known_columns != (self.feature_names, self.classes, self.task):
+                raise ConfigError("columns do not have the features, classes and task of the model.")
         width = self.encoder.n_encoded if self.encoder else len(self.feature_names)
         if width != state["n_features_in_"]:
             raise ConfigError(f"the estimator takes {state['n_features_in_']} columns, and there are {width}.")
@@ -283,7 +281,7 @@ class Model:
         levels, encoder = self.columns.levels, self.encoder
         scored = dict(self.fitted.state.get("levels_") or {}) if encoder is None else {}
         if encoder is not None and encoder.levels is not None:
-            scored |= zip(encoder.qualitative.tolist(), (codes.tolist() for codes in encoder.levels), strict=True)
+            scored = dict(zip(encoder.qualitative.tolist(), map(np.ndarray.tolist, encoder.levels), strict=True))
         for j, codes in scored.items():
             known = len(levels.get(j, ()))
             if not all(type(c) in (int, float) and (c != c or (c == int(c) and 0 <= c < known)) for c in codes):
@@ -303,6 +301,13 @@ TOP = ("kind", "estimator", "algorithm", "task", "classes", "feature_names", "en
 THRESHOLD, GUARANTEE = "threshold", "guarantee"  # keys that only models with one have
 
 
+FORMS: Mapping[str, Codec] = {
+    **dict.fromkeys(("kind", "estimator", "algorithm"), NAME),
+    "task": Scalar("'classification' or 'regression'", lambda value: value in ("classification", "regression")),
+    **dict.fromkeys(("classes", "feature_names"), Many(TEXT, kind=tuple)),
+    "encoder": Maybe(ENCODER),
+    "facts": FACTS,
+}
 ASKED = 1000  # rows of those given to `save` that are predicted again
 
 
@@ -327,14 +332,15 @@ def save(model: Any, path: str | os.PathLike[str], rows: Array | None = None) ->
         "classes": list(model.classes),
         "feature_names": list(model.feature_names),
         "columns": None if model.columns is None else model.columns.to_plain(),
-        "encoder": None if model.encoder is None else ENCODER.plain(model.encoder, _scope("encoder", arrays)),
+        "encoder": Maybe(ENCODER).plain(model.encoder, Scope("encoder", arrays, reading=False)),
         "facts": plain_facts(model.facts, "facts"),
         "parameters": plain["parameters"],
         "state": plain["state"],
     }
-    if model.threshold is not None:  # a version that does not know thresholds refuses the key
+    # A version that does not know these keys refuses them.
+    if model.threshold is not None:
         document[THRESHOLD] = {"class": model.threshold.label, "share": model.threshold.share}
-    if model.guarantee is not None:  # likewise
+    if model.guarantee is not None:
         document[GUARANTEE] = model.guarantee.plain()
     file_bytes = file_format.contents(Path(path), document, arrays)
     try:
@@ -377,10 +383,6 @@ def _read(path: Path, file_bytes: Mapping[Path, bytes] | None = None) -> Model:
     return model
 
 
-def _scope(place: str, arrays: Arrays, reading: bool = False) -> Scope:
-    return Scope(place, arrays, reading)
-
-
 def _model(document: Mapping[str, Any], arrays: Arrays) -> Model:
     entries = {key: value for key, value in document.items() if key not in file_format.KEYS}
     root = Scope("the file", arrays, reading=True)
@@ -389,35 +391,19 @@ def _model(document: Mapping[str, Any], arrays: Arrays) -> Model:
             root.fail(f"has no key {quoted(key)}")
     if strays := sorted(entries.keys() - {*TOP, THRESHOLD, GUARANTEE}):
         root.fail(f"has a key {quoted(strays[0])}, which it should not have")
-    texts = {key: Name().value(entries[key], _scope(key, arrays, True)) for key in ("kind", "estimator", "algorithm")}
-    if entries["task"] not in ("classification", "regression"):
-        raise DataError(f"task must be 'classification' or 'regression'. Got {quoted(entries['task'])}")
-    names = Many(Text(), kind=tuple)
-    encoder, columns = entries["encoder"], entries["columns"]
-    return Model(
-        Fitted.from_plain({**entries, **texts}, arrays),
-        texts["algorithm"],
-        entries["task"],
-        names.value(entries["classes"], _scope("classes", arrays, True)),
-        names.value(entries["feature_names"], _scope("feature_names", arrays, True)),
-        None if encoder is None else ENCODER.value(encoder, _scope("encoder", arrays, True)),
-        None if columns is None else _columns(columns),
-        FACTS.value(entries["facts"], _scope("facts", arrays, True)),
-        _threshold(entries[THRESHOLD]) if THRESHOLD in entries else None,
-        Guarantee.from_plain(entries[GUARANTEE], len(entries["classes"])) if GUARANTEE in entries else None,
-    )
-
-
-def _threshold(plain: Any) -> Threshold:
-    if isinstance(plain, dict) and plain.keys() == {"class", "share"}:
-        label, share = plain["class"], plain["share"]
-        if isinstance(label, str) and isinstance(share, float):
-            return Threshold(label, share)
-    raise DataError(f"threshold must be an object of a class and a share. Got {quoted(plain)}")
-
-
-def _columns(plain: Any) -> Any:
-    return Columns.from_plain(plain)
+    values = {key: form.value(entries[key], replace(root, place=key)) for key, form in FORMS.items()}
+    fitted = Fitted.from_plain({**entries, **{key: values.pop(key) for key in ("kind", "estimator")}}, arrays)
+    if entries["columns"] is not None:
+        values["columns"] = Columns.from_plain(entries["columns"])
+    if THRESHOLD in entries:
+        plain = entries[THRESHOLD]
+        keys_fit = isinstance(plain, dict) and plain.keys() == {"class", "share"}
+        if not (keys_fit and isinstance(plain["class"], str) and isinstance(plain["share"], float)):
+            raise DataError(f"threshold must be an object of a class and a share. Got {quoted(plain)}")
+        values[THRESHOLD] = Threshold(plain["class"], plain["share"])
+    if GUARANTEE in entries:
+        values[GUARANTEE] = Guarantee.from_plain(entries[GUARANTEE], len(values["classes"]))
+    return Model(fitted, **values)
 
 
 def plain_facts(value: Any, place: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -33,58 +33,69 @@ MOST_NAMED = 5  # unknown levels of a column that are named
 class Predicted:
     """Predictions for some rows.
 
-    first    number of the first row in the table, from 1
-    labels   (m,) labels as text, or numbers in regression
     shares   (m, C) class shares, leaves : (m,) or (m, trees) node numbers; None where they were not requested
-    chunk    the rows as they were read
     sets     (m, C) which classes are in the sets, intervals : (m, 2) their ends; None likewise
-    quantiles  (m, k) of the target, None likewise; shares_asked : of which shares
     """
 
-    first: int
-    labels: NDArray[Any]
+    first: int  # number of the first row in the table, from 1
+    labels: NDArray[Any]  # (m,) labels as text, or numbers in regression
     shares: Array | None
     leaves: NDArray[Any] | None
-    chunk: Chunk
+    chunk: Chunk  # the rows as they were read
     sets: NDArray[np.bool_] | None = None
     intervals: Array | None = None
-    quantiles: Array | None = None
-    shares_asked: tuple[float, ...] = ()
+    quantiles: Array | None = None  # (m, k) of the target, None likewise
+    shares_asked: tuple[float, ...] = ()  # of which shares
 
-    def cut(self) -> Predicted:
-        """Return the same without rows: as many columns, and nothing in them."""
-        cut: dict[str, Any] = {
-            name: None if (some := getattr(self, name)) is None else some[:0]
-            for name in ("labels", "shares", "leaves", "sets", "intervals", "quantiles")
-        }
-        return replace(self, first=1, **cut)
+    def columns(self, classes: Sequence[str], lists: bool = False) -> dict[str, NDArray[Any]]:
+        """Return the columns of predictions by their names. lists : of labels in sets, in place of one text"""
+        columns = {"row": np.arange(self.first, self.first + len(self.labels)), "prediction": self.labels}
+        if self.shares is not None:
+            columns |= {f"p({label})": column for label, column in zip(classes, self.shares.T, strict=True)}
+        if self.leaves is not None and self.leaves.ndim == 1:
+            columns["leaf"] = self.leaves
+        elif self.leaves is not None:
+            columns |= {f"leaf {i}": column for i, column in enumerate(self.leaves.T, start=1)}
+        if self.sets is not None:
+            members = ([classes[k] for k in np.flatnonzero(inside).tolist()] for inside in self.sets)
+            columns["set"] = np.fromiter(members if lists else map(BETWEEN.join, members), object, len(self.sets))
+        if self.intervals is not None:
+            columns |= {"low": self.intervals[:, 0], "high": self.intervals[:, 1]}
+        if self.quantiles is not None:
+            names = map(quantile_name, self.shares_asked)
+            columns |= dict(zip(names, self.quantiles.T, strict=True))
+        return columns
+
+    def kept_columns(self, names: Iterable[str]) -> dict[str, Sequence[str]]:
+        """Return the texts of the columns of the table that are kept, "input." before names of predictions."""
+        taken = {*names, "probabilities", "leaf"}  # the last two are keys of JSON
+        columns: dict[str, Sequence[str]] = {}
+        for name, texts in self.chunk.texts.items():
+            while name in taken or name in columns:
+                name = f"input.{name}"
+            columns[name] = texts
+        return columns
 
 
 @dataclass(frozen=True)
 class Request:
-    """Requested outputs beside the prediction. abstain : None in its place where the set does not have one class
-
-    quantiles : shares, () for none
-    """
+    """Requested outputs beside the prediction. abstain : None in its place where the set does not have one class"""
 
     proba: bool = False
     leaf: bool = False
     sets: bool = False
     intervals: bool = False
     abstain: bool = False
-    quantiles: tuple[float, ...] = ()
+    quantiles: tuple[float, ...] = ()  # shares, () for none
 
 
 @dataclass
 class Unseen:
-    """Levels that the training rows did not have: how many rows have one, and which they are, by column.
-
-    as_numbers : whether codes of levels are numbers to the model
-    """
+    """Levels that the training rows did not have: how many rows have one, and which they are, by column."""
 
     rows: Counter[str] = field(default_factory=Counter)
     levels: dict[str, list[str]] = field(default_factory=dict)
-    as_numbers: bool = False
+    as_numbers: bool = False  # whether codes of levels are numbers to the model
 
     def add(self, model: Model, chunk: Chunk) -> None:
         """Count those of some rows."""
@@ -192,7 +203,13 @@ def _none(model: Model, request: Request, keep: Sequence[str]) -> Predicted:
 
     probe = Chunk(np.zeros((1, len(model.feature_names))), None, np.ones(1, np.int64))  # most models refuse no rows
     no_rows = Chunk(probe.X[:0], None, probe.lines[:0], texts={name: () for name in keep})
-    return replace(_of(model, probe, 1, request).cut(), chunk=no_rows)
+    predicted = _of(model, probe, 1, request)
+    fields = ("labels", "shares", "leaves", "sets", "intervals", "quantiles")
+    return replace(predicted, chunk=no_rows, **{name: _no_rows(getattr(predicted, name)) for name in fields})
+
+
+def _no_rows(values: Any) -> Any:
+    return None if values is None else values[:0]
 
 
 def _of(model: Model, chunk: Chunk, row: int, request: Request) -> Predicted:
@@ -206,8 +223,8 @@ def _of(model: Model, chunk: Chunk, row: int, request: Request) -> Predicted:
         single_labels = np.array(model.classes, dtype=object).take(sets.argmax(axis=1))
         single_labels[sets.sum(axis=1) != 1] = None
         labels = single_labels
-    own_sets = sets if request.sets else None
-    return Predicted(row, labels, shares, leaves, chunk, own_sets, intervals, quantiles, request.quantiles)
+    sets = sets if request.sets else None
+    return Predicted(row, labels, shares, leaves, chunk, sets, intervals, quantiles, request.quantiles)
 
 
 def _in_words(model: Model, labels: NDArray[Any]) -> NDArray[Any]:
@@ -250,54 +267,6 @@ class Writer(ABC):
     def close(self) -> None:  # noqa: B027  (most have nothing to end)
         """End the file."""
 
-    def names(self, some: Predicted) -> list[str]:
-        """Return the names of the columns."""
-        return [*self.kept_names(some), *self.prediction_names(some)]
-
-    def prediction_names(self, some: Predicted) -> list[str]:
-        """Return the names of the columns of predictions."""
-        names = ["row", "prediction"]
-        if some.shares is not None:
-            names += [f"p({label})" for label in self.model.classes]
-        if some.leaves is not None:
-            names += ["leaf"] if some.leaves.ndim == 1 else [f"leaf {i + 1}" for i in range(some.leaves.shape[1])]
-        names += ["set"] if some.sets is not None else []
-        names += ["low", "high"] if some.intervals is not None else []
-        names += [quantile_name(share) for share in some.shares_asked]
-        return names
-
-    def kept_names(self, some: Predicted) -> list[str]:
-        """Return the names of the columns that are kept: "input.NAME" where NAME is that of a column of predictions."""
-        taken = {*self.prediction_names(some), "probabilities", "leaf"}  # the last two are keys of JSON
-        names: list[str] = []
-        for name in some.chunk.texts:
-            while name in taken:
-                name = f"input.{name}"
-            names.append(name)
-            taken.add(name)
-        return names
-
-    def columns(self, some: Predicted) -> list[NDArray[Any]]:
-        """Return the columns of some rows."""
-        arrays: list[NDArray[Any]] = [np.array(cells, dtype=object) for cells in some.chunk.texts.values()]
-        arrays += [np.arange(some.first, some.first + len(some.labels)), some.labels]
-        if some.shares is not None:
-            arrays += list(some.shares.T)
-        if some.leaves is not None:
-            arrays += [some.leaves] if some.leaves.ndim == 1 else list(some.leaves.T)
-        if some.sets is not None:
-            texts = [BETWEEN.join(labels) for labels in self.members(some.sets)]
-            arrays.append(np.array(texts, dtype=object))
-        if some.intervals is not None:
-            arrays += [some.intervals[:, 0], some.intervals[:, 1]]
-        if some.quantiles is not None:
-            arrays += list(some.quantiles.T)
-        return arrays
-
-    def members(self, sets: NDArray[np.bool_]) -> list[list[str]]:
-        """Return the labels in each set."""
-        return [[self.model.classes[k] for k in np.flatnonzero(is_member)] for is_member in sets]
-
 
 class CSVWriter(Writer):
     """CSV, numbers to the bit. escape : whether texts are kept from being taken for formulas"""
@@ -306,24 +275,23 @@ class CSVWriter(Writer):
         super().__init__(stream, model)
         self.started = False
         self.cell: Callable[[str], str] = (lambda text: csv_cell(escaped(text))) if escape else csv_cell
-        self.quoted = {label: self.cell(label) for label in model.classes}
+        self.labels = {label: self.cell(label) for label in model.classes}
 
     def add(self, some: Predicted) -> None:
+        columns = some.columns(self.model.classes)
+        kept = some.kept_columns(columns)
         if not self.started:
-            self._line(self.names(some))
+            self.stream.write((",".join(map(self.cell, [*kept, *columns])) + "\n").encode())
             self.started = True
         if not len(some.labels):
             return
-        kept_cells = [list(map(self.cell, cells)) for cells in some.chunk.texts.values()]
-        columns = kept_cells + [list(map(str, column.tolist())) for column in self.columns(some)[len(kept_cells) :]]
-        if self.quoted:
-            columns[len(kept_cells) + 1] = [self.quoted.get(label, "") for label in some.labels.tolist()]
-            if some.sets is not None:
-                columns[-1] = list(map(self.cell, columns[-1]))
-        self.stream.write(("\n".join(map(",".join, zip(*columns, strict=True))) + "\n").encode())
-
-    def _line(self, cells: Sequence[str]) -> None:
-        self.stream.write((",".join(map(self.cell, cells)) + "\n").encode())
+        cells = [list(map(self.cell, texts)) for texts in kept.values()]
+        for name, column in columns.items():
+            if name == "prediction" and self.labels:
+                cells.append([self.labels.get(label, "") for label in column.tolist()])
+            else:
+                cells.append(list(map(self.cell if name == "set" else str, column.tolist())))
+        self.stream.write(("\n".join(map(",".join, zip(*cells, strict=True))) + "\n").encode())
 
 
 class JSONWriter(Writer):
@@ -336,28 +304,18 @@ class JSONWriter(Writer):
     def add(self, some: Predicted) -> None:
         if not len(some.labels):
             return
-        lines = []
         classes = self.model.classes
-        names = self.kept_names(some)
-        kept_cells = list(zip(*some.chunk.texts.values(), strict=True)) if names else [()] * len(some.labels)
-        rows = range(some.first, some.first + len(some.labels))
-        shares = None if some.shares is None else some.shares.tolist()
-        leaves = None if some.leaves is None else some.leaves.tolist()
-        sets = None if some.sets is None else self.members(some.sets)
-        for i, (row, label) in enumerate(zip(rows, some.labels.tolist(), strict=True)):
-            entry: dict[str, Any] = {**dict(zip(names, kept_cells[i], strict=True)), "row": row, "prediction": label}
-            if shares is not None:
-                entry["probabilities"] = dict(zip(classes, shares[i], strict=True))
-            if leaves is not None:
-                entry["leaf"] = leaves[i]
-            if sets is not None:
-                entry["set"] = sets[i]
-            if some.intervals is not None:
-                entry["low"], entry["high"] = some.intervals[i].tolist()
-            if some.quantiles is not None:
-                quantile_names = map(quantile_name, some.shares_asked)
-                entry |= dict(zip(quantile_names, some.quantiles[i].tolist(), strict=True))
-            lines.append(json.dumps(entry, ensure_ascii=False))
+        columns = some.columns(classes, lists=True)
+        entries: dict[str, Sequence[Any]] = some.kept_columns(columns)
+        entries |= {name: columns.pop(name).tolist() for name in ("row", "prediction")}
+        if some.shares is not None:
+            entries["probabilities"] = [dict(zip(classes, row, strict=True)) for row in some.shares.tolist()]
+        if some.leaves is not None:
+            entries["leaf"] = some.leaves.tolist()
+        further = (name for name in columns if name != "leaf" and not name.startswith(("p(", "leaf ")))
+        entries |= {name: columns[name].tolist() for name in further}
+        rows = (dict(zip(entries, row, strict=True)) for row in zip(*entries.values(), strict=True))
+        lines = [json.dumps(row, ensure_ascii=False) for row in rows]
         self.stream.write((self.before + ",\n".join(lines)).encode())
         self.before = ",\n"
 
@@ -373,11 +331,13 @@ class ParquetWriter(Writer):
         self.file: parquet.ParquetWriter | None = None
 
     def add(self, some: Predicted) -> None:
-        columns = self.columns(some)
+        columns = some.columns(self.model.classes)
+        kept = some.kept_columns(columns)
         if self.file is None:
-            kinds = [{"i": int, "f": float}.get(column.dtype.kind, str) for column in columns]
-            self.file = parquet.ParquetWriter(self.stream, dict(zip(self.names(some), kinds, strict=True)))
-        self.file.add([column.tolist() if column.dtype.kind == "O" else column for column in columns])
+            kinds = {name: {"i": int, "f": float}.get(column.dtype.kind, str) for name, column in columns.items()}
+            self.file = parquet.ParquetWriter(self.stream, {**dict.fromkeys(kept, str), **kinds})
+        arrays = (column.tolist() if column.dtype.kind == "O" else column for column in columns.values())
+        self.file.add([*map(list, kept.values()), *arrays])
 
     def close(self) -> None:
         if self.file is not None:

@@ -76,11 +76,10 @@ class HyperplanePredictor(Predictor):
 
     def predict(self, X: Array) -> NDArray[Any]:
         tree = self.state["tree_"]
-        if tree.is_regression:
-            return np.asarray(tree.predicted(self._rows(X)))
-        if tree.leaf_models is not None:
-            return np.asarray(self.state["classes_"].take(tree.predicted(self._rows(X))))
-        return np.asarray(self.labels.take(self.apply(X)))
+        if not tree.is_regression and tree.leaf_models is None:
+            return np.asarray(self.labels.take(self.apply(X)))
+        predicted = np.asarray(tree.predicted(self._rows(X)))
+        return predicted if tree.is_regression else np.asarray(self.state["classes_"].take(predicted))
 
     def predict_proba(self, X: Array) -> Array:
         tree = self.state["tree_"]
@@ -94,8 +93,7 @@ class HyperplanePredictor(Predictor):
         return np.asarray(self.state["tree_"].apply(self._rows(X)))
 
     def _rows(self, X: Array) -> Array:
-        levels = self.state.get("levels_") or {}
-        fill = self.state.get("fill_values_")
+        levels, fill = self.state.get("levels_") or {}, self.state.get("fill_values_")
         takes_missing = fill is not None or self.state["tree_"].missing_left is not None
         if not levels:
             rows = self.checked(X, takes_missing)
@@ -127,26 +125,17 @@ class ForestPredictor(Predictor):
         voting, leaf_probabilities = str(self.parameters.get("voting")), self.state.get("leaf_probabilities_")
         return votes_of(self.state["forest_"], self.checked(X), voting, leaf_probabilities, self._threads)
 
+    def _scores(self, X: Array) -> Array:
+        """Sums of the leaves' values of a boosted forest, (n, K)."""
+        from oblique_cli.estimators.forest.scores import scores_of
+
+        forest, values, baseline = (self.state[name] for name in ("forest_", "leaf_values_", "baseline_"))
+        return scores_of(forest, self.checked(X), values, baseline, self._threads)
+
     @property
     def _threads(self) -> int:
         # The number that the fit was given says what that machine could spare; predictions are the same for any.
         return os.cpu_count() or 1
-
-
-class LogisticForestPredictor(Predictor):
-    """Trees with models in their leaves, whose probabilities are averaged."""
-
-    def predict(self, X: Array) -> NDArray[Any]:
-        return np.asarray(self.state["classes_"].take(self.predict_proba(X).argmax(axis=1)))
-
-    def predict_proba(self, X: Array) -> Array:
-        from oblique_cli.estimators.forest.scores import mean_shares
-
-        return mean_shares(self.state["trees_"], self.checked(X))
-
-    def apply(self, X: Array) -> NDArray[Any]:
-        rows = self.checked(X)
-        return np.column_stack([tree.apply(rows) for tree in self.state["trees_"]]).astype(np.int64)
 
 
 class BoostedPredictor(ForestPredictor):
@@ -156,11 +145,22 @@ class BoostedPredictor(ForestPredictor):
         return np.asarray(self.state["classes_"].take(self.predict_proba(X).argmax(axis=1)))
 
     def predict_proba(self, X: Array) -> Array:
-        from oblique_cli.estimators.forest.scores import scores_of, shares_of
+        from oblique_cli.estimators.forest.scores import shares_of
 
-        state = self.state
-        scores = scores_of(state["forest_"], self.checked(X), state["leaf_values_"], state["baseline_"], self._threads)
-        return shares_of(scores, len(state["classes_"]))
+        return shares_of(self._scores(X), len(self.state["classes_"]))
+
+
+class LogisticForestPredictor(BoostedPredictor):
+    """Trees with models in their leaves, whose probabilities are averaged."""
+
+    def predict_proba(self, X: Array) -> Array:
+        from oblique_cli.estimators.forest.scores import mean_shares
+
+        return mean_shares(self.state["trees_"], self.checked(X))
+
+    def apply(self, X: Array) -> NDArray[Any]:
+        rows = self.checked(X)
+        return np.column_stack([tree.apply(rows) for tree in self.state["trees_"]]).astype(np.int64)
 
 
 class NumberForestPredictor(ForestPredictor):
@@ -179,8 +179,4 @@ class BoostedNumbersPredictor(NumberForestPredictor):
     """Boosted trees of the core whose leaves have numbers."""
 
     def predict(self, X: Array) -> NDArray[Any]:
-        from oblique_cli.estimators.forest.scores import scores_of
-
-        state = self.state
-        values, baseline = state["leaf_values_"], state["baseline_"]
-        return scores_of(state["forest_"], self.checked(X), values, baseline, self._threads)[:, 0]
+        return self._scores(X)[:, 0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from oblique_cli.data.own.cell_forms import IN_MINUTES
 from oblique_cli.errors import ConfigError
-from oblique_cli.ground.nodes import depths_of
 from oblique_cli.models.codecs import resolved
 from oblique_cli.models.kinds import KINDS
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED, LEVEL, SQUARE
@@ -43,30 +42,21 @@ EXPORTABLE = "trees of all kinds but taxonomies and PATHFINDER, and their forest
 
 @dataclass(frozen=True)
 class Cell:
-    """One column of a row to predict.
-
-    levels  texts of the cell, in the order of their codes; () for a number
-    fill    what stands for a missing cell: a number, or the code of a level; None if nothing does
-    unit    what the number counts where the file says something else: the days of a date; "" mostly
-    """
+    """One column of a row to predict."""
 
     name: str
-    levels: tuple[str, ...] = ()
-    fill: float | None = None
-    unit: str = ""
+    levels: tuple[str, ...] = ()  # texts of the cell, in the order of their codes; () for a number
+    fill: float | None = None  # stands for a missing cell: a number, or the code of a level; None if nothing does
+    unit: str = ""  # what the number counts where the file says something else: the days of a date
 
 
 @dataclass(frozen=True)
 class Term:
-    """One summand: `coef` times the number in a cell, or `coef` where the cell has a level and 0 elsewhere.
-
-    cell    index into `Procedure.columns`; those from len(columns) on are the rotated features of the tree
-    level   NUMBER, the code of a level, or MISSING
-    """
+    """One summand: `coef` times the number in a cell, or `coef` where the cell has a level and 0 elsewhere."""
 
     coef: float
-    cell: int
-    level: int = NUMBER
+    cell: int  # of `Procedure.columns`; those from len(columns) on are the rotated features of the tree
+    level: int = NUMBER  # or the code of a level, or MISSING
 
     def holds(self, value: float) -> bool:
         """Return whether a cell has the level that the term asks for."""
@@ -80,14 +70,13 @@ Lane = tuple[Term, ...]
 class Split:
     """A row goes left iff the sum of its terms is at most the threshold.
 
-    lanes         terms in the order of addition. One lane is added up from its first term on. Of four lanes each is
-                  added up so, and the sums as (0 + 1) + (2 + 3); a lane may be empty.
-    missing_left  whether a row goes left that lacks a number of a term; None if such rows have no prediction
+    One lane of terms is added up from its first term on. Of four lanes each is added up so, and the sums as
+    (0 + 1) + (2 + 3); a lane may be empty.
     """
 
     lanes: tuple[Lane, ...]
     threshold: float
-    missing_left: bool | None = None
+    missing_left: bool | None = None  # whether a row without a number of a term goes left; None: no prediction
 
     @property
     def terms(self) -> tuple[Term, ...]:
@@ -144,14 +133,11 @@ def square_of(z: float) -> float:
 
 @dataclass(frozen=True)
 class Part:
-    """The contribution of a column to scores: coef[k] * z + curve[k] * square_of(z) for class `Scores.classes[k]`.
-
-    curve : () where there are no squares
-    """
+    """The contribution of a column to scores: coef[k] * z + curve[k] * square_of(z) for class `Scores.classes[k]`."""
 
     column: Scaled
     coef: tuple[float, ...]
-    curve: tuple[float, ...] = ()
+    curve: tuple[float, ...] = ()  # () where there are no squares
 
 
 @dataclass(frozen=True)
@@ -160,15 +146,12 @@ class Scores:
 
     The class of the largest score is predicted, the first of equal ones. Probabilities are exp(score), divided by their
     sum.
-
-    classes        codes of the classes that have a score, rising; any other has probability 0 and is never predicted
-    takes_missing  whether a number may be missing, which then adds nothing; otherwise such a row has no prediction
     """
 
-    classes: tuple[int, ...]
+    classes: tuple[int, ...]  # codes of those that have a score, rising; others have probability 0
     intercept: tuple[float, ...]
     parts: tuple[Part, ...]
-    takes_missing: bool = False
+    takes_missing: bool = False  # whether a missing number adds nothing; otherwise such a row has no prediction
 
     def of(self, cells: Sequence[float]) -> list[float]:
         """Return the scores of a row, in the order of `classes`. cells : values of `Procedure.columns`"""
@@ -184,27 +167,17 @@ class Scores:
 
 @dataclass(frozen=True)
 class Leaf:
-    """The prediction in a leaf, or that of an inner node as a leaf.
+    """The prediction in a leaf, or that of an inner node as a leaf."""
 
-    label    class code, -1 in regression
-    shares   probability of each class, () in regression; in a forest of CLIPPED votes what is added up
-    counts   weight of each class among the training rows, () if unknown
-    n_rows   training rows, 0 if unknown
-    terms    linear model of a regression tree: the sum of the terms from the first on, plus `intercept`
-    bounds   least and largest number that this model says: it is moved to the nearer one from outside; None without
-    scores   linear models of the classes, which decide in place of `label` and `shares`; None without
-    outputs  where several numbers are predicted at once, the leaf of each alone; () otherwise
-    """
-
-    label: int = -1
-    shares: tuple[float, ...] = ()
-    counts: tuple[float, ...] = ()
-    n_rows: int = 0
-    terms: Lane = ()
+    label: int = -1  # class code, -1 in regression
+    shares: tuple[float, ...] = ()  # probability of each class; in a forest of CLIPPED votes what is added up
+    counts: tuple[float, ...] = ()  # weight of each class among the training rows, () if unknown
+    n_rows: int = 0  # training rows, 0 if unknown
+    terms: Lane = ()  # linear model of a regression tree: the sum of the terms from the first on, plus `intercept`
     intercept: float = 0.0
-    scores: Scores | None = None
-    bounds: tuple[float, float] | None = None
-    outputs: tuple[Leaf, ...] = ()
+    scores: Scores | None = None  # models of the classes, which decide in place of `label` and `shares`
+    bounds: tuple[float, float] | None = None  # the number of the linear model is moved to the nearer one from outside
+    outputs: tuple[Leaf, ...] = ()  # where several numbers are predicted at once, the leaf of each alone
 
     @property
     def each(self) -> tuple[Leaf, ...]:
@@ -214,21 +187,14 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Steps:
-    """One binary tree. Node 0 is the root, and a child has a larger number than its parent.
+    """One binary tree. Node 0 is the root, and a child has a larger number than its parent."""
 
-    left, right  children by node, -1 at leaves
-    splits       of inner nodes, None at leaves
-    leaves       of every node; in a forest None at inner nodes
-    rotated      sums that `Term.cell` refers to behind the columns, each added up from its first term on
-    numbers      of the nodes in the model, where it counts them otherwise; () where it does not
-    """
-
-    left: tuple[int, ...]
+    left: tuple[int, ...]  # children by node, -1 at leaves
     right: tuple[int, ...]
-    splits: tuple[Split | None, ...]
-    leaves: tuple[Leaf | None, ...]
-    rotated: tuple[Lane, ...] = ()
-    numbers: tuple[int, ...] = ()
+    splits: tuple[Split | None, ...]  # of inner nodes, None at leaves
+    leaves: tuple[Leaf | None, ...]  # of every node; in a forest None at inner nodes
+    rotated: tuple[Lane, ...] = ()  # sums that `Term.cell` refers to behind the columns
+    numbers: tuple[int, ...] = ()  # of the nodes in the model, where it counts them otherwise
 
     @property
     def n_nodes(self) -> int:
@@ -244,16 +210,6 @@ class Steps:
     def leaf_nodes(self) -> list[int]:
         """Nodes without children."""
         return [node for node, child in enumerate(self.left) if child < 0]
-
-    @property
-    def split_columns(self) -> list[int]:
-        """Columns that some split takes, rising."""
-        return sorted({term.cell for split in self.splits if split is not None for term in split.terms})
-
-    @cached_property
-    def depth(self) -> int:
-        """Longest path from the root."""
-        return int(depths_of(self.left, self.right).max())
 
     @cached_property
     def parents(self) -> dict[int, int]:
@@ -276,21 +232,27 @@ class Steps:
         assert split is not None
         return split
 
+    def taken(self) -> Iterator[tuple[int, int, bool]]:
+        """Yield cell and level of all that sums and models take, and whether a row without the number stops there."""
+        for term in chain.from_iterable(self.rotated):
+            yield term.cell, term.level, True
+        for split in filter(None, self.splits):
+            yield from ((term.cell, term.level, split.missing_left is None) for term in split.terms)
+        for leaf in filter(None, self.leaves):
+            yield from ((term.cell, term.level, True) for output in leaf.each for term in output.terms)
+            if leaf.scores:
+                columns = (part.column for part in leaf.scores.parts)
+                yield from ((column.cell, column.level, not leaf.scores.takes_missing) for column in columns)
+
 
 @dataclass(frozen=True)
 class Coded:
-    """A column of codes that trees over discrete features see in place of a number.
+    """A column of codes that trees over discrete features see in place of a number."""
 
-    term           the number, or the indicator of a level: a `Term` of coefficient 1
-    values         rising; the place of a number among them is its code
-    usual          the code of any other number, and of a missing one
-    takes_missing  whether the number may be missing; otherwise such a row has no prediction
-    """
-
-    term: Term
-    values: tuple[float, ...]
-    usual: int
-    takes_missing: bool = False
+    term: Term  # the number, or the indicator of a level, with coefficient 1
+    values: tuple[float, ...]  # rising; the place of a number among them is its code
+    usual: int  # the code of any other number, and of a missing one
+    takes_missing: bool = False  # whether the number may be missing; otherwise such a row has no prediction
 
     def of(self, value: float) -> float:
         """Return the code for the value of the cell."""
@@ -332,47 +294,37 @@ class Procedure:
     def columns(self) -> tuple[Cell, ...]:
         """The cells, and behind them the columns of codes."""
         taken, columns = {cell.name for cell in self.cells}, list(self.cells)
-        for code_column in self.coded:
-            cell = self.cells[code_column.term.cell]
-            level = (
-                ""
-                if code_column.term.level == NUMBER
-                else " is " + cell.levels[code_column.term.level]
-                if code_column.term.level >= 0
-                else " is missing"
-            )
-            stem = name = f"code of {cell.name}{level}"
-            count = 2
-            while name in taken:
-                name, count = f"{stem} {count}", count + 1
-            taken.add(name)
-            columns.append(Cell(name))
+        for term in (code_column.term for code_column in self.coded):
+            cell = self.cells[term.cell]
+            level = "" if term.level == NUMBER else f" is {'missing' if term.level < 0 else cell.levels[term.level]}"
+            columns.append(Cell(fresh(f"code of {cell.name}{level}", taken)))
         return tuple(columns)
+
+    @cached_property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """The leaves of all nodes that have one."""
+        return tuple(leaf for tree in self.trees for leaf in tree.leaves if leaf is not None)
 
     @property
     def has_scores(self) -> bool:
         """Whether leaves have linear models of the classes."""
-        return any(leaf is not None and leaf.scores is not None for leaf in self.trees[0].leaves)
+        return any(leaf.scores is not None for leaf in self.leaves)
 
     @property
     def scored(self) -> tuple[int, ...]:
         """Codes of the classes that have scores."""
-        scores = self.trees[0].leaf(self.trees[0].leaf_nodes[0]).scores
-        assert scores is not None
-        return scores.classes
+        return next(leaf.scores.classes for leaf in self.leaves if leaf.scores is not None)
 
     @cached_property
     def scaled(self) -> tuple[Scaled, ...]:
         """All columns in standard deviations that scores are made of, each once."""
-        leaves = chain.from_iterable(tree.leaves for tree in self.trees)
-        parts = (leaf.scores.parts for leaf in leaves if leaf is not None and leaf.scores is not None)
-        return tuple(dict.fromkeys(part.column for leaf_parts in parts for part in leaf_parts))
+        models = (leaf.scores.parts for leaf in self.leaves if leaf.scores is not None)
+        return tuple(dict.fromkeys(part.column for parts in models for part in parts))
 
     @property
     def has_bounds(self) -> bool:
         """Whether some leaf's number has bounds."""
-        leaves = (leaf for tree in self.trees for leaf in tree.leaves if leaf is not None)
-        return any(output.bounds is not None for leaf in leaves for output in leaf.each)
+        return any(output.bounds is not None for leaf in self.leaves for output in leaf.each)
 
     @property
     def n_outputs(self) -> int:
@@ -403,20 +355,17 @@ class Procedure:
     @cached_property
     def farthest(self) -> float:
         """A power of ten: numbers up to it make no sum overflow. Beyond it, formats differ from the compiled core."""
-        heaviest = 1.0
+        heaviest, n = 1.0, len(self.columns)
         for tree in self.trees:
-            of_rotated = [sum(abs(term.coef) for term in lane) for lane in tree.rotated]
+            rotated = [sum(abs(term.coef) for term in lane) for lane in tree.rotated]
 
-            def weight(terms: Iterable[Term], rotated: Sequence[float] = of_rotated) -> float:
-                n = len(self.columns)
-                return sum(
-                    abs(term.coef) * (1.0 if term.cell < n else max(1.0, rotated[term.cell - n])) for term in terms
-                )
+            def weight(terms: Lane, rotated: list[float] = rotated) -> float:
+                factors = (1.0 if term.cell < n else max(1.0, rotated[term.cell - n]) for term in terms)
+                return sum(abs(term.coef) * factor for term, factor in zip(terms, factors, strict=True))
 
-            sums = [split.terms for split in tree.splits if split is not None]
-            equations = [output.terms for leaf in tree.leaves if leaf is not None for output in leaf.each]
-            most = max(map(weight, equations), default=0.0)
-            heaviest = max(heaviest, *of_rotated, *map(weight, sums), most * len(self.trees))
+            equations = (output.terms for leaf in filter(None, tree.leaves) for output in leaf.each)
+            most = max(map(weight, equations), default=0.0) * len(self.trees)
+            heaviest = max(heaviest, most, *rotated, *(weight(split.terms) for split in filter(None, tree.splits)))
         return 10.0 ** math.floor(math.log10(sys.float_info.max / 4.0) - math.log10(heaviest))
 
     @cached_property
@@ -432,19 +381,18 @@ class Procedure:
 
     def for_predict(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return rows, (n, p), as `predict` takes them: missing numbers of unused columns become 0."""
+        unused = [j for j, cell in enumerate(self.cells) if j not in self.used and not cell.levels]
         values = rows.copy()
-        for j, cell in enumerate(self.cells):
-            if j not in self.used and not cell.levels:
-                values[:, j] = np.nan_to_num(values[:, j])
+        values[:, unused] = np.nan_to_num(values[:, unused])
         return values
 
     def with_codes(self, cells: Sequence[float]) -> list[float]:
         """Return the values of all columns. cells : those of the cells, what is missing filled"""
         return [*cells, *(code_column.of(float(cells[code_column.term.cell])) for code_column in self.coded)]
 
-    def taken(self, without_a_side: bool = False) -> Iterable[tuple[int, int]]:
+    def taken(self, without_a_side: bool = False) -> Iterator[tuple[int, int]]:
         """Yield cell and level of all that sums and models take; without_a_side : only where a missing number stops."""
-        for cell, level, stops in chain.from_iterable(map(self._of_tree, self.trees)):
+        for cell, level, stops in chain.from_iterable(tree.taken() for tree in self.trees):
             if cell < len(self.cells):
                 if stops or not without_a_side:
                     yield cell, level
@@ -453,20 +401,14 @@ class Procedure:
                 if not (without_a_side and code_column.takes_missing):
                     yield code_column.term.cell, code_column.term.level
 
-    @staticmethod
-    def _of_tree(tree: Steps) -> Iterable[tuple[int, int, bool]]:
-        for term in chain.from_iterable(tree.rotated):
-            yield term.cell, term.level, True
-        for split in tree.splits:
-            if split is not None:
-                yield from ((term.cell, term.level, split.missing_left is None) for term in split.terms)
-        for leaf in tree.leaves:
-            if leaf is not None:
-                yield from ((term.cell, term.level, True) for output in leaf.each for term in output.terms)
-                if (leaf_scores := leaf.scores) is not None:
-                    yield from (
-                        (p.column.cell, p.column.level, not leaf_scores.takes_missing) for p in leaf_scores.parts
-                    )
+
+def fresh(name: str, taken: set[str], joined: str = " ") -> str:
+    """Return a name that is not taken, with a number behind it if need be, and take it."""
+    new, count = name, 2
+    while new in taken:
+        new, count = f"{name}{joined}{count}", count + 1
+    taken.add(new)
+    return new
 
 
 def procedure_of(model: Model, several: bool = False) -> Procedure:
@@ -475,32 +417,30 @@ def procedure_of(model: Model, several: bool = False) -> Procedure:
     several : whether the model may predict several numbers at once, ConfigError otherwise
     """
     state = model.fitted.state
+    title = model.algorithm or model.fitted.cls  # the titles of algorithms are in a table that takes seconds to import
     if model.n_outputs > 1 and not several:
         raise ConfigError(
-            f"{model.algorithm or model.fitted.cls} of {model.n_outputs} outputs cannot be explained or verified; fit "
-            "a model to each column of y."
+            f"{title} of {model.n_outputs} outputs cannot be explained or verified; fit a model to each column of y."
         )
-    cells, columns = _encoded(model, _cells(model))
+    cells, columns = _encoded(model)
     scored = codes_of_scores(model)
     if model.parameters.get("missing") == "impute" and "fill_values_" in state:
         for j, (cell, level) in enumerate(columns):
             if level == NUMBER and cells[cell].fill is None and j not in scored:
                 cells[cell] = replace(cells[cell], fill=float(state["fill_values_"][j]))
-    # The titles of algorithms are in a table that takes seconds to import.
-    title = model.algorithm or model.fitted.cls
     target = "target" if model.columns is None else str(model.columns.target)
     known = state["classes_"].tolist() if model.has_codes else list(range(len(model.classes)))
     classes = Classes(tuple(int(code) for code in known), len(model.classes))
-    if steps_of := KINDS[model.fitted.kind].steps:
-        procedure: Procedure = resolved(steps_of)(model, tuple(cells), columns, classes)
-        return _at_threshold(replace(procedure, title=title, target=target), model)
-    forest, tree = state.get("forest_"), state.get("tree_")
     start = Procedure(tuple(cells), (), model.classes, MEAN, title, target)
+    forest, tree = state.get("forest_"), state.get("tree_")
+    if steps_of := KINDS[model.fitted.kind].steps:
+        procedure: Procedure = resolved(steps_of)(model, start.cells, columns, classes)
+        return _at_threshold(replace(procedure, title=title, target=target), model)
     if hasattr(forest, "state"):
         return _at_threshold(_core_forest(model, start, columns, classes), model)
     if "trees_" in state:
-        each = tuple(_hyperplanes(tree, columns, scored, classes) for tree in state["trees_"])
-        return _at_threshold(replace(start, trees=each), model)
+        trees = tuple(_hyperplanes(tree, columns, scored, classes) for tree in state["trees_"])
+        return _at_threshold(replace(start, trees=trees), model)
     if hasattr(tree, "coef_"):
         steps = _hyperplanes(tree, columns, scored, classes)
     elif hasattr(tree, "children_left"):
@@ -516,37 +456,24 @@ def procedure_of(model: Model, several: bool = False) -> Procedure:
 def _core_forest(model: Model, start: Procedure, columns: Sequence[tuple[int, int]], classes: Classes) -> Procedure:
     """A forest of the core: its trees vote, or their leaves have numbers or scores. start : all but trees and voting"""
     state = model.fitted.state
-    values, leaf_probabilities = state.get("leaf_values_"), state.get("leaf_probabilities_")
+    values, probabilities, base = (state.get(name) for name in ("leaf_values_", "leaf_probabilities_", "baseline_"))
     first, trees = 0, []
     for tree_state in state["forest_"].state():
         leaf_range = slice(first, first + len(tree_state["label"]))
         if values is None:
-            leaves = _voters(
-                tree_state, classes, None if leaf_probabilities is None else leaf_probabilities[leaf_range]
-            )
+            leaves = _voters(tree_state, classes, None if probabilities is None else probabilities[leaf_range])
         elif classes.n:
-            leaves = [
-                Leaf(scores=Scores(classes.known, _all_scores(scores, classes), ())) for scores in values[leaf_range]
-            ]
+            leaves = [Leaf(scores=Scores(classes.known, classes.scores(row), ())) for row in values[leaf_range]]
         else:
             leaves = [_numbers_in(numbers, columns=columns) for numbers in values[leaf_range]]
         trees.append(_forest_tree(tree_state, columns, len(start.cells), leaves))
         first = leaf_range.stop
     start = replace(start, trees=tuple(trees))
-    if "baseline_" in state:
-        base = state["baseline_"]
-        return replace(start, voting=SUM, base=_all_scores(base, classes) if classes.n else tuple(base.tolist()))
+    if base is not None:
+        return replace(start, voting=SUM, base=classes.scores(base) if classes.n else tuple(base.tolist()))
     # Probabilities of leaves are averaged, whatever leaves without them would give.
-    return (
-        start
-        if values is not None or leaf_probabilities is not None
-        else replace(start, voting=str(model.parameters["voting"]))
-    )
-
-
-def _all_scores(values: NDArray[Any], classes: Classes) -> tuple[float, ...]:
-    """Scores of all classes that the estimator knows: of two it holds that of the second, and the first has 0."""
-    return (*[0.0] * (len(classes.known) - len(values)), *map(float, values))
+    averaged = values is not None or probabilities is not None
+    return start if averaged else replace(start, voting=str(model.parameters["voting"]))
 
 
 def _at_threshold(procedure: Procedure, model: Model) -> Procedure:
@@ -567,11 +494,6 @@ def _at_threshold(procedure: Procedure, model: Model) -> Procedure:
     return replace(procedure, trees=(replace(procedure.tree, leaves=tuple(leaves)),))
 
 
-def columns_of(model: Model) -> list[tuple[int, int]]:
-    """Return the cell of every column that the estimator sees, and its level: NUMBER, a code, or MISSING."""
-    return _encoded(model, _cells(model))[1]
-
-
 @dataclass(frozen=True)
 class Classes:
     """known : codes of the model for the classes that the estimator knows, in its order; n : classes of the model"""
@@ -581,10 +503,12 @@ class Classes:
 
     def spread(self, values: Sequence[float]) -> tuple[float, ...]:
         """Return values of the estimator's classes as values of all."""
-        all_values = [0.0] * self.n
-        for code, value in zip(self.known, values, strict=True):
-            all_values[code] = float(value)
-        return tuple(all_values)
+        by_code = dict(zip(self.known, map(float, values), strict=True))
+        return tuple(by_code.get(code, 0.0) for code in range(self.n))
+
+    def scores(self, values: NDArray[Any]) -> tuple[float, ...]:
+        """Return scores of all known classes: of two an estimator holds that of the second, and the first has 0."""
+        return (*[0.0] * (len(self.known) - len(values)), *map(float, values))
 
 
 # ---- columns ---------------------------------------------------------------------------------------------------------
@@ -599,17 +523,19 @@ def _unit(column: Column) -> str:
     return "minutes" if set(column.written) & set(IN_MINUTES) else column.unit
 
 
-def _cells(model: Model) -> list[Cell]:
-    """The columns of a row as the user has them."""
-    if model.columns is not None:
-        return [Cell(feature.name, tuple(feature.levels), unit=_unit(feature)) for feature in model.columns.features]
-    levels = {} if model.encoder else (model.fitted.state.get("levels_") or {})
-    return [Cell(name, tuple(map(str, levels.get(j, ())))) for j, name in enumerate(model.feature_names)]
+def columns_of(model: Model) -> list[tuple[int, int]]:
+    """Return the cell of every column that the estimator sees, and its level: NUMBER, a code, or MISSING."""
+    return _encoded(model)[1]
 
 
-def _encoded(model: Model, cells: list[Cell]) -> tuple[list[Cell], list[tuple[int, int]]]:
-    """Cells with what fills them, and for every column that the estimator sees its cell and level."""
+def _encoded(model: Model) -> tuple[list[Cell], list[tuple[int, int]]]:
+    """Cells as the user has them with what fills them, and the cell and level of every column of the estimator."""
     encoder = model.encoder
+    if model.columns is not None:
+        cells = [Cell(feature.name, tuple(feature.levels), unit=_unit(feature)) for feature in model.columns.features]
+    else:
+        levels = {} if encoder else (model.fitted.state.get("levels_") or {})
+        cells = [Cell(name, tuple(map(str, levels.get(j, ())))) for j, name in enumerate(model.feature_names)]
     if encoder is None:
         return cells, [(j, NUMBER) for j in range(len(cells))]
     for positions, fills in ((encoder.quantitative, encoder.medians), (encoder.qualitative, encoder.usual)):
@@ -629,9 +555,8 @@ def _encoded(model: Model, cells: list[Cell]) -> tuple[list[Cell], list[tuple[in
 def codes_of_scores(model: Model) -> dict[int, tuple[int, ...]]:
     """Column of levels that the tree scores -> code in the cell for each of the estimator's own codes."""
     levels = model.fitted.state.get("levels_") or {}
-    if model.columns is None and model.encoder is None:
-        return {j: tuple(range(len(known))) for j, known in levels.items()}
-    return {j: tuple(int(code) for code in known) for j, known in levels.items()}
+    bare = model.columns is None and model.encoder is None
+    return {j: tuple(range(len(known)) if bare else map(int, known)) for j, known in levels.items()}
 
 
 # ---- trees -----------------------------------------------------------------------------------------------------------
@@ -641,42 +566,39 @@ def _hyperplanes(
     tree: Any, columns: Sequence[tuple[int, int]], codes: dict[int, tuple[int, ...]], classes: Classes
 ) -> Steps:
     """A tree of `tree/structure.py`, whose sums have four lanes: feature j is in lane j mod 4."""
-
     # One term needs no lanes.
     alone = tree.is_regression and int(np.count_nonzero(tree.coef_, axis=1).max()) <= 1
+    # A merged tree may have a leaf that no training row reaches.
+    shares = None if tree.is_regression else np.nan_to_num(tree.shares)
 
     def split(node: int) -> Split:
         lanes: list[list[Term]] = [[] for _ in range(1 if alone else 4)]
         for j in np.flatnonzero(tree.coef_[node]).tolist():
-            coef, (cell, level) = float(tree.coef_[node, j]), columns[j]
+            coef = float(tree.coef_[node, j])
+            terms = [Term(coef, *columns[j])]
             if j in codes:
                 scores = tree.level_scores[node, tree.level_columns[j]]
+                cell = columns[j][0]
                 terms = [Term(coef * float(s), cell, c) for s, c in zip(scores, codes[j], strict=True) if s]
-            else:
-                terms = [Term(coef, cell, level)]
             lanes[j % len(lanes)] += terms
         side = None if tree.missing_left is None else bool(tree.missing_left[node])
-        return Split(tuple(tuple(lane) for lane in lanes), float(tree.thresholds[node]), side)
-
-    # A merged tree may have a leaf that no training row reaches.
-    shares = np.nan_to_num(tree.shares)
+        return Split(tuple(map(tuple, lanes)), float(tree.thresholds[node]), side)
 
     def leaf(node: int) -> Leaf:
+        if shares is None:
+            return _equation(tree, node, columns)
         label, counts = classes.known[int(tree.labels[node])], classes.spread(tree.counts[node])
-        plain_leaf = Leaf(label, classes.spread(shares[node]), counts, int(tree.n_rows[node]))
-        if tree.leaf_models is None or tree.left[node] >= 0:
-            return plain_leaf
-        return replace(plain_leaf, scores=_scores(tree, node, columns, codes, classes))
+        has_model = tree.leaf_models is not None and tree.left[node] < 0
+        scores = _scores(tree, node, columns, codes, classes) if has_model else None
+        return Leaf(label, classes.spread(shares[node]), counts, int(tree.n_rows[node]), scores=scores)
 
-    if tree.is_regression:
-        return _steps(tree.left, tree.right, split, lambda node: _equation(tree, node, columns))
     return _steps(tree.left, tree.right, split, leaf)
 
 
 def _scores(
     tree: Any, node: int, columns: Sequence[tuple[int, int]], codes: dict[int, tuple[int, ...]], classes: Classes
 ) -> Scores:
-    """The model of a leaf, in the order of the columns that the estimator sees; those without a coefficient are left
+    """The model of a leaf, in the order of the columns that the estimator sees; columns without coefficients are left
     out."""
     models = tree.leaf_models
     coefs: dict[Scaled, list[Any]] = {}
@@ -699,11 +621,9 @@ def _equation(tree: Any, node: int, columns: Sequence[tuple[int, int]]) -> Leaf:
     models, n_rows = tree.equations, int(tree.n_rows[node])
 
     def output_leaf(equations: Any) -> Leaf:
-        used = np.flatnonzero(equations.coef[node]).tolist()
-        terms = tuple(Term(float(equations.coef[node, j]), *columns[j]) for j in used)
-        return Leaf(
-            n_rows=n_rows, terms=terms, intercept=float(equations.intercept[node]), bounds=equations.bounds_of(node)
-        )
+        coefs, bounds = equations.coef[node], equations.bounds_of(node)
+        terms = tuple(Term(float(coefs[j]), *columns[j]) for j in np.flatnonzero(coefs).tolist())
+        return Leaf(n_rows=n_rows, terms=terms, intercept=float(equations.intercept[node]), bounds=bounds)
 
     if models.n_outputs == 1:
         return output_leaf(models)
@@ -715,10 +635,8 @@ def _cart(tree: Any, columns: Sequence[tuple[int, int]]) -> Steps:
     missing_left = tree.__getstate__()["nodes"]["missing_go_to_left"]
 
     def split(node: int) -> Split:
-        cell, level = columns[tree.feature[node]]
-        return Split(
-            ((Term(1.0, cell, level),),), double_of_single(float(tree.threshold[node])), bool(missing_left[node])
-        )
+        lane = (Term(1.0, *columns[tree.feature[node]]),)
+        return Split((lane,), double_of_single(float(tree.threshold[node])), bool(missing_left[node]))
 
     def leaf(node: int) -> Leaf:
         return _numbers_in(tree.value[node], int(tree.n_node_samples[node]))

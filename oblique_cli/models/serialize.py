@@ -30,31 +30,28 @@ class EstimatorPredictor(Predictor):
         self.estimator = estimator
 
     def predict(self, X: Any) -> NDArray[Any]:
-        return np.asarray(self.estimator.predict(X))
+        return self._answer("predict", "gives no predictions", X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        if not hasattr(self.estimator, "predict_proba"):
-            raise ConfigError(f"{type(self.estimator).__name__} gives no class probabilities.")
-        return np.asarray(self.estimator.predict_proba(X))
+        return self._answer("predict_proba", "gives no class probabilities", X)
 
     def apply(self, X: Any) -> NDArray[Any]:
-        if not hasattr(self.estimator, "apply"):
-            raise ConfigError(f"{type(self.estimator).__name__} has no leaves.")
-        return np.asarray(self.estimator.apply(X))
+        return self._answer("apply", "has no leaves", X)
+
+    def _answer(self, method: str, fault: str, X: Any) -> NDArray[Any]:
+        if not hasattr(self.estimator, method):
+            raise ConfigError(f"{type(self.estimator).__name__} {fault}.")
+        return np.asarray(getattr(self.estimator, method)(X))
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """The parts of a fitted estimator.
+    """The parts of a fitted estimator."""
 
-    kind        name in `KINDS`; cls : name of the estimator's class
-    parameters  of its constructor, plain; state : its fitted attributes
-    """
-
-    kind: str
-    cls: str
-    parameters: Mapping[str, Any]
-    state: Mapping[str, Any]
+    kind: str  # name in `KINDS`
+    cls: str  # name of the estimator's class
+    parameters: Mapping[str, Any]  # of its constructor, plain
+    state: Mapping[str, Any]  # its fitted attributes
 
     @classmethod
     def of(cls, estimator: Any) -> Fitted:
@@ -162,9 +159,7 @@ def _class_named(name: str) -> Any:
 def _as_declared(cls: type[Any], params: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters with tuples where the defaults are tuples: JSON has lists only."""
     declared = inspect.signature(cls).parameters
+    tuples = {name for name, parameter in declared.items() if isinstance(parameter.default, tuple)}
     return {
-        name: tuple(value)
-        if isinstance(value, list) and name in declared and isinstance(declared[name].default, tuple)
-        else value
-        for name, value in params.items()
+        name: tuple(value) if name in tuples and isinstance(value, list) else value for name, value in params.items()
     }

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from oblique_cli.drawing.view import BLANK, MOST_TERMS, TreeView, broken, printable, text_of, view_of
 from oblique_cli.errors import ConfigError
 from oblique_cli.ground.nodes import pairs_of
+from oblique_cli.models.codecs import resolved
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.sparse import Light, idle_terms, simplified
 from oblique_cli.tree.structure import Tree, of_classes
@@ -30,32 +31,25 @@ DRAWN = ("png", "pdf")  # by matplotlib, into files
 class Shown:
     """A fitted tree and the names that go with it.
 
-    title       the first words of what is shown
-    tree        a `Tree`, or the structure of another kind
     X, y        training rows as the estimator saw them, and their places in `classes` or numbers; None if they are not
                 at hand
     classes     labels that the tree knows: its training rows may have none of a class of the data; () in regression
-    features    names of the columns of X, an `Indicator` where one is a level
-    levels      qualitative column -> names of the tree's codes
-    target      what is predicted
-    remarks     further lines of the heading
-    document    what the JSON says beside the tree
     kept_light  terms that training rows need, as a model file says or as they were found before; None if neither
     source      names of the columns before `encoder`, their levels, and what makes X of them, None for X itself
     estimator   the fitted estimator; a model from a file makes it when it is asked for
     make_importances  says how much the columns count, which a page asks for; None where nothing says so
     """
 
-    title: str
-    tree: Any
-    features: Sequence[str]
+    title: str  # the first words of what is shown
+    tree: Any  # a `Tree`, or the structure of another kind
+    features: Sequence[str]  # names of the columns of X, an `Indicator` where one is a level
     classes: Sequence[str]
-    levels: Mapping[int, Sequence[str]]
-    target: str
+    levels: Mapping[int, Sequence[str]]  # qualitative column -> names of the tree's codes
+    target: str  # what is predicted
     X: Any = None
     y: Any = None
-    remarks: tuple[str, ...] = ()
-    document: Mapping[str, Any] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()  # further lines of the heading
+    document: Mapping[str, Any] = field(default_factory=dict)  # what the JSON says beside the tree
     units: Units | None = None
     make_estimator: Any = None
     kept_light: Light | None = None
@@ -106,43 +100,40 @@ class Shown:
                 "--tolerance drops terms of planes, and these leaves have models of their own: leave it out, or set "
                 "max_terms of logistic_tree."
             )
+        promise = "no training row changes its side of a split"
         if self.X is None or self.tree.leaf_models is not None:  # whose rows may not move
-            return self._of_needed_terms(tolerance)
+            if self.light is None:
+                raise ConfigError(
+                    "--sparse needs to know which terms move no training row, and the model file does not say: "
+                    "fit it again."
+                )
+            if tolerance > 0.0:
+                raise ConfigError(
+                    "--tolerance needs the training rows, which a model file does not hold: leave it out, or fit the "
+                    "tree now, by the name of the table in place of the model's."
+                )
+            before, after = (int((tree.coef_ != 0.0).sum()) for tree in (self.tree, self.light))
+            return self._sparser(self.light, f"terms of splits {before} -> {after}; {promise}")
         import numpy as np
 
         weights = None
         if getattr(self.estimator, "class_weight", None) is not None:  # which the counts of the root show
             weights = (self.tree.counts[0] / np.maximum(np.bincount(self.y, minlength=len(self.classes)), 1))[self.y]
         simplification = simplified(self.tree, self.tree_rows, self.y, tolerance, weights)
-        right = [
-            int((tree.labels[tree.apply(self.tree_rows)] == self.y).sum()) for tree in (self.tree, simplification.tree)
-        ]
-        promise = "no training row changes its side of a split"
+        trees = self.tree, simplification.tree
+        right = [int((tree.labels[tree.apply(self.tree_rows)] == self.y).sum()) for tree in trees]
         if tolerance > 0:
             rows = "training rows more are" if weights is None else "weight of the training rows more is"
             promise = f"at most {100 * tolerance:g} % of the {rows} wrong"
-        remark = (
-            f"--sparse: terms of splits {simplification.terms_before} -> {simplification.terms_after}, "
+        return self._sparser(
+            simplification.tree,
+            f"terms of splits {simplification.terms_before} -> {simplification.terms_after}, "
             f"leaves {self.tree.n_leaves} -> {simplification.tree.n_leaves}, "
-            f"training rows right {right[0]} -> {right[1]} of {len(self.y)}; {promise}"
+            f"training rows right {right[0]} -> {right[1]} of {len(self.y)}; {promise}",
         )
-        return replace(self, tree=simplification.tree, kept_light=None, remarks=(*self.remarks, remark))
 
-    def _of_needed_terms(self, tolerance: float) -> Shown:
-        """The same without the terms that move no training row."""
-        if self.light is None:
-            raise ConfigError(
-                "--sparse needs to know which terms move no training row, and the model file does not say: "
-                "fit it again."
-            )
-        if tolerance > 0.0:
-            raise ConfigError(
-                "--tolerance needs the training rows, which a model file does not hold: leave it out, or fit the tree "
-                "now, by the name of the table in place of the model's."
-            )
-        before, after = (int((tree.coef_ != 0.0).sum()) for tree in (self.tree, self.light))
-        remark = f"--sparse: terms of splits {before} -> {after}; no training row changes its side of a split"
-        return replace(self, tree=self.light, kept_light=None, remarks=(*self.remarks, remark))
+    def _sparser(self, tree: Tree, remark: str) -> Shown:
+        return replace(self, tree=tree, kept_light=None, remarks=(*self.remarks, f"--sparse: {remark}"))
 
     def with_hint(self) -> Shown:
         """Return the same, with a word on --sparse if sums are long whatever is left out."""
@@ -164,27 +155,25 @@ class Shown:
         notes = [sentence(printable(remark)) for remark in self.remarks]
         if self.light is not None and not full:
             notes += idle_terms(self.tree, self.light)
+        seen = self.tree_rows if self.is_hyperplanes else self.X
+        training_rows = None if self.X is None or not rows else (seen, self.y)
         if not self.is_hyperplanes:
             named = self.classes or self.target
-            training_rows = None if self.X is None or not rows else (self.X, self.y)
             view: TreeView = self.estimator.view(self.features, named, precision, self.title, training_rows)
             return view.noted(notes).cut(depth)
-        return (
-            view_of(
-                self.tree,
-                self.features,
-                self.classes,
-                title=self.title,
-                precision=precision,
-                level_names=self.levels,
-                rows=None if self.X is None or not rows else (self.tree_rows, self.y),
-                units=self.units_of(raw),
-                light=None if full else self.light,
-                most=None if full else MOST_TERMS,
-            )
-            .noted(notes)
-            .cut(depth)
+        view = view_of(
+            self.tree,
+            self.features,
+            self.classes,
+            title=self.title,
+            precision=precision,
+            level_names=self.levels,
+            rows=training_rows,
+            units=self.units_of(raw),
+            light=None if full else self.light,
+            most=None if full else MOST_TERMS,
         )
+        return view.noted(notes).cut(depth)
 
     def units_of(self, raw: bool) -> Units | None:
         """Return the units of weights."""
@@ -202,35 +191,26 @@ class Shown:
         """Return the tree as text. full : of a regression tree, every coefficient in the features' own units"""
         if self.reads_view(full):
             return text_of(view, width=width)
-        if not self.classes:
-            text = self.estimator.export_text(self.features, self.target, precision)
-        else:
-            text = self.estimator.export_text(self.features, self.classes, precision)
-        lines = cut_text(text, depth).splitlines()
-        return "".join(
-            f"{piece}\n" for line in lines for piece in broken(line.lstrip(), line[: -len(line.lstrip())], width)
-        )
+        text = self.estimator.export_text(self.features, self.classes or self.target, precision)
+        pieces = (broken(line.lstrip(), line[: -len(line.lstrip())], width) for line in _cut(text, depth))
+        return "".join(f"{piece}\n" for of_line in pieces for piece in of_line)
 
     def heading(self) -> str:
         """Return the first lines of the text: what was fitted, its size, and how right it is."""
         n_leaves, depth = int(self.tree.n_leaves), int(self.tree.depth)
-        size = f"{n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}, {self._terms()}depth {depth}"
+        n_terms = self.tree.n_terms if isinstance(self.tree, Tree) else int(self.tree.n_nodes)
+        terms = f"{n_terms} term{'' if n_terms == 1 else 's'}"
+        size = f"{n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}, {terms}, depth {depth}"
         # Only a model fitted just now has it, and to make the estimator of a file takes long.
         refinement = None if self.X is None else getattr(self.estimator, "refinement_", None)
         remarks = self.remarks if refinement is None else (*self.remarks, refinement.summary())
         lines = [f"{printable(self.title)}: {size}{self._training_fit()}", *map(sentence, map(printable, remarks))]
         return "".join(f"# {line}\n" for line in lines)
 
-    def _terms(self) -> str:
-        """The other size of the tree: what there is to read."""
-        count = self.tree.n_terms if isinstance(self.tree, Tree) else int(self.tree.n_nodes)
-        return f"{count} term{'' if count == 1 else 's'}, "
-
     def _training_fit(self) -> str:
         """The accuracy or RMSE on the training rows, as text."""
         if self.X is None:
             return ""
-
         if not self.classes:
             predicted = self.estimator.predict(self.X)
             return f", RMSE {((predicted - self.y) ** 2).mean() ** 0.5:.4g} on its {len(self.y)} rows"
@@ -308,18 +288,16 @@ def sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def cut_text(text: str, depth: int | None) -> str:
-    """Return indented rules of which only `depth` levels of conditions are shown."""
-    if depth is None:
-        return text
+def _cut(text: str, depth: int | None) -> list[str]:
+    """Lines of indented rules of which only `depth` levels of conditions are shown."""
     lines: list[str] = []
     for line in text.splitlines():
         level = (len(line) - len(line.lstrip(" "))) // 4
-        if level < depth or (level == depth and not line.rstrip().endswith(":")):
+        if depth is None or level < depth or (level == depth and not line.rstrip().endswith(":")):
             lines.append(line)
         elif not lines or lines[-1].strip() != "...":
             lines.append("    " * depth + "...")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def content(
@@ -348,14 +326,9 @@ def content(
         from oblique_cli.drawing.svg import svg
 
         return svg(scene_of(view)).encode()
-    if form == "dot":
-        from oblique_cli.drawing.dot import dot
-
-        return dot(view).encode()
-    if form == "tikz":
-        from oblique_cli.drawing.tikz import tikz
-
-        return tikz(view).encode()
+    if form in ("dot", "tikz"):
+        drawn_text: str = resolved(f"oblique_cli.drawing.{form}:{form}")(view)
+        return drawn_text.encode()
     from oblique_cli.drawing.canvas import rendered
     from oblique_cli.drawing.diagram import drawn
 
@@ -388,6 +361,7 @@ def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: t
     target = model.columns.target if model.columns is not None else "class" if model.classes else "target"
     classes, y = known(model.classes, model.fitted.state.get("classes_") if model.has_codes else None, y)
     tree = model.fitted.state["tree_"]
+    units, sparse = model.facts.get("units"), model.facts.get("sparse")
     return Shown(
         title,
         tree if hasattr(tree, "to_dict") else model.estimator.model_tree,
@@ -405,9 +379,9 @@ def of_loaded(model: Model, title: str, X: Any = None, y: Any = None, remarks: t
             "classes": classes,
             **({"level_names": levels} if levels else {}),
         },
-        units=_units(model.facts, len(features)),
+        units=Units.from_plain(units, len(features)) if isinstance(units, Mapping) else None,
         make_estimator=lambda: model.estimator,
-        kept_light=_light(model),
+        kept_light=Light.from_plain(sparse, tree) if sparse is not None and of_classes(tree) else None,
         source=(model.feature_names, {} if model.columns is None else model.columns.levels, model.encoder),
         make_importances=lambda: _importances(model),
     )
@@ -418,23 +392,23 @@ def _of_facts(model: Model) -> Iterator[str]:
     facts = model.facts
     if model.threshold is not None:
         yield f"predicts {model.threshold.label!r} from a share of {model.threshold.share:.3g} in a leaf on."
-    estimate = facts.get("estimate")
+    estimate: Any = facts.get("estimate")
+    estimate = estimate if isinstance(estimate, Mapping) else {}
+    by = f"({estimate.get('by')})."
     if model.columns is not None and isinstance(rows := facts.get("rows"), int):
         what = f"{len(model.classes)} classes" if model.classes else "numbers"
         yield f"{model.task}: {what} of {model.columns.target!r}, fitted to {rows} rows."
-    if isinstance(estimate, Mapping) and "accuracy" in estimate and "standard_error" in estimate:
+    if {"accuracy", "standard_error"} <= estimate.keys():
         score, error = 100 * estimate["accuracy"], 100 * estimate["standard_error"]
-        yield f"on new rows: {score:.1f} % right, standard error {error:.1f} points ({estimate.get('by')})."
-    elif isinstance(estimate, Mapping) and "rmse" in estimate and "standard_error" in estimate:
-        score, error = estimate["rmse"], estimate["standard_error"]
-        yield f"on new rows: RMSE {score:.4g}, standard error {error:.2g} ({estimate.get('by')})."
-    elif isinstance(estimate, Mapping) and (name := facts.get("metric")) in estimate:
-        yield f"on new rows: {name} {estimate[name]:.4g} ({estimate.get('by')})."
+        yield f"on new rows: {score:.1f} % right, standard error {error:.1f} points {by}"
+    elif {"rmse", "standard_error"} <= estimate.keys():
+        yield f"on new rows: RMSE {estimate['rmse']:.4g}, standard error {estimate['standard_error']:.2g} {by}"
+    elif (name := facts.get("metric")) in estimate:
+        yield f"on new rows: {name} {estimate[name]:.4g} {by}"
 
 
 def known(classes: Sequence[str], codes: Any, y: Any) -> tuple[list[str], Any]:
     """Return labels of the classes with these codes, of all without codes, and the places among them of codes `y`."""
-
     if codes is None or len(codes) == len(classes):
         return list(classes), y
     return [classes[code] for code in codes.tolist()], None if y is None else codes.searchsorted(y)
@@ -445,15 +419,3 @@ def _importances(model: Model) -> Importances | None:
     from oblique_cli.models.explaining.importance import Importances
 
     return Importances.from_plain(model.facts.get("importances"))
-
-
-def _units(facts: Mapping[str, Any], n_features: int) -> Units | None:
-    """The units of the training rows in a model file, if it has them."""
-    units = facts.get("units")
-    return Units.from_plain(units, n_features) if isinstance(units, Mapping) else None
-
-
-def _light(model: Model) -> Light | None:
-    """The terms that move no training row, if a model file has them."""
-    plain, tree = model.facts.get("sparse"), model.fitted.state["tree_"]
-    return Light.from_plain(plain, tree) if plain is not None and of_classes(tree) else None

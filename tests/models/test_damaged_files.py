@@ -34,12 +34,8 @@ BASES = [
     "hhcart_forest",
     "tprti_a",
     "cart_regression",
-    "pathfinder",
-    "knn",
-    "hc_edit_upgma",
-    "gepsvm",
-    "svm",
 ]
+BASES += ["pathfinder", "knn", "hc_edit_upgma", "gepsvm", "svm"]
 OTHERS = (
     "codes of levels",
     "missing filled",

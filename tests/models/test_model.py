@@ -173,8 +173,8 @@ def broken(monkeypatch: Any, **change: Any) -> None:
     built = hyperplanes.TREE.build
     assert built is not None
 
-    def other(fields: dict[str, Any]) -> Any:
-        return built({**fields, **{name: made(fields[name]) for name, made in change.items()}})
+    def other(fields: dict[str, Any], scope: Any) -> Any:
+        return built({**fields, **{name: made(fields[name]) for name, made in change.items()}}, scope)
 
     monkeypatch.setitem(vars(hyperplanes.TREE), "build", other)
 

@@ -29,13 +29,12 @@ Array = NDArray[np.float64]
 class Contribution:
     """The contribution of one column to the distance of a row from a hyperplane.
 
-    column  its name; value : of the row, a number, a level or None where missing
     amount  coefficient times (value - training mean), divided as the distance is; positive to the right; None where a
             number is missing
     """
 
-    column: str
-    value: float | str | None
+    column: str  # its name
+    value: float | str | None  # of the row, a number, a level or None where missing
     amount: float | None
 
 
@@ -177,13 +176,9 @@ def explain(
         model = Model.of(model, algorithm=algorithm_of(model))
     procedure = procedure_of(model)
     names = [cell.name for cell in procedure.cells]
-    raw_row = _checked_row(procedure, row)
-    _check_names(procedure, fix, to)
-    levels = {j: cell.levels for j, cell in enumerate(procedure.cells) if cell.levels}
-    spread = Spread.of_model(model) if reference is None else Spread.of(np.asarray(reference, np.float64), levels)
-    if len(spread.means) != len(names):
-        raise ConfigError(f"reference must have {len(names)} columns. Got {len(spread.means)}.")
-    query = _Query(model, procedure, raw_row, spread, frozenset(fix), to)
+    raw_row = _checked_row(procedure, row, fix, to)
+    spread = Spread.of_model(model) if reference is None else Spread.of_reference(procedure, reference)
+    query = _Query(model, procedure, raw_row, spread, fix, to)
     lacking = next((j for j in procedure.needed if math.isnan(query.filled[j])), None)
     if lacking is not None:
         return Explanation(None, -1, 0, {}, (), (), 0.0, None, (), names[lacking])
@@ -214,28 +209,24 @@ def explain(
     return replace(explanation, change=change, at_least=at_least)
 
 
-def _check_names(procedure: Procedure, fix: Sequence[str], to: str | None) -> None:
+def _checked_row(procedure: Procedure, row: Sequence[float] | Array, fix: Sequence[str], to: str | None) -> Array:
+    names, values = [cell.name for cell in procedure.cells], np.array(row, dtype=np.float64).reshape(-1)
+    if len(values) != len(names):
+        raise ConfigError(f"a row has {len(names)} columns. Got {len(values)} values.")
+    if np.isinf(values).any():
+        name = names[int(np.flatnonzero(np.isinf(values))[0])]
+        raise ConfigError(f"column {quoted(name)} of the row is infinite, which no model takes.")
     if procedure.is_forest:
         raise ConfigError(
             f"{procedure.title} is a vote of {len(procedure.trees)} trees, and only a single tree can be explained; "
             "fit one, as by --algorithm hhcart_a."
         )
-    names = [cell.name for cell in procedure.cells]
     for name in fix:
         if name not in names:
             raise ConfigError(f"the model has no column {quoted(name)} to hold fixed.{close_matches(cut(name), names)}")
     if to is not None and to not in procedure.classes:
         known = f" Its classes: {', '.join(map(cut, procedure.classes[:20]))}."
         raise ConfigError(f"the model has no class {quoted(to)}.{close_matches(cut(to), procedure.classes) or known}")
-
-
-def _checked_row(procedure: Procedure, row: Sequence[float] | Array) -> Array:
-    values = np.array(row, dtype=np.float64).reshape(-1)
-    if len(values) != len(procedure.cells):
-        raise ConfigError(f"a row has {len(procedure.cells)} columns. Got {len(values)} values.")
-    if np.isinf(values).any():
-        j = int(np.flatnonzero(np.isinf(values))[0])
-        raise ConfigError(f"column {quoted(procedure.cells[j].name)} of the row is infinite, which no model takes.")
     return values
 
 
@@ -257,7 +248,7 @@ class _Query:
     procedure: Procedure
     raw_row: Array
     spread: Spread
-    fix: frozenset[str]
+    fix: Sequence[str]
     to: str | None
 
     @cached_property
@@ -268,14 +259,8 @@ class _Query:
     @cached_property
     def free(self) -> NDArray[np.bool_]:
         """Whether a change may move a column, (p,)."""
-        return np.array(
-            [
-                not cell.levels and cell.name not in self.fix and not math.isnan(value) and deviation > 0.0
-                for cell, value, deviation in zip(
-                    self.procedure.cells, self.raw_row, self.spread.deviations, strict=True
-                )
-            ]
-        )
+        able = np.array([not cell.levels and cell.name not in self.fix for cell in self.procedure.cells])
+        return able & ~np.isnan(self.raw_row) & (np.array(self.spread.deviations) > 0.0)
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -343,12 +328,10 @@ class _Query:
 
     def of_scores(self, explanation: Explanation, scores: Scores, code: int) -> Explanation:
         """Return the explanation with the log odds of the predicted class against the likeliest other one."""
-        reached = scores.of(self.filled.tolist())
-        predicted = scores.classes.index(code)
-        rivals = [k for k in range(len(reached)) if k != predicted]
-        if not rivals:
+        reached, predicted = scores.of(self.filled.tolist()), scores.classes.index(code)
+        if len(reached) == 1:
             return explanation
-        rival = max(rivals, key=lambda k: reached[k])
+        rival = max((k for k in range(len(reached)) if k != predicted), key=lambda k: reached[k])
         amounts: dict[int, float] = {}
         for part in scores.parts:
             cell = part.column.cell
@@ -357,11 +340,10 @@ class _Query:
             if part.curve:
                 amount += (part.curve[predicted] - part.curve[rival]) * square_of(z)
             amounts[cell] = amounts.get(cell, 0.0) + amount
+        order = sorted(amounts, key=lambda j: (-abs(amounts[j]), j))
         return replace(
             explanation,
-            equation=tuple(
-                self.contribution(j, amounts[j]) for j in sorted(amounts, key=lambda j: (-abs(amounts[j]), j))
-            ),
+            equation=tuple(self.contribution(j, amounts[j]) for j in order),
             intercept=scores.intercept[predicted] - scores.intercept[rival],
             against=self.procedure.classes[scores.classes[rival]],
         )
@@ -371,12 +353,9 @@ class _Query:
         tree, deviations = self.procedure.tree, np.array(self.spread.deviations)
         wanted = None if self.to is None else self.procedure.classes.index(self.to)
         leaves = [n for n in tree.leaf_nodes if (k := tree.leaf(n).label) != label and wanted in (None, k)]
-        rows = sorted(
-            candidates(self.procedure, self.filled, deviations, self.free, leaves),
-            key=lambda candidate: (candidate.distance, candidate.node),
-        )
-        changes = map(self._checked, rows)
-        return next((change for change in changes if change is not None), None)
+        rows = candidates(self.procedure, self.filled, deviations, self.free, leaves)
+        nearest_first = sorted(rows, key=lambda candidate: (candidate.distance, candidate.node))
+        return next(filter(None, map(self._checked, nearest_first)), None)
 
     def nearest_scores(self, scores: Scores, code: int) -> tuple[Change | None, float]:
         """Return the nearest change of models of classes, and a distance that no change falls below."""
@@ -406,15 +385,11 @@ class _Query:
         code = candidate.code if candidate.code >= 0 else tree.leaf(candidate.node).label
         if predicted != self.procedure.classes[code]:
             return None
-        columns = [
-            ColumnChange(
-                self.procedure.cells[j].name,
-                float(self.raw_row[j]),
-                float(changed[j]),
-                float((changed[j] - self.raw_row[j]) / spread.deviations[j]),
-                spread.whole[j] and changed[j] != round(changed[j]),
-            )
-            for j in np.flatnonzero(self.free & (changed != self.raw_row)).tolist()
-        ]
+        columns = []
+        for j in np.flatnonzero(self.free & (changed != self.raw_row)).tolist():
+            before, to = float(self.raw_row[j]), float(changed[j])
+            whole = spread.whole[j] and to != round(to)
+            name, deviations = self.procedure.cells[j].name, (to - before) / spread.deviations[j]
+            columns.append(ColumnChange(name, before, to, deviations, whole))
         columns.sort(key=lambda change: -abs(change.deviations))
         return Change(candidate.distance, predicted, tree.number(candidate.node), tuple(columns), changed)

@@ -6,19 +6,19 @@ summands of one column here.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli import _core
-from oblique_cli.models.procedure import MAJORITY, MISSING, NUMBER, Lane, Leaf, Procedure, Scores, Split, Steps, Term
+from oblique_cli.models.procedure import HALF_ROOT, MAJORITY, MISSING, NUMBER, Lane, Leaf, Procedure, Steps, Term
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
 Array = NDArray[np.float64]
+Item = TypeVar("Item")
 
 # What is explained: class shares, scores of models in leaves, or the predicted number.
 PROBABILITY, SCORE, VALUE = "probability", "score", "value"
@@ -26,16 +26,13 @@ PROBABILITY, SCORE, VALUE = "probability", "score", "value"
 
 @dataclass(frozen=True, eq=False)
 class Summands:
-    """Terms of all splits of a tree, and which of its entries each belongs to.
-
-    entry : rising; an entry is what one column adds to one sum
-    """
+    """Terms of all splits of a tree, and which of its entries each belongs to."""
 
     coef: Array
     column: NDArray[np.int64]
     level: NDArray[np.int64]
     missing_left: NDArray[np.bool_]
-    entry: NDArray[np.int64]
+    entry: NDArray[np.int64]  # rising; an entry is what one column adds to one sum
     n_entries: int
 
     def of(self, X: Array) -> Array:
@@ -77,12 +74,8 @@ class _Sums:
 
     def arrays(self) -> tuple[NDArray[np.int64], Array, NDArray[np.int32], NDArray[np.int32]]:
         """Return offsets, coefficients, sources and lanes of the terms as the core takes them."""
-        return (
-            np.array(self.starts, np.int64),
-            np.array(self.coefs, np.float64),
-            np.array(self.sources, np.int32),
-            np.array(self.lanes, np.int32),
-        )
+        sources, lanes = (np.array(numbers, np.int32) for numbers in (self.sources, self.lanes))
+        return np.array(self.starts, np.int64), np.array(self.coefs, np.float64), sources, lanes
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,24 +83,19 @@ class TreeGame:
     """One tree as the core takes it, and how rows become summands.
 
     parts : of the models in leaves, in the order of their entries: cell, then what it adds to the outputs
-    slots : column and level of each value that splits add up in the order of growth
     """
 
     core: Any
     splits: Summands
-    slots: tuple[tuple[int, int], ...]
+    slots: tuple[tuple[int, int], ...]  # column and level of each value that splits add up in the order of growth
     parts: tuple[_Part, ...]
     n_outputs: int
 
     def summands(self, X: Array) -> tuple[Array, Array, Array]:
         """Return what rows add to splits, (n, entries), what they add to leaves, (n, entries * outputs), and slots."""
-        leaves = np.empty((len(X), len(self.parts), self.n_outputs))
-        for e, part in enumerate(self.parts):
-            leaves[:, e] = part.of(X)
-        slots = np.empty((len(X), len(self.slots)))
-        for k, (column, level) in enumerate(self.slots):
-            slots[:, k] = _holds(X[:, column], level)
-        return self.splits.of(X), leaves.reshape(len(X), len(self.parts) * self.n_outputs), slots
+        leaves = np.hstack([np.empty((len(X), 0)), *(part.of(X) for part in self.parts)])
+        slots = [_holds(X[:, column], level) for column, level in self.slots]
+        return self.splits.of(X), leaves, np.ascontiguousarray(np.array(slots).reshape(len(slots), len(X)).T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +117,7 @@ class _Part:
             added += z[:, None] * coef
             if curve is not None:
                 bounded = np.clip(z, -FARTHEST_SQUARED, FARTHEST_SQUARED)
-                added += ((bounded * bounded - 1.0) * math.sqrt(0.5))[:, None] * curve
+                added += ((bounded * bounded - 1.0) * HALF_ROOT)[:, None] * curve
         return added
 
 
@@ -161,10 +149,10 @@ def game_of(procedure: Procedure, tree: Steps, output: str) -> TreeGame:
             split = tree.split(node)
             thresholds[node], missing_left[node] = split.threshold, bool(split.missing_left)
             sums.add(split.lanes)
-            for cell, of_cell in _entries(split, tree, players).items():
-                terms += [
-                    (term.coef, term.cell, term.level, bool(split.missing_left), len(features)) for term in of_cell
-                ]
+            plain_terms = [plain for term in split.terms for plain in unrotated(term, tree, len(players))]
+            for cell, of_cell in grouped(plain_terms, lambda term: players[term.cell]).items():
+                side = bool(split.missing_left)
+                terms += [(term.coef, term.cell, term.level, side, len(features)) for term in of_cell]
                 features.append(cell)
         else:
             sums.add(())
@@ -174,7 +162,9 @@ def game_of(procedure: Procedure, tree: Steps, output: str) -> TreeGame:
         leaf_starts.append(len(parts))
     for lane in tree.rotated:
         sums.add((lane,))
-    coef, column, level, sides, entry = zip(*terms, strict=True) if terms else ((),) * 5
+    columns = zip(*terms, strict=True) if terms else ((),) * 5
+    types = (np.float64, np.int64, np.int64, np.bool_, np.int64)
+    coef, column, level, sides, entry = (np.array(*pair) for pair in zip(columns, types, strict=True))
     core = _core.Game(
         np.array(tree.left, np.int32), np.array(tree.right, np.int32), thresholds,
         np.array(starts, np.int64), np.array(features, np.int32),
@@ -182,24 +172,16 @@ def game_of(procedure: Procedure, tree: Steps, output: str) -> TreeGame:
         *sums.arrays(), np.array([players[column] for column, _ in sums.slots], np.int32), missing_left,
         len(procedure.cells),
     )  # fmt: skip
-    summands = Summands(
-        np.array(coef, np.float64),
-        np.array(column, np.int64),
-        np.array(level, np.int64),
-        np.array(sides, np.bool_),
-        np.array(entry, np.int64),
-        len(features),
-    )
+    summands = Summands(coef, column, level, sides, entry, len(features))
     return TreeGame(core, summands, tuple(sums.slots), tuple(parts), n_outputs)
 
 
-def _entries(split: Split, tree: Steps, players: Sequence[int]) -> dict[int, list[Term]]:
-    """Cell -> its terms; rotated features are written out."""
-    entries: dict[int, list[Term]] = {}
-    for term in split.terms:
-        for plain in unrotated(term, tree, len(players)):
-            entries.setdefault(players[plain.cell], []).append(plain)
-    return entries
+def grouped(items: Iterable[Item], cell_of: Callable[[Item], int]) -> dict[int, tuple[Item, ...]]:
+    """Return the items of each cell, cells in the order in which they come first."""
+    groups: dict[int, tuple[Item, ...]] = {}
+    for item in items:
+        groups[cell_of(item)] = (*groups.get(cell_of(item), ()), item)
+    return groups
 
 
 def unrotated(term: Term, tree: Steps, n_columns: int) -> list[Term]:
@@ -212,33 +194,28 @@ def unrotated(term: Term, tree: Steps, n_columns: int) -> list[Term]:
 def _leaf(procedure: Procedure, leaf: Leaf, output: str, n_outputs: int) -> tuple[Array, list[_Part]]:
     """Return the constant of a leaf, and the contributions of columns."""
     if output == VALUE:
-        terms: dict[int, list[Term]] = {}
-        for term in leaf.terms:
-            terms.setdefault(term.cell, []).append(term)
-        return np.array([leaf.intercept]), [_Part(cell, tuple(cell_terms), (), 1) for cell, cell_terms in terms.items()]
+        terms = grouped(leaf.terms, lambda term: term.cell)
+        return np.array([leaf.intercept]), [_Part(cell, of_cell, (), 1) for cell, of_cell in terms.items()]
     if output == PROBABILITY:
         if procedure.voting == MAJORITY:
             return np.arange(n_outputs) == leaf.label, []
         return np.array(leaf.shares[:n_outputs]), []
+    # Scores with their mean over the classes taken away: probabilities do not see a number added to all of them.
     assert leaf.scores is not None
-    return _scores(leaf.scores, n_outputs)
+    parts = []
+    for cell, of_cell in grouped(leaf.scores.parts, lambda part: part.column.cell).items():
+        scaled = tuple(
+            (part.column, centered(part.coef, n_outputs), centered(part.curve, n_outputs) if part.curve else None)
+            for part in of_cell
+        )
+        parts.append(_Part(cell, (), scaled, n_outputs))
+    return centered(leaf.scores.intercept, n_outputs), parts
 
 
 def centered(values: Sequence[float], n_outputs: int) -> Array:
     """Return the first of some scores less the mean of all of them, (n_outputs,)."""
     array = np.array(values, np.float64)
     return np.asarray((array - array.mean())[:n_outputs])
-
-
-def _scores(scores: Scores, n_outputs: int) -> tuple[Array, list[_Part]]:
-    """Scores with their mean over the classes taken away: probabilities do not see a number added to all of them."""
-
-    cells: dict[int, list[tuple[Any, Array, Array | None]]] = {}
-    for part in scores.parts:
-        curve = centered(part.curve, n_outputs) if part.curve else None
-        cells.setdefault(part.column.cell, []).append((part.column, centered(part.coef, n_outputs), curve))
-    parts = [_Part(cell, (), tuple(cell_parts), n_outputs) for cell, cell_parts in cells.items()]
-    return centered(scores.intercept, n_outputs), parts
 
 
 def n_free_outputs(procedure: Procedure, output: str) -> int:

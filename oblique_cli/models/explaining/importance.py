@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,16 +30,12 @@ OUTPUTS = {PROBABILITY: "probability", SCORE: "log odds", VALUE: "predicted numb
 
 @dataclass(frozen=True)
 class Importances:
-    """Importances of the columns of a model.
+    """Importances of the columns of a model."""
 
-    values      column -> importance, the largest first, at most `MOST_KEPT`; by : SHAPLEY, IMPURITY or PERMUTATION
-    output      of SHAPLEY: what is explained, one of OUTPUTS; rows, background : how many it is of; 0 of IMPURITY
-    """
-
-    by: str
-    values: Mapping[str, float]
-    output: str = ""
-    rows: int = 0
+    by: str  # SHAPLEY, IMPURITY or PERMUTATION
+    values: Mapping[str, float]  # column -> importance, the largest first, at most `MOST_KEPT`
+    output: str = ""  # of SHAPLEY: what is explained, one of OUTPUTS
+    rows: int = 0  # how many it is of; 0 of IMPURITY
     background: int = 0
 
     @property
@@ -130,8 +126,8 @@ def importances_of(
     """
     affordable = shapley or affordable_shapley(model, X)
     if affordable is not None:
-        sizes = mean_sizes(affordable.values.values)
-        return _ranked(SHAPLEY, model, sizes, affordable.output, len(affordable.values.values), affordable.background)
+        values = affordable.values.values
+        return _ranked(SHAPLEY, model, mean_sizes(values), affordable.output, len(values), affordable.background)
     impurity_shares = getattr(model.estimator, "feature_importances_", None)
     if impurity_shares is not None:
         sizes = np.zeros(len(model.feature_names))
@@ -157,22 +153,18 @@ def _by_exchange(model: Model, X: Array, y: NDArray[Any]) -> Importances | None:
     row_index = sample(model, X, ROWS)
     if not len(row_index):
         return None
-    rows, truth = X[row_index], _labels(model, y[row_index])
+    rows, truth, of_classes = X[row_index], y[row_index], model.task == "classification"
+    if model.has_codes:
+        truth = np.array(model.classes, dtype=object)[truth]
 
     def loss(cells: Array) -> float:
         predicted = model.predict(cells)
-        return float(
-            np.mean(predicted != truth) if model.task == "classification" else np.mean((predicted - truth) ** 2)
-        )
+        return float(np.mean(predicted != truth if of_classes else (predicted - truth) ** 2))
 
     least, sizes = loss(rows), np.zeros(rows.shape[1])
-    scale = 1.0 if model.task == "classification" else float(np.var(truth)) or 1.0
+    scale = 1.0 if of_classes else float(np.var(truth)) or 1.0
     for j in range(rows.shape[1]):
         mixed = rows.copy()
         mixed[:, j] = seeds.generator(0, "exchange", j).permutation(rows[:, j])
         sizes[j] = max(0.0, loss(mixed) - least) / scale
     return _ranked(PERMUTATION, model, sizes, rows=len(rows))
-
-
-def _labels(model: Model, codes: NDArray[Any]) -> Sequence[Any] | NDArray[Any]:
-    return np.array(model.classes, dtype=object)[codes] if model.has_codes else codes

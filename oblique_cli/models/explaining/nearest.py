@@ -42,9 +42,7 @@ def least_distance(G: Array, h: Array) -> Array | None:
     # In units of the farthest border, so that the norm of the answer is about 1.
     unit = float(h.max())
     scaled = h / unit
-    E = np.vstack([G.T, scaled])
-    f = np.zeros(n + 1)
-    f[n] = 1.0
+    E, f = np.vstack([G.T, scaled]), np.append(np.zeros(n), 1.0)
     try:
         y, _ = nnls(E, f, maxiter=max(100, 30 * m))
     except RuntimeError:  # too many steps: degenerate beyond what the method can settle
@@ -57,24 +55,20 @@ def least_distance(G: Array, h: Array) -> Array | None:
     # The projection on the active borders themselves has fewer roundings behind it.
     exact = np.linalg.lstsq(G[active], scaled[active], rcond=None)[0]
     slack = 1e-3 * MARGINS[-1] / unit
-    solution = (
-        exact if (G @ exact >= scaled - slack).all() and np.linalg.norm(exact) <= np.linalg.norm(u) * (1 + 1e-9) else u
-    )
+    inside = (G @ exact >= scaled - slack).all() and np.linalg.norm(exact) <= np.linalg.norm(u) * (1 + 1e-9)
+    solution = exact if inside else u
     tolerance = 1e-9 * (1.0 + float(np.linalg.norm(solution)))
     return np.asarray(solution * unit) if (G @ solution >= scaled - tolerance).all() else None
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A changed row in a leaf.
-
-    distance : of the change, in standard deviations; code : the class that it is to have, -1 for that of the leaf
-    """
+    """A changed row in a leaf."""
 
     node: int
     row: Array
-    distance: float
-    code: int = -1
+    distance: float  # of the change, in standard deviations
+    code: int = -1  # the class that it is to have, -1 for that of the leaf
 
 
 def candidates(
@@ -97,42 +91,31 @@ def polyhedra(
     procedure: Procedure, row: Array, deviations: Array, free: NDArray[np.bool_], nodes: list[int]
 ) -> Iterator[tuple[int, Array, Array]]:
     """Yield of some leaves the changes u, in standard deviations, that lead there: leaf, G and h for G u >= h."""
-    tree = procedure.tree
-    parents = tree.parents
+    tree, parents = procedure.tree, procedure.tree.parents
     planes = {node: _plane(tree, node, row, deviations, free) for node in tree.inner}
     for leaf in nodes:
         G, h = [], []
         node, reachable = leaf, True
         while node in parents and reachable:
-            above = parents[node]
-            plane = planes[above]
-            left = tree.left[above] == node
-            if plane.normal is None:
-                reachable = plane.goes_left == left
+            normal, offset, goes_left = planes[parents[node]]
+            left = tree.left[parents[node]] == node
+            if normal is None:
+                reachable = goes_left == left
             else:
-                # Left of the plane: normal u <= offset; right of it: normal u > offset.
-                G.append(-plane.normal if left else plane.normal)
-                h.append(-plane.offset if left else plane.offset)
-            node = above
+                G.append(-normal if left else normal)
+                h.append(-offset if left else offset)
+            node = parents[node]
         if reachable:
             yield leaf, np.array(G).reshape(len(G), len(row)), np.array(h)
 
 
-@dataclass(frozen=True)
-class _Plane:
-    """A split in units of standard deviations from the row.
+def _plane(
+    tree: Steps, node: int, row: Array, deviations: Array, free: NDArray[np.bool_]
+) -> tuple[Array | None, float, bool]:
+    """A split in units of standard deviations from the row: normal, offset, and whether the row itself goes left.
 
-    normal     (p,) of length 1, None if no free number has a part in the split
-    offset     the row goes left while normal @ u <= offset
-    goes_left  the side of the row itself
+    A row goes left while normal @ u <= offset; the normal, (p,) of length 1, is None if no free number has a part.
     """
-
-    normal: Array | None
-    offset: float
-    goes_left: bool
-
-
-def _plane(tree: Steps, node: int, row: Array, deviations: Array, free: NDArray[np.bool_]) -> _Plane:
     split = tree.split(node)
     total, lacking = total_of(split.lanes, row)
     goes_left = bool(split.missing_left) if lacking else total <= split.threshold
@@ -143,11 +126,11 @@ def _plane(tree: Steps, node: int, row: Array, deviations: Array, free: NDArray[
     # Scaled first: squares may overflow or vanish.
     size = float(np.abs(normal).max())
     if lacking or size == 0.0:
-        return _Plane(None, 0.0, goes_left)
+        return None, 0.0, goes_left
     length = size * float(np.linalg.norm(normal / size))
     if abs(split.threshold) > FARTHEST * length:  # a cut that divides missing values from all others
-        return _Plane(None, 0.0, goes_left)
-    return _Plane(normal / length, (split.threshold - total) / length, goes_left)
+        return None, 0.0, goes_left
+    return normal / length, (split.threshold - total) / length, goes_left
 
 
 def total_of(lanes: tuple[Lane, ...], row: Array) -> tuple[float, bool]:

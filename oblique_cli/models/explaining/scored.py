@@ -44,11 +44,6 @@ class Lead:
     slope: Array
     bend: Array
 
-    @property
-    def is_linear(self) -> bool:
-        """Whether it has no squares."""
-        return not self.bend.any()
-
     def of(self, u: Array) -> float:
         """Return the lead."""
         z = self.start + self.rate * u
@@ -61,7 +56,7 @@ class Lead:
         derivatives: Array = self.rate * (self.slope + self.bend * 2.0 * HALF_ROOT * np.where(inside, z, 0.0))
         return derivatives
 
-    @property
+    @cached_property
     def size(self) -> float:
         """The largest length that the gradient may have."""
         steepest = np.abs(self.slope) + np.abs(self.bend) * 2.0 * HALF_ROOT * FARTHEST_SQUARED
@@ -102,23 +97,14 @@ def leads(
 
 @dataclass(frozen=True)
 class Region:
-    """Changes u that lead into a leaf, and there to a class.
-
-    G, h : G u >= h, rows of length 1: the leaf, and leads without squares; over : leads that must be positive
-    shortest : the shortest u without `over`
-    """
+    """Changes u that lead into a leaf, and there to a class."""
 
     node: int
     code: int
-    G: Array
+    G: Array  # G u >= h, rows of length 1: the leaf, and leads without squares
     h: Array
-    over: tuple[Lead, ...]
-    shortest: Array
-
-    @property
-    def is_linear(self) -> bool:
-        """Whether it is a polyhedron."""
-        return not self.over
+    over: tuple[Lead, ...]  # leads that must be positive
+    shortest: Array  # the shortest u without `over`
 
     @property
     def above(self) -> float:
@@ -133,7 +119,7 @@ class Region:
     @property
     def at_least(self) -> float:
         """The larger of both."""
-        return self.above if self.is_linear else max(self.above, self.dual[0])
+        return max(self.above, self.dual[0]) if self.over else self.above
 
 
 def regions(
@@ -156,15 +142,13 @@ def regions(
             if code not in scores.classes:
                 continue
             over = tuple(leads(procedure, scores, code, row, deviations, free))
-            sizes = [lead.size for lead in over]
-            if not all(np.isfinite([lead.constant, size]).all() for lead, size in zip(over, sizes, strict=True)):
+            if not np.isfinite([(lead.constant, lead.size) for lead in over]).all():
                 continue  # scores beyond all numbers
-            if any(size == 0.0 and lead.constant <= 0.0 for lead, size in zip(over, sizes, strict=True)):
+            if any(lead.size == 0.0 and lead.constant <= 0.0 for lead in over):
                 continue  # no free column has a part in it
-            moving = tuple(lead for lead, size in zip(over, sizes, strict=True) if size > 0.0)
-            linear = tuple(lead for lead in moving if lead.is_linear)
-            rows, offsets = _half_spaces(linear, G.shape[1])
-            curved = tuple(lead for lead in moving if not lead.is_linear)
+            moving = [lead for lead in over if lead.size > 0.0]
+            rows, offsets = _half_spaces([lead for lead in moving if not lead.bend.any()], G.shape[1])
+            curved = tuple(lead for lead in moving if lead.bend.any())
             planes, borders = np.vstack([G, rows]), np.append(h, offsets)
             u = least_distance(planes, borders)
             if u is not None:
@@ -175,11 +159,11 @@ def regions(
 def changed_rows(region: Region, row: Array, deviations: Array) -> Iterator[Candidate]:
     """Yield rows of a region, the most careful last: exactly the nearest of a polyhedron, else what searches found."""
     for margin in MARGINS:
-        if region.is_linear:
+        if region.over:
+            changes = sorted(_searched(region, margin), key=lambda u: float(np.linalg.norm(u)))
+        else:
             u = least_distance(region.G, region.h + margin)
             changes = [] if u is None else [u]
-        else:
-            changes = sorted(_searched(region, margin), key=lambda u: float(np.linalg.norm(u)))
         for u in changes:
             changed = np.where(u != 0.0, row + deviations * u, row)
             yield Candidate(region.node, changed, float(np.linalg.norm(u)), region.code)
@@ -191,10 +175,8 @@ def _half_spaces(linear: Sequence[Lead], n: int) -> tuple[Array, Array]:
     """Leads without squares as rows of length 1 and offsets: rows @ u >= offsets where they are at least 0."""
     rows, offsets = [np.zeros((0, n))], [np.zeros(0)]
     for lead in linear:
-        normal = lead.rate * lead.slope
-        length = lead.size
-        rows.append((normal / length)[None])
-        offsets.append(np.array([-(lead.constant + float(lead.slope @ lead.start)) / length]))
+        rows.append((lead.rate * lead.slope / lead.size)[None])
+        offsets.append(np.array([-(lead.constant + float(lead.slope @ lead.start)) / lead.size]))
     return np.vstack(rows), np.concatenate(offsets)
 
 
@@ -268,9 +250,7 @@ def _starts(region: Region) -> Iterator[Array]:
     far = least_distance(np.vstack([region.G, rows]), np.append(region.h, offsets))
     if far is not None:
         yield far
-    lead = min(
-        region.over, key=lambda rival_lead: rival_lead.of(base) / rival_lead.size
-    )  # the one that is farthest from it
+    lead = min(region.over, key=lambda other: other.of(base) / other.size)  # the one that is farthest from it
     centered = base.copy()
     inward = (lead.bend < 0.0) & (lead.rate != 0.0)
     centered[inward] = (-lead.start / np.where(lead.rate != 0.0, lead.rate, 1.0))[inward]

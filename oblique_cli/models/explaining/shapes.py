@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +23,13 @@ MOST_OUTPUTS = 4  # classes that are followed, the most frequent ones; of two cl
 class Shape:
     """The outputs of a model along a column.
 
-    column   its name; levels : names of the codes in `at` and `cells`, () for numbers
-    outputs  classes that are followed by their places, (0,) for a predicted number
     at, mean (g,) values of the column, and (g, K) what the model says with it, mean over `rows` rows
     cells    (m,) cells of rows, and `shapley`, (m, K), the Shapley value of the column in each; None without
     """
 
-    column: str
-    levels: tuple[str, ...]
-    outputs: tuple[int, ...]
+    column: str  # its name
+    levels: tuple[str, ...]  # names of the codes in `at` and `cells`, () for numbers
+    outputs: tuple[int, ...]  # classes that are followed by their places, (0,) for a predicted number
     at: Array
     mean: Array
     rows: int
@@ -56,11 +54,15 @@ def shapes_of(model: Model, X: Array, names: tuple[str, ...], shapley: Affordabl
         at = _places(X[:, j], j in levels)
         if len(at) < 2:
             continue
-        cells, column_values = (
-            (None, None) if shapley is None or values is None else (shapley.values.data[:, j], values[:, j])
-        )
-        mean = _means(model, X[row_index], j, at, outputs)
-        shapes.append(Shape(name, levels.get(j, ()), outputs, at, mean, len(row_index), cells, column_values))
+        mean = np.empty((len(at), len(outputs)))
+        for place, value in enumerate(at.tolist()):
+            changed = X[row_index]
+            changed[:, j] = value
+            mean[place] = _responses(model, changed, outputs).mean(axis=0)
+        shape = Shape(name, levels.get(j, ()), outputs, at, mean, len(row_index))
+        if shapley is not None and values is not None:
+            shape = replace(shape, cells=shapley.values.data[:, j], shapley=values[:, j])
+        shapes.append(shape)
     return shapes
 
 
@@ -89,21 +91,10 @@ def _followed(model: Model, values: ShapleyValues, outputs: tuple[int, ...]) -> 
 def _places(cells: Array, has_levels: bool) -> Array:
     known = cells[np.isfinite(cells)]
     if not has_levels:
-        return (
-            np.unique(np.quantile(known, np.linspace(0.0, 1.0, POINTS), method="inverted_cdf")) if len(known) else known
-        )
+        shares = np.linspace(0.0, 1.0, POINTS)
+        return np.unique(np.quantile(known, shares, method="inverted_cdf")) if len(known) else known
     codes, counts = np.unique(known, return_counts=True)
     return np.sort(codes[np.argsort(-counts, kind="stable")[:MOST_LEVELS]])
-
-
-def _means(model: Model, rows: Array, j: int, at: Array, outputs: tuple[int, ...]) -> Array:
-    """Outputs for the rows with the column set to each value, (g, K), mean over the rows."""
-    means = np.empty((len(at), len(outputs)))
-    for place, value in enumerate(at.tolist()):
-        changed = rows.copy()
-        changed[:, j] = value
-        means[place] = _responses(model, changed, outputs).mean(axis=0)
-    return means
 
 
 def _responses(model: Model, rows: Array, outputs: tuple[int, ...]) -> Array:

@@ -85,9 +85,8 @@ def shap_values(
     leaves), for rows that do not fit, for a background of fewer than two rows, and where planes of many features leave
     more coalitions to tell apart than there is time for.
     """
-    values = shapley_values(
-        model, X, background, output=output, interactions=interactions, n_threads=n_jobs or os.cpu_count() or 1
-    )
+    n_threads = n_jobs or os.cpu_count() or 1
+    values = shapley_values(model, X, background, output=output, interactions=interactions, n_threads=n_threads)
     if find_spec("shap") is None:
         return values
     with warnings.catch_warnings():
@@ -135,16 +134,11 @@ def shapley_values(
         if _least_steps(procedure, tree, rows[:PROBED], against, output, steps) > steps:
             raise ConfigError(_too_many(procedure, tree, steps))
     values, base = _of_trees(procedure, rows, against, output, interactions, steps, n_threads)
+    names: list[str] | None = list(outputs_of(procedure, output))
     if output == VALUE:
-        values, base = values[..., 0], base[0]
-    names = list(outputs_of(procedure, output))
-    return ShapleyValues(
-        values,
-        np.broadcast_to(base, (len(rows), *np.shape(base))).copy(),
-        raw_rows,
-        [cell.name for cell in procedure.cells],
-        None if output == VALUE else names,
-    )
+        values, base, names = values[..., 0], base[0], None
+    base_values = np.broadcast_to(base, (len(rows), *np.shape(base))).copy()
+    return ShapleyValues(values, base_values, raw_rows, [cell.name for cell in procedure.cells], names)
 
 
 def mean_sizes(values: Array) -> Array:
@@ -213,7 +207,7 @@ def _of_trees(
     output: str,
     interactions: bool,
     most_steps: int,
-    n_threads: int,
+    threads: int,
 ) -> tuple[Array, Array]:
     """Means over background and trees: values, (n, p, K) or (n, p, p, K), and the base value, (K,)."""
     p, n_outputs = len(procedure.cells), n_free_outputs(procedure, output)
@@ -224,11 +218,10 @@ def _of_trees(
         reference = game.summands(background)
         base += game.core.values(*reference).mean(axis=0)
         for first in range(0, len(rows), ROWS):
-            summands = game.summands(rows[first : first + ROWS])
+            some = slice(first, first + ROWS)
+            summands = game.summands(rows[some])
             try:
-                values[first : first + ROWS] += game.core.shapley(
-                    *summands, *reference, interactions, most_steps, n_threads
-                )
+                values[some] += game.core.shapley(*summands, *reference, interactions, most_steps, threads)
             except OverflowError:
                 raise ConfigError(_too_many(procedure, tree, most_steps)) from None
     trees = 1 if procedure.voting == SUM else len(procedure.trees)
@@ -244,8 +237,9 @@ def _least_steps(procedure: Procedure, tree: Any, rows: Array, background: Array
     """Return the steps that some row takes at least in the first split of a tree, 0 where they are few."""
     if tree.left[0] < 0:
         return 0.0
-    split = tree.split(0)
-    width = len({cell for lane in split.lanes for term in lane for cell in _cells(procedure, tree, term)})
+    split, players = tree.split(0), players_of(procedure)
+    plain_terms = (plain for term in split.terms for plain in unrotated(term, tree, len(players)))
+    width = len({players[plain.cell] for plain in plain_terms})
     if 2.0**width * len(background) <= limit:
         return 0.0
     splits = game_of(procedure, tree, output).splits
@@ -258,11 +252,6 @@ def _least_steps(procedure: Procedure, tree: Any, rows: Array, background: Array
                 return total
         most = max(most, total)
     return most
-
-
-def _cells(procedure: Procedure, tree: Any, term: Any) -> list[int]:
-    players = players_of(procedure)
-    return [players[part.cell] for part in unrotated(term, tree, len(players))]
 
 
 def _undecided(x: Array, z: Array, threshold: float) -> float:
@@ -300,9 +289,8 @@ def _too_many(procedure: Procedure, tree: Any, most_steps: int) -> str:
 
 def _as_shap(interactions: Array) -> Array:
     """Interaction indices as `shap` has them: rows add up to the values of columns."""
-    p = interactions.shape[1]
-    values = interactions[:, np.arange(p), np.arange(p)].copy()
+    j = np.arange(interactions.shape[1])
     halves = interactions / 2.0
-    halves[:, np.arange(p), np.arange(p)] = 0.0
-    halves[:, np.arange(p), np.arange(p)] = values - halves.sum(axis=2)
+    halves[:, j, j] = 0.0
+    halves[:, j, j] = interactions[:, j, j] - halves.sum(axis=2)
     return halves

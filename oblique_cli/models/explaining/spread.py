@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from oblique_cli.errors import ConfigError, DataError
-from oblique_cli.models.procedure import NUMBER, codes_of_scores, columns_of
+from oblique_cli.models.procedure import NUMBER, Procedure, codes_of_scores, columns_of
 
 if TYPE_CHECKING:
     from oblique_cli.models.model import Model
@@ -20,18 +20,12 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Spread:
-    """Statistics of each column of the training rows; missing cells are left out.
+    """Statistics of each column of the training rows; missing cells are left out."""
 
-    means       mean of the numbers, 0 for a column of levels
-    deviations  standard deviation (of the population), 0 for a column of levels or of one value
-    whole       whether all numbers are whole
-    shares      column of levels -> code -> share of the rows with that level
-    """
-
-    means: tuple[float, ...]
-    deviations: tuple[float, ...]
-    whole: tuple[bool, ...]
-    shares: Mapping[int, Mapping[int, float]]
+    means: tuple[float, ...]  # mean of the numbers, 0 for a column of levels
+    deviations: tuple[float, ...]  # standard deviation (of the population), 0 for a column of levels or of one value
+    whole: tuple[bool, ...]  # whether all numbers are whole
+    shares: Mapping[int, Mapping[int, float]]  # column of levels -> code -> share of the rows with that level
 
     @classmethod
     def of(cls, X: Array, levels: Mapping[int, Sequence[Any]]) -> Spread:
@@ -53,6 +47,15 @@ class Spread:
         return cls(tuple(means), tuple(deviations), tuple(whole), shares)
 
     @classmethod
+    def of_reference(cls, procedure: Procedure, reference: ArrayLike) -> Spread:
+        """Return the spread of rows of a model; ConfigError for another number of columns."""
+        levels = {j: cell.levels for j, cell in enumerate(procedure.cells) if cell.levels}
+        spread = cls.of(np.asarray(reference, np.float64), levels)
+        if len(spread.means) != len(procedure.cells):
+            raise ConfigError(f"reference must have {len(procedure.cells)} columns. Got {len(spread.means)}.")
+        return spread
+
+    @classmethod
     def of_model(cls, model: Model) -> Spread:
         """Return the spread that `oblique fit` has written into a model's facts: units, and columns of whole numbers.
 
@@ -67,9 +70,7 @@ class Spread:
         try:
             units = model.facts["units"]
             center, spread = (np.array(units[key], dtype=np.float64) for key in ("center", "spread"))
-            of_levels = {
-                int(j): [float(share) for share in level_shares] for j, level_shares in units["of_levels"].items()
-            }
+            of_levels = {int(j): list(map(float, level_shares)) for j, level_shares in units["of_levels"].items()}
             names = set(model.facts.get("whole_numbers", ()))
             if center.shape != (len(columns),) or spread.shape != center.shape or not (spread > 0.0).all():
                 raise ValueError("there must be a center and a positive spread for each column")

@@ -54,12 +54,12 @@ def _odds(explanation: Explanation, terms: int) -> list[str]:
         f"{explanation.log_odds:.4g}, which is",
         "",
     ]
-    shown = [(f"{explanation.intercept:+.3g}", "to begin with")]
-    shown += [(f"{part.amount or 0.0:+.3g}", _cell(part)) for part in explanation.equation[:terms]]
+    shown = [(explanation.intercept, "to begin with")]
+    shown += [(part.amount or 0.0, _cell(part)) for part in explanation.equation[:terms]]
     if rest := explanation.equation[terms:]:
-        shown.append((f"{sum(part.amount or 0.0 for part in rest):+.3g}", f"{len(rest)} smaller"))
+        shown.append((sum(part.amount or 0.0 for part in rest), f"{len(rest)} smaller"))
     width = max(len(cell) for _, cell in shown)
-    return [*lines, *(f"  {cell:<{width}}  {amount}" for amount, cell in shown), ""]
+    return [*lines, *(f"  {cell:<{width}}  {amount:+.3g}" for amount, cell in shown), ""]
 
 
 def _path(explanation: Explanation, terms: int) -> list[str]:
@@ -109,25 +109,18 @@ def _change(explanation: Explanation) -> list[str]:
             f"No change of the other columns to another class was found; none is nearer than {least:.4g} standard "
             f"deviations.{fixed}"
         ]
+    nearest = explanation.is_nearest
     lines = [
-        f"The nearest change to class {_name(change.predicted)}, {change.distance:.4g} standard deviations away:",
+        f"The nearest change{'' if nearest else ' that was found,'} to class {_name(change.predicted)}, "
+        f"{change.distance:.4g} standard deviations away{'' if nearest else f' (none is nearer than {least:.4g})'}:",
         "",
     ]
-    if not explanation.is_nearest:
-        lines[0] = (
-            f"The nearest change that was found, to class {_name(change.predicted)}, {change.distance:.4g} standard "
-            f"deviations away (none is nearer than {least:.4g}):"
-        )
-    names = [_name(column.column) for column in change.columns]
-    width = max(map(len, names), default=0)
-    befores = [f"{column.before:.6g}" for column in change.columns]
-    afters = [_enough(column) for column in change.columns]
-    first, second = (max(map(len, texts), default=0) for texts in (befores, afters))
-    for column, name, before, after in zip(change.columns, names, befores, afters, strict=True):
+    cells = [(_name(column.column), f"{column.before:.6g}", _enough(column)) for column in change.columns]
+    width, first, second = (max(map(len, texts)) for texts in zip(*cells, strict=True)) if cells else (0, 0, 0)
+    for column, (name, before, after) in zip(change.columns, cells, strict=True):
         note = "  (whole numbers in training)" if column.whole else ""
         lines.append(f"  {name:<{width}}  {before:>{first}} -> {after:>{second}}  {column.deviations:+.3g} SD{note}")
-    lines += ["", f"The changed row is predicted {_name(change.predicted)} (leaf {change.node}).{fixed}"]
-    return lines
+    return [*lines, "", f"The changed row is predicted {_name(change.predicted)} (leaf {change.node}).{fixed}"]
 
 
 def _enough(change: ColumnChange) -> str:
@@ -153,16 +146,13 @@ def _name(text: str) -> str:
 
 @dataclass(frozen=True)
 class Shared:
-    """Shapley values to print: of rows of a table, against a background with the name `against`.
-
-    cells : the row as the user has it, by column, where there is one alone
-    """
+    """Shapley values to print: of rows of a table, against a background with the name `against`."""
 
     values: ShapleyValues
     output: str
     against: str
     predicted: str = ""
-    cells: tuple[float | str | None, ...] = ()
+    cells: tuple[float | str | None, ...] = ()  # the row as the user has it, by column, where there is one alone
 
 
 UNITS = {
@@ -174,14 +164,18 @@ UNITS = {
 
 def shapley_text(shared: Shared, terms: int) -> str:
     """Return the Shapley values of one row for people, the largest first."""
-    values, base, of = _of_one(shared)
+    shapley, of = shared.values, ""
+    values, base = shapley.values[0], shapley.base_values[0]
+    if shapley.output_names is not None:
+        k, of = shapley.output_names.index(shared.predicted), f" of {_name(shared.predicted)}"
+        values, base = values[:, k], base[k]
     lines = [
         f"Exact Shapley values of the {UNITS[shared.output]}{of} against {shared.against}:",
         f"from their mean {base:.4g} to {base + values.sum():.4g} by",
         "",
     ]
     order = np.argsort(-np.abs(values), kind="stable")
-    names = shared.values.feature_names
+    names = shapley.feature_names
     shown = [(values[j], _cell(Contribution(names[j], shared.cells[j], None))) for j in order[:terms]]
     if len(rest := order[terms:]):
         shown.append((float(values[rest].sum()), f"{len(rest)} smaller"))
@@ -200,34 +194,21 @@ def importance_text(shared: Shared, title: str) -> str:
     return "\n".join([*lines, *(f"  {sizes[j]:.4g}  {_name(shared.values.feature_names[j])}" for j in order)]) + "\n"
 
 
-def _of_one(shared: Shared) -> tuple[Any, float, str]:
-    """Values of the columns for the row's prediction, the base value, and the name of the output."""
-    shapley = shared.values
-    if shapley.output_names is None:
-        return shapley.values[0], float(shapley.base_values[0]), ""
-    k = shapley.output_names.index(shared.predicted)
-    return shapley.values[0, :, k], float(shapley.base_values[0, k]), f" of {_name(shared.predicted)}"
-
-
 def shapley_plain(shared: Shared) -> dict[str, Any]:
     """Return Shapley values as plain data, by column for each class or the number; of many rows the mean sizes."""
-    shapley = shared.values
+    shapley, outputs = shared.values, shared.values.output_names
+
+    def by_column(values: Any) -> dict[str, float]:
+        return dict(zip(shapley.feature_names, values.tolist(), strict=True))
+
     plain: dict[str, Any] = {"output": shared.output, "background": shared.against}
     if not shared.cells:
-        plain["importance"] = dict(zip(shapley.feature_names, mean_sizes(shapley.values).tolist(), strict=True))
-        return plain
-    if shapley.output_names is None:
-        plain |= {
-            "base": float(shapley.base_values[0]),
-            "values": dict(zip(shapley.feature_names, shapley.values[0].tolist(), strict=True)),
-        }
-        return plain
-    plain["base"] = dict(zip(shapley.output_names, shapley.base_values[0].tolist(), strict=True))
-    plain["values"] = {
-        name: dict(zip(shapley.feature_names, shapley.values[0, :, k].tolist(), strict=True))
-        for k, name in enumerate(shapley.output_names)
-    }
-    return plain
+        return plain | {"importance": by_column(mean_sizes(shapley.values))}
+    base, values = shapley.base_values[0].tolist(), shapley.values[0]
+    if outputs is None:
+        return plain | {"base": base, "values": by_column(values)}
+    by_output = {name: by_column(values[:, k]) for k, name in enumerate(outputs)}
+    return plain | {"base": dict(zip(outputs, base, strict=True)), "values": by_output}
 
 
 def plain_of(explanation: Explanation, procedure: Procedure) -> dict[str, Any]:
@@ -237,16 +218,8 @@ def plain_of(explanation: Explanation, procedure: Procedure) -> dict[str, Any]:
         "predicted": explanation.predicted,
         "missing": explanation.missing or None,
         "steps": [
-            {
-                "node": step.node,
-                "goes": step.goes,
-                "exchanged": step.exchanged,
-                "total": step.total,
-                "threshold": step.threshold,
-                "distance": step.distance,
-                "at_means": step.mean,
-                "contributions": [_part(part) for part in step.contributions],
-            }
+            {key: getattr(step, key) for key in ("node", "goes", "exchanged", "total", "threshold", "distance")}
+            | {"at_means": step.mean, "contributions": list(map(vars, step.contributions))}
             for step in explanation.steps
         ],
         "leaf": None
@@ -255,10 +228,7 @@ def plain_of(explanation: Explanation, procedure: Procedure) -> dict[str, Any]:
         "held": list(explanation.held),
     }
     if procedure.is_regression:
-        plain["equation"] = {
-            "intercept": explanation.intercept,
-            "terms": [_part(part) for part in explanation.equation],
-        }
+        plain["equation"] = {"intercept": explanation.intercept, "terms": list(map(vars, explanation.equation))}
         if explanation.bounds is not None:
             plain["equation"]["bounds"] = list(explanation.bounds)
         return plain
@@ -268,7 +238,7 @@ def plain_of(explanation: Explanation, procedure: Procedure) -> dict[str, Any]:
             "against": explanation.against,
             "total": explanation.log_odds,
             "intercept": explanation.intercept,
-            "contributions": [_part(part) for part in explanation.equation],
+            "contributions": list(map(vars, explanation.equation)),
         }
         known = explanation.at_least is not None and math.isfinite(explanation.at_least)
         plain["at_least"] = explanation.at_least if known else None
@@ -277,18 +247,8 @@ def plain_of(explanation: Explanation, procedure: Procedure) -> dict[str, Any]:
         "predicted": change.predicted,
         "leaf": change.node,
         "columns": [
-            {
-                "column": column.column,
-                "from": column.before,
-                "to": column.to,
-                "deviations": column.deviations,
-                "whole": column.whole,
-            }
+            {"from" if key == "before" else key: value for key, value in vars(column).items()}
             for column in change.columns
         ],
     }
     return plain
-
-
-def _part(part: Contribution) -> dict[str, Any]:
-    return {"column": part.column, "value": part.value, "amount": part.amount}

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.conformal_limits import APS
 from oblique_cli.ground.registry import Registry, fault_of_function, fault_of_texts, fault_of_type
 from oblique_cli.models.procedure import CLIPPED, SUM, Procedure
 
@@ -27,6 +31,20 @@ KINDS = (*WITHOUT_SEVERAL, SEVERAL, SEVERAL_FOREST)
 
 
 @dataclass(frozen=True)
+class Limits:
+    """Limits of sets of classes, or of intervals (docs/guarantees.md)."""
+
+    rows: tuple[tuple[float, ...], ...]  # of `leaves` and, last, of any other: a number a class, or (below, above)
+    leaves: tuple[int, ...]
+    by_sums: bool  # whether running sums must not exceed the limit, in place of shares that must reach it
+    promise: str  # the guarantee for new rows
+
+    def at(self, leaf: int) -> tuple[float, ...]:
+        """Return the limits in a leaf."""
+        return self.rows[self.leaves.index(leaf) if leaf in self.leaves else -1]
+
+
+@dataclass(frozen=True)
 class Source:
     """The input of an export format.
 
@@ -40,6 +58,23 @@ class Source:
     name: str = ""
     precision: int = 17
 
+    @cached_property
+    def limits(self) -> Limits | None:
+        """The limits of sets and intervals, None for a model without a guarantee."""
+        guarantee = self.model.guarantee
+        if guarantee is None:
+            return None
+        width = 2 if self.procedure.is_regression else len(self.procedure.classes)
+        rows = tuple(row if len(row) == width else row * width for row in guarantee.limits)
+        promise = f"for {100 * guarantee.coverage:g} % of new rows, by {guarantee.rows} rows that were not learned from"
+        return Limits(rows, guarantee.leaves, guarantee.name == APS, promise)
+
+    def members(self, shares: tuple[float, ...], leaf: int) -> list[str]:
+        """Return the classes in the set of a row with these shares."""
+        assert self.model.guarantee is not None
+        (inside,) = self.model.guarantee.sets(np.array([shares]), np.array([leaf]))
+        return [self.procedure.classes[k] for k in np.flatnonzero(inside)]
+
 
 Write = Callable[[Source], str | bytes]
 
@@ -49,20 +84,18 @@ class Format:
     """A format of export.
 
     kinds   of models that it can hold, of KINDS; PLAIN asks nothing of a writer but cells, splits and leaves
-    named   what `Source.name` is in it, "" if it has no name
-    digits  significant digits unless others are asked for; 0 for a format that has every number to the bit
     """
 
     title: str
     suffix: str
     write: Write
     kinds: tuple[str, ...] = PLAIN
-    named: str = ""
-    digits: int = 0
+    named: str = ""  # what `Source.name` is in it, "" if it has no name
+    digits: int = 0  # significant digits unless others are asked for; 0 for a format that has every number to the bit
 
     @property
     def __wrapped__(self) -> Write:
-        """The function, so that the registry finds the file that a format comes from."""
+        """The function, by which the registry finds the file of a format."""
         return self.write
 
 
@@ -100,24 +133,20 @@ def exporter(
 
 def kind_of(procedure: Procedure) -> str:
     """Return which of KINDS a model is."""
-    if procedure.is_forest and procedure.has_scores:
-        return BOOSTED if procedure.voting == SUM else LOGISTIC_FOREST
-    if procedure.is_regression and procedure.n_outputs > 1:
-        return SEVERAL_FOREST if procedure.is_forest else SEVERAL
-    if procedure.is_forest and procedure.is_regression:
-        return NUMBERS
-    if procedure.is_forest:
-        return CODED_FOREST if procedure.coded or procedure.voting == CLIPPED else FOREST
+    forest = procedure.is_forest
     if procedure.is_regression:
-        return REGRESSION
-    if procedure.coded:
-        return CODED
-    return LOGISTIC if procedure.has_scores else CLASSIFICATION
+        single = procedure.n_outputs == 1
+        return (NUMBERS if single else SEVERAL_FOREST) if forest else (REGRESSION if single else SEVERAL)
+    if forest and procedure.has_scores:
+        return BOOSTED if procedure.voting == SUM else LOGISTIC_FOREST
+    if procedure.coded or procedure.voting == CLIPPED:
+        return CODED_FOREST if forest else CODED
+    return FOREST if forest else LOGISTIC if procedure.has_scores else CLASSIFICATION
 
 
 def refuse(name: str, procedure: Procedure) -> None:
     """Raise ConfigError if a format cannot hold a model, naming those that can."""
     kind = kind_of(procedure)
     if kind not in FORMATS[name].kinds:
-        able = ", ".join(other for other, form in FORMATS.items() if kind in form.kinds)
+        able = ", ".join(sorted(other for other, form in FORMATS.items() if kind in form.kinds))
         raise ConfigError(f"format {name} does not take {kind}; these do: {able}.")

@@ -12,9 +12,7 @@ from string import Template
 from typing import Any
 
 from oblique_cli.models.exporting._exporter import Source
-from oblique_cli.models.exporting._limits import Limits, limits_of
-from oblique_cli.models.exporting._text import folded
-from oblique_cli.models.exporting._words import conclusion, condition
+from oblique_cli.models.exporting._text import conclusion, condition, folded
 from oblique_cli.models.procedure import ANYTHING, CLIPPED, HALF_ROOT, MAJORITY, SUM, TIE, Lane, Leaf, Procedure
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
@@ -35,22 +33,17 @@ class Rows:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the program.
-
-    kind     of a row, or of each number of it: "int", "double", "text" or the name of a record (`RECORDS` of C)
-    about    a remark above the table, "" for none
-    remarks  one behind each row, () for none
-    """
+    """A table of the program."""
 
     name: str
-    kind: str
-    about: str
+    kind: str  # of a row, or of each number of it: "int", "double", "text" or the name of a record (`RECORDS` of C)
+    about: str  # a remark above the table, "" for none
     rows: Sequence[Any]
-    remarks: Sequence[str] = ()
+    remarks: Sequence[str] = ()  # one behind each row, () for none
 
 
 # Pieces that stand within functions.
-PARTS = ("codes", "rotated", "model", "added", "based", "mean", "at")
+PARTS = ("codes", "rotated", "model", "added", "based", "mean", "shares", "values", "decided", "at", "inside")
 
 
 def functions_of(source: Source, texts: Mapping[str, str], **words: object) -> str:
@@ -58,10 +51,21 @@ def functions_of(source: Source, texts: Mapping[str, str], **words: object) -> s
 
     texts : by name, or by name and variant, in which $words are replaced; words : those that a language adds
     """
-    procedure, limits = source.procedure, limits_of(source)
-    words |= words_of(procedure, limits)
+    procedure, limits = source.procedure, source.limits
+    code, share = procedure.threshold or (0, 0.0)
+    words |= {
+        "farthest": repr(FARTHEST),
+        "near": repr(FARTHEST_SQUARED),
+        "half_root": repr(HALF_ROOT),
+        "tie": repr(TIE),
+        "outputs": n_totals(procedure),
+        "code": code,
+        "other": 1 - code,
+        "share": repr(share),
+        "promise": limits.promise if limits else "",
+    }
     functions = []
-    for name, variant in variants_of(procedure, limits).items():
+    for name, variant in variants_of(source).items():
         text = "" if variant is None else Template(texts[f"{name} {variant}".rstrip()]).substitute(words)
         words[name] = text.rstrip("\n")
         if name not in PARTS:
@@ -79,8 +83,9 @@ def added_of(procedure: Procedure) -> str:
     return VOTES if procedure.voting == MAJORITY else OUTPUTS
 
 
-def variants_of(procedure: Procedure, limits: Limits | None) -> dict[str, str | None]:
+def variants_of(source: Source) -> dict[str, str | None]:
     """Return the functions of a program in their order, and the variant of each; None for those that it lacks."""
+    procedure, limits = source.procedure, source.limits
     added, single = added_of(procedure), not procedure.is_forest
     forms: dict[str, str | None] = {
         "codes": "" if procedure.coded else None,
@@ -100,38 +105,27 @@ def variants_of(procedure: Procedure, limits: Limits | None) -> dict[str, str | 
     if procedure.is_regression:
         forms["value"] = "" if procedure.n_outputs == 1 else "several"
     else:
-        shares = "softmax" if procedure.has_scores and added != SHARES else "mean"
-        decided = "totals"
+        shares, values, decided = "mean", "totals", "first"
+        if procedure.has_scores and added != SHARES:
+            shares = "softmax"
         if procedure.threshold:
-            decided = "threshold"
+            values, decided = "shares", "threshold"
         elif procedure.voting == CLIPPED:
-            shares, decided = "clipped", "clipped"
+            shares, values, decided = "clipped", "shares", "clipped"
         elif procedure.has_scores:
-            decided = "scores" if single else "shares"
+            values, decided = ("totals", "scored") if single else ("shares", "first")
         elif single:
-            decided = "labels"
-        forms |= {"proba": shares, "predict": decided}
+            values, decided = "cells", "label"
+        forms |= {"clip": "" if shares == "clipped" else None, "shares": shares, "values": values, "decided": decided}
+        forms |= {"proba": "", "predict": ""}
     if limits:
         forms["at"] = "leaf" if limits.leaves else "all"
-        by = "interval" if procedure.is_regression else "sums" if limits.by_sums else "shares"
-        forms["limited"] = by
+        if procedure.is_regression:
+            forms["interval"] = ""
+        else:
+            forms |= {"running": "" if limits.by_sums else None, "inside": "sums" if limits.by_sums else "shares"}
+            forms["set"] = ""
     return forms
-
-
-def words_of(procedure: Procedure, limits: Limits | None) -> dict[str, object]:
-    """Return the words of a program that all languages have."""
-    code, share = procedure.threshold or (0, 0.0)
-    return {
-        "farthest": repr(FARTHEST),
-        "near": repr(FARTHEST_SQUARED),
-        "half_root": repr(HALF_ROOT),
-        "tie": repr(TIE),
-        "outputs": n_totals(procedure),
-        "code": code,
-        "other": 1 - code,
-        "share": repr(share),
-        "promise": limits.promise if limits else "",
-    }
 
 
 def n_totals(procedure: Procedure) -> int:
@@ -190,7 +184,7 @@ def terms_of(lane: Lane) -> Rows:
 
 def tables_of(source: Source) -> list[Table]:
     """Return the tables of a program. All splits of a model have one number of lanes, four or one."""
-    procedure, limits = source.procedure, limits_of(source)
+    procedure, limits = source.procedure, source.limits
     cells, trees, added = procedure.cells, procedure.trees, added_of(procedure)
     small = not procedure.is_forest and len(procedure.tree.leaf_nodes) <= MOST_LEAVES
     levels = [Rows("text", cell.levels) for cell in cells]

@@ -9,7 +9,6 @@ from typing import Any
 
 from oblique_cli.errors import ConfigError, cut
 from oblique_cli.models.exporting._exporter import WITHOUT_SEVERAL, Source, exporter
-from oblique_cli.models.exporting._limits import limits_of
 from oblique_cli.models.exporting._program import Rows, Table, functions_of, rows_of, tables_of, variants_of
 from oblique_cli.models.exporting._text import heading, identifiers, quoted
 from oblique_cli.models.procedure import Procedure
@@ -128,6 +127,7 @@ static int oblique_walk(int at, const double *cells)
 }
 """,
     "leaf": """
+/* The leaf, as a node number of the tree; -1 for a row without a prediction. */
 int oblique_leaf(const double *row)
 {
     double cells[$width];
@@ -219,60 +219,85 @@ $added
     "mean": " / $trees.0",
     "mean none": "",
     "value": """
+/* The value predicted, NAN for a row without a prediction. */
 double oblique_predict(const double *row)
 {
     double totals[1];
     return oblique_totals(row, totals) < 0 ? NAN : totals[0]$mean;
 }
 """,
-    "proba mean": """
-int oblique_predict_proba(const double *row, double *shares)
-{
-    double totals[OBLIQUE_CLASSES];
-    const int at = oblique_totals(row, totals);
-    if (at < 0)
-        return -1;
+    "clip": "",
+    "shares mean": """\
     for (int k = 0; k < OBLIQUE_CLASSES; k++)
         shares[k] = totals[k] / $trees.0;
 """,
-    "proba clipped": """
-int oblique_predict_proba(const double *row, double *shares)
-{
+    "shares softmax": "    oblique_shares(totals, shares);\n",
+    "shares clipped": """\
     double total = 0.0;
-    if (oblique_totals(row, shares) < 0)
-        return -1;
     for (int k = 0; k < OBLIQUE_CLASSES; k++)
-        total += shares[k] = shares[k] > 0.0 ? shares[k] : 0.0;
+        total += shares[k] = totals[k] > 0.0 ? totals[k] : 0.0;
     for (int k = 0; k < OBLIQUE_CLASSES; k++)
         shares[k] = total > 0.0 ? shares[k] / total : oblique_even[k];
 """,
-    "proba softmax": """
-int oblique_predict_proba(const double *row, double *shares)
-{
-    double totals[$outputs];
-    if (oblique_totals(row, totals) < 0)
-        return -1;
-    oblique_shares(totals, shares);
-""",
-    "predict labels": "    return oblique_labels[at];\n}\n",
-    "predict totals": "    return oblique_largest(totals, $outputs);\n}\n",
-    "predict scores": "    return oblique_scored[oblique_largest(totals, $outputs)];\n}\n",
-    "predict shares": "    return oblique_largest(shares, OBLIQUE_CLASSES);\n}\n",
-    "predict clipped": """\
+    "values cells": "",
+    "values totals": "",
+    "values shares": "",
+    "decided label": "    return oblique_labels[at];",
+    "decided first": "    return oblique_largest(shares, OBLIQUE_CLASSES);",
+    "decided scored": "    return oblique_scored[oblique_largest(totals, $outputs)];",
+    "decided clipped": """\
     const double top = shares[oblique_largest(shares, OBLIQUE_CLASSES)];
     int best = 0;
     while (shares[best] < top - $tie)
         best++;
-    return best;
+    return best;""",
+    "decided threshold": "    return shares[$code] >= $share ? $code : $other;",
+    "proba": """
+/* The code of the class predicted, -1 for a row without a prediction, and the share of each class. */
+int oblique_predict_proba(const double *row, double *shares)
+{
+    double totals[$outputs];
+    const int at = oblique_totals(row, totals);
+    if (at < 0)
+        return -1;
+$shares
+$decided
 }
 """,
-    "predict threshold": "    return shares[$code] >= $share ? $code : $other;\n}\n",
+    "predict": """
+/* The same without the shares. */
+int oblique_predict(const double *row)
+{
+    double shares[OBLIQUE_CLASSES];
+    return oblique_predict_proba(row, shares);
+}
+
+/* The label of a class, NULL for any other number. */
+const char *oblique_class(int code)
+{
+    return code < 0 || code >= OBLIQUE_CLASSES ? NULL : oblique_classes[code];
+}
+""",
     "at leaf": """
     const int leaf = oblique_leaf(row);
     while (i < $limited && oblique_limited[i] != leaf)
         i++;""",
     "at all": "",
-    "limited shares": """
+    "running": """
+/* The sum of the shares of likelier classes, the first of equal ones, and half of the share itself. */
+static double oblique_running_sum(const double *shares, int k)
+{
+    double sum = 0.0;
+    for (int j = 0; j < OBLIQUE_CLASSES; j++)
+        if (shares[j] > shares[k] || (shares[j] == shares[k] && j < k))
+            sum += shares[j];
+    return sum + 0.5 * shares[k];
+}
+""",
+    "inside shares": "shares[k] >= oblique_limits[i][k]",
+    "inside sums": "oblique_running_sum(shares, k) <= oblique_limits[i][k]",
+    "set": """
+/* Which classes hold the true one $promise, and their number; -1 as above. */
 int oblique_predict_set(const double *row, unsigned char *inside)
 {
     double shares[OBLIQUE_CLASSES];
@@ -280,29 +305,12 @@ int oblique_predict_set(const double *row, unsigned char *inside)
     if (oblique_predict_proba(row, shares) < 0)
         return -1;$at
     for (int k = 0; k < OBLIQUE_CLASSES; k++)
-        count += inside[k] = shares[k] >= oblique_limits[i][k];
+        count += inside[k] = $inside;
     return count;
 }
 """,
-    "limited sums": """
-int oblique_predict_set(const double *row, unsigned char *inside)
-{
-    double shares[OBLIQUE_CLASSES];
-    int count = 0, i = 0;
-    if (oblique_predict_proba(row, shares) < 0)
-        return -1;$at
-    for (int k = 0; k < OBLIQUE_CLASSES; k++) {
-        /* Shares of likelier classes, the first of equal ones, and half of the share itself. */
-        double sum = 0.0;
-        for (int j = 0; j < OBLIQUE_CLASSES; j++)
-            if (shares[j] > shares[k] || (shares[j] == shares[k] && j < k))
-                sum += shares[j];
-        count += inside[k] = sum + 0.5 * shares[k] <= oblique_limits[i][k];
-    }
-    return count;
-}
-""",
-    "limited interval": """
+    "interval": """
+/* The ends of the interval that holds the true number $promise; -1 as above. */
 int oblique_predict_interval(const double *row, double *ends)
 {
     const double value = oblique_predict(row);
@@ -316,36 +324,8 @@ int oblique_predict_interval(const double *row, double *ends)
 """,
 }
 
-# Declarations of the functions that are there to be called.
-VALUE = """
-/* The value predicted, NAN for a row without a prediction. */
-double oblique_predict(const double *row);
-"""
-CLASS = """
-/* The code of the class predicted, -1 for a row without a prediction. */
-int oblique_predict(const double *row);
-/* The same, and the share of each class. */
-int oblique_predict_proba(const double *row, double *shares);
-/* The label of a class, NULL for any other number. */
-const char *oblique_class(int code);
-"""
-LEAF = """\
-/* The leaf, as a node number of the tree; -1 as above. */
-int oblique_leaf(const double *row);
-"""
-INTERVAL = """\
-/* The ends of the interval that holds the true number {promise}; -1 as above. */
-int oblique_predict_interval(const double *row, double *ends);
-"""
-SET = """\
-/* Which classes hold the true one {promise}, and their number; -1 as above. */
-int oblique_predict_set(const double *row, unsigned char *inside);
-"""
-CODE = """\
-/* The code of a level of a column, the one after the last for a level that is not listed. */
-double oblique_code(int column, const char *text);
-"""
-
+# Functions that are there to be called, and the remarks before them, which stand in front of the file.
+PUBLIC = re.compile(r"^(/\*.*\*/\n)((?:int|double|const char) .*\))\n\{", re.MULTILINE)
 LARGEST = """
 /* The place of the largest of n numbers, the first on a tie. */
 static int oblique_largest(const double *values, int n)
@@ -357,19 +337,8 @@ static int oblique_largest(const double *values, int n)
     return best;
 }
 """
-PREDICT = """
-int oblique_predict(const double *row)
-{
-    double shares[OBLIQUE_CLASSES];
-    return oblique_predict_proba(row, shares);
-}
-
-const char *oblique_class(int code)
-{
-    return code < 0 || code >= OBLIQUE_CLASSES ? NULL : oblique_classes[code];
-}
-"""
 LEVELS = """
+/* The code of a level of a column, the one after the last for a level that is not listed. */
 double oblique_code(int column, const char *text)
 {
     struct oblique_range levels;
@@ -413,7 +382,6 @@ TYPES = {"int": "int", "double": "double", "value": "double", "text": "char *con
 
 
 def _array(named: Callable[[str], str], name: str, kind: str, rows: str, width: str = "") -> str:
-    """The declaration of a table."""
     rows = rows if rows != "{}" else f"{{{NONE.get(kind, '0')}}}"  # an array must hold something
     row_type = TYPES.get(kind, f"struct oblique_{kind}")
     return named(f"static const {row_type} oblique_{name}[]{width} = ") + f"{rows};\n"
@@ -467,16 +435,6 @@ def _comment(procedure: Procedure, p: str) -> str:
     return f"/*\n{body}\n */\n"
 
 
-def _declared(source: Source) -> str:
-    """The functions that are there to be called."""
-    procedure, limits = source.procedure, limits_of(source)
-    text = VALUE if procedure.is_regression else CLASS
-    text += "" if procedure.is_forest else LEAF
-    if limits:
-        text += (INTERVAL if procedure.is_regression else SET).format(promise=limits.promise)
-    return text + (CODE if any(cell.levels for cell in procedure.cells) else "")
-
-
 def _columns(procedure: Procedure) -> str:
     """The places of columns in a row, and the codes of levels, as constants."""
     names = identifiers([cell.name for cell in procedure.cells], {"COLUMNS", "CLASSES"}, upper=True)
@@ -514,7 +472,7 @@ def write(source: Source) -> str:
     def named(text: str) -> str:
         return text.replace("oblique_", f"{name}_").replace("OBLIQUE_", f"{name.upper()}_")
 
-    procedure, limits = source.procedure, limits_of(source)
+    procedure, limits = source.procedure, source.limits
     n_lanes = max((len(split.lanes) for tree in procedure.trees for split in tree.splits if split), default=1)
     columns = "OBLIQUE_COLUMNS" + (f" + {len(procedure.coded)}" if procedure.coded else "")
     n_rotated = max(len(tree.rotated) for tree in procedure.trees)
@@ -532,18 +490,16 @@ def write(source: Source) -> str:
     }
     texts = {key: named(Template(text).safe_substitute(words)) for key, text in TEXTS.items()}
     levels = LEVELS if any(cell.levels for cell in procedure.cells) else ""
-    classes = "" if procedure.is_regression else PREDICT
-    largest = "" if variants_of(procedure, limits).get("predict") in (None, "labels", "threshold") else LARGEST
+    largest = "" if variants_of(source).get("decided") in (None, "label", "threshold") else LARGEST
+    functions = named(levels + largest) + functions_of(source, texts)
+    declarations = "".join(f"{about}{signature};\n" for about, signature in PUBLIC.findall(functions))
     return "".join(
         [
             _comment(procedure, name),
-            PREAMBLE,
-            named(_declared(source)),
+            f"{PREAMBLE}\n{declarations}",
             named(_columns(procedure)),
             _tables(source, lambda text: named(Template(text).substitute(words))),
-            named(levels + largest),
-            functions_of(source, texts),
-            named(classes),
+            PUBLIC.sub(r"\2\n{", functions),
             "\n#ifdef __cplusplus\n}\n#endif\n",
         ]
     )

@@ -148,88 +148,42 @@ export function predict(row) {
   return totals === null ? null : totals[0]$mean;
 }
 """,
-    "proba mean": """
-// The share of each class, in the order of CLASSES; null for a row that lacks a number.
-export function predictProba(row) {
-  const totals = totalsOf(row);
-  return totals === null ? null : totals.map((total) => total / ROOTS.length);
-}
-""",
-    "proba clipped": """
-// The sums that are positive, divided by their total, in the order of CLASSES; null as `predict`.
-export function predictProba(row) {
-  const totals = totalsOf(row);
-  if (totals === null) return null;
+    "clip": """
+// The sums that are positive, divided by their total.
+function clipped(totals) {
   const positive = totals.map((vote) => (vote > 0 ? vote : 0));
   const total = positive.reduce((sum, vote) => sum + vote, 0);
   return total > 0 ? positive.map((vote) => vote / total) : [...EVEN];
 }
 """,
-    "proba softmax": """
-// The probability of each class, in the order of CLASSES; null for a row that lacks a number.
+    "shares mean": "totals.map((total) => total / ROOTS.length)",
+    "shares softmax": "sharesOf(totals)",
+    "shares clipped": "clipped(totals)",
+    "proba": """
+// The share of each class, in the order of CLASSES; null for a row that lacks a number.
 export function predictProba(row) {
   const totals = totalsOf(row);
-  return totals === null ? null : sharesOf(totals);
+  return totals === null ? null : $shares;
 }
 """,
-    "predict labels": """
+    "values cells": "cellsOf",
+    "values totals": "totalsOf",
+    "values shares": "predictProba",
+    "decided label": "LABELS[walk(ROOTS[0], values)]",
+    "decided first": "values.indexOf(Math.max(...values))",
+    "decided scored": "SCORED[values.indexOf(Math.max(...values))]",
+    "decided clipped": "values.findIndex((share) => share >= Math.max(...values) - $tie)",
+    "decided threshold": "values[$code] >= $share ? $code : $other",
+    "predict": """
 // The class of a row, null if it lacks a number that the model needs.
 export function predict(row) {
-  const cells = cellsOf(row);
-  return cells === null ? null : CLASSES[LABELS[walk(ROOTS[0], cells)]];
-}
-""",
-    "predict totals": """
-// The class with most votes, the first on a tie; null for a row that lacks a number.
-export function predict(row) {
-  const totals = totalsOf(row);
-  return totals === null ? null : CLASSES[totals.indexOf(Math.max(...totals))];
-}
-""",
-    "predict scores": """
-// The class of the largest score, null for a row that lacks a number.
-export function predict(row) {
-  const totals = totalsOf(row);
-  return totals === null ? null : CLASSES[SCORED[totals.indexOf(Math.max(...totals))]];
-}
-""",
-    "predict shares": """
-// The class of the largest probability, the first on a tie; null for a row that lacks a number.
-export function predict(row) {
-  const shares = predictProba(row);
-  return shares === null ? null : CLASSES[shares.indexOf(Math.max(...shares))];
-}
-""",
-    "predict clipped": """
-// The class of the largest share, the first of nearly equal ones; null for a row that lacks a number.
-export function predict(row) {
-  const shares = predictProba(row);
-  return shares === null ? null : CLASSES[shares.findIndex((share) => share >= Math.max(...shares) - $tie)];
-}
-""",
-    "predict threshold": """
-// A class of two from a probability of it on, the other one below it; null as `predictProba`.
-export function predict(row) {
-  const shares = predictProba(row);
-  return shares === null ? null : CLASSES[shares[$code] >= $share ? $code : $other];
+  const values = $values(row);
+  return values === null ? null : CLASSES[$decided];
 }
 """,
     "at leaf": "LIMITS.at(LIMITED.indexOf(leaf(row)))",  # the last if there is none
     "at all": "LIMITS[0]",
-    "limited shares": """
-// The classes that hold the true one $promise; null as `predictProba`.
-export function predictSet(row) {
-  const shares = predictProba(row);
-  return shares === null ? null : CLASSES.filter((_, k) => shares[k] >= $at[k]);
-}
-""",
-    "limited sums": """
-// The classes that hold the true one $promise; null as `predictProba`.
-export function predictSet(row) {
-  const shares = predictProba(row);
-  return shares === null ? null : CLASSES.filter((_, k) => runningSum(shares, k) <= $at[k]);
-}
-
+    "running": """
 // The sum of the shares of likelier classes, the first of equal ones, and half of the share itself.
 function runningSum(shares, k) {
   let total = 0;
@@ -239,7 +193,16 @@ function runningSum(shares, k) {
   return total + 0.5 * shares[k];
 }
 """,
-    "limited interval": """
+    "inside shares": "shares[k] >= $at[k]",
+    "inside sums": "runningSum(shares, k) <= $at[k]",
+    "set": """
+// The classes that hold the true one $promise; null as `predictProba`.
+export function predictSet(row) {
+  const shares = predictProba(row);
+  return shares === null ? null : CLASSES.filter((_, k) => $inside);
+}
+""",
+    "interval": """
 // The ends of the interval that holds the true number $promise; null as `predict`.
 export function predictInterval(row) {
   const value = predict(row);

@@ -7,7 +7,7 @@ from typing import Any
 
 from oblique_cli import __version__
 from oblique_cli.models.exporting._exporter import KINDS, PLAIN, Source, exporter, kind_of
-from oblique_cli.models.procedure import CLIPPED, MISSING, NUMBER, SUM, Coded, Lane, Leaf, Procedure, Scores, Steps
+from oblique_cli.models.procedure import CLIPPED, MISSING, NUMBER, SUM, Lane, Leaf, Procedure, Steps
 
 SCHEMA = "oblique-export/1"
 YOUNGER = "oblique-export/2"  # of a document with keys that readers of the first do not know
@@ -21,14 +21,10 @@ def write(source: Source) -> str:
         document |= {"schema": YOUNGER, "guarantee": source.model.guarantee.plain()}
     trees = document.pop("trees")
     head = json.dumps(document, ensure_ascii=False, indent=1).removesuffix("\n}")
-    lines = [
-        '  {"rotated": '
-        + _text(tree["rotated"])
-        + ', "nodes": [\n   '
-        + ",\n   ".join(map(_text, tree["nodes"]))
-        + "]}"
-        for tree in trees
-    ]
+    lines = []
+    for tree in trees:
+        nodes = ",\n   ".join(map(_text, tree["nodes"]))
+        lines.append(f'  {{"rotated": {_text(tree["rotated"])}, "nodes": [\n   {nodes}]}}')
     return f'{head},\n "trees": [\n' + ",\n".join(lines) + "\n ]\n}\n"
 
 
@@ -40,11 +36,14 @@ def as_plain(procedure: Procedure) -> dict[str, Any]:
     """Return a model as plain data."""
     further: dict[str, Any] = {}
     if procedure.coded:
-        further["codes"] = [_coded(code_column) for code_column in procedure.coded]
+        further["codes"] = [
+            {"column": c.term.cell, "values": c.values, "usual": c.usual, **_level(c.term.level)}
+            for c in procedure.coded
+        ]
     if procedure.even:
-        further["even"] = list(procedure.even)
+        further["even"] = procedure.even
     if procedure.voting == SUM:
-        further["base"] = procedure.base[0] if procedure.is_regression else list(procedure.base)
+        further["base"] = procedure.base[0] if procedure.is_regression else procedure.base
     if procedure.threshold:
         further["threshold"] = dict(zip(("class", "share"), procedure.threshold, strict=True))
     return {
@@ -67,6 +66,7 @@ def as_plain(procedure: Procedure) -> dict[str, Any]:
 
 
 def _tree(tree: Steps, procedure: Procedure) -> dict[str, Any]:
+    n = len(procedure.columns)
     nodes: list[dict[str, Any]] = []
     for node in range(tree.n_nodes):
         if tree.left[node] < 0:
@@ -74,65 +74,40 @@ def _tree(tree: Steps, procedure: Procedure) -> dict[str, Any]:
             nodes.append({**_leaf(tree.leaf(node), procedure), **numbered})
             continue
         split = tree.split(node)
-        entry: dict[str, Any] = {"left": tree.left[node], "right": tree.right[node], "threshold": split.threshold}
+        nodes.append({"left": tree.left[node], "right": tree.right[node], "threshold": split.threshold})
         if split.missing_left is not None:
-            entry["missing"] = "left" if split.missing_left else "right"
-        entry["lanes"] = [_terms(lane, procedure) for lane in split.lanes]
-        nodes.append(entry)
-    return {"rotated": [_terms(lane, procedure) for lane in tree.rotated], "nodes": nodes}
+            nodes[-1]["missing"] = "left" if split.missing_left else "right"
+        nodes[-1]["lanes"] = [_terms(lane, n) for lane in split.lanes]
+    return {"rotated": [_terms(lane, n) for lane in tree.rotated], "nodes": nodes}
 
 
 def _leaf(leaf: Leaf, procedure: Procedure) -> dict[str, Any]:
     if leaf.outputs:
         return {"outputs": [_leaf(output, procedure) for output in leaf.outputs], "rows": leaf.n_rows}
     if procedure.is_regression:
-        bounds = {} if leaf.bounds is None else {"bounds": list(leaf.bounds)}
-        return {"intercept": leaf.intercept, "terms": _terms(leaf.terms, procedure), **bounds, "rows": leaf.n_rows}
+        bounds = {} if leaf.bounds is None else {"bounds": leaf.bounds}
+        terms = _terms(leaf.terms, len(procedure.columns))
+        return {"intercept": leaf.intercept, "terms": terms, **bounds, "rows": leaf.n_rows}
     if leaf.scores is not None:
-        return _scores(leaf.scores)
-    if procedure.voting == CLIPPED:
-        return {"shares": list(leaf.shares)}
-    return {"class": leaf.label, "shares": list(leaf.shares)}
+        parts: list[dict[str, Any]] = []
+        for part in leaf.scores.parts:
+            column = part.column
+            entry = {"column": column.cell, "center": column.center, "scale": column.scale, "coefficients": part.coef}
+            squares = {"squares": part.curve} if part.curve else {}
+            parts.append({**entry, **_level(column.level), **squares})
+        return {"scored": leaf.scores.classes, "intercepts": leaf.scores.intercept, "parts": parts}
+    label = {} if procedure.voting == CLIPPED else {"class": leaf.label}
+    return {**label, "shares": leaf.shares}
 
 
-def _scores(scores: Scores) -> dict[str, Any]:
-    parts: list[dict[str, Any]] = []
-    for part in scores.parts:
-        column = part.column
-        entry: dict[str, Any] = {
-            "column": column.cell,
-            "center": column.center,
-            "scale": column.scale,
-            "coefficients": part.coef,
-        }
-        if column.level != NUMBER:
-            entry["level"] = None if column.level == MISSING else column.level
-        if part.curve:
-            entry["squares"] = part.curve
-        parts.append(entry)
-    return {"scored": scores.classes, "intercepts": scores.intercept, "parts": parts}
-
-
-def _coded(code_column: Coded) -> dict[str, Any]:
-    entry: dict[str, Any] = {
-        "column": code_column.term.cell,
-        "values": list(code_column.values),
-        "usual": code_column.usual,
-    }
-    if code_column.term.level != NUMBER:
-        entry["level"] = None if code_column.term.level == MISSING else code_column.term.level
-    return entry
-
-
-def _terms(lane: Lane, procedure: Procedure) -> list[dict[str, Any]]:
+def _terms(lane: Lane, n_columns: int) -> list[dict[str, Any]]:
     entries = []
     for term in lane:
-        entry: dict[str, Any] = {"coefficient": term.coef}
-        if term.cell >= len(procedure.columns):
-            entry["rotated"] = term.cell - len(procedure.columns)
-        else:
-            entry["column"] = term.cell
-        if term.level != NUMBER:
-            entry["level"] = None if term.level == MISSING else term.level
-        entries.append(entry)
+        beyond = term.cell - n_columns
+        place = {"rotated": beyond} if beyond >= 0 else {"column": term.cell}
+        entries.append({"coefficient": term.coef, **place, **_level(term.level)})
     return entries
+
+
+def _level(level: int) -> dict[str, int | None]:
+    return {} if level == NUMBER else {"level": None if level == MISSING else level}

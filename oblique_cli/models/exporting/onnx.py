@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from oblique_cli import __version__
 from oblique_cli.errors import ConfigError
-from oblique_cli.models.exporting._exporter import MOST, Source, exporter
-from oblique_cli.models.exporting._limits import Limits, limits_of
+from oblique_cli.models.exporting._exporter import MOST, Limits, Source, exporter
 from oblique_cli.models.exporting._text import heading
 from oblique_cli.models.procedure import (
     ANYTHING,
@@ -30,7 +29,6 @@ from oblique_cli.models.procedure import (
     Coded,
     Lane,
     Procedure,
-    Steps,
     Term,
 )
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
@@ -39,6 +37,11 @@ OPSETS = (("", 17), ("ai.onnx.ml", 3))
 IR_VERSION = 8
 GONE = -2  # code of a missing cell of levels
 MOST_LEAVES = 2**24  # numbers of leaves are passed on in single precision
+
+# Attributes of the nodes and of the leaves of trees in the standard.
+NODES: tuple[str, ...] = ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids", "falsenodeids")
+NODES = (*NODES, "missing_value_tracks_true", "hitrates")
+TARGETS = ("treeids", "nodeids", "ids", "weights")
 
 Column = tuple[int, int]  # cell and level of a term
 
@@ -51,7 +54,7 @@ def write(source: Source) -> bytes:
     except ImportError:
         raise ConfigError("format onnx needs the package onnx: pip install 'oblique-trees[onnx]'.") from None
     procedure = source.procedure
-    graph = _Graph(onnx.helper, procedure, limits_of(source))
+    graph = _Graph(onnx.helper, procedure, source.limits)
     outputs = graph.build()
     made = onnx.helper.make_graph(
         graph.nodes, source.name or "oblique", graph.inputs, outputs, initializer=graph.constants
@@ -115,15 +118,14 @@ class _Graph:
         procedure = self.procedure
         cells = self._cells()
         for tree in procedure.trees:
-            for lane in [*tree.rotated, *self._lanes(tree), *(leaf.terms for leaf in tree.leaves if leaf)]:
+            lanes = (lane for split in tree.splits if split is not None for lane in split.lanes)
+            for lane in [*tree.rotated, *lanes, *(leaf.terms for leaf in tree.leaves if leaf)]:
                 for term in lane:
                     if term.cell < len(procedure.columns):
                         self.places.setdefault((term.cell, term.level), len(self.places))
-        for column in [
-            *((scaled_column.cell, scaled_column.level) for scaled_column in procedure.scaled),
-            *((j, NUMBER) for j in procedure.needed),
-        ]:
-            self.places.setdefault(column, len(self.places))
+        scaled = ((column.cell, column.level) for column in procedure.scaled)
+        for place in [*scaled, *((j, NUMBER) for j in procedure.needed)]:
+            self.places.setdefault(place, len(self.places))
         cells += [self._code(code_column, cells) for code_column in procedure.coded]
         columns = [self._column(cells[cell], cell, level) for cell, level in self.places]
         if not columns:  # a single leaf
@@ -181,12 +183,9 @@ class _Graph:
             return self.op("Where", gone, self.constant(math.nan), name)
         return name
 
-    @staticmethod
-    def _lanes(tree: Steps) -> list[Lane]:
-        return [lane for split in tree.splits if split is not None for lane in split.lanes]
-
-    def _sums(self, table: str, sums: Sequence[tuple[Lane, ...]], place: Any) -> str:
-        """The sums of lanes of terms as (n, number of sums), each added up in its order."""
+    def _sums(self, table: str, sums: Sequence[tuple[Lane, ...]], place: Any = None) -> str:
+        """The sums of lanes of terms as (n, number of sums), each added up in its order. place : of a sum's term"""
+        place = place or (lambda _, term: self.places[term.cell, term.level])
         lanes = []
         for k in range(max(len(lanes) for lanes in sums)):
             lane = [of_sum[k] for of_sum in sums]
@@ -212,10 +211,7 @@ class _Graph:
             starts.append(width)
             width += len(tree.rotated)
         if rotated:
-            sums = self._sums(
-                table, [(lane,) for _, lane in rotated], lambda _, term: self.places[term.cell, term.level]
-            )
-            table = self.op("Concat", table, sums, axis=1)
+            table = self.op("Concat", table, self._sums(table, [(lane,) for _, lane in rotated]), axis=1)
         splits = [(t, tree.split(node)) for t, tree in enumerate(trees) for node in tree.inner]
         if not splits:
             right = self.cast(self._zeros(self.pick(table, [0])), np.float32)
@@ -239,40 +235,34 @@ class _Graph:
             for term in split.terms:
                 if term.level == NUMBER:
                     uses[self.places[term.cell, term.level], i] = 1.0
-        lacks = self.op(
-            "Greater", self.op("MatMul", self.gaps, self.constant(uses, np.float32)), self.constant(0, np.float32)
-        )
+        gaps = self.op("MatMul", self.gaps, self.constant(uses, np.float32))
+        lacks = self.op("Greater", gaps, self.constant(0, np.float32))
         sides = self.constant([split.missing_left is True for split in splits], np.bool_)
         # `Where` of truth values is not in every runtime.
         by_threshold = self.op("And", goes_left, self.op("Not", lacks))
         return self.op("Or", by_threshold, self.op("And", lacks, sides))
 
     def _ensemble(self, right: str) -> str:
-        nodes: dict[str, list[Any]] = {
-            f"nodes_{key}": [] for key in ("treeids", "nodeids", "featureids", "values", "modes", "truenodeids",
-                                           "falsenodeids", "missing_value_tracks_true", "hitrates")
-        }  # fmt: skip
-        targets: dict[str, list[Any]] = {f"target_{key}": [] for key in ("treeids", "nodeids", "ids", "weights")}
-        split_number = 0
+        nodes: list[tuple[Any, ...]] = []
+        targets: list[tuple[Any, ...]] = []
         for t, tree in enumerate(self.procedure.trees):
-            for node in range(tree.n_nodes):
-                inner = tree.left[node] >= 0
-                row = (t, node, split_number if inner else 0, 0.5 if inner else 0.0, "BRANCH_LEQ" if inner else "LEAF",
-                       tree.left[node] if inner else 0, tree.right[node] if inner else 0, 0, 1.0)  # fmt: skip
-                for values, value in zip(nodes.values(), row, strict=True):
-                    values.append(value)
-                if inner:
-                    split_number += 1
+            for node, left in enumerate(tree.left):
+                if left >= 0:
+                    split_number = len(nodes) - len(targets)
+                    nodes.append((t, node, split_number, 0.5, "BRANCH_LEQ", left, tree.right[node], 0, 1.0))
                 else:
-                    for values, value in zip(
-                        targets.values(), (t, node, t, float(len(self.leaf_numbers))), strict=True
-                    ):
-                        values.append(value)
+                    nodes.append((t, node, 0, 0.0, "LEAF", 0, 0, 0, 1.0))
+                    targets.append((t, node, t, float(len(targets))))
                     self.leaf_numbers.append((t, node))
         if len(self.leaf_numbers) >= MOST_LEAVES:
             raise ConfigError(
                 f"format onnx takes at most {MOST_LEAVES} leaves. This model has more: export c or python."
             )
+        attributes: dict[str, Any] = {}
+        for prefix, keys, rows in (("nodes", NODES, nodes), ("target", TARGETS, targets)):
+            attributes |= {
+                f"{prefix}_{key}": list(values) for key, values in zip(keys, zip(*rows, strict=True), strict=True)
+            }
         return self.op(
             "TreeEnsembleRegressor",
             right,
@@ -280,7 +270,7 @@ class _Graph:
             n_targets=len(self.procedure.trees),
             aggregate_function="SUM",
             post_transform="NONE",
-            **{key: values for part in (nodes, targets) for key, values in part.items()},  # type: ignore[arg-type]
+            **attributes,
         )
 
     def _valid(self) -> str:
@@ -303,8 +293,7 @@ class _Graph:
         leaves = self.cast(leaf_index, np.int64)
         held = [procedure.trees[t].leaf(node) for t, node in self.leaf_numbers]
         if procedure.has_scores:
-            code, probabilities = self._scores(leaves)
-            return self._class_outputs(code, probabilities)
+            return self._class_outputs(*self._scores(leaves))
         if procedure.voting == MAJORITY:
             shares = np.array([[float(k == leaf.label) for k in range(n_classes)] for leaf in held])
         else:
@@ -416,9 +405,7 @@ class _Graph:
     def _value(self, leaf_index: str) -> list[Any]:
         leaves = self.cast(leaf_index, np.int64)
         held = [self.procedure.trees[t].leaf(node) for t, node in self.leaf_numbers]
-        models = self._sums(
-            self.values, [(leaf.terms,) for leaf in held], lambda _, term: self.places[term.cell, term.level]
-        )
+        models = self._sums(self.values, [(leaf.terms,) for leaf in held])
         models = self.op("Add", models, self.constant([leaf.intercept for leaf in held]))
         if self.procedure.has_bounds:
             least, largest = zip(*(leaf.bounds or ANYTHING for leaf in held), strict=True)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterator, Sequence
-from xml.etree.ElementTree import Element, SubElement
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+from xml.etree.ElementTree import Element
 from xml.sax.saxutils import escape
 
 from oblique_cli import __version__
@@ -26,6 +27,7 @@ from oblique_cli.models.procedure import (
     Scores,
     Split,
     Term,
+    fresh,
 )
 from oblique_cli.tree.payloads import FARTHEST, FARTHEST_SQUARED
 
@@ -79,6 +81,34 @@ def _lines(root: Element) -> Iterator[str]:
             yield f"{start}>{escape(element.text)}</{element.tag}>" if element.text else f"{start} />"
 
 
+def _element(tag: str, *children: Element, text: str | None = None, **attributes: str) -> Element:
+    element = Element(tag, attributes)
+    element.text = text
+    element.extend(children)
+    return element
+
+
+def _field(name: str) -> Element:
+    return _element("FieldRef", field=name)
+
+
+def _constant(value: float) -> Element:
+    return _element("Constant", text=repr(value), dataType="double")
+
+
+def _applied(function: str, *arguments: Element) -> Element:
+    return _element("Apply", *arguments, function=function)
+
+
+def _derived(name: str, expression: Element) -> Element:
+    return _element("DerivedField", expression, name=name, optype="continuous", dataType="double")
+
+
+def _derivations(fields: Iterable[Element]) -> list[Element]:
+    holder = _element("LocalTransformations", *fields)
+    return [holder] if len(holder) else []
+
+
 class _Document:
     """A PMML document of one tree."""
 
@@ -94,277 +124,236 @@ class _Document:
         numbers |= {column.cell for column in procedure.scaled if column.level == NUMBER}
         self.codes = {j: self._new(f"code of {self.names[j]}") for j in sorted(numbers) if procedure.columns[j].levels}
         self.names += [self._new(cell.name) for cell in procedure.columns[len(procedure.cells) :]]
-        self.fields = {node: self._field(node) for node in procedure.tree.inner}
+        self.sums: dict[int, str] = {}  # nodes whose splits test a sum, and the fields of these
+        self.fields = {}  # that splits test
+        for node in procedure.tree.inner:
+            alone = _alone(procedure.tree.split(node))
+            if alone is None:
+                self.sums[node] = self._new(f"hyperplane {node}")
+            self.fields[node] = self.sums[node] if alone is None else self._numbers(alone)
 
     def _new(self, name: str) -> str:
-        new_name, count = name, 2
-        while new_name in self.taken:
-            new_name, count = f"{name} {count}", count + 1
-        self.taken.add(new_name)
-        return new_name
+        return fresh(name, self.taken)
 
-    def _field(self, node: int) -> str:
-        """The field that a split tests: a column itself, or a derived one."""
-        alone = _alone(self.procedure.tree.split(node))
-        if alone is not None:
-            return self.codes.get(alone, self.names[alone])
-        return self._new(f"hyperplane {node}")
+    def _numbers(self, j: int) -> str:
+        """The field of a column that has its number, or the code of its level."""
+        return self.codes.get(j, self.names[j])
 
     def root(self) -> Element:
         """Return the whole document."""
         procedure = self.procedure
-        root = Element("PMML", xmlns=NAMESPACE, version="4.4")
-        header = SubElement(root, "Header", description="\n".join(heading(procedure, coded=False)))
-        SubElement(header, "Application", name="oblique", version=__version__)
-        dictionary = SubElement(root, "DataDictionary")
-        for name, cell in zip(self.names, procedure.cells, strict=False):
-            self._data_field(dictionary, name, cell.levels)
-        self._data_field(dictionary, self.target, procedure.classes)
+        columns = [(name, cell.levels) for name, cell in zip(self.names, procedure.cells, strict=False)]
+        dictionary = [
+            _element(
+                "DataField",
+                *(_element("Value", value=value) for value in values),
+                name=name,
+                optype="categorical" if values else "continuous",
+                dataType="string" if values else "double",
+            )
+            for name, values in [*columns, (self.target, procedure.classes)]
+        ]
+        header = _element(
+            "Header",
+            _element("Application", name="oblique", version=__version__),
+            description="\n".join(heading(procedure, coded=False)),
+        )
         if procedure.has_scores:
-            self._chain(root)
-            return root
-        self._outputs(self._tree(root, self.name))
-        return root
+            model = self._chain()
+        else:
+            model = self._tree(self.name)
+            output = model.find("Output")
+            assert output is not None
+            output.extend(self._probabilities())
+        return _element("PMML", header, _element("DataDictionary", *dictionary), model, xmlns=NAMESPACE, version="4.4")
 
-    def _tree(self, parent: Element, name: str = "") -> Element:
+    def _tree(self, name: str = "") -> Element:
         """The TreeModel, with an Output that has room for more."""
         procedure, tree = self.procedure, self.procedure.tree
         has_sides = any(split.missing_left is not None for split in tree.splits if split)
-        model = SubElement(
-            parent,
+        self.leaf = self._new("leaf")
+        leaf = _element("OutputField", name=self.leaf, optype="categorical", dataType="string", feature="entityId")
+        top = self._nodes()
+        if procedure.needed:
+            top = _element("Node", _element("True"), top, id="complete rows")
+        derived = [
+            *map(self._code_of_level, self.codes),
+            *(
+                _derived(name, self._coded(code_column))
+                for name, code_column in zip(self.names[len(procedure.cells) :], procedure.coded, strict=True)
+            ),
+            *(_derived(name, self._total(tree.split(node))) for node, name in self.sums.items()),
+        ]
+        return _element(
             "TreeModel",
-            {"modelName": name} if name else {},
+            self._schema(),
+            _element("Output", leaf),
+            *_derivations(derived),
+            top,
+            **({"modelName": name} if name else {}),
             algorithmName=procedure.title,
             functionName="classification",
             missingValueStrategy="defaultChild" if has_sides else "none",
             noTrueChildStrategy="returnNullPrediction",
             splitCharacteristic="multiSplit" if procedure.needed else "binarySplit",
         )
-        self._schema(model)
-        self.leaf = self._new("leaf")
-        output = SubElement(model, "Output")
-        SubElement(output, "OutputField", name=self.leaf, optype="categorical", dataType="string", feature="entityId")
-        self._transformations(model)
-        top = model
-        if procedure.needed:
-            top = SubElement(model, "Node", id="complete rows")
-            SubElement(top, "True")
-        self._nodes(top)
-        return output
 
-    def _outputs(self, output: Element) -> None:
-        """The probability of each class."""
+    def _probabilities(self) -> Iterator[Element]:
+        """The outputs of the classes."""
         for label in self.procedure.classes:
-            SubElement(
-                output,
-                "OutputField",
-                name=self._new(f"probability({label})"),
-                optype="continuous",
-                dataType="double",
-                feature="probability",
-                value=label,
-            )
+            form = {"optype": "continuous", "dataType": "double", "feature": "probability", "value": label}
+            yield _element("OutputField", name=self._new(f"probability({label})"), **form)
 
-    def _chain(self, root: Element) -> None:
+    def _chain(self) -> Element:
         """The MiningModel of a tree and the models of its leaves."""
         procedure = self.procedure
-        chain = SubElement(
-            root,
+        segments = [_element("Segment", _element("True"), self._tree(), id="tree")]
+        output = _element("Output", *self._probabilities())
+        for node in procedure.tree.leaf_nodes:
+            scores = procedure.tree.leaf(node).scores
+            assert scores is not None
+            reached = _element("SimplePredicate", field=self.leaf, operator="equal", value=str(node))
+            segments.append(_element("Segment", reached, self._model(scores), id=f"model of leaf {node}"))
+        return _element(
             "MiningModel",
+            self._schema(),
+            output,
+            _element("Segmentation", *segments, multipleModelMethod="modelChain"),
             modelName=self.name,
             algorithmName=procedure.title,
             functionName="classification",
         )
-        self._schema(chain)
-        output = SubElement(chain, "Output")
-        segmentation = SubElement(chain, "Segmentation", multipleModelMethod="modelChain")
-        first = SubElement(segmentation, "Segment", id="tree")
-        SubElement(first, "True")
-        self._tree(first)
-        self._outputs(output)
-        for node in procedure.tree.leaf_nodes:
-            scores = procedure.tree.leaf(node).scores
-            assert scores is not None
-            segment = SubElement(segmentation, "Segment", id=f"model of leaf {node}")
-            SubElement(segment, "SimplePredicate", field=self.leaf, operator="equal", value=str(node))
-            self._model(segment, scores)
 
-    def _model(self, segment: Element, scores: Scores) -> None:
+    def _model(self, scores: Scores) -> Element:
         """The RegressionModel of a leaf."""
-        model = SubElement(segment, "RegressionModel", functionName="classification", normalizationMethod="softmax")
-        self._schema(model)
-        columns = list(dict.fromkeys(part.column for part in scores.parts))
-        of_codes = [j for j in self.codes if any(column.cell == j and column.level == NUMBER for column in columns)]
-        holder = Element("LocalTransformations")
-        for j in of_codes:
-            self._code_of_level(holder, j)
-        names: dict[tuple[int, bool], str] = {}
+        columns = {part.column for part in scores.parts}
+        fields = [
+            self._code_of_level(j)
+            for j in self.codes
+            if any(column.cell == j and column.level == NUMBER for column in columns)
+        ]
+        summands: list[tuple[str, tuple[float, ...]]] = []
         for i, part in enumerate(scores.parts):
-            expressions = [(False, self._deviations(part.column))]
+            deviations = self._deviations(part.column)
+            summands.append((self._new(f"deviation {i}"), part.coef))
+            fields.append(_derived(summands[-1][0], deviations))
             if part.curve:
-                expressions.append((True, _squared(self._deviations(part.column))))
-            for is_square, expression in expressions:
-                names[i, is_square] = name = self._new(f"{'square' if is_square else 'deviation'} {i}")
-                field = SubElement(holder, "DerivedField", name=name, optype="continuous", dataType="double")
-                field.append(expression)
-        if len(holder):
-            model.append(holder)
-        for k, code in enumerate(scores.classes):
-            table = SubElement(
-                model,
+                summands.append((self._new(f"square {i}"), part.curve))
+                fields.append(_derived(summands[-1][0], _squared(deviations)))
+        tables = [
+            _element(
                 "RegressionTable",
+                *(_element("NumericPredictor", name=name, coefficient=repr(coefs[k])) for name, coefs in summands),
                 intercept=repr(scores.intercept[k]),
                 targetCategory=self.procedure.classes[code],
             )
-            for (i, is_square), name in names.items():
-                part = scores.parts[i]
-                coef = (part.curve if is_square else part.coef)[k]
-                SubElement(table, "NumericPredictor", name=name, coefficient=repr(coef))
+            for k, code in enumerate(scores.classes)
+        ]
+        form = {"functionName": "classification", "normalizationMethod": "softmax"}
+        return _element("RegressionModel", self._schema(), *_derivations(fields), *tables, **form)
 
     def _deviations(self, column: Scaled) -> Element:
         """A column in standard deviations, 0 where its number is missing."""
         if column.level != NUMBER:
             there, other = column.by_level
             return _applied("if", self._has_level(column.cell, column.level), _constant(there), _constant(other))
-        name = self.codes.get(column.cell, self.names[column.cell])
-        apart = _applied("-", Element("FieldRef", field=name), _constant(column.center))
+        name = self._numbers(column.cell)
+        apart = _applied("-", _field(name), _constant(column.center))
         bounded = _bounded(_applied("/", apart, _constant(column.scale)), FARTHEST)
-        gone = _applied("isMissing", Element("FieldRef", field=name))
-        return _applied("if", gone, _constant(0.0), bounded)
+        return _applied("if", _applied("isMissing", _field(name)), _constant(0.0), bounded)
+
+    def _indicator(self, j: int, level: int) -> Element:
+        value = self.procedure.cells[j].levels[level]
+        return _element("NormDiscrete", field=self.names[j], value=value, mapMissingTo="0")
 
     def _has_level(self, j: int, level: int) -> Element:
         """Whether a cell has a level, or is missing."""
         if level == MISSING:
-            return _applied("isMissing", Element("FieldRef", field=self.names[j]))
-        indicator = Element(
-            "NormDiscrete", field=self.names[j], value=self.procedure.cells[j].levels[level], mapMissingTo="0"
-        )
-        return _applied("equal", indicator, _constant(1.0))
+            return _applied("isMissing", _field(self.names[j]))
+        return _applied("equal", self._indicator(j, level), _constant(1.0))
 
-    @staticmethod
-    def _data_field(parent: Element, name: str, values: Sequence[str]) -> None:
-        kind, dtype = ("categorical", "string") if values else ("continuous", "double")
-        field = SubElement(parent, "DataField", name=name, optype=kind, dataType=dtype)
-        for value in values:
-            SubElement(field, "Value", value=value)
-
-    def _schema(self, model: Element) -> None:
-        schema = SubElement(model, "MiningSchema")
+    def _schema(self) -> Element:
+        fields = []
         for name, cell in zip(self.names, self.procedure.cells, strict=False):
-            field = SubElement(schema, "MiningField", name=name, invalidValueTreatment="asIs")
+            fields.append(_element("MiningField", name=name, invalidValueTreatment="asIs"))
             if cell.fill is not None:
-                field.set("missingValueReplacement", cell.levels[int(cell.fill)] if cell.levels else repr(cell.fill))
-        SubElement(schema, "MiningField", name=self.target, usageType="target")
+                fill = cell.levels[int(cell.fill)] if cell.levels else repr(cell.fill)
+                fields[-1].set("missingValueReplacement", fill)
+        return _element("MiningSchema", *fields, _element("MiningField", name=self.target, usageType="target"))
 
-    def _transformations(self, model: Element) -> None:
-        holder = Element("LocalTransformations")
-        for j in self.codes:
-            self._code_of_level(holder, j)
-        for name, code_column in zip(self.names[len(self.procedure.cells) :], self.procedure.coded, strict=True):
-            field = SubElement(holder, "DerivedField", name=name, optype="continuous", dataType="double")
-            field.append(self._coded(code_column))
-        for node, name in self.fields.items():
-            split = self.procedure.tree.split(node)
-            if _alone(split) is None:
-                field = SubElement(holder, "DerivedField", name=name, optype="continuous", dataType="double")
-                field.append(self._total(split))
-        if len(holder):
-            model.append(holder)
-
-    def _code_of_level(self, holder: Element, j: int) -> None:
+    def _code_of_level(self, j: int) -> Element:
         """The field that has the code of a level as a number."""
-        cell = self.procedure.cells[j]
-        field = SubElement(holder, "DerivedField", name=self.codes[j], optype="continuous", dataType="double")
-        table = SubElement(
-            field, "MapValues", outputColumn="code", dataType="double", defaultValue=str(len(cell.levels))
-        )
-        SubElement(table, "FieldColumnPair", field=self.names[j], column="level")
-        inline = SubElement(table, "InlineTable")
-        for code, level in enumerate(cell.levels):
-            row = SubElement(inline, "row")
-            SubElement(row, "level").text = level
-            SubElement(row, "code").text = str(code)
+        levels = self.procedure.cells[j].levels
+        rows = [
+            _element("row", _element("level", text=level), _element("code", text=str(code)))
+            for code, level in enumerate(levels)
+        ]
+        pair = _element("FieldColumnPair", field=self.names[j], column="level")
+        form = {"outputColumn": "code", "dataType": "double", "defaultValue": str(len(levels))}
+        return _derived(self.codes[j], _element("MapValues", pair, _element("InlineTable", *rows), **form))
 
     def _coded(self, code_column: Coded) -> Element:
         """The place of a number among those that are known."""
-        usual = _constant(float(code_column.usual))
-        name = self.codes.get(code_column.term.cell, self.names[code_column.term.cell])
+        usual, term = _constant(float(code_column.usual)), code_column.term
+        name = self._numbers(term.cell)
         expression = usual
         for code, value in reversed(list(enumerate(code_column.values))):
-            if code_column.term.level == NUMBER:
-                test = _applied("equal", Element("FieldRef", field=name), _constant(value))
+            if term.level == NUMBER:
+                test = _applied("equal", _field(name), _constant(value))
             else:
-                there = self._has_level(code_column.term.cell, code_column.term.level)
+                there = self._has_level(term.cell, term.level)
                 test = there if value == 1.0 else _applied("not", there)
             expression = _applied("if", test, _constant(float(code)), expression)
-        if code_column.term.level != NUMBER:
+        if term.level != NUMBER:
             return expression
-        return _applied("if", _applied("isMissing", Element("FieldRef", field=name)), usual, expression)
+        return _applied("if", _applied("isMissing", _field(name)), usual, expression)
 
     def _total(self, split: Split) -> Element:
         """The sum of a split, in the order of training."""
         lanes = [_added([self._term(term) for term in lane]) for lane in split.lanes]
         if len(lanes) == 4:
-            lanes = [_added(_present(lanes[:2])), _added(_present(lanes[2:]))]
-        total = _added(_present(lanes))
+            lanes = [_added(lanes[:2]), _added(lanes[2:])]
+        total = _added(lanes)
         return _constant(0.0) if total is None else total
 
     def _term(self, term: Term) -> Element:
-        cell, name = self.procedure.columns[term.cell], self.names[term.cell]
-        if term.level == NUMBER:
-            return _applied("*", _constant(term.coef), Element("FieldRef", field=self.codes.get(term.cell, name)))
         if term.level == MISSING:
-            gone = _applied("isMissing", Element("FieldRef", field=name))
+            gone = self._has_level(term.cell, MISSING)
             return _applied("if", gone, _constant(term.coef), _constant(0.0))
-        indicator = Element("NormDiscrete", field=name, value=cell.levels[term.level], mapMissingTo="0")
-        return _applied("*", _constant(term.coef), indicator)
+        of_number = term.level == NUMBER
+        factor = _field(self._numbers(term.cell)) if of_number else self._indicator(term.cell, term.level)
+        return _applied("*", _constant(term.coef), factor)
 
-    def _nodes(self, top: Element) -> None:
+    def _nodes(self) -> Element:
+        """The root with all nodes below it; it asks for the numbers without which a row has no prediction."""
         procedure, tree = self.procedure, self.procedure.tree
-        held: dict[int, Element] = {}
+        there = [_element("SimplePredicate", field=self.names[j], operator="isNotMissing") for j in procedure.needed]
+        if len(there) > 1:
+            there = [_element("CompoundPredicate", *there, booleanOperator="and")]
+        nodes = {0: _element("Node", *(there or [_element("True")]), id=self._id(0))}
         for node in range(tree.n_nodes):
-            if node == 0:
-                element = SubElement(top, "Node", id=self._id(0))
-                self._complete(element)
-            else:
-                element = held[node]
+            element = nodes[node]
             if tree.left[node] < 0:
                 leaf = tree.leaf(node)
                 element.set("score", procedure.classes[leaf.label])
-                counts = leaf.counts or leaf.shares
-                for label, share, count in zip(procedure.classes, leaf.shares, counts, strict=True):
-                    SubElement(
-                        element, "ScoreDistribution", value=label, recordCount=repr(count), probability=repr(share)
-                    )
+                for row in zip(procedure.classes, leaf.counts or leaf.shares, leaf.shares, strict=True):
+                    form = {"value": row[0], "recordCount": repr(row[1]), "probability": repr(row[2])}
+                    element.append(_element("ScoreDistribution", **form))
                 continue
             split = tree.split(node)
             if split.missing_left is not None:
                 side = tree.left[node] if split.missing_left else tree.right[node]
                 element.set("defaultChild", self._id(side))
             for child, operator in ((tree.left[node], "lessOrEqual"), (tree.right[node], "greaterThan")):
-                held[child] = SubElement(element, "Node", id=self._id(child))
-                SubElement(
-                    held[child],
-                    "SimplePredicate",
-                    field=self.fields[node],
-                    operator=operator,
-                    value=repr(split.threshold),
-                )
+                form = {"field": self.fields[node], "operator": operator, "value": repr(split.threshold)}
+                nodes[child] = _element("Node", _element("SimplePredicate", **form), id=self._id(child))
+                element.append(nodes[child])
+        return nodes[0]
 
     def _id(self, node: int) -> str:
         """The id of a node: its number in the model, but for splits that the model does not have."""
         tree = self.procedure.tree
         return f"split {node}" if tree.numbers and tree.left[node] >= 0 else str(tree.number(node))
-
-    def _complete(self, element: Element) -> None:
-        """What the root asks of a row: that all the numbers are there without which it has no prediction."""
-        needed = self.procedure.needed
-        if not needed:
-            SubElement(element, "True")
-            return
-        parent = element if len(needed) == 1 else SubElement(element, "CompoundPredicate", booleanOperator="and")
-        for j in needed:
-            SubElement(parent, "SimplePredicate", field=self.names[j], operator="isNotMissing")
 
 
 def _alone(split: Split) -> int | None:
@@ -386,25 +375,7 @@ def _squared(deviations: Element) -> Element:
     return _applied("*", less, _constant(HALF_ROOT))
 
 
-def _present(parts: Sequence[Element | None]) -> list[Element]:
-    return [part for part in parts if part is not None]
-
-
-def _added(parts: Sequence[Element]) -> Element | None:
+def _added(parts: Sequence[Element | None]) -> Element | None:
     """Parts added up from the first on, None for none."""
-    total: Element | None = None
-    for part in parts:
-        total = part if total is None else _applied("+", total, part)
-    return total
-
-
-def _applied(function: str, *arguments: Element) -> Element:
-    element = Element("Apply", function=function)
-    element.extend(arguments)
-    return element
-
-
-def _constant(value: float) -> Element:
-    element = Element("Constant", dataType="double")
-    element.text = repr(value)
-    return element
+    present = [part for part in parts if part is not None]
+    return reduce(lambda total, part: _applied("+", total, part), present) if present else None

@@ -149,103 +149,44 @@ def predict(row):
     totals = _totals(row)
     return None if totals is None else tuple(total$mean for total in totals)
 ''',
-    "proba mean": '''
+    "clip": '''
 
-def predict_proba(row):
-    """Return the share of each class, in the order of CLASSES; None for a row that lacks a number."""
-    totals = _totals(row)
-    return None if totals is None else tuple(total / len(ROOTS) for total in totals)
-''',
-    "proba clipped": '''
-
-def predict_proba(row):
-    """Return the sums that are positive, divided by their total, in the order of CLASSES; None as `predict`."""
-    totals = _totals(row)
-    if totals is None:
-        return None
+def _clipped(totals):
+    """Return the sums that are positive, divided by their total."""
     votes = [max(vote, 0.0) for vote in totals]
     total = 0.0
     for vote in votes:  # `sum` rounds otherwise from Python 3.12 on
         total += vote
     return tuple(vote / total for vote in votes) if any(votes) else EVEN
 ''',
-    "proba softmax": '''
+    "shares mean": "tuple(total / len(ROOTS) for total in totals)",
+    "shares softmax": "_shares_of(totals)",
+    "shares clipped": "_clipped(totals)",
+    "proba": '''
 
 def predict_proba(row):
-    """Return the probability of each class, in the order of CLASSES; None for a row that lacks a number."""
+    """Return the share of each class, in the order of CLASSES; None for a row that lacks a number."""
     totals = _totals(row)
-    return None if totals is None else _shares_of(totals)
+    return None if totals is None else $shares
 ''',
-    "predict labels": '''
+    "values cells": "_cells",
+    "values totals": "_totals",
+    "values shares": "predict_proba",
+    "decided label": "LABELS[_walk(ROOTS[0], values)]",
+    "decided first": "values.index(max(values))",
+    "decided scored": "SCORED[values.index(max(values))]",
+    "decided clipped": "next(k for k, share in enumerate(values) if share >= max(values) - $tie)",
+    "decided threshold": "$code if values[$code] >= $share else $other",
+    "predict": '''
 
 def predict(row):
     """Return the class of a row, None if it lacks a number that the model needs."""
-    cells = _cells(row)
-    return None if cells is None else CLASSES[LABELS[_walk(ROOTS[0], cells)]]
-''',
-    "predict totals": '''
-
-def predict(row):
-    """Return the class with most votes, the first on a tie; None for a row that lacks a number."""
-    totals = _totals(row)
-    return None if totals is None else CLASSES[totals.index(max(totals))]
-''',
-    "predict scores": '''
-
-def predict(row):
-    """Return the class of the largest score, None for a row that lacks a number."""
-    totals = _totals(row)
-    return None if totals is None else CLASSES[SCORED[totals.index(max(totals))]]
-''',
-    "predict shares": '''
-
-def predict(row):
-    """Return the class of the largest probability, the first on a tie; None as `predict_proba`."""
-    shares = predict_proba(row)
-    return None if shares is None else CLASSES[shares.index(max(shares))]
-''',
-    "predict clipped": '''
-
-def predict(row):
-    """Return the class of the largest share, the first of nearly equal ones; None for a row that lacks a number."""
-    shares = predict_proba(row)
-    if shares is None:
-        return None
-    return next(label for label, share in zip(CLASSES, shares) if share >= max(shares) - $tie)
-''',
-    "predict threshold": '''
-
-def predict(row):
-    """Return a class from a probability of it on, the other one below it; None as `predict_proba`."""
-    shares = predict_proba(row)
-    return None if shares is None else CLASSES[$code if shares[$code] >= $share else $other]
+    values = $values(row)
+    return None if values is None else CLASSES[$decided]
 ''',
     "at leaf": "LIMITS[LIMITED.index(leaf(row)) if leaf(row) in LIMITED else -1]",
     "at all": "LIMITS[0]",
-    "limited shares": '''
-
-def predict_set(row):
-    """Return the classes that hold the true one $promise.
-
-    None as `predict_proba`.
-    """
-    shares = predict_proba(row)
-    if shares is None:
-        return None
-    return tuple(label for label, share, limit in zip(CLASSES, shares, $at) if share >= limit)
-''',
-    "limited sums": '''
-
-def predict_set(row):
-    """Return the classes that hold the true one $promise.
-
-    None as `predict_proba`.
-    """
-    shares = predict_proba(row)
-    if shares is None:
-        return None
-    return tuple(label for k, (label, limit) in enumerate(zip(CLASSES, $at)) if _running_sum(shares, k) <= limit)
-
+    "running": '''
 
 def _running_sum(shares, k):
     """Return the sum of the shares of likelier classes, the first of equal ones, and half of the share itself."""
@@ -255,7 +196,21 @@ def _running_sum(shares, k):
             total += share
     return total + 0.5 * shares[k]
 ''',
-    "limited interval": '''
+    "inside shares": "shares[k] >= limit",
+    "inside sums": "_running_sum(shares, k) <= limit",
+    "set": '''
+
+def predict_set(row):
+    """Return the classes that hold the true one $promise.
+
+    None as `predict_proba`.
+    """
+    shares = predict_proba(row)
+    if shares is None:
+        return None
+    return tuple(label for k, (label, limit) in enumerate(zip(CLASSES, $at)) if $inside)
+''',
+    "interval": '''
 
 def predict_interval(row):
     """Return the ends of the interval that holds the true number $promise.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from oblique_cli.models.exporting._exporter import SINGLE, Source, exporter
-from oblique_cli.models.exporting._text import heading, quoted
-from oblique_cli.models.exporting._words import conclusion, condition, joined, level_of
+from oblique_cli.models.exporting._text import conclusion, condition, heading, joined, level_of, quoted
 from oblique_cli.models.procedure import NUMBER, Procedure, Scaled, Term
 
 

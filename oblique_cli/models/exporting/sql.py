@@ -8,10 +8,8 @@ from fractions import Fraction
 
 from oblique_cli.errors import ConfigError, cut
 from oblique_cli.models.exporting._exporter import BOOSTED, MOST, NUMBERS, Source, exporter
-from oblique_cli.models.exporting._limits import Limits, limits_of
 from oblique_cli.models.exporting._program import MOST_LEAVES, outputs_of
-from oblique_cli.models.exporting._text import added, folded, heading, quoted, summands
-from oblique_cli.models.exporting._words import conclusion
+from oblique_cli.models.exporting._text import added, conclusion, folded, heading, quoted, summands
 from oblique_cli.models.procedure import (
     CLIPPED,
     HALF_ROOT,
@@ -25,6 +23,7 @@ from oblique_cli.models.procedure import (
     Split,
     Steps,
     Term,
+    fresh,
     square_of,
 )
 from oblique_cli.models.procedure import SUM as ADDED
@@ -45,70 +44,8 @@ LEAST_POWER = -700.0  # PostgreSQL takes the exponential of less for an error; i
 )
 def write(source: Source) -> str:
     """Return the statement: all columns of the table, the leaf (of one tree), the prediction and its share."""
-    procedure = source.procedure
-    _refuse(procedure)
-    table, limits = source.name or "data", limits_of(source)
-    taken = [*(cell.name for cell in procedure.cells), procedure.target]
-    names = {word: identifier(_new(word, taken)) for word in ("leaf", "prediction", "share", "set", "low", "high")}
-    lines = [f"-- {line}".rstrip() for line in heading(procedure, coded=False)]
-    lines += [
-        "--",
-        "-- A missing cell is NULL. Columns of numbers are taken as DOUBLE PRECISION; sums keep the order of training.",
-        f"-- The rows are those of the table {quoted(table)}.",
-    ]
-    if procedure.is_forest:
-        inner, origin = _voted(procedure, 2), identifier(table)
-        chosen = _of_forest(procedure, limits)
-        columns = {word: _or_null(procedure, _subquery(value, inner)) for word, value in chosen.items()}
-    else:
-        marked = _or_null(procedure, _subquery(f"{_prefix(procedure)}leaf0", _placed(procedure, 1)))
-        lines.append(f"WITH marked AS (SELECT *,\n  {marked} AS {names['leaf']}\nFROM {identifier(table)})")
-        columns, origin = _of_tree(source, limits, names["leaf"]), "marked"
-    listed = ",\n".join(f"  {value} AS {names[word]}" for word, value in columns.items())
-    return "\n".join([*lines, "SELECT *,", listed, f"FROM {origin};"]) + "\n"
-
-
-def _of_forest(procedure: Procedure, limits: Limits | None) -> dict[str, str]:
-    """The columns of the result, of the shares p0, p1, ... or the number p0."""
-    places = [f"{_prefix(procedure)}p{k}" for k in range(len(procedure.classes) or 1)]
-    if not procedure.is_regression:
-        columns = dict(zip(("prediction", "share"), _of_shares(procedure), strict=True))
-        return columns | ({"set": _set(procedure, limits, places, "")} if limits else {})
-    columns = {"prediction": places[0]}
-    if limits:
-        below, above = limits.rows[-1]
-        columns |= {"low": f"{places[0]} - {number(below)}", "high": f"{places[0]} + {number(above)}"}
-    return columns
-
-
-def _of_tree(source: Source, limits: Limits | None, leaf: str) -> dict[str, str]:
-    """The columns of the result by the leaf of a row."""
-    procedure, tree = source.procedure, source.procedure.tree
-    numbered = [(tree.number(node), tree.leaf(node)) for node in tree.leaf_nodes]
-
-    def by_leaf(values: Iterable[str]) -> str:
-        return _by_leaf(f"CASE {leaf}", [(node, value) for (node, _), value in zip(numbered, values, strict=True)])
-
-    if procedure.is_regression:
-        values = [_Words(procedure).number_of(tree_leaf) for _, tree_leaf in numbered]
-        columns = {"prediction": by_leaf(values)}
-        for word, side, sign in (("low", 0, -1.0), ("high", 1, 1.0)) if limits else ():
-            ends = (sign * limits.at(node)[side] for node, _ in numbered) if limits else ()
-            columns[word] = by_leaf(map(_moved, values, ends))
-        return columns
-    if procedure.has_scores:
-        inner = _scored(procedure, leaf, 2)
-        columns = dict(zip(("prediction", "share"), _of_scores(procedure, leaf), strict=True))
-        columns |= {"set": _set(procedure, limits, _scored_shares(procedure), leaf)} if limits else {}
-        return {word: _subquery(value, inner) for word, value in columns.items()}
-    columns = {
-        "prediction": by_leaf(text(procedure.classes[tree_leaf.label]) for _, tree_leaf in numbered),
-        "share": by_leaf(number(tree_leaf.shares[tree_leaf.label]) for _, tree_leaf in numbered),
-    }
-    if limits:
-        members = (limits.labels(source, tree_leaf.shares, node) for node, tree_leaf in numbered)
-        columns["set"] = by_leaf(text(BETWEEN.join(labels)) for labels in members)
-    return columns
+    _refuse(source.procedure)
+    return _Select(source).statement()
 
 
 def identifier(name: str) -> str:
@@ -138,15 +75,6 @@ def number(value: float) -> str:
     return literal
 
 
-def _new(word: str, taken: Sequence[str]) -> str:
-    """A name for a column that the rows do not have, whatever the case."""
-    known = {name.lower() for name in taken}
-    new_name, count = word, 2
-    while new_name in known:
-        new_name, count = f"{word}_{count}", count + 1
-    return new_name
-
-
 def _refuse(procedure: Procedure) -> None:
     """Raise ConfigError for a model that databases would not take."""
     n_splits = sum(len(tree.inner) for tree in procedure.trees)
@@ -165,14 +93,6 @@ def _refuse(procedure: Procedure) -> None:
         )
 
 
-def _prefix(procedure: Procedure) -> str:
-    """A prefix of column names that no column of the table has."""
-    prefix = "row_"
-    while any(cell.name.lower().startswith(prefix) for cell in procedure.cells):
-        prefix += "_"
-    return prefix
-
-
 def _subquery(chosen: str, inner: str) -> str:
     """A value for one row, from a subquery whose columns stay out of the result."""
     return f"(SELECT {chosen}\n  FROM {inner})"
@@ -189,62 +109,9 @@ def _layer(columns: Sequence[tuple[str, str]], inner: str, name: str, depth: int
     return f"(SELECT DISTINCT\n{listed}" + (f"\n{indent}FROM {inner}" if inner else "") + f") AS {name}"
 
 
-def _scored(procedure: Procedure, leaf: str, depth: int) -> str:
-    """The scores s0, s1, ... of a row, and the largest of them."""
-    tree, scaled, o = procedure.tree, procedure.scaled, _prefix(procedure)
-    held = [(node, leaf_scores) for node in tree.leaf_nodes if (leaf_scores := tree.leaf(node).scores) is not None]
-    place = {column: j for j, column in enumerate(scaled)}
-    bent = {place[part.column] for _, leaf_scores in held for part in leaf_scores.parts if part.curve}
-    of_rows = [(leaf, f"{o}leaf"), *((_deviations(column, procedure), f"{o}z{j}") for j, column in enumerate(scaled))]
-    inner = _layer(of_rows, "", "scaled", depth + 3)
-    if bent:
-        outer = number(square_of(FARTHEST_SQUARED))
-        columns = [(f"{o}leaf", f"{o}leaf"), *((f"{o}z{j}", f"{o}z{j}") for j in range(len(scaled)))]
-        for j in sorted(bent):
-            square = f"({o}z{j} * {o}z{j} - 1.0) * {number(HALF_ROOT)}"
-            columns.append((f"CASE WHEN ABS({o}z{j}) < {FARTHEST_SQUARED} THEN {square} ELSE {outer} END", f"{o}q{j}"))
-        inner = _layer(columns, inner, "bent", depth + 2)
-    scores = []
-    for k in range(len(procedure.scored)):
-        cases = []
-        for node, leaf_scores in held:
-            pieces = [number(leaf_scores.intercept[k])]
-            for part in leaf_scores.parts:
-                for values, name in ((part.coef, "z"), (part.curve, "q")):
-                    if values and values[k]:
-                        sign = "-" if values[k] < 0 else "+"
-                        pieces.append(f"{sign} {number(abs(values[k]))} * {o}{name}{place[part.column]}")
-            cases.append(f"WHEN {node} THEN {folded(pieces, '  ' * (depth + 3))}")
-        indent = "  " * (depth + 2)
-        scores.append((f"CASE {o}leaf\n{indent}" + f"\n{indent}".join(cases) + f"\n{indent}END", f"{o}s{k}"))
-    return _compared(procedure, _layer(scores, inner, "scored", depth + 1), depth)
-
-
-def _compared(procedure: Procedure, inner: str, depth: int) -> str:
-    """The scores s0, s1, ... of the table `inner`, and the largest of them."""
-    o = _prefix(procedure)
-    names = [f"{o}s{k}" for k in range(len(procedure.scored))]
-    return _layer([*((name, name) for name in names), (_largest(names), f"{o}top")], inner, "compared", depth)
-
-
-def _powers(procedure: Procedure) -> list[str]:
-    """The exponential of each score less the largest of them."""
-    o = _prefix(procedure)
-    return [
-        f"CASE WHEN {o}s{k} - {o}top < {LEAST_POWER} THEN 0.0 ELSE EXP({o}s{k} - {o}top) END"
-        for k in range(len(procedure.scored))
-    ]
-
-
-def _deviations(column: Scaled, procedure: Procedure) -> str:
-    """A column in standard deviations."""
-    if column.level != NUMBER:
-        there, other = map(number, column.by_level)
-        return f"CASE WHEN {_has_level(procedure, column.cell, column.level)} THEN {there} ELSE {other} END"
-    sign = "-" if column.center >= 0 else "+"
-    z = f"({_cell(procedure, column.cell)} {sign} {number(abs(column.center))}) / {number(column.scale)}"
-    most = number(FARTHEST)
-    return f"COALESCE(CASE WHEN {z} > {most} THEN {most} WHEN {z} < -{most} THEN -{most} ELSE {z} END, 0.0)"
+def _sum(pieces: Sequence[str], indent: str, operator: str = "+") -> str:
+    """Pieces with an operator between them, in lines."""
+    return folded([*pieces[:1], *(f"{operator} {piece}" for piece in pieces[1:])], indent)
 
 
 def _largest(names: Sequence[str]) -> str:
@@ -254,20 +121,6 @@ def _largest(names: Sequence[str]) -> str:
         for i, name in enumerate(names[:-1])
     ]
     return f"CASE {' '.join(cases)} ELSE {names[-1]} END" if cases else names[0]
-
-
-def _of_scores(procedure: Procedure, leaf: str) -> tuple[str, str]:
-    """Prediction and its probability, of scores s0, s1, ... and the largest of them."""
-    scored, powers, o = procedure.scored, _powers(procedure), _prefix(procedure)
-    total = folded(["(" + powers[0], *(f"+ {power}" for power in powers[1:])], "    ") + ")"
-    labels = [text(procedure.classes[code]) for code in scored]
-    if procedure.threshold is None:
-        return _first(labels, [f"{o}s{k} = {o}top" for k in range(len(scored))], leaf), f"1.0 / {total}"
-    code, share = procedure.threshold
-    mine, other = scored.index(code), 1 - scored.index(code)
-    reached = f"{powers[mine]} >= {number(share)} * {total}"
-    label = _first([labels[mine], labels[other]], [reached, ""], leaf)
-    return label, _first([f"{powers[mine]} / {total}", f"{powers[other]} / {total}"], [reached, ""], leaf)
 
 
 def _within(value: str, bounds: tuple[float, float], between: str = " ") -> str:
@@ -283,149 +136,11 @@ def _moved(value: str, by: float) -> str:
     return f"({value}) {'-' if by < 0 else '+'} {number(abs(by))}"
 
 
-def _scored_shares(procedure: Procedure) -> list[str]:
-    """The share of each class, of scores s0, s1, ... and the largest of them."""
-    scored, powers = procedure.scored, _powers(procedure)
-    total = "(" + " + ".join(powers) + ")"
-    shares = ["0.0"] * len(procedure.classes)
-    for code, power in zip(scored, powers, strict=True):
-        shares[code] = f"({power} / {total})"
-    return shares
-
-
-def _set(procedure: Procedure, limits: Limits, shares: Sequence[str], leaf: str) -> str:
-    """The labels of the classes in the set, in one text; NULL for rows without a leaf."""
-    pieces = []
-    for k, label in enumerate(procedure.classes):
-        limit = number(limits.rows[-1][k])
-        if limits.leaves:
-            cases = " ".join(f"WHEN {node} THEN {number(limits.at(node)[k])}" for node in limits.leaves)
-            limit = f"CASE {leaf} {cases} ELSE {limit} END"
-        test = f"{shares[k]} >= {limit}"
-        if limits.by_sums:
-            likelier = [
-                f"CASE WHEN {share} {'>=' if j < k else '>'} {shares[k]} THEN {share} ELSE 0.0 END"
-                for j, share in enumerate(shares)
-                if j != k
-            ]
-            test = f"{' + '.join([*likelier, f'0.5 * {shares[k]}'])} <= {limit}"
-        pieces.append(f"CASE WHEN {test} THEN {text(BETWEEN + label)} ELSE '' END")
-    joined = folded([pieces[0], *(f"|| {piece}" for piece in pieces[1:])], "    ")
-    members = f"SUBSTR({joined}, {len(BETWEEN) + 1})"
-    return f"CASE WHEN {leaf} IS NULL THEN NULL ELSE {members} END" if leaf else members
-
-
 def _first(values: Sequence[str], conditions: Sequence[str], leaf: str = "") -> str:
     """The first value whose condition is fulfilled, the last without one; NULL for rows without a leaf."""
     cases = [f"WHEN {leaf} IS NULL THEN NULL"] if leaf else []
     cases += [f"WHEN {test} THEN {value}" for value, test in zip(values[:-1], conditions[:-1], strict=True)]
     return f"CASE {' '.join(cases)} ELSE {values[-1]} END" if cases else values[0]
-
-
-def _voted(procedure: Procedure, depth: int) -> str:
-    """The shares p0, p1, ... of a row in a forest, or the number p0."""
-    n, o = len(procedure.scored) if procedure.has_scores else len(procedure.classes) or 1, _prefix(procedure)
-    deep = depth + 3 * procedure.has_scores
-    inner = _placed(procedure, deep + 3)
-    if procedure.has_bounds:
-        inner = _modeled(procedure, inner, deep + 2)
-    votes = []
-    for k in range(n):
-        pieces = []
-        for t, tree in enumerate(procedure.trees):
-            summands = {node: _voice(procedure, tree.leaf(node), k, f"{o}m{t}") for node in tree.leaf_nodes}
-            cases = [f"WHEN {node} THEN {value}" for node, value in summands.items() if value]
-            if cases:
-                pieces.append(f"CASE {o}leaf{t} {' '.join(cases)} ELSE 0.0 END")
-        votes.append((folded([*pieces[:1], *(f"+ {piece}" for piece in pieces[1:])], "  " * (deep + 3)) or "0.0", k))
-    if procedure.voting == CLIPPED:
-        inner = _layer([(value, f"{o}v{k}") for value, k in votes], inner, "voted", deep + 2)
-        votes = [(f"CASE WHEN {o}v{k} > 0.0 THEN {o}v{k} ELSE 0.0 END", k) for k in range(n)]
-    inner = _layer([(value, f"{o}w{k}") for value, k in votes], inner, "weighed", deep + 1)
-    total = number(float(len(procedure.trees)))
-    shares = [(f"{o}w{k} / {total}", f"{o}p{k}") for k in range(n)]
-    if procedure.voting == ADDED:
-        name = "s" if procedure.has_scores else "p"
-        shares = [(f"{o}w{k} + {number(start)}", f"{o}{name}{k}") for k, start in enumerate(procedure.base)]
-    if procedure.has_scores:
-        inner = _compared(procedure, _layer(shares, inner, "scored", depth + 3), depth + 2)
-        inner = _layer([(power, f"{o}e{k}") for k, power in enumerate(_powers(procedure))], inner, "raised", depth + 1)
-        total = " + ".join(f"{o}e{k}" for k in range(n))
-        of_class = {code: f"{o}e{k} / ({total})" for k, code in enumerate(procedure.scored)}
-        shares = [(of_class.get(code, "0.0"), f"{o}p{code}") for code in range(len(procedure.classes))]
-    if procedure.voting == CLIPPED:
-        total = " + ".join(f"{o}w{k}" for k in range(n))
-        shares = [
-            (f"CASE WHEN {total} > 0.0 THEN {o}w{k} / ({total}) ELSE {number(procedure.even[k])} END", f"{o}p{k}")
-            for k in range(n)
-        ]
-    return _layer(shares, inner, "said", depth)
-
-
-def _placed(procedure: Procedure, depth: int) -> str:
-    """The leaves leaf0, leaf1, ... of a row: splits are columns of 0 and 1, and each leaf is a path of them.
-
-    Parsers of SQL limit nesting, but take long lists of cases.
-    """
-    o, single = _prefix(procedure), not procedure.is_forest
-    inner, decisions, leaves = "", [], []
-    codes = {j: f"{o}c{j}" for j in range(len(procedure.cells), len(procedure.columns))}
-    rotated = [(_cell(procedure, j), name) for j, name in codes.items()]
-    between = "\n" + "  " * (depth + 2) if single else " "
-    for t, tree in enumerate(procedure.trees):
-        names = codes | {len(procedure.columns) + q: f"{o}r{t}_{q}" for q in range(len(tree.rotated))}
-        rotated += [
-            (folded(_Words(procedure).sum_of([lane]), "      ").lstrip(), name)
-            for lane, name in zip(tree.rotated, [*names.values()][len(codes) :], strict=True)
-        ]
-        words, sides = _Words(procedure, names), {node: f"{o}l{t}_{node}" for node in tree.inner}
-        decisions += [(words.goes_left(tree.split(node), "  " * (depth + 2)), side) for node, side in sides.items()]
-        remarked = single and len(tree.leaf_nodes) <= MOST_LEAVES
-        cases = [
-            f"WHEN {' AND '.join(path) or '1 = 1'} THEN {tree.number(node) if single else node}"
-            + (f" -- {conclusion(procedure, node, 6)}" if remarked else "")
-            for node, path in _paths(tree, sides).items()
-        ]
-        leaves.append((f"CASE{between}{between.join(cases)}{between}END", f"{o}leaf{t}"))
-    if rotated:
-        inner = _layer(rotated, inner, "rotated", depth + 2)
-    if decisions:
-        inner = _layer(decisions, inner, "decided", depth + 1)
-    return _layer(leaves, inner, "placed", depth)
-
-
-def _modeled(procedure: Procedure, inner: str, depth: int) -> str:
-    """The leaves of a row, of the table `inner`, and the values of their linear models without bounds: m0, m1, ..."""
-    words, o = _Words(procedure), _prefix(procedure)
-    places = [f"{o}leaf{t}" for t in range(len(procedure.trees))]
-    models = []
-    for t, tree in enumerate(procedure.trees):
-        leaves = [(node, tree.leaf(node)) for node in tree.leaf_nodes]
-        equations = [(node, words.equation(leaf.terms, leaf.intercept)) for node, leaf in leaves]
-        models.append((_by_leaf(f"CASE {places[t]}", equations), f"{o}m{t}"))
-    return _layer([*zip(places, places, strict=True), *models], inner, "modeled", depth)
-
-
-def _voice(procedure: Procedure, leaf: Leaf, k: int, linear_value: str) -> str:
-    """The summand of a leaf, "" for none. linear_value : of its linear model, if it has one"""
-    if leaf.bounds is not None:
-        return _within(linear_value, leaf.bounds)
-    value = outputs_of(procedure, leaf)[k]
-    return number(value) if value else ""
-
-
-def _of_shares(procedure: Procedure) -> tuple[str, str]:
-    """Prediction and its share, of the shares p0, p1, ...: the first of the largest, or by the threshold."""
-    o = _prefix(procedure)
-    names = [f"{o}p{k}" for k in range(len(procedure.classes))]
-    if procedure.threshold:
-        code, share = procedure.threshold
-        reached, order = f"{names[code]} >= {number(share)}", (code, 1 - code)
-        labels, shares = ([values[k] for k in order] for values in ([*map(text, procedure.classes)], names))
-        return _first(labels, [reached, ""]), _first(shares, [reached, ""])
-    top, tie = _largest(names), f" - {number(TIE)}" if procedure.voting == CLIPPED else ""
-    tests = [f"{name} >= {top}{tie}" for name in names]
-    return _first([text(label) for label in procedure.classes], tests), _first(names, tests)
 
 
 def _paths(tree: Steps, names: Mapping[int, str]) -> dict[int, list[str]]:
@@ -448,79 +163,342 @@ def _by_leaf(at: str, values: Sequence[tuple[int, str]]) -> str:
     return f"{at}\n" + "\n".join(f"    WHEN {node} THEN {value}" for node, value in values) + "\n  END"
 
 
-def _cell(procedure: Procedure, j: int) -> str:
-    """A number of a row, or a code."""
-    if j >= len(procedure.cells):
-        code_column = procedure.coded[j - len(procedure.cells)]
-        term = code_column.term
-        source = _cell(procedure, term.cell)
-        if term.level != NUMBER:
-            source = f"CASE WHEN {_has_level(procedure, term.cell, term.level)} THEN 1.0 ELSE 0.0 END"
-        cases = " ".join(f"WHEN {number(value)} THEN {code}" for code, value in enumerate(code_column.values))
-        return f"CASE {source} {cases} ELSE {code_column.usual} END"
-    cell = procedure.cells[j]
-    if cell.levels:  # codes as numbers
-        cases = " ".join(f"WHEN {text(level)} THEN {code}" for code, level in enumerate(cell.levels))
-        level_code = f"CASE {identifier(cell.name)} {cases} ELSE {len(cell.levels)} END"
-        plain = f"CASE WHEN {identifier(cell.name)} IS NULL THEN NULL ELSE {level_code} END"
-    else:
-        plain = identifier(cell.name)
-    plain = f"CAST({plain} AS DOUBLE PRECISION)"
-    return plain if cell.fill is None else f"COALESCE({plain}, {number(cell.fill)})"
+class _Select:
+    """One statement. Names of its own columns begin with a prefix that no column of the table has."""
 
+    def __init__(self, source: Source) -> None:
+        self.source, self.procedure, self.limits = source, source.procedure, source.limits
+        cells = [cell.name for cell in self.procedure.cells]
+        self.prefix = "row_"
+        while any(name.lower().startswith(self.prefix) for name in cells):
+            self.prefix += "_"
+        taken = {name.lower() for name in (*cells, self.procedure.target)}
+        words = ("leaf", "prediction", "share", "set", "low", "high")
+        self.derived: Mapping[int, str] = {}  # columns of the statement that stand for codes and rotated features
+        self.names = {word: identifier(fresh(word, taken, "_")) for word in words}
 
-def _has_level(procedure: Procedure, j: int, level: int) -> str:
-    """Whether a cell has a level, or is missing."""
-    cell = procedure.cells[j]
-    name = identifier(cell.name)
-    if cell.fill is not None:
-        name = f"COALESCE({name}, {text(cell.levels[int(cell.fill)])})"
-    return f"{name} IS NULL" if level == MISSING else f"{name} = {text(cell.levels[level])}"
+    def statement(self) -> str:
+        """Return the whole statement."""
+        procedure, table = self.procedure, self.source.name or "data"
+        lines = [f"-- {line}".rstrip() for line in heading(procedure, coded=False)]
+        lines += [
+            "--",
+            "-- A missing cell is NULL. Columns of numbers are taken as DOUBLE PRECISION; sums keep the order of "
+            "training.",
+            f"-- The rows are those of the table {quoted(table)}.",
+        ]
+        if procedure.is_forest:
+            inner, origin = self._voted(2), identifier(table)
+            columns = {word: self._or_null(_subquery(value, inner)) for word, value in self._of_forest().items()}
+        else:
+            marked = self._or_null(_subquery(f"{self.prefix}leaf0", self._placed(1)))
+            lines.append(f"WITH marked AS (SELECT *,\n  {marked} AS {self.names['leaf']}\nFROM {identifier(table)})")
+            columns, origin = self._of_tree(self.names["leaf"]), "marked"
+        listed = ",\n".join(f"  {value} AS {self.names[word]}" for word, value in columns.items())
+        return "\n".join([*lines, "SELECT *,", listed, f"FROM {origin};"]) + "\n"
 
+    def _of_forest(self) -> dict[str, str]:
+        """The columns of the result, of the shares p0, p1, ... or the number p0."""
+        places = self._columns("p", len(self.procedure.classes) or 1)
+        if not self.procedure.is_regression:
+            return self._of_shares(places) | self._set(places, "")
+        columns = {"prediction": places[0]}
+        if self.limits:
+            below, above = map(number, self.limits.rows[-1])
+            columns |= {"low": f"{places[0]} - {below}", "high": f"{places[0]} + {above}"}
+        return columns
 
-class _Words:
-    """Sums and conditions of SQL. names : columns that stand for rotated features and codes"""
+    def _of_tree(self, leaf: str) -> dict[str, str]:
+        """The columns of the result by the leaf of a row."""
+        procedure, limits, tree = self.procedure, self.limits, self.procedure.tree
+        numbered = [(tree.number(node), tree.leaf(node)) for node in tree.leaf_nodes]
 
-    def __init__(self, procedure: Procedure, names: Mapping[int, str] | None = None) -> None:
-        self.procedure = procedure
-        self.names = names or {}
+        def by_leaf(values: Iterable[str]) -> str:
+            return _by_leaf(f"CASE {leaf}", [(node, value) for (node, _), value in zip(numbered, values, strict=True)])
 
-    def sum_of(self, lanes: Sequence[Lane]) -> list[str]:
+        if procedure.is_regression:
+            values = [self._number_of(tree_leaf) for _, tree_leaf in numbered]
+            columns = {"prediction": by_leaf(values)}
+            if limits:
+                ends = [limits.at(node) for node, _ in numbered]
+                columns["low"] = by_leaf(_moved(value, -below) for value, (below, _) in zip(values, ends, strict=True))
+                columns["high"] = by_leaf(_moved(value, above) for value, (_, above) in zip(values, ends, strict=True))
+            return columns
+        if procedure.has_scores:
+            inner, columns = self._scored(leaf, 2), self._of_scores(leaf)
+            return {word: _subquery(value, inner) for word, value in columns.items()}
+        columns = {
+            "prediction": by_leaf(text(procedure.classes[tree_leaf.label]) for _, tree_leaf in numbered),
+            "share": by_leaf(number(tree_leaf.shares[tree_leaf.label]) for _, tree_leaf in numbered),
+        }
+        if limits:
+            members = (self.source.members(tree_leaf.shares, node) for node, tree_leaf in numbered)
+            columns["set"] = by_leaf(text(BETWEEN.join(labels)) for labels in members)
+        return columns
+
+    def _scored(self, leaf: str, depth: int) -> str:
+        """The scores s0, s1, ... of a row, and the largest of them."""
+        tree, scaled, o = self.procedure.tree, self.procedure.scaled, self.prefix
+        held = [(node, leaf_scores) for node in tree.leaf_nodes if (leaf_scores := tree.leaf(node).scores) is not None]
+        place = {column: j for j, column in enumerate(scaled)}
+        bent = {place[part.column] for _, leaf_scores in held for part in leaf_scores.parts if part.curve}
+        of_rows = [(leaf, f"{o}leaf"), *((self._deviations(column), f"{o}z{j}") for j, column in enumerate(scaled))]
+        inner = _layer(of_rows, "", "scaled", depth + 3)
+        if bent:
+            outer = number(square_of(FARTHEST_SQUARED))
+            columns = [(f"{o}leaf", f"{o}leaf"), *((f"{o}z{j}", f"{o}z{j}") for j in range(len(scaled)))]
+            for j in sorted(bent):
+                square = f"({o}z{j} * {o}z{j} - 1.0) * {number(HALF_ROOT)}"
+                columns.append(
+                    (f"CASE WHEN ABS({o}z{j}) < {FARTHEST_SQUARED} THEN {square} ELSE {outer} END", f"{o}q{j}")
+                )
+            inner = _layer(columns, inner, "bent", depth + 2)
+        scores = []
+        for k in range(len(self.procedure.scored)):
+            cases = []
+            for node, leaf_scores in held:
+                pieces = [number(leaf_scores.intercept[k])]
+                for part in leaf_scores.parts:
+                    for values, name in ((part.coef, "z"), (part.curve, "q")):
+                        if values and values[k]:
+                            sign = "-" if values[k] < 0 else "+"
+                            pieces.append(f"{sign} {number(abs(values[k]))} * {o}{name}{place[part.column]}")
+                cases.append(f"WHEN {node} THEN {folded(pieces, '  ' * (depth + 3))}")
+            indent = "  " * (depth + 2)
+            scores.append((f"CASE {o}leaf\n{indent}" + f"\n{indent}".join(cases) + f"\n{indent}END", f"{o}s{k}"))
+        return self._compared(_layer(scores, inner, "scored", depth + 1), depth)
+
+    def _compared(self, inner: str, depth: int) -> str:
+        """The scores s0, s1, ... of the table `inner`, and the largest of them."""
+        names = self._columns("s", len(self.procedure.scored))
+        columns = [*zip(names, names, strict=True), (_largest(names), f"{self.prefix}top")]
+        return _layer(columns, inner, "compared", depth)
+
+    def _powers(self) -> list[str]:
+        """The exponential of each score less the largest of them."""
+        logarithms = [f"{name} - {self.prefix}top" for name in self._columns("s", len(self.procedure.scored))]
+        return [f"CASE WHEN {power} < {LEAST_POWER} THEN 0.0 ELSE EXP({power}) END" for power in logarithms]
+
+    def _deviations(self, column: Scaled) -> str:
+        """A column in standard deviations."""
+        if column.level != NUMBER:
+            there, other = map(number, column.by_level)
+            return f"CASE WHEN {self._has_level(column.cell, column.level)} THEN {there} ELSE {other} END"
+        sign = "-" if column.center >= 0 else "+"
+        z = f"({self._cell(column.cell)} {sign} {number(abs(column.center))}) / {number(column.scale)}"
+        most = number(FARTHEST)
+        return f"COALESCE(CASE WHEN {z} > {most} THEN {most} WHEN {z} < -{most} THEN -{most} ELSE {z} END, 0.0)"
+
+    def _of_scores(self, leaf: str) -> dict[str, str]:
+        """Prediction, its probability and the set, of scores s0, s1, ... and the largest of them."""
+        scored, powers = self.procedure.scored, self._powers()
+        total = f"({_sum(powers, '    ')})"
+        labels, names = [text(self.procedure.classes[code]) for code in scored], self._columns("s", len(scored))
+        label, share = _first(labels, [f"{name} = {self.prefix}top" for name in names], leaf), f"1.0 / {total}"
+        if self.procedure.threshold is not None:
+            code, least = self.procedure.threshold
+            order = scored.index(code), 1 - scored.index(code)
+            reached = [f"{powers[order[0]]} >= {number(least)} * {total}", ""]
+            label = _first([labels[k] for k in order], reached, leaf)
+            share = _first([f"{powers[k]} / {total}" for k in order], reached, leaf)
+        of_class = dict(zip(scored, powers, strict=True))
+        total = f"({' + '.join(powers)})"
+        places = range(len(self.procedure.classes))
+        shares = [f"({of_class[code]} / {total})" if code in of_class else "0.0" for code in places]
+        return {"prediction": label, "share": share} | self._set(shares, leaf)
+
+    def _set(self, shares: Sequence[str], leaf: str) -> dict[str, str]:
+        """The labels of the classes in the set, in one text, if there are limits; NULL for rows without a leaf."""
+        limits, pieces = self.limits, []
+        if limits is None:
+            return {}
+        for k, label in enumerate(self.procedure.classes):
+            limit = number(limits.rows[-1][k])
+            if limits.leaves:
+                cases = " ".join(f"WHEN {node} THEN {number(limits.at(node)[k])}" for node in limits.leaves)
+                limit = f"CASE {leaf} {cases} ELSE {limit} END"
+            test = f"{shares[k]} >= {limit}"
+            if limits.by_sums:
+                likelier = [
+                    f"CASE WHEN {share} {'>=' if j < k else '>'} {shares[k]} THEN {share} ELSE 0.0 END"
+                    for j, share in enumerate(shares)
+                    if j != k
+                ]
+                test = f"{' + '.join([*likelier, f'0.5 * {shares[k]}'])} <= {limit}"
+            pieces.append(f"CASE WHEN {test} THEN {text(BETWEEN + label)} ELSE '' END")
+        members = f"SUBSTR({_sum(pieces, '    ', '||')}, {len(BETWEEN) + 1})"
+        return {"set": f"CASE WHEN {leaf} IS NULL THEN NULL ELSE {members} END" if leaf else members}
+
+    def _voted(self, depth: int) -> str:
+        """The shares p0, p1, ... of a row in a forest, or the number p0."""
+        procedure, o, scores = self.procedure, self.prefix, self.procedure.has_scores
+        n = len(procedure.scored) if scores else len(procedure.classes) or 1
+        deep = depth + 3 * scores
+        inner = self._placed(deep + 3)
+        if procedure.has_bounds:
+            inner = self._modeled(inner, deep + 2)
+        votes = []
+        for k in range(n):
+            pieces = []
+            for t, tree in enumerate(procedure.trees):
+                voices = {node: self._voice(tree.leaf(node), k, f"{o}m{t}") for node in tree.leaf_nodes}
+                cases = [f"WHEN {node} THEN {value}" for node, value in voices.items() if value]
+                if cases:
+                    pieces.append(f"CASE {o}leaf{t} {' '.join(cases)} ELSE 0.0 END")
+            votes.append(_sum(pieces, "  " * (deep + 3)) or "0.0")
+        weights, names = self._columns("w", n), self._columns("p", n)
+        clipped = procedure.voting == CLIPPED
+        if clipped:
+            sums = self._columns("v", n)
+            inner = _layer(list(zip(votes, sums, strict=True)), inner, "voted", deep + 2)
+            votes = [f"CASE WHEN {name} > 0.0 THEN {name} ELSE 0.0 END" for name in sums]
+        inner = _layer(list(zip(votes, weights, strict=True)), inner, "weighed", deep + 1)
+        total, trees = " + ".join(weights), number(float(len(procedure.trees)))
+        shares = [f"{weight} / {trees}" for weight in weights]
+        if clipped:
+            even = map(number, procedure.even)
+            shares = [
+                f"CASE WHEN {total} > 0.0 THEN {weight} / ({total}) ELSE {share} END"
+                for weight, share in zip(weights, even, strict=True)
+            ]
+        if procedure.voting == ADDED:
+            shares = [f"{weight} + {number(start)}" for weight, start in zip(weights, procedure.base, strict=True)]
+        if scores:
+            scored = list(zip(shares, self._columns("s", n), strict=True))
+            inner = self._compared(_layer(scored, inner, "scored", depth + 3), depth + 2)
+            powers = self._columns("e", n)
+            inner = _layer(list(zip(self._powers(), powers, strict=True)), inner, "raised", depth + 1)
+            of_class, names = (
+                dict(zip(procedure.scored, powers, strict=True)),
+                self._columns("p", len(procedure.classes)),
+            )
+            total = " + ".join(powers)
+            shares = [f"{of_class[code]} / ({total})" if code in of_class else "0.0" for code in range(len(names))]
+        return _layer(list(zip(shares, names, strict=True)), inner, "said", depth)
+
+    def _placed(self, depth: int) -> str:
+        """The leaves leaf0, leaf1, ... of a row: splits are columns of 0 and 1, and each leaf is a path of them.
+
+        Parsers of SQL limit nesting, but take long lists of cases.
+        """
+        o, single = self.prefix, not self.procedure.is_forest
+        inner, decisions, leaves = "", [], []
+        n_cells, n = len(self.procedure.cells), len(self.procedure.columns)
+        codes = {j: f"{o}c{j}" for j in range(n_cells, n)}
+        rotated = [(self._cell(j), name) for j, name in codes.items()]
+        between = "\n" + "  " * (depth + 2) if single else " "
+        for t, tree in enumerate(self.procedure.trees):
+            self.derived = {}
+            sums = [folded(self._sum_of([lane]), "      ").lstrip() for lane in tree.rotated]
+            rotated += [(total, f"{o}r{t}_{q}") for q, total in enumerate(sums)]
+            self.derived = codes | {n + q: f"{o}r{t}_{q}" for q in range(len(sums))}
+            sides = {node: f"{o}l{t}_{node}" for node in tree.inner}
+            decisions += [(self._goes_left(tree.split(node), "  " * (depth + 2)), side) for node, side in sides.items()]
+            remarked = single and len(tree.leaf_nodes) <= MOST_LEAVES
+            cases = [
+                f"WHEN {' AND '.join(path) or '1 = 1'} THEN {tree.number(node) if single else node}"
+                + (f" -- {conclusion(self.procedure, node, 6)}" if remarked else "")
+                for node, path in _paths(tree, sides).items()
+            ]
+            leaves.append((f"CASE{between}{between.join(cases)}{between}END", f"{o}leaf{t}"))
+        if rotated:
+            inner = _layer(rotated, inner, "rotated", depth + 2)
+        if decisions:
+            inner = _layer(decisions, inner, "decided", depth + 1)
+        return _layer(leaves, inner, "placed", depth)
+
+    def _modeled(self, inner: str, depth: int) -> str:
+        """The leaves of a row, of the table `inner`, and their linear models without bounds: m0, m1, ..."""
+        places, models = self._columns("leaf", len(self.procedure.trees)), []
+        for t, tree in enumerate(self.procedure.trees):
+            equations = [(node, self._equation(tree.leaf(node))) for node in tree.leaf_nodes]
+            models.append((_by_leaf(f"CASE {places[t]}", equations), f"{self.prefix}m{t}"))
+        return _layer([*zip(places, places, strict=True), *models], inner, "modeled", depth)
+
+    def _voice(self, leaf: Leaf, k: int, linear_value: str) -> str:
+        """The summand of a leaf, "" for none. linear_value : of its linear model, if it has one"""
+        if leaf.bounds is not None:
+            return _within(linear_value, leaf.bounds)
+        value = outputs_of(self.procedure, leaf)[k]
+        return number(value) if value else ""
+
+    def _of_shares(self, names: Sequence[str]) -> dict[str, str]:
+        """Prediction and its share, of the columns of shares: the first of the largest, or by the threshold."""
+        order: Sequence[int] = range(len(names))
+        top, tie = _largest(names), f" - {number(TIE)}" if self.procedure.voting == CLIPPED else ""
+        tests = [f"{name} >= {top}{tie}" for name in names]
+        if self.procedure.threshold:
+            code, share = self.procedure.threshold
+            order, tests = (code, 1 - code), [f"{names[code]} >= {number(share)}", ""]
+        labels = [text(self.procedure.classes[k]) for k in order]
+        return {"prediction": _first(labels, tests), "share": _first([names[k] for k in order], tests)}
+
+    def _cell(self, j: int) -> str:
+        """A number of a row, or a code."""
+        if j >= len(self.procedure.cells):
+            code_column = self.procedure.coded[j - len(self.procedure.cells)]
+            term = code_column.term
+            source = self._cell(term.cell)
+            if term.level != NUMBER:
+                source = f"CASE WHEN {self._has_level(term.cell, term.level)} THEN 1.0 ELSE 0.0 END"
+            cases = " ".join(f"WHEN {number(value)} THEN {code}" for code, value in enumerate(code_column.values))
+            return f"CASE {source} {cases} ELSE {code_column.usual} END"
+        cell = self.procedure.cells[j]
+        if cell.levels:  # codes as numbers
+            cases = " ".join(f"WHEN {text(level)} THEN {code}" for code, level in enumerate(cell.levels))
+            level_code = f"CASE {identifier(cell.name)} {cases} ELSE {len(cell.levels)} END"
+            plain = f"CASE WHEN {identifier(cell.name)} IS NULL THEN NULL ELSE {level_code} END"
+        else:
+            plain = identifier(cell.name)
+        plain = f"CAST({plain} AS DOUBLE PRECISION)"
+        return plain if cell.fill is None else f"COALESCE({plain}, {number(cell.fill)})"
+
+    def _has_level(self, j: int, level: int) -> str:
+        """Whether a cell has a level, or is missing."""
+        cell = self.procedure.cells[j]
+        name = identifier(cell.name)
+        if cell.fill is not None:
+            name = f"COALESCE({name}, {text(cell.levels[int(cell.fill)])})"
+        return f"{name} IS NULL" if level == MISSING else f"{name} = {text(cell.levels[level])}"
+
+    def _columns(self, letter: str, n: int) -> list[str]:
+        return [f"{self.prefix}{letter}{k}" for k in range(n)]
+
+    # ---- sums --------------------------------------------------------------------------------------------------------
+
+    def _sum_of(self, lanes: Sequence[Lane]) -> list[str]:
         """A sum, as pieces to be joined by blanks."""
-        return added([summands(lane, self._number, self._levels) for lane in lanes]) or ["0.0"]
+        return added([summands(lane, self._summand, self._levels) for lane in lanes]) or ["0.0"]
 
-    def _number(self, term: Term) -> tuple[str, str]:
-        size, value = abs(term.coef), self.names.get(term.cell) or _cell(self.procedure, term.cell)
+    def _summand(self, term: Term) -> tuple[str, str]:
+        size, value = abs(term.coef), self.derived.get(term.cell) or self._cell(term.cell)
         return "-" if term.coef < 0 else "+", value if size == 1.0 else f"{number(size)} * {value}"
 
     def _levels(self, cell: int, terms: Sequence[Term]) -> str:
-        cases = (f"WHEN {_has_level(self.procedure, cell, term.level)} THEN {number(term.coef)}" for term in terms)
+        cases = (f"WHEN {self._has_level(cell, term.level)} THEN {number(term.coef)}" for term in terms)
         return f"CASE {' '.join(cases)} ELSE 0.0 END"
 
-    def goes_left(self, split: Split, indent: str) -> str:
+    def _goes_left(self, split: Split, indent: str) -> str:
         """1 for a row that goes left, 0 for any other. NULL, where a number is missing, counts as not fulfilled."""
-        pieces = [*self.sum_of(split.lanes), f"{'>' if split.missing_left else '<='} {number(split.threshold)}"]
+        pieces = [*self._sum_of(split.lanes), f"{'>' if split.missing_left else '<='} {number(split.threshold)}"]
         condition = folded(pieces, indent + "  ").lstrip()
         return f"CASE WHEN {condition} THEN {'0 ELSE 1' if split.missing_left else '1 ELSE 0'} END"
 
-    def number_of(self, leaf: Leaf) -> str:
+    def _number_of(self, leaf: Leaf) -> str:
         """The number of a leaf: its linear model, within its bounds."""
-        equation = self.equation(leaf.terms, leaf.intercept)
-        if leaf.bounds is None:
-            return equation
-        return _within(equation, leaf.bounds, "\n      ")
+        equation = self._equation(leaf)
+        return equation if leaf.bounds is None else _within(equation, leaf.bounds, "\n      ")
 
-    def equation(self, terms: Lane, intercept: float) -> str:
-        """The value of a linear model."""
-        if not terms:
-            return number(intercept)
-        sign = "-" if intercept < 0 else "+"
-        return folded([*self.sum_of([terms]), f"{sign} {number(abs(intercept))}"], "      ")
+    def _equation(self, leaf: Leaf) -> str:
+        """The value of the linear model of a leaf, without its bounds."""
+        if not leaf.terms:
+            return number(leaf.intercept)
+        sign = "-" if leaf.intercept < 0 else "+"
+        return folded([*self._sum_of([leaf.terms]), f"{sign} {number(abs(leaf.intercept))}"], "      ")
 
-
-def _or_null(procedure: Procedure, value: str) -> str:
-    """A value, NULL for rows without a prediction."""
-    if not procedure.needed:
-        return value
-    tests = " OR ".join(f"{identifier(procedure.cells[j].name)} IS NULL" for j in procedure.needed)
-    return f"CASE WHEN {tests} THEN NULL ELSE\n  {value}\n  END"
+    def _or_null(self, value: str) -> str:
+        """A value, NULL for rows without a prediction."""
+        if not self.procedure.needed:
+            return value
+        tests = " OR ".join(f"{identifier(self.procedure.cells[j].name)} IS NULL" for j in self.procedure.needed)
+        return f"CASE WHEN {tests} THEN NULL ELSE\n  {value}\n  END"

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.ground.registry import Registry, fault_of_type, misfit
-from oblique_cli.models.codecs import Codec, Keep, Labels, SizeOf, Whole
+from oblique_cli.models.codecs import Codec, Keep, Labels, Whole
 
 # What every fitted estimator has; the number of features p and of classes C are sizes of everything that follows.
-REGRESSOR: Mapping[str, Codec] = {"n_features_in_": SizeOf("p"), "feature_names_in_": Labels("p")}
+REGRESSOR: Mapping[str, Codec] = {"n_features_in_": Whole(1, 2**31, "p"), "feature_names_in_": Labels("p")}
 CLASSIFIER: Mapping[str, Codec] = {**REGRESSOR, "classes_": Keep("classes", Labels("C"))}
 SIZES: Mapping[str, Codec] = {"n_leaves_": Whole(), "n_nodes_": Whole(), "depth_": Whole()}
 ALWAYS_OPTIONAL = frozenset({"feature_names_in_"})  # only of a fit to a data frame
@@ -23,10 +23,8 @@ ALWAYS_OPTIONAL = frozenset({"feature_names_in_"})  # only of a fit to a data fr
 class Kind:
     """One kind of fitted estimator.
 
-    classes     names of estimator classes, whose subclasses belong to the kind as well
     package     the package that the classes are in, or its first part: a class of the same name elsewhere is another
     state       attribute of the fitted estimator -> its form, in the order in which sizes become known
-    optional    attributes that are not always there
     left_out    attributes that are not written, because only further fits read them -> what they are after loading
     check       (parameters, state) -> None; raises ValueError for attributes that do not go together
     predictor   "module:class" of what predicts without the estimator, and so without scikit-learn; "" if nothing does
@@ -34,9 +32,9 @@ class Kind:
                 "" where `models/procedure.py` knows how, or nothing does
     """
 
-    classes: tuple[str, ...]
+    classes: tuple[str, ...]  # names of estimator classes, whose subclasses belong to the kind as well
     state: Mapping[str, Codec]
-    optional: frozenset[str] = frozenset()
+    optional: frozenset[str] = frozenset()  # attributes that are not always there
     left_out: Mapping[str, Any] = field(default_factory=dict)
     check: Callable[[Mapping[str, Any], Mapping[str, Any]], None] | None = None
     predictor: str = ""

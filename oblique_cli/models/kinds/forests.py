@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from oblique_cli.errors import quoted
-from oblique_cli.models.codecs import ByAxes, Codec, Numbers, Real, Scope, Whole, fields_of
+from oblique_cli.models.codecs import REAL, Numbers, Record, Scope, Whole
 from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, REGRESSOR, Kind
 
 VOTINGS = ("majority", "mean")
@@ -31,60 +31,54 @@ OF_TREE = {
 }
 
 
-class ForestForm(Codec):
-    """A forest of the core. `sizes` says how much of each array belongs to each tree."""
+def _arrays(forest: Any) -> dict[str, Any]:
+    _, _, seed, trees, _ = forest.__getstate__()
+    return {
+        "seed": seed,
+        "sizes": np.array([[len(tree[name]) for name in OF_TREE] for tree in trees], dtype=np.int64),
+        **{name: np.array([tree[name] for tree in trees], dtype=np.int64) for name in ("width", "depth")},
+        **{name: np.concatenate([np.asarray(tree[name]) for tree in trees]) for name in OF_TREE},
+    }
 
-    forms: ClassVar[Mapping[str, Codec]] = {
+
+def _forest(fields: dict[str, Any], scope: Scope) -> Any:
+    from oblique_cli import _core
+
+    sizes, weights = fields["sizes"], fields["leaf_weight"]
+    if len(sizes) == 0:
+        raise ValueError("there are no trees")
+    for i, name in enumerate(OF_TREE):
+        if (sizes[:, i] > len(fields[name])).any() or sizes[:, i].sum() != len(fields[name]):
+            raise ValueError(f"sizes of {name} do not add up to its {len(fields[name])} numbers")
+    if len(weights) and weights.min() < 0.0:
+        raise ValueError(f"there is a leaf_weight of {weights.min()}")
+    parts = {name: np.split(fields[name], np.cumsum(sizes[:-1, i])) for i, name in enumerate(OF_TREE)}
+    trees: list[dict[str, Any]] = [
+        {name: np.ascontiguousarray(arrays[t]) for name, arrays in parts.items()}
+        | {name: int(fields[name][t]) for name in ("width", "depth")}
+        for t in range(len(sizes))
+    ]
+    forest = _core.Forest(scope.sizes["p"], scope.sizes.get("C", 1), fields["seed"])
+    forest.restore(trees)
+    for t, tree in enumerate(trees):
+        # The core holds leaf_start to leaf_weight.
+        if min(part.sum() for part in np.split(tree["leaf_weight"], tree["leaf_start"][1:-1])) <= 0.0:
+            raise ValueError(f"there is a leaf without weight in tree {t}")
+    return forest
+
+
+FOREST = Record(  # `sizes` says how much of each array belongs to each tree
+    "oblique_cli._core:Forest",
+    {
         "seed": Whole(),
         "sizes": Numbers("int64", ("trees", len(OF_TREE)), 0),
         "width": Numbers("int64", ("trees",), 0),
         "depth": Numbers("int64", ("trees",), 0),
         **{name: Numbers(dtype, (name,)) for name, dtype in OF_TREE.items()},
-    }
-
-    def plain(self, value: Any, scope: Scope) -> Any:
-        _, _, seed, trees, _ = value.__getstate__()
-        fields = {
-            "seed": seed,
-            "sizes": np.array([[len(tree[name]) for name in OF_TREE] for tree in trees], dtype=np.int64),
-            **{name: np.array([tree[name] for tree in trees], dtype=np.int64) for name in ("width", "depth")},
-            **{name: np.concatenate([np.asarray(tree[name]) for tree in trees]) for name in OF_TREE},
-        }
-        inner = scope.inner()
-        return {name: form.plain(fields[name], inner.at(name)) for name, form in self.forms.items()}
-
-    def value(self, plain: Any, scope: Scope) -> Any:
-        from oblique_cli import _core
-
-        fields = fields_of(plain, self.forms, scope.inner())
-        sizes = fields["sizes"]
-        if len(sizes) == 0:
-            scope.fail("has no trees")
-        for i, name in enumerate(OF_TREE):
-            if (sizes[:, i] > len(fields[name])).any() or sizes[:, i].sum() != len(fields[name]):
-                scope.fail(f"has sizes of {name} that do not add up to its {len(fields[name])} numbers")
-        parts = {name: np.split(fields[name], np.cumsum(sizes[:-1, i])) for i, name in enumerate(OF_TREE)}
-        trees: list[dict[str, Any]] = [
-            {
-                **{name: np.ascontiguousarray(arrays[t]) for name, arrays in parts.items()},
-                "width": int(fields["width"][t]),
-                "depth": int(fields["depth"][t]),
-            }
-            for t in range(len(sizes))
-        ]
-        if len(fields["leaf_weight"]) and fields["leaf_weight"].min() < 0.0:
-            scope.fail(f"has a leaf_weight of {fields['leaf_weight'].min()}")
-        forest = _core.Forest(scope.sizes["p"], scope.sizes.get("C", 1), fields["seed"])
-        try:
-            forest.restore(trees)
-        except (ValueError, TypeError, RuntimeError) as error:
-            scope.fail(f"is damaged: {error}")
-        for t, tree in enumerate(trees):
-            # The core holds leaf_start to leaf_weight.
-            sums = [part.sum() for part in np.split(tree["leaf_weight"], tree["leaf_start"][1:-1])]
-            if min(sums) <= 0.0:
-                scope.fail(f"has a leaf without weight in tree {t}")
-        return forest
+    },
+    _forest,
+    parts=_arrays,
+)
 
 
 def _goes_together(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:
@@ -107,11 +101,11 @@ KINDS.register("forest")(
         classes=("ForestClassifier",),
         state={
             **CLASSIFIER,
-            "forest_": ForestForm(),
+            "forest_": FOREST,
             "oob_votes_": Numbers("float64", ("training rows", "C")),
-            "oob_score_": Real(),
+            "oob_score_": REAL,
             "leaf_probabilities_": Numbers("float64", ("leaves", "C"), 0),
-            "probability_strength_": Real(),
+            "probability_strength_": REAL,
         },
         optional=frozenset({"oob_votes_", "oob_score_", "leaf_probabilities_", "probability_strength_"}),
         left_out={"_drawing": None},
@@ -135,7 +129,7 @@ def _check_values(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> No
 
 
 BOOSTED = {  # of an ensemble that is grown a round after another
-    "forest_": ForestForm(),
+    "forest_": FOREST,
     "baseline_": Numbers("float64", ("K",)),
     "leaf_values_": Numbers("float64", ("leaves", "K")),
     "training_loss_": Numbers("float64", ("rounds",)),
@@ -188,15 +182,11 @@ KINDS.register("number_forest")(
         classes=("ObliqueForestRegressor", "TAOForestRegressor"),
         state={
             **REGRESSOR,
-            "forest_": ForestForm(),
-            "leaf_values_": ByAxes(
-                (Numbers("float64", ("leaves", "K")), Numbers("float64", ("leaves", "outputs", "K")))
-            ),
-            "l2_regularization_": Real(),
-            "oob_prediction_": ByAxes(
-                (Numbers("float64", ("training rows",)), Numbers("float64", ("training rows", "outputs")))
-            ),
-            "oob_score_": Real(),
+            "forest_": FOREST,
+            "leaf_values_": Numbers("float64", ("leaves", "outputs", "K"), spare="outputs"),
+            "l2_regularization_": REAL,
+            "oob_prediction_": Numbers("float64", ("training rows", "outputs"), spare="outputs"),
+            "oob_score_": REAL,
         },
         optional=frozenset({"l2_regularization_", "oob_prediction_", "oob_score_"}),
         check=_check_equations,

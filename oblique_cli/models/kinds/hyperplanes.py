@@ -4,25 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from oblique_cli.models.codecs import (
-    ByAxes,
+    PLAIN,
+    REAL,
     Codec,
     Many,
     Maybe,
     Numbers,
     Pairs,
-    Plain,
-    Real,
     Record,
     Scope,
     Size,
-    SizeOf,
     Whole,
-    fields_of,
 )
 from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, REGRESSOR, SIZES, Kind, check_binary
 
@@ -41,7 +38,7 @@ def _check(fields: Mapping[str, Any]) -> None:
         check_probabilities(fields["probabilities"], fields["counts"].shape)
 
 
-def _tree(fields: dict[str, Any]) -> Any:
+def _tree(fields: dict[str, Any], scope: Scope) -> Any:
     from oblique_cli.tree.payloads import Classes
     from oblique_cli.tree.structure import Tree
 
@@ -55,7 +52,7 @@ def _tree(fields: dict[str, Any]) -> Any:
     return tree
 
 
-def _models(fields: dict[str, Any]) -> Any:
+def _models(fields: dict[str, Any], scope: Scope) -> Any:
     from oblique_cli.tree.payloads import LeafModels
 
     models = LeafModels(**fields)
@@ -116,15 +113,15 @@ KINDS.register("hyperplane_tree")(
         classes=("ObliqueTreeClassifier", "BottomUpTreeClassifier"),
         state={
             **CLASSIFIER,
-            "levels_": Pairs(Whole(), Many(Plain(), kind=tuple)),
+            "levels_": Pairs(Whole(), Many(PLAIN, kind=tuple)),
             "tree_": TREE,
             **SIZES,
             "_ranges": Numbers("float64", ("p",)),
             "fill_values_": Numbers("float64", ("p",)),
-            "n_clusters_": Pairs(Plain(), Whole()),
+            "n_clusters_": Pairs(PLAIN, Whole()),
             "overlap_": Numbers("float64", ("clusters",), low=0),
-            "probability_strength_": Real(),
-            "leaf_penalty_": Real(),
+            "probability_strength_": REAL,
+            "leaf_penalty_": REAL,
         },
         optional=frozenset(
             {"levels_", "fill_values_", "n_clusters_", "overlap_", "probability_strength_", "leaf_penalty_"}
@@ -169,9 +166,12 @@ KINDS.register("logistic_forest")(
 # ---- regression ------------------------------------------------------------------------------------------------------
 
 
-def _of_outputs(*rest: Size) -> ByAxes:
+TREE_CLASS = "oblique_cli.tree.structure:Tree"
+
+
+def _of_outputs(*rest: Size) -> Numbers:
     """Numbers of the nodes, with an axis for the outputs where there are several."""
-    return ByAxes((Numbers("float64", ("nodes", *rest)), Numbers("float64", ("nodes", "outputs", *rest))))
+    return Numbers("float64", ("nodes", "outputs", *rest), spare="outputs")
 
 
 EQUATIONS: Mapping[str, Codec] = {
@@ -182,72 +182,47 @@ EQUATIONS: Mapping[str, Codec] = {
 BOUNDS: Mapping[str, Codec] = {"bounds": _of_outputs(2)}  # only where answers are bounded
 
 
-class EquationTree(Codec):
-    """A tree with an equation at every node: its hyperplanes, then the equations."""
+def _splits_and_equations(tree: Any) -> dict[str, Any]:
+    from oblique_cli.tree.payloads import SHARES
 
-    forms: ClassVar[Mapping[str, Codec]] = {"splits": TREE, **EQUATIONS, **BOUNDS}
-
-    def plain(self, value: Any, scope: Scope) -> Any:
-        inner = scope.inner()
-        fields = self._fields(value)
-        held = {name: form for name, form in self.forms.items() if name not in BOUNDS or fields[name] is not None}
-        return {name: form.plain(fields[name], inner.at(name)) for name, form in held.items()}
-
-    def value(self, plain: Any, scope: Scope) -> Any:
-        fields = fields_of(plain, self.forms, scope.inner(), BOUNDS.__contains__)
-        try:
-            return self._tree(fields)
-        except (ValueError, TypeError, IndexError) as error:
-            scope.fail(f"is damaged: {error}")
-
-    def _fields(self, tree: Any) -> dict[str, Any]:
-        from oblique_cli.tree.payloads import SHARES
-
-        return {**vars(tree.equations), "splits": tree.changed(payload=SHARES)}
-
-    def _tree(self, fields: dict[str, Any]) -> Any:
-        splits = fields.pop("splits")
-        if splits.counts.shape[1] != 1 or any(splits.levels) or splits.missing_left is not None:
-            raise ValueError("splits of a regression tree have one class, no levels and no side for missing values")
-        coef = fields["coef"]
-        if splits.coef_.shape != (len(coef), coef.shape[-1]):
-            raise ValueError("splits and coef must have the same nodes and features")
-        return splits.changed(payload=_equations(fields))
+    return {**vars(tree.equations), "splits": tree.changed(payload=SHARES)}
 
 
-class AxisTree(EquationTree):
-    """The same where every cut is in one feature, whose number stands for the hyperplane."""
+def _equation_tree(fields: dict[str, Any], scope: Scope) -> Any:
+    splits = fields.pop("splits")
+    if splits.counts.shape[1] != 1 or any(splits.levels) or splits.missing_left is not None:
+        raise ValueError("splits of a regression tree have one class, no levels and no side for missing values")
+    coef = fields["coef"]
+    if splits.coef_.shape != (len(coef), coef.shape[-1]):
+        raise ValueError("splits and coef must have the same nodes and features")
+    return splits.changed(payload=_equations(fields))
 
-    forms: ClassVar[Mapping[str, Codec]] = {
-        "left": Numbers("int32", ("nodes",), -1, "nodes"),
-        "right": Numbers("int32", ("nodes",), -1, "nodes"),
-        "feature": Numbers("int32", ("nodes",), -1, "p"),
-        "thresholds": Numbers("float64", ("nodes",)),
-        **{name: EQUATIONS[name] for name in ("coef", "intercept")},
-        "n_rows": Numbers("int64", ("nodes",), 0),
-        "rss": EQUATIONS["rss"],
-        **BOUNDS,
-    }
 
-    def _fields(self, tree: Any) -> dict[str, Any]:
-        structure = {name: getattr(tree, name) for name in ("left", "right", "thresholds", "n_rows")}
-        feature = np.where(tree.is_leaf, -1, np.abs(tree.coef_).argmax(axis=1)).astype(np.int32)
-        return {**vars(tree.equations), **structure, "feature": feature}
+def _features_and_equations(tree: Any) -> dict[str, Any]:
+    structure = {name: getattr(tree, name) for name in ("left", "right", "thresholds", "n_rows")}
+    feature = np.where(tree.is_leaf, -1, np.abs(tree.coef_).argmax(axis=1)).astype(np.int32)
+    return {**vars(tree.equations), **structure, "feature": feature}
 
-    def _tree(self, fields: dict[str, Any]) -> Any:
-        from oblique_cli.tree.structure import Tree
 
-        left, right, feature, n_rows = (fields.pop(name) for name in ("left", "right", "feature", "n_rows"))
-        check_binary(left, right)
-        inner = np.flatnonzero(left >= 0)
-        if (feature[inner] < 0).any():
-            raise ValueError("a node with children must have a feature")
-        axes = np.zeros_like(fields["coef"])
-        axes[inner, feature[inner]] = 1.0
-        thresholds = fields.pop("thresholds")
-        models = _equations(fields)
-        falls = models.decreases(left, right)
-        return Tree(left, right, axes, thresholds, n_rows[:, None], falls, n_rows, payload=models)
+def _axis_tree(fields: dict[str, Any], scope: Scope) -> Any:
+    from oblique_cli.tree.structure import Tree
+
+    left, right, feature, thresholds, n_rows = (fields.pop(name) for name in (*STRUCTURE, "n_rows"))
+    inner = _inner_nodes(left, right, feature)
+    axes = np.zeros_like(fields["coef"])
+    axes[inner, feature[inner]] = 1.0
+    models = _equations(fields)
+    falls = models.decreases(left, right)
+    return Tree(left, right, axes, thresholds, n_rows[:, None], falls, n_rows, payload=models)
+
+
+def _inner_nodes(left: Any, right: Any, feature: Any) -> Any:
+    """Nodes with children; ValueError where they are no tree, or cut no feature."""
+    check_binary(left, right)
+    inner = np.flatnonzero(left >= 0)
+    if (feature[inner] < 0).any():
+        raise ValueError("a node with children must have a feature")
+    return inner
 
 
 def _equations(fields: Mapping[str, Any]) -> Any:
@@ -260,6 +235,36 @@ def _equations(fields: Mapping[str, Any]) -> Any:
         raise ValueError("bounds must have the least answer before the largest one")
     return Equations(**fields)
 
+
+# A tree with an equation at every node: its hyperplanes, then the equations.
+EQUATION_TREE = Record(
+    TREE_CLASS,
+    {"splits": TREE, **EQUATIONS, **BOUNDS},
+    _equation_tree,
+    younger=frozenset(BOUNDS),
+    parts=_splits_and_equations,
+)
+
+STRUCTURE: Mapping[str, Codec] = {
+    "left": Numbers("int32", ("nodes",), -1, "nodes"),
+    "right": Numbers("int32", ("nodes",), -1, "nodes"),
+    "feature": Numbers("int32", ("nodes",), -1, "p"),
+    "thresholds": Numbers("float64", ("nodes",)),
+}
+# The same where every cut is in one feature, whose number stands for the hyperplane.
+AXIS_TREE = Record(
+    TREE_CLASS,
+    {
+        **STRUCTURE,
+        **{name: EQUATIONS[name] for name in ("coef", "intercept")},
+        "n_rows": Numbers("int64", ("nodes",), 0),
+        "rss": EQUATIONS["rss"],
+        **BOUNDS,
+    },
+    _axis_tree,
+    younger=frozenset(BOUNDS),
+    parts=_features_and_equations,
+)
 
 TURNING_POINTS = Record(
     "oblique_cli.tree.turning_points:TurningPoints",
@@ -282,95 +287,78 @@ def _of_its_tree(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> Non
         state["leaf_residuals_"].check(state["tree_"].n_nodes)
 
 
-def _of_regression(estimator: str, tree: Codec, further: Mapping[str, Codec], **options: Any) -> Kind:
-    optional = options.pop("optional", frozenset()) | {"leaf_residuals_"}
-    return Kind(
-        classes=(estimator,),
-        state={**REGRESSOR, "tree_": tree, **SIZES, **further, "leaf_residuals_": RESIDUALS},
-        optional=optional,
-        check=_of_its_tree,
-        predictor="oblique_cli.models.predicting:HyperplanePredictor",
-        **options,
-    )
-
-
-KINDS.register("model_tree")(
-    _of_regression(
-        "ModelTreeRegressor",
-        AxisTree(),
-        {"turning_points_": TURNING_POINTS},
-        optional=frozenset({"turning_points_"}),
-    )
-)
-KINDS.register("pilot_tree")(_of_regression("PILOTRegressor", AxisTree(), {}))
-KINDS.register("regression_tree")(
-    _of_regression(
+# Kind, class, form of the tree, forms of further attributes, and those that are not written.
+for _name, _class, _tree_form, _further, _left_out in (
+    ("model_tree", "ModelTreeRegressor", AXIS_TREE, {"turning_points_": TURNING_POINTS}, {}),
+    ("pilot_tree", "PILOTRegressor", AXIS_TREE, {}, {}),
+    (
+        "regression_tree",
         "ObliqueTreeRegressor",
-        EquationTree(),
+        EQUATION_TREE,
         {"_ranges": Numbers("float64", ("p",))},
-        left_out={"refinement_": None},
+        {"refinement_": None},
+    ),
+    ("linear_tree", "LinearModelTreeRegressor", EQUATION_TREE, {}, {"choice_": None}),
+):
+    KINDS.register(_name)(
+        Kind(
+            classes=(_class,),
+            state={**REGRESSOR, "tree_": _tree_form, **SIZES, **_further, "leaf_residuals_": RESIDUALS},
+            optional=frozenset({"leaf_residuals_", "turning_points_"} & {*_further, "leaf_residuals_"}),
+            left_out=_left_out,
+            check=_of_its_tree,
+            predictor="oblique_cli.models.predicting:HyperplanePredictor",
+        )
     )
+
+
+# The tree of scikit-learn's `DecisionTreeRegressor`; a leaf has -1 for children, -2 for feature.
+NODES: Mapping[str, Codec] = {
+    "left_child": Numbers("int64", ("nodes",), -1, "nodes"),
+    "right_child": Numbers("int64", ("nodes",), -1, "nodes"),
+    "feature": Numbers("int64", ("nodes",), -2, "p"),
+    "threshold": Numbers("float64", ("nodes",)),
+    "impurity": Numbers("float64", ("nodes",)),
+    "n_node_samples": Numbers("int64", ("nodes",), 0),
+    "weighted_n_node_samples": Numbers("float64", ("nodes",)),
+    "missing_go_to_left": Numbers("uint8", ("nodes",)),
+}
+
+
+def _nodes_and_values(tree: Any) -> dict[str, Any]:
+    state = tree.__getstate__()
+    return {**{name: np.ascontiguousarray(state["nodes"][name]) for name in NODES}, **state}
+
+
+def _constant_tree(fields: dict[str, Any], scope: Scope) -> Any:
+    from sklearn.tree._tree import NODE_DTYPE, Tree
+
+    left = fields["left_child"]
+    _inner_nodes(left, fields["right_child"], fields["feature"])
+    nodes = np.zeros(len(left), dtype=NODE_DTYPE)
+    for name in NODE_DTYPE.names:
+        nodes[name] = fields[name]
+    n_outputs = scope.sizes["outputs"]
+    tree = Tree(scope.sizes["p"], np.ones(n_outputs, dtype=np.intp), n_outputs)
+    state = {"node_count": len(left), "nodes": nodes}
+    tree.__setstate__(state | {name: fields[name] for name in ("max_depth", "values")})
+    return tree
+
+
+CONSTANT_TREE = Record(
+    "sklearn.tree._tree:Tree",
+    {"max_depth": Whole(), **NODES, "values": Numbers("float64", ("nodes", "outputs", 1))},
+    _constant_tree,
+    parts=_nodes_and_values,
 )
-
-
-KINDS.register("linear_tree")(
-    _of_regression("LinearModelTreeRegressor", EquationTree(), {}, left_out={"choice_": None})
-)
-
-
-class ConstantTree(Codec):
-    """The tree of scikit-learn's `DecisionTreeRegressor`; a leaf has -1 for children, -2 for feature."""
-
-    forms: ClassVar[Mapping[str, Codec]] = {
-        "max_depth": Whole(),
-        "left_child": Numbers("int64", ("nodes",), -1, "nodes"),
-        "right_child": Numbers("int64", ("nodes",), -1, "nodes"),
-        "feature": Numbers("int64", ("nodes",), -2, "p"),
-        "threshold": Numbers("float64", ("nodes",)),
-        "impurity": Numbers("float64", ("nodes",)),
-        "n_node_samples": Numbers("int64", ("nodes",), 0),
-        "weighted_n_node_samples": Numbers("float64", ("nodes",)),
-        "missing_go_to_left": Numbers("uint8", ("nodes",)),
-        "values": Numbers("float64", ("nodes", "outputs", 1)),
-    }
-
-    def plain(self, value: Any, scope: Scope) -> Any:
-        state = value.__getstate__()
-        nodes = state["nodes"]
-        inner = scope.inner()
-        fields = {name: np.ascontiguousarray(nodes[name]) for name in self.forms if name in (nodes.dtype.names or ())}
-        fields |= {"max_depth": state["max_depth"], "values": state["values"]}
-        return {name: form.plain(fields[name], inner.at(name)) for name, form in self.forms.items()}
-
-    def value(self, plain: Any, scope: Scope) -> Any:
-        from sklearn.tree._tree import NODE_DTYPE, Tree
-
-        fields = fields_of(plain, self.forms, scope.inner())
-        left = fields["left_child"]
-        try:
-            check_binary(left, fields["right_child"])
-            if (fields["feature"][left >= 0] < 0).any():
-                raise ValueError("a node with children must have a feature")
-            nodes = np.zeros(len(left), dtype=NODE_DTYPE)
-            for name in NODE_DTYPE.names:
-                nodes[name] = fields[name]
-            n_outputs = scope.sizes["outputs"]
-            tree = Tree(scope.sizes["p"], np.ones(n_outputs, dtype=np.intp), n_outputs)
-            state = {
-                "max_depth": fields["max_depth"],
-                "node_count": len(left),
-                "nodes": nodes,
-                "values": fields["values"],
-            }
-            tree.__setstate__(state)
-        except (ValueError, TypeError, KeyError) as error:
-            scope.fail(f"is damaged: {error}")
-        return tree
-
-
 KINDS.register("constant_tree")(
     Kind(
         classes=("CARTRegressor",),
-        state={**REGRESSOR, "n_outputs_": SizeOf("outputs"), "max_features_": Whole(1), "tree_": ConstantTree()},
+        state={
+            **REGRESSOR,
+            "n_outputs_": Whole(1, 2**31, "outputs"),
+            "max_features_": Whole(1),
+            "tree_": CONSTANT_TREE,
+        },
     )
 )

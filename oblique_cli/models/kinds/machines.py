@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from oblique_cli.models.codecs import Codec, Labels, Many, Maybe, Numbers, Real, Record, Scope, Text, Whole, fields_of
+from oblique_cli.models.codecs import REAL, TEXT, Codec, Labels, Many, Maybe, Numbers, Record, Scope, Whole, fields_of
 from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, Kind
 
 
-def _scaler(fields: dict[str, Any]) -> Any:
+def _scaler(fields: dict[str, Any], scope: Scope) -> Any:
     from sklearn.preprocessing import StandardScaler
 
     scaler = StandardScaler()
@@ -25,7 +25,7 @@ SCALER = Record(
         "mean_": Numbers("float64", ("p",)),
         "var_": Numbers("float64", ("p",)),
         "scale_": Numbers("float64", ("p",)),
-        "n_samples_seen_": Real(),
+        "n_samples_seen_": REAL,
     },
     _scaler,
 )
@@ -52,13 +52,39 @@ KINDS.register("proximal_planes")(
 )
 
 
-class Machine(Codec):
-    """One machine of scikit-learn with LIBSVM's arrays: for each pair of m classes a set of weights of the vectors."""
+SETTINGS = {"kernel": "kernel", "cost": "C", "width": "gamma"}
 
-    plain_forms: ClassVar[Mapping[str, Codec]] = {
+
+def _attributes(machine: Any) -> dict[str, Any]:
+    return {name: getattr(machine, SETTINGS.get(name, name)) for name in MACHINE.fields}
+
+
+def _machine(fields: dict[str, Any], scope: Scope) -> Any:
+    from sklearn.svm import SVC
+
+    m = scope.sizes["m"]
+    for name, expected in (("m less 1", m - 1), ("pairs", m * (m - 1) // 2)):
+        if scope.sizes[name] != expected:
+            raise ValueError(f"arrays are of {scope.sizes[name]} ({name}), and {m} classes need {expected}")
+    if fields["_n_support"].sum() != scope.sizes["vectors"] or fields["kernel"] not in ("linear", "rbf"):
+        raise ValueError("_n_support does not add up, or the kernel is unknown")
+    machine = SVC(**{setting: fields.pop(name) for name, setting in SETTINGS.items()}, cache_size=400)
+    # What a machine without probabilities has of them.
+    empty = {"_probA": np.zeros(0), "_probB": np.zeros(0), "_sparse": False, "_effective_probability": False}
+    vars(machine).update(fields, **empty, n_features_in_=scope.sizes["p"])
+    return machine
+
+
+# One machine of scikit-learn with LIBSVM's arrays: for each pair of m classes a set of weights of the vectors.
+MACHINE = Record(
+    "sklearn.svm:SVC",
+    {
+        "kernel": TEXT,
+        "cost": REAL,
+        "width": REAL,
         "classes_": Labels("m"),
         "class_weight_": Numbers("float64", ("m",)),
-        "_gamma": Real(),
+        "_gamma": REAL,
         "support_": Numbers("int32", ("vectors",), 0),
         "support_vectors_": Numbers("float64", ("vectors", "p")),
         "_n_support": Numbers("int32", ("m",), 0),
@@ -70,57 +96,21 @@ class Machine(Codec):
         "n_iter_": Numbers("int32", ("pairs",)),
         "shape_fit_": Many(Whole(1), 2, kind=tuple),
         "fit_status_": Whole(0, 2),
-    }
-    # What a machine without probabilities has of them.
-    constant: ClassVar[Mapping[str, Any]] = {"_sparse": False, "_effective_probability": False}
-
-    def plain(self, value: Any, scope: Scope) -> Any:
-        inner = scope.inner()
-        settings = {"kernel": value.kernel, "cost": value.C, "width": value.gamma}
-        state = {name: form.plain(getattr(value, name), inner.at(name)) for name, form in self.plain_forms.items()}
-        return {**settings, **state}
-
-    def value(self, plain: Any, scope: Scope) -> Any:
-        from sklearn.svm import SVC
-
-        parameters: Mapping[str, Codec] = {"kernel": Text(), "cost": Real(), "width": Real()}
-        inner = scope.inner()
-        fields = fields_of(plain, {**parameters, **self.plain_forms}, inner)
-        m = inner.sizes["m"]
-        for name, expected in (("m less 1", m - 1), ("pairs", m * (m - 1) // 2)):
-            if inner.sizes[name] != expected:
-                scope.fail(f"has arrays of {inner.sizes[name]} ({name}) for {m} classes, which need {expected}")
-        if fields["_n_support"].sum() != inner.sizes["vectors"] or fields["kernel"] not in ("linear", "rbf"):
-            scope.fail("is damaged: _n_support does not add up, or the kernel is unknown")
-        kernel, cost, width = (fields.pop(name) for name in parameters)
-        machine = SVC(C=cost, kernel=kernel, gamma=width, cache_size=400)
-        empty = {"_probA": np.zeros(0), "_probB": np.zeros(0)}
-        vars(machine).update(fields, **self.constant, **empty, n_features_in_=inner.sizes["p"])
-        # LIBSVM reads the vectors by rows.
-        for name in ("support_vectors_", "dual_coef_", "_dual_coef_"):
-            setattr(machine, name, np.ascontiguousarray(getattr(machine, name)))
-        return machine
+    },
+    _machine,
+    parts=_attributes,
+)
 
 
 class Machines(Codec):
-    """What `SupportVectorClassifier` keeps: a scaler or none, and one machine, or one for each class."""
+    """The model of `SupportVectorClassifier`: a scaler or none, and one machine, or one for each class."""
 
-    forms: ClassVar[Mapping[str, Codec]] = {
-        "scaler": Maybe(SCALER),
-        "one": Maybe(Machine()),
-        "each": Maybe(Many(Machine(), "C")),
-    }
+    forms: Mapping[str, Codec] = {"scaler": Maybe(SCALER), "one": Maybe(MACHINE), "each": Maybe(Many(MACHINE, "C"))}
 
     def plain(self, value: Any, scope: Scope) -> Any:
-        from sklearn.multiclass import OneVsRestClassifier
-
         scaler, machine = value if hasattr(value, "steps") else (None, value)
-        several = isinstance(machine, OneVsRestClassifier)
-        fields = {
-            "scaler": scaler,
-            "one": None if several else machine,
-            "each": machine.estimators_ if several else None,
-        }
+        each = getattr(machine, "estimators_", None)
+        fields = {"scaler": scaler, "one": machine if each is None else None, "each": each}
         return {name: form.plain(fields[name], scope.at(name)) for name, form in self.forms.items()}
 
     def value(self, plain: Any, scope: Scope) -> Any:
@@ -137,10 +127,9 @@ class Machines(Codec):
             if any(len(binary.classes_) != 2 for binary in each) or len(classes) < 3:
                 scope.fail("must have machines of two classes, for three classes or more")
             machine = OneVsRestClassifier(each[0])
-            machine.estimators_ = each
-            machine.label_binarizer_ = LabelBinarizer(sparse_output=True).fit(classes)
-            machine.classes_ = machine.label_binarizer_.classes_
-            machine.n_features_in_ = scope.sizes["p"]
+            binarizer = LabelBinarizer(sparse_output=True).fit(classes)
+            further = {"classes_": binarizer.classes_, "n_features_in_": scope.sizes["p"]}
+            vars(machine).update(estimators_=each, label_binarizer_=binarizer, **further)
         elif not np.array_equal(machine.classes_, classes):
             scope.fail("must have a machine of the model's classes")
         return machine if fields["scaler"] is None else make_pipeline(fields["scaler"], machine)

@@ -4,75 +4,58 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from oblique_cli.models.procedure import MAJORITY, Leaf, Procedure, Steps
-from oblique_cli.models.verifying.pairs import SMALL, Effort
-from oblique_cli.models.verifying.polyhedra import MARGIN, Frame, Program, Shape, Undecided
+from oblique_cli.models.procedure import MAJORITY, Leaf, Procedure, Scores, Steps
+from oblique_cli.models.verifying.pairs import SMALL, Effort, inside
+from oblique_cli.models.verifying.polyhedra import MARGIN, Form, Frame, Program, Shape, Undecided
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Boxes:
-    """Boxes around rows: each number that is there moves by at most `reach`, in units of the frame.
-
-    moves  (p,) whether a number may move: those that have a spread
-    """
+    """Boxes around rows: each number that is there moves by at most `reach`, in units of the frame."""
 
     frame: Frame
     reach: float
-    moves: NDArray[np.bool_]
+    moves: NDArray[np.bool_]  # (p,) whether a number may move: those that have a spread
     effort: Effort = field(default_factory=Effort)
-
-    @cached_property
-    def _known(self) -> dict[tuple[int, frozenset[int]], list[Shape]]:
-        return {}
+    shapes: dict[tuple[int, frozenset[int]], list[Shape]] = field(default_factory=dict)  # of earlier rows
 
     def box(self, row: Array) -> Box:
         """Return the box around a row. row : (p,), filled"""
         frame = self.frame
-        v = frame.variables(row)
-        around = np.zeros(frame.n)
+        v, around = frame.variables(row), np.zeros(frame.n)
         lacking = frozenset(cell for cell in frame.numbers if np.isnan(row[cell]))
         for cell, place in frame.numbers.items():
             if self.moves[cell] and cell not in lacking:
                 around[place] = self.reach
         return Box(self, v, v - around, v + around, lacking)
 
-    def shapes(self, number: int, tree: Steps, lacking: frozenset[int]) -> list[Shape]:
-        """Return the leaves of a tree, each kept for the next row."""
-        key = (number, lacking)
-        if key not in self._known:
-            self._known[key] = self.frame.shapes(tree, lacking)
-        return self._known[key]
-
 
 @dataclass(frozen=True, eq=False)
 class Box:
-    """A box around one row. v : its variables; low, high : bounds; lacking : columns whose numbers are missing"""
+    """A box around one row."""
 
     boxes: Boxes
-    v: Array
+    v: Array  # the variables of the row
     low: Array
     high: Array
-    lacking: frozenset[int]
+    lacking: frozenset[int]  # columns whose numbers are missing
 
     def reached(self, number: int, tree: Steps) -> Iterator[tuple[Shape, Program]]:
         """Yield the leaves of a tree that may reach into the box, as far as a look at each split says."""
-        for shape in self.boxes.shapes(number, tree, self.lacking):
+        known, key, n = self.boxes.shapes, (number, self.lacking), len(self.v)
+        if key not in known:
+            known[key] = self.boxes.frame.shapes(tree, self.lacking)
+        for shape in known[key]:
             least = np.where(shape.A > 0.0, shape.A * self.low, shape.A * self.high).sum(axis=1)
             if (least <= shape.b + MARGIN).all():
-                n = len(self.v)
-                yield (
-                    shape,
-                    Program(
-                        shape.A, shape.b, shape.strict, self.low, self.high, np.zeros((0, n)), np.zeros(n, np.bool_)
-                    ),
-                )
+                free = (np.zeros((0, n)), np.zeros(n, np.bool_))
+                yield shape, Program(shape.A, shape.b, shape.strict, self.low, self.high, *free)
 
     def others(
         self, number: int, tree: Steps, code: int, threshold: tuple[int, float] | None = None
@@ -85,27 +68,10 @@ class Box:
                 if leaf.scores is not None:
                     yield from self._of_scores(program, leaf, code, threshold)
                 elif leaf.label != code:
-                    yield from self.inside(program)
+                    moving = np.flatnonzero(self.low < self.high)
+                    yield from inside(program, self.boxes.effort, moving.tolist(), self.v[moving], 10 * MARGIN)
             except Undecided:
                 self.boxes.effort.undecided += 1
-
-    def inside(self, program: Program) -> Iterator[Array]:
-        """Yield rows of a leaf in the box."""
-        for strict_only in (False, True):
-            self.boxes.effort.programs += 1
-            solution = program.deepest(strict_only)
-            if solution is None:
-                return
-            v, depth = solution
-            if depth > MARGIN:
-                if not strict_only:
-                    self.boxes.effort.programs += 1
-                    moving = np.flatnonzero(self.low < self.high)
-                    near = program.nearest(min(0.5 * depth, 10 * MARGIN), moving.tolist(), self.v[moving])
-                    if near is not None:
-                        yield near
-                yield v
-                return
 
     def _of_scores(
         self, program: Program, leaf: Leaf, code: int, threshold: tuple[int, float] | None
@@ -113,12 +79,7 @@ class Box:
         scores = leaf.scores
         assert scores is not None
         predicted = scores.classes.index(code)
-        for rival in range(len(scores.classes)):
-            if rival == predicted:
-                continue
-            weights = np.zeros(len(scores.classes))
-            weights[rival], weights[predicted] = 1.0, -1.0
-            form = self.boxes.frame.score(scores, weights.tolist(), self.lacking)
+        for rival, form in self._leads(scores, predicted):
             enough = SMALL * form.size
             if threshold is not None:
                 first, share = threshold
@@ -127,6 +88,14 @@ class Box:
             v = program.highest(form, enough)
             if v is not None:
                 yield v
+
+    def _leads(self, scores: Scores, predicted: int) -> Iterator[tuple[int, Form]]:
+        """Yield each other class, by its place, and its score less that of the predicted one."""
+        for rival in range(len(scores.classes)):
+            if rival != predicted:
+                weights = np.zeros(len(scores.classes))
+                weights[rival], weights[predicted] = 1.0, -1.0
+                yield rival, self.boxes.frame.score(scores, weights.tolist(), self.lacking)
 
     def keeps(self, procedure: Procedure, code: int) -> bool:
         """Return True if the vote of a forest keeps its class in the box: the trees' least leads of it add up to > 0.
@@ -139,7 +108,7 @@ class Box:
             least = np.full(n, np.inf)
             for shape, program in self.reached(number, tree):
                 leaf = tree.leaf(shape.node)
-                lead = _leads(self, program, procedure, leaf, code)
+                lead = self._least_leads(program, procedure, leaf, code)
                 if (lead >= least).all():
                     continue
                 self.boxes.effort.programs += 1
@@ -150,23 +119,19 @@ class Box:
             total += least
         return bool((np.delete(total, code) > MARGIN * len(procedure.trees)).all())
 
-
-def _leads(box: Box, program: Program, procedure: Procedure, leaf: Leaf, code: int) -> Array:
-    """By how much the share of a class leads each other one in a leaf, at least; (K,)."""
-    n = len(procedure.classes)
-    if leaf.scores is None:
-        shares = np.eye(n)[leaf.label] if procedure.voting == MAJORITY else np.array(leaf.shares)
-        share_leads: Array = shares[code] - shares
-        return share_leads
-    classes = leaf.scores.classes
-    most = np.full(n, -np.inf)
-    for rival, at in enumerate(classes):
-        if at != code:
-            weights = np.zeros(len(classes))
-            weights[rival], weights[classes.index(code)] = 1.0, -1.0
-            box.boxes.effort.programs += 1
-            most[at] = program.bound(box.boxes.frame.score(leaf.scores, weights.tolist(), box.lacking))
-    odds = np.exp(np.minimum(most, 700.0))
-    # p - q with q / p <= odds: at least p (1 - odds) below 1, where p >= 1 / (1 + all odds); -1 < tanh beyond.
-    lead: Array = np.where(odds < 1.0, (1.0 - odds) / (1.0 + odds.sum()), -np.tanh(0.5 * np.minimum(most, 700.0)))
-    return lead
+    def _least_leads(self, program: Program, procedure: Procedure, leaf: Leaf, code: int) -> Array:
+        """By how much the share of a class leads each other one in a leaf, at least; (K,)."""
+        n = len(procedure.classes)
+        if leaf.scores is None:
+            shares = np.eye(n)[leaf.label] if procedure.voting == MAJORITY else np.array(leaf.shares)
+            share_leads: Array = shares[code] - shares
+            return share_leads
+        classes = leaf.scores.classes
+        most = np.full(n, -np.inf)
+        for rival, form in self._leads(leaf.scores, classes.index(code)):
+            self.boxes.effort.programs += 1
+            most[classes[rival]] = program.bound(form)
+        odds = np.exp(np.minimum(most, 700.0))
+        # p - q with q / p <= odds: at least p (1 - odds) below 1, where p >= 1 / (1 + all odds); -1 < tanh beyond.
+        lead: Array = np.where(odds < 1.0, (1.0 - odds) / (1.0 + odds.sum()), -np.tanh(0.5 * np.minimum(most, 700.0)))
+        return lead

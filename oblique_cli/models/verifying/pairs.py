@@ -32,6 +32,25 @@ class Effort:
     undecided: int = 0
 
 
+def inside(
+    program: Program, effort: Effort, numbers: Sequence[int], to: Array | None = None, most: float = np.inf
+) -> Iterator[Array]:
+    """Yield a row inside, at most so deep, whose numbers are near `to`, or the means, and then the deepest row."""
+    for strict_only in (False, True):
+        effort.programs += 1
+        solution = program.deepest(strict_only)
+        if solution is None:
+            return
+        v, depth = solution
+        if depth > MARGIN:
+            effort.programs += 1
+            near = None if strict_only else program.nearest(min(0.5 * depth, most), numbers, to)
+            if near is not None:
+                yield near
+            yield v
+            return
+
+
 @dataclass(frozen=True)
 class Says:
     """The answer of a leaf: numbers that are compared directly, and forms that linear programs compare."""
@@ -42,16 +61,12 @@ class Says:
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """The variables of a row, and behind them those of one column after its change.
-
-    cell       the column; direction : 1 or -1 where its number may only rise or fall, None where it may be anything
-    goes       whether the change is that its number is missing
-    """
+    """The variables of a row, and behind them those of one column after its change."""
 
     frame: Frame
-    cell: int
-    direction: int | None = None
-    goes: bool = False
+    cell: int  # the column
+    direction: int | None = None  # 1 or -1 where its number may only rise or fall, None where it may be anything
+    goes: bool = False  # whether the change is that its number is missing
     effort: Effort = field(default_factory=Effort)
 
     def rows(self, v: Array) -> tuple[Array, Array]:
@@ -81,19 +96,19 @@ class Joint:
     def program(self, a: Shape, b: Shape) -> Program:
         """Return what holds of a row in a that lies in b once the column has changed."""
         frame = self.frame
-        parts, limits, strict = [self.before(a.A), self.after(b.A)], [a.b, b.b], [a.strict, b.strict]
-        if self.direction is not None:
-            order = np.zeros((1, frame.n + 1))
-            order[0, self.places[0]], order[0, frame.n] = self.direction, -self.direction
-            parts, limits, strict = [*parts, order], [*limits, np.zeros(1)], [*strict, np.zeros(1, np.bool_)]
-        E = frame.sums_of_states()
+        A, E = np.vstack([self.before(a.A), self.after(b.A)]), frame.sums_of_states()
         both = self.before(E)
         if self.cell in frame.states:
             both = np.vstack([both, self.after(E[[list(frame.states).index(self.cell)]])])
         low = np.append(np.maximum(a.low, np.where(self._changes, -np.inf, b.low)), b.low[self.places])
         high = np.append(np.minimum(a.high, np.where(self._changes, np.inf, b.high)), b.high[self.places])
         whole = np.append(frame.whole, frame.whole[self.places])
-        return Program(np.vstack(parts), np.concatenate(limits), np.concatenate(strict), low, high, both, whole)
+        program = Program(A, np.append(a.b, b.b), np.append(a.strict, b.strict), low, high, both, whole)
+        if self.direction is None:
+            return program
+        order = np.zeros((1, frame.n + 1))
+        order[0, self.places[0]], order[0, frame.n] = self.direction, -self.direction
+        return program.also(order, np.zeros(1))
 
     @property
     def _changes(self) -> NDArray[np.bool_]:
@@ -119,10 +134,8 @@ class Joint:
             return False
         if self.direction is None or not self.places:
             return True
-        (place,) = self.places
-        if self.direction > 0:
-            return bool(a.low[place] <= b.high[place])
-        return bool(b.low[place] <= a.high[place])
+        (place,), (lower, upper) = self.places, (a, b) if self.direction > 0 else (b, a)
+        return bool(lower.low[place] <= upper.high[place])
 
     def candidates(self, a: Shape, b: Shape, form: Form | None, after: Form | None = None) -> Iterator[Array]:
         """Yield solutions for two leaves, the tamest first; with a form those where it is above 0.
@@ -134,7 +147,8 @@ class Joint:
         program = self.program(a, b)
         try:
             if form is None:
-                yield from self._within(program)
+                numbers = [*self.frame.numbers.values()]
+                yield from inside(program, self.effort, numbers + [self.frame.n] * (self.cell in self.frame.numbers))
                 return
             v = self._highest(program, form)
             if v is not None and after is not None and not after.squares:
@@ -150,37 +164,17 @@ class Joint:
         self.effort.programs += 1
         return program.highest(form, SMALL * form.size)
 
-    def _within(self, program: Program) -> Iterator[Array]:
-        numbers = [*self.frame.numbers.values()]
-        if self.cell in self.frame.numbers:
-            numbers.append(self.frame.n)
-        for strict_only in (False, True):
-            self.effort.programs += 1
-            solution = program.deepest(strict_only)
-            if solution is None:
-                return
-            v, depth = solution
-            if depth > MARGIN:
-                self.effort.programs += 1
-                if not strict_only and (near := program.nearest(0.5 * depth, numbers)) is not None:
-                    yield near
-                yield v
-                return
-
     def difference(self, first: Form, second: Form) -> Form:
         """Return the value of a form at the row less that of another at the changed row, over all variables."""
         vector = self.before(first.vector[None])[0] - self.after(second.vector[None])[0]
         amounts: dict[tuple[int, float, float], float] = {}
-        last = self.frame.n
-        for square in first.squares:
-            key = (square.place, square.start, square.rate)
-            amounts[key] = amounts.get(key, 0.0) + square.amount
-        for square in second.squares:
-            place = last if square.place in self.places else square.place
-            key = (place, square.start, square.rate)
-            amounts[key] = amounts.get(key, 0.0) - square.amount
-        squares = tuple(Square(*key, amount) for key, amount in amounts.items() if amount)
-        return Form(vector, first.constant - second.constant, squares)
+        for squares, sign in ((first.squares, 1.0), (second.squares, -1.0)):
+            for square in squares:
+                place = self.frame.n if sign < 0.0 and square.place in self.places else square.place
+                key = (place, square.start, square.rate)
+                amounts[key] = amounts.get(key, 0.0) + sign * square.amount
+        left = tuple(Square(*key, amount) for key, amount in amounts.items() if amount)
+        return Form(vector, first.constant - second.constant, left)
 
 
 def saying(frame: Frame, procedure: Procedure, leaf: Leaf, of: int) -> Says:
@@ -223,20 +217,18 @@ def falls(joint: Joint, tree: Steps, says: Callable[[Leaf], Says]) -> Iterator[A
         for b in shapes:
             before, after = answers[a.node], answers[b.node]
             forms = _differences(joint, before, after)
-            if not forms:
-                if a is b or not any(x > y for x, y in zip(before.plain, after.plain, strict=True)):
-                    continue
-                if joint.meets(tree, a, b):
-                    yield from joint.candidates(a, b, None)
+            if not forms and not any(x > y for x, y in zip(before.plain, after.plain, strict=True)):
                 continue
             if not joint.meets(tree, a, b):
                 continue
-            if a is b:
+            if not forms:
+                yield from joint.candidates(a, b, None)
+            elif a is b:
                 # What a leaf says of the row itself: the difference starts from 0, so its slope decides.
                 yield from _slopes(joint, a, before.forms[0], of_scores)
-                continue
-            for form in forms:
-                yield from joint.candidates(a, b, form, after.forms[0] if of_scores else None)
+            else:
+                for form in forms:
+                    yield from joint.candidates(a, b, form, after.forms[0] if of_scores else None)
 
 
 def _differences(joint: Joint, before: Says, after: Says) -> list[Form]:
@@ -261,9 +253,8 @@ def _slopes(joint: Joint, shape: Shape, form: Form, of_scores: bool) -> Iterator
         if joint.direction is not None and joint.direction * form.vector[place] < 0.0:
             yield from joint.candidates(shape, shape, joint.difference(form, form), form if of_scores else None)
         return
-    (square,) = column_squares
+    (square,), direction = column_squares, joint.direction or 1
     ends = sorted((z - square.start) / square.rate for z in (-FARTHEST_SQUARED, FARTHEST_SQUARED))
-    direction = joint.direction or 1
     bend = 2.0 * square.amount * square.rate * np.sqrt(0.5)
     for low, high, bent in ((-np.inf, ends[0], False), (ends[0], ends[1], True), (ends[1], np.inf, False)):
         vector = np.zeros(frame.n)
@@ -321,16 +312,11 @@ def differs(joint: Joint, tree: Steps, says: Callable[[Leaf, frozenset[int]], Sa
             for form in forms:
                 yield from joint.candidates(a, b, form)
                 if a is not b or joint.goes:
-                    yield from joint.candidates(a, b, _turned(form))
+                    squares = tuple(replace(square, amount=-square.amount) for square in form.squares)
+                    yield from joint.candidates(a, b, Form(-form.vector, -form.constant, squares))
 
 
 def _takes(joint: Joint, says: Says) -> bool:
     """Whether the answer of a leaf uses the column."""
     places = joint.places
-    return any(
-        form.vector[places].any() or any(square.place in places for square in form.squares) for form in says.forms
-    )
-
-
-def _turned(form: Form) -> Form:
-    return Form(-form.vector, -form.constant, tuple(replace(square, amount=-square.amount) for square in form.squares))
+    return any(form.vector[places].any() or any(s.place in places for s in form.squares) for form in says.forms)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from oblique_cli.models.explaining.games import unrotated
 from oblique_cli.models.explaining.nearest import FARTHEST
 from oblique_cli.models.explaining.spread import Spread
-from oblique_cli.models.procedure import MISSING, NUMBER, Leaf, Procedure, Scores, Steps, Term, square_of
+from oblique_cli.models.procedure import HALF_ROOT, MISSING, NUMBER, Leaf, Procedure, Scores, Steps, Term, square_of
 from oblique_cli.tree.payloads import FARTHEST_SQUARED
 
 Array = NDArray[np.float64]
@@ -29,6 +29,11 @@ DEEP = 1e-2  # nobody needs to be deeper
 STEPS = 400  # boxes that squares are divided into, for one pair of leaves
 HIGHEST_SQUARE = square_of(FARTHEST_SQUARED)
 LOWEST_SQUARE = square_of(0.0)
+
+
+Box = dict[int, tuple[float, float]]  # variables that squares take, and their ends
+Turns = tuple[tuple[int, bool], ...]  # nodes, and whether the way goes left there
+HalfSpace = tuple[Array, float, bool]  # vector @ v <= threshold, and whether it is <
 
 
 class Undecided(Exception):
@@ -44,6 +49,10 @@ class Square:
     rate: float
     amount: float
 
+    def at(self, x: float) -> float:
+        """Return its value where the variable is x."""
+        return self.amount * square_of(self.start + self.rate * x)
+
 
 @dataclass(frozen=True, eq=False)
 class Form:
@@ -55,10 +64,9 @@ class Form:
 
     def of(self, v: Array) -> float:
         """Return its value."""
-        squares = sum(
-            square.amount * square_of(square.start + square.rate * float(v[square.place])) for square in self.squares
+        return float(
+            self.constant + self.vector @ v + sum(square.at(float(v[square.place])) for square in self.squares)
         )
-        return float(self.constant + self.vector @ v + squares)
 
     @property
     def size(self) -> float:
@@ -69,35 +77,27 @@ class Form:
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """The rows of a leaf: A v <= b, where `strict` means <. A : (m, n) of length 1; turns : (node, left) on the way
-
-    low, high : (n,) bounds that rows of one number give at once
-    """
+    """The rows of a leaf: A v <= b, where `strict` means <."""
 
     node: int
-    A: Array
+    A: Array  # (m, n) rows of length 1
     b: Array
     strict: NDArray[np.bool_]
-    turns: tuple[tuple[int, bool], ...]
-    low: Array
+    turns: Turns  # on the way
+    low: Array  # (n,) bounds that rows of one number give at once
     high: Array
 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """The variables of a row.
-
-    center, scale  (p,) of the columns: a number is center + scale * variable
-    numbers        column -> its variable; states : column of levels -> code -> its variable
-    low, high      (n,) bounds; codes of states are those of levels, of MISSING, or of some other level
-    """
+    """The variables of a row."""
 
     procedure: Procedure
-    center: Array
+    center: Array  # (p,) of the columns: a number is center + scale * variable
     scale: Array
-    numbers: Mapping[int, int]
-    states: Mapping[int, Mapping[int, int]]
-    low: Array
+    numbers: Mapping[int, int]  # column -> its variable
+    states: Mapping[int, Mapping[int, int]]  # column of levels -> code, MISSING or some other level -> its variable
+    low: Array  # (n,) bounds
     high: Array
 
     @classmethod
@@ -110,24 +110,19 @@ class Frame:
             center = np.array(spread.means, np.float64)
         numbers: dict[int, int] = {}
         states: dict[int, dict[int, int]] = {}
-        n = 0
+        low: list[float] = []
+        high: list[float] = []
         for cell in sorted(procedure.used):
-            if not procedure.cells[cell].levels:
-                numbers[cell] = n
-                n += 1
-                continue
-            states[cell] = {}
-            for code in _states(procedure, cell):
-                states[cell][code] = n
-                n += 1
-        low, high = np.full(n, -np.inf), np.full(n, np.inf)
-        for places in states.values():
-            low[list(places.values())], high[list(places.values())] = 0.0, 1.0
-        for cell, (least, most) in within.items():
-            if cell in numbers:
-                low[numbers[cell]] = (least - center[cell]) / scale[cell]
-                high[numbers[cell]] = (most - center[cell]) / scale[cell]
-        return cls(procedure, center, scale, numbers, states, low, high)
+            if procedure.cells[cell].levels:
+                codes = _states(procedure, cell)
+                states[cell] = {code: len(low) + k for k, code in enumerate(codes)}
+                low, high = low + [0.0] * len(codes), high + [1.0] * len(codes)
+            else:
+                numbers[cell] = len(low)
+                ends = within.get(cell, (-np.inf, np.inf))
+                least, most = ((end - center[cell]) / scale[cell] for end in ends)
+                low, high = [*low, least], [*high, most]
+        return cls(procedure, center, scale, numbers, states, np.array(low), np.array(high))
 
     @property
     def n(self) -> int:
@@ -137,10 +132,7 @@ class Frame:
     @property
     def whole(self) -> NDArray[np.bool_]:
         """Which variables are 0 or 1, (n,)."""
-        is_binary = np.zeros(self.n, np.bool_)
-        for places in self.states.values():
-            is_binary[list(places.values())] = True
-        return is_binary
+        return np.asarray(self.sums_of_states().any(axis=0))
 
     def places(self, cell: int) -> list[int]:
         """Return the variables of a column, none if the model does not take it."""
@@ -181,7 +173,7 @@ class Frame:
     def shapes(self, tree: Steps, lacking: frozenset[int] = frozenset()) -> list[Shape]:
         """Return the leaves of a tree that rows may reach. lacking : columns whose numbers are missing"""
         shapes: list[Shape] = []
-        stack: list[tuple[int, list[tuple[Array, float, bool]], tuple[tuple[int, bool], ...]]] = [(0, [], ())]
+        stack: list[tuple[int, list[HalfSpace], Turns]] = [(0, [], ())]
         while stack:
             node, rows, turns = stack.pop()
             if tree.left[node] < 0:
@@ -189,34 +181,28 @@ class Frame:
                 if (shape.low <= shape.high).all():
                     shapes.append(shape)
                 continue
-            side, vector, threshold = self._plane(tree, node, lacking)
-            for left in (False, True):
-                if side not in (None, left):
-                    continue
-                child = tree.left[node] if left else tree.right[node]
-                half_spaces = (
-                    [] if side is not None else [(vector, threshold, False) if left else (-vector, -threshold, True)]
-                )
-                stack.append((child, [*rows, *half_spaces], (*turns, (node, left))))
+            sides = self._sides(tree, node, lacking)
+            for left, child in ((False, tree.right[node]), (True, tree.left[node])):
+                if left in sides:
+                    stack.append((child, [*rows, *sides[left]], (*turns, (node, left))))
         return shapes
 
-    def _plane(self, tree: Steps, node: int, lacking: frozenset[int]) -> tuple[bool | None, Array, float]:
-        """A split as vector @ v <= threshold, scaled to length 1; first the side if all rows go there."""
+    def _sides(self, tree: Steps, node: int, lacking: frozenset[int]) -> dict[bool, list[HalfSpace]]:
+        """Left and right of a split, scaled to length 1; one alone where all rows go there."""
         split = tree.split(node)
         terms = plain_terms(self.procedure, tree, node)
         if any(term.level == NUMBER and term.cell in lacking for term in terms):
-            return bool(split.missing_left), np.zeros(self.n), 0.0
+            return {bool(split.missing_left): []}
         vector, constant = self.sum(terms)
         size = float(np.abs(vector).max(initial=0.0))
         length = size * float(np.linalg.norm(vector / size)) if size > 0.0 else 0.0
         # A cut that divides missing values from all others is as far away as numbers go.
         if abs(split.threshold) > FARTHEST * length or length == 0.0:
-            return constant <= split.threshold, vector, 0.0
-        return None, vector / length, (split.threshold - constant) / length
+            return {constant <= split.threshold: []}
+        unit, threshold = vector / length, (split.threshold - constant) / length
+        return {True: [(unit, threshold, False)], False: [(-unit, -threshold, True)]}
 
-    def _shape(
-        self, node: int, rows: Sequence[tuple[Array, float, bool]], turns: tuple[tuple[int, bool], ...]
-    ) -> Shape:
+    def _shape(self, node: int, rows: Sequence[HalfSpace], turns: Turns) -> Shape:
         low, high = self.low.copy(), self.high.copy()
         for vector, threshold, _ in rows:
             if np.count_nonzero(vector) == 1:
@@ -225,15 +211,9 @@ class Frame:
                     high[j] = min(high[j], threshold / vector[j])
                 else:
                     low[j] = max(low[j], threshold / vector[j])
-        return Shape(
-            node,
-            np.array([vector for vector, _, _ in rows]).reshape(len(rows), self.n),
-            np.array([threshold for _, threshold, _ in rows]),
-            np.array([strict for _, _, strict in rows], np.bool_),
-            turns,
-            low,
-            high,
-        )
+        vectors, thresholds, strict = zip(*rows, strict=True) if rows else ((), (), ())
+        A = np.array(vectors).reshape(len(rows), self.n)
+        return Shape(node, A, np.array(thresholds), np.array(strict, np.bool_), turns, low, high)
 
     def number(self, leaf: Leaf) -> Form:
         """Return the form of a regression tree's leaf."""
@@ -286,7 +266,7 @@ def _states(procedure: Procedure, cell: int) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Rows v with A v <= b, bounds, E v = 1, some of them 0 or 1. b : what closed polyhedra have"""
+    """Rows v with A v <= b, bounds, E v = 1, some of them 0 or 1."""
 
     A: Array
     b: Array
@@ -298,16 +278,11 @@ class Program:
 
     def also(self, rows: Array, limits: Array) -> Program:
         """Return the same with more rows: rows @ v <= limits."""
-        return Program(
-            np.vstack([self.A, rows]), np.append(self.b, limits), np.append(self.strict, np.zeros(len(rows), np.bool_)),
-            self.low, self.high, self.E, self.whole,
-        )  # fmt: skip
+        strict = np.append(self.strict, np.zeros(len(rows), np.bool_))
+        return replace(self, A=np.vstack([self.A, rows]), b=np.append(self.b, limits), strict=strict)
 
     def deepest(self, strict_only: bool = False) -> tuple[Array, float] | None:
-        """Return a row as deep inside all rows of A as there is, and its depth (at most DEEP); None without a row.
-
-        strict_only : whether rows of <= need no depth
-        """
+        """Return a row as deep inside all rows of A, or those of < only, as can be, and its depth; None without it."""
         n = self.A.shape[1]
         depth = self.strict.astype(np.float64) if strict_only else np.ones(len(self.b))
         A = np.hstack([self.A, depth[:, None]])
@@ -315,10 +290,7 @@ class Program:
         return None if solution is None else (solution[:n], float(solution[n]))
 
     def nearest(self, depth: float, numbers: Sequence[int], to: Array | None = None) -> Array | None:
-        """Return a row at some depth whose numbers are as near to others as can be (Chebyshev); None without one.
-
-        to : of `numbers`; the means without it
-        """
+        """Return a row at some depth whose numbers are as near to others as can be (Chebyshev); None without one."""
         n = self.A.shape[1]
         k = len(numbers)
         sides = np.zeros((2 * k, n + 1))
@@ -337,9 +309,7 @@ class Program:
         With squares, boxes of their columns are divided until the bound of a box is at most `enough` or a row in it
         exceeds it. Undecided where STEPS boxes do not do.
         """
-        boxes = [
-            {square.place: (float(self.low[square.place]), float(self.high[square.place])) for square in form.squares}
-        ]
+        boxes = [self._box(form)]
         for _ in range(STEPS):
             if not boxes:
                 return None
@@ -354,11 +324,15 @@ class Program:
 
     def bound(self, form: Form) -> float:
         """Return a number that a form does not exceed; the largest value without squares. -inf without a row."""
-        box = {square.place: (float(self.low[square.place]), float(self.high[square.place])) for square in form.squares}
-        solution = self.bounded(form, box, np.inf)
+        solution = self.bounded(form, self._box(form), np.inf)
         return -math.inf if solution is None else solution[1]
 
-    def bounded(self, form: Form, box: Mapping[int, tuple[float, float]], enough: float) -> tuple[Array, float] | None:
+    def _box(self, form: Form) -> Box:
+        return {
+            square.place: (float(self.low[square.place]), float(self.high[square.place])) for square in form.squares
+        }
+
+    def bounded(self, form: Form, box: Box, enough: float) -> tuple[Array, float] | None:
         """Return the row where a form is largest whose squares are bounded by lines in a box, and this value.
 
         Values far beyond `enough` are cut off, so that there is an end. None without a row.
@@ -372,10 +346,10 @@ class Program:
             vector[square.place] += slope
             constant += offset
         size = 1.0 + abs(enough) + abs(constant) + 10.0 * float(np.abs(vector).max(initial=0.0))
-        A, b = self.A, self.b - MARGIN
+        program = replace(self, b=self.b - MARGIN, low=low, high=high)
         if math.isfinite(size):
-            A, b = np.vstack([A, vector]), np.append(b, size)
-        solution = Program(A, b, np.zeros(len(b), np.bool_), low, high, self.E, self.whole)._solved(-vector, A, b)
+            program = program.also(vector[None], np.array([size]))
+        solution = program._solved(-vector, program.A, program.b)
         return None if solution is None else (solution, float(vector @ solution + constant))
 
     def _solved(
@@ -409,8 +383,7 @@ class Program:
 
 def _line(square: Square, low: float, high: float) -> tuple[float, float]:
     """A line in the variable that is nowhere below a square within an interval: slope and offset."""
-    ends = sorted((square.start + square.rate * low, square.start + square.rate * high))
-    z0, z1 = ends
+    z0, z1 = sorted((square.start + square.rate * low, square.start + square.rate * high))
     if z1 <= -FARTHEST_SQUARED or z0 >= FARTHEST_SQUARED:
         return 0.0, square.amount * HIGHEST_SQUARE
     if z0 < -FARTHEST_SQUARED or z1 > FARTHEST_SQUARED:
@@ -418,18 +391,18 @@ def _line(square: Square, low: float, high: float) -> tuple[float, float]:
             return 0.0, square.amount * HIGHEST_SQUARE
         return 0.0, square.amount * LOWEST_SQUARE
     at = 0.5 * (z0 + z1)
-    slope = 2.0 * at * math.sqrt(0.5)  # of the secant, and of the tangent in the middle
+    slope = 2.0 * at * HALF_ROOT  # of the secant, and of the tangent in the middle
     through = square_of(z0) - slope * z0 if square.amount > 0.0 else square_of(at) - slope * at
     return square.amount * slope * square.rate, square.amount * (through + slope * square.start)
 
 
-def _divided(form: Form, box: Mapping[int, tuple[float, float]], v: Array) -> list[dict[int, tuple[float, float]]]:
+def _divided(form: Form, box: Box, v: Array) -> list[Box]:
     """Two boxes of one, cut where a square is farthest from its line."""
 
     def gap(square: Square) -> float:
         slope, offset = _line(square, *box[square.place])
         x = float(v[square.place])
-        return slope * x + offset - square.amount * square_of(square.start + square.rate * x)
+        return slope * x + offset - square.at(x)
 
     worst = max(form.squares, key=gap)
     low, high = box[worst.place]

@@ -22,18 +22,14 @@ SIGNS = {"+": 1, "-": -1}
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """Properties by indices of columns.
+    """Properties by indices of columns."""
 
-    monotone  column -> 1 or -1; of : code of the class whose share it is about
-    reach     of `rows`, (n, p), which is None where no row was given; within : column -> (least, most)
-    """
-
-    monotone: Mapping[int, int]
+    monotone: Mapping[int, int]  # column -> 1 or -1
     never_uses: tuple[int, ...]
-    reach: float
+    reach: float  # of `rows`, (n, p), which is None where no row was given
     rows: Array | None
-    within: Mapping[int, tuple[float, float]]
-    of: int
+    within: Mapping[int, tuple[float, float]]  # column -> (least, most)
+    of: int  # code of the class whose share it is about
 
 
 def query_of(
@@ -111,11 +107,8 @@ def column_of(procedure: Procedure, name: str) -> int:
 def _directions(procedure: Procedure, monotone: Mapping[str, int] | Iterable[str]) -> dict[int, int]:
     names = {cell.name for cell in procedure.cells}
     directions: dict[int, int] = {}
-    pairs: list[tuple[str, Any]] = []
-    if isinstance(monotone, Mapping):
-        pairs = list(monotone.items())
-    else:
-        pairs = [signed_column(text, names) for text in monotone]
+    of_texts = () if isinstance(monotone, Mapping) else (signed_column(text, names) for text in monotone)
+    pairs: Iterable[tuple[str, Any]] = monotone.items() if isinstance(monotone, Mapping) else of_texts
     for name, direction in pairs:
         if direction not in (1, -1):
             raise ConfigError(f"monotone must be 1 or -1 for each column. Got {quoted(direction)} for {quoted(name)}.")

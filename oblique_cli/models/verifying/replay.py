@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
@@ -24,40 +23,31 @@ Array = NDArray[np.float64]
 
 COMPILER = "cc"
 PREDICT, IN_C, IN_PYTHON = "predict", "predict and the exported C", "predict and the exported Python (there is no cc)"
-ANSWER = """
+# Drivers of exported files, in processes of their own: rows in; numbers, or classes and shares, out.
+C_MAIN = """
 #include <stdio.h>
 int main(void)
 {{
-    double row[OBLIQUE_COLUMNS], said[{n}];
+    double row[OBLIQUE_COLUMNS], answer[{n}];
     while (fread(row, sizeof(double), OBLIQUE_COLUMNS, stdin) == OBLIQUE_COLUMNS) {{
-{calls}
-        fwrite(said, sizeof(double), {n}, stdout);
+        answer[0] = {call};
+        fwrite(answer, sizeof(double), {n}, stdout);
     }}
     return 0;
 }}
 """
-OF_NUMBERS = "        said[0] = oblique_predict(row);"
-OF_CLASSES = "        said[0] = oblique_predict_proba(row, said + 1);"
-
-
-# The driver of an exported Python file, in a process of its own: rows in, labels and shares out.
-OF_LABELS = """
+PYTHON_MAIN = """
 import json, sys
-json.dump([[predict(row) for row in json.load(sys.stdin)], []], sys.stdout)
-"""
-OF_SHARES = """
-import json, sys
-rows = json.load(sys.stdin)
-json.dump([[predict(row) for row in rows], [predict_proba(row) for row in rows]], sys.stdout)
+json.dump([{call} for row in json.load(sys.stdin)], sys.stdout)
 """
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """codes : (n,) of classes, 0 in regression; shares : (n, K), in regression (n, 1) the numbers"""
+    """The answers to n rows."""
 
-    codes: NDArray[np.int64]
-    shares: Array
+    codes: NDArray[np.int64]  # (n,) of classes, 0 in regression
+    shares: Array  # (n, K), in regression (n, 1) the numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,70 +62,58 @@ class Replay:
         filled = self.procedure.for_predict(rows)
         labels: Any = self.model.predict(filled)
         if self.procedure.is_regression:
-            return Answers(np.zeros(len(rows), np.int64), np.asarray(labels, np.float64)[:, None])
+            return self._answers(np.asarray(labels, np.float64)[:, None])
         coded = self.model.has_codes or self.model.threshold is not None
         known = list(self.procedure.classes) if coded else self.model.fitted.state["classes_"].tolist()
-        codes = np.array([known.index(label) for label in labels.tolist()], np.int64)
-        return Answers(codes, self.model.predict_proba(filled))
+        codes = [known.index(label) for label in labels.tolist()]
+        return self._answers(np.column_stack([codes, self.model.predict_proba(filled)]))
 
     def exported(self, rows: Array) -> tuple[Answers | None, str]:
         """Return the answers of the export, and in words which export it was; None where nothing is exported."""
         with tempfile.TemporaryDirectory(prefix="oblique-") as folder:
-            program = self._program(Path(folder))
-            if program is None:
-                return self._by_python(rows, Path(folder))
-            done = subprocess.run([program], input=rows.astype("<f8").tobytes(), capture_output=True, check=True)
-        width = 1 if self.procedure.is_regression else 1 + len(self.procedure.classes)
-        numbers = np.array(struct.unpack(f"<{len(done.stdout) // 8}d", done.stdout)).reshape(len(rows), width)
-        if self.procedure.is_regression:
-            return Answers(np.zeros(len(rows), np.int64), numbers), IN_C
-        return Answers(numbers[:, 0].astype(np.int64), numbers[:, 1:]), IN_C
+            if program := self._program(Path(folder)):
+                numbers = np.frombuffer(_output([program], rows.astype("<f8").tobytes()), "<f8")
+                return self._answers(numbers.reshape(len(rows), -1)), IN_C
+            try:
+                source = str(export(self.model, "python"))
+            except ConfigError:
+                return None, PREDICT
+            path = Path(folder) / "exported.py"
+            call = "[predict(row)]" if self.procedure.is_regression else "[predict(row), *predict_proba(row)]"
+            path.write_text(source + PYTHON_MAIN.format(call=call), encoding="utf-8")
+            cells = [list(map(self._cell, range(len(row)), row)) for row in rows.tolist()]
+            table = json.loads(_output([sys.executable, str(path)], json.dumps(cells).encode()))
+        classes = self.procedure.classes
+        return self._answers(np.array([[classes.index(a) if a in classes else a, *b] for a, *b in table])), IN_PYTHON
 
-    def _by_python(self, rows: Array, folder: Path) -> tuple[Answers | None, str]:
-        try:
-            source = str(export(self.model, "python"))
-        except ConfigError:
-            return None, PREDICT
-        cells = [
-            [
-                None
-                if value != value
-                else value
-                if not cell.levels
-                else cell.levels[int(value)]
-                if value < len(cell.levels)
-                else "\0"
-                for cell, value in zip(self.procedure.cells, row, strict=True)
-            ]
-            for row in rows.tolist()
-        ]
-        path = folder / "exported.py"
-        path.write_text(source + (OF_LABELS if self.procedure.is_regression else OF_SHARES), encoding="utf-8")
-        done = subprocess.run(
-            [sys.executable, str(path)], input=json.dumps(cells).encode(), capture_output=True, check=True
-        )
-        labels, shares = json.loads(done.stdout)
+    def _answers(self, table: Array) -> Answers:
+        """table : (n, 1) numbers, or (n, 1 + K) codes and shares"""
         if self.procedure.is_regression:
-            return Answers(np.zeros(len(rows), np.int64), np.array(labels)[:, None]), IN_PYTHON
-        classes = list(self.procedure.classes)
-        return Answers(np.array([classes.index(label) for label in labels], np.int64), np.array(shares)), IN_PYTHON
+            return Answers(np.zeros(len(table), np.int64), table)
+        return Answers(table[:, 0].astype(np.int64), table[:, 1:])
+
+    def _cell(self, j: int, value: float) -> Any:
+        levels = self.procedure.cells[j].levels
+        if value != value:
+            return None
+        return value if not levels else levels[int(value)] if value < len(levels) else "\0"
 
     def _program(self, folder: Path) -> str | None:
         """The path of the compiled export, None where it cannot be had."""
-        compiler = shutil.which(COMPILER)
+        compiler, path = shutil.which(COMPILER), folder / "model.c"
         if compiler is None:
             return None
         try:
             source = str(export(self.model, "c"))
         except ConfigError:
             return None
-        regression = self.procedure.is_regression
-        n = 1 if regression else 1 + len(self.procedure.classes)
-        path = folder / "model.c"
-        calls = OF_NUMBERS if regression else OF_CLASSES
-        path.write_text(source + ANSWER.format(n=n, calls=calls), encoding="utf-8")
+        n, call = 1 + len(self.procedure.classes), "oblique_predict_proba(row, answer + 1)"
+        main = C_MAIN.format(n=n, call="oblique_predict(row)" if self.procedure.is_regression else call)
+        path.write_text(source + main, encoding="utf-8")
         program = str(path.with_suffix(""))
-        done = subprocess.run(
-            [compiler, "-std=c99", "-O1", "-o", program, str(path), "-lm"], capture_output=True, check=False
-        )
-        return program if done.returncode == 0 else None
+        command = [compiler, "-std=c99", "-O1", "-o", program, str(path), "-lm"]
+        return program if subprocess.run(command, capture_output=True, check=False).returncode == 0 else None
+
+
+def _output(command: list[str], rows: bytes) -> bytes:
+    return subprocess.run(command, input=rows, capture_output=True, check=True).stdout

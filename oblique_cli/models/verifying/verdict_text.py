@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from oblique_cli.models.verifying.verification import (
 )
 
 MOST_ROWS = 5  # counterexamples of rows that are shown
-WORDS = {PROVED: "PROVED", REFUTED: "REFUTED", UNDECIDED: "UNDECIDED"}
 
 
 def text_of(verification: Verification, first_row: int = 1) -> str:
@@ -27,14 +27,16 @@ def text_of(verification: Verification, first_row: int = 1) -> str:
     lines: list[str] = []
     for verdict in verification.verdicts:
         if verdict.kind != ROBUST:
-            lines.append(f"{WORDS[verdict.outcome]}  {_property(verification, verdict)}{_because(verdict)}")
+            because = f" ({verdict.pairs} pairs of leaves, {verdict.programs} programs)"
+            because = f": {verdict.why}" if verdict.why else because if verdict.outcome == PROVED else ""
+            lines.append(f"{verdict.outcome.upper()}  {_property(verification, verdict)}{because}")
             lines += _shown(verification, verdict)
     rows = [verdict for verdict in verification.verdicts if verdict.kind == ROBUST]
     if rows:
-        counts = {outcome: sum(row.outcome == outcome for row in rows) for outcome in WORDS}
+        counts = Counter(row.outcome for row in rows)
         outcome = next((candidate for candidate in (REFUTED, UNDECIDED) if counts[candidate]), PROVED)
         lines.append(
-            f"{WORDS[outcome]}  rows keep their class within {verification.reach:g} {verification.unit} of each "
+            f"{outcome.upper()}  rows keep their class within {verification.reach:g} {verification.unit} of each "
             f"number: {counts[PROVED]} of {len(rows)} do, {counts[REFUTED]} do not"
             + (f", {counts[UNDECIDED]} are undecided" if counts[UNDECIDED] else "")
         )
@@ -79,17 +81,8 @@ def plain_of(verification: Verification, first_row: int = 1) -> dict[str, Any]:
 def _property(verification: Verification, verdict: Verdict) -> str:
     if verdict.kind == NEVER_USES:
         return f"no answer changes with {verdict.column}"
-    assert verdict.kind == MONOTONE
     what = verification.of if verification.is_regression else f"the share of class {verification.of}"
     return f"{what} never {'falls' if verdict.direction > 0 else 'rises'} as {verdict.column} grows"
-
-
-def _because(verdict: Verdict) -> str:
-    if verdict.why:
-        return f": {verdict.why}"
-    if verdict.outcome == PROVED:
-        return f" ({verdict.pairs} pairs of leaves, {verdict.programs} programs)"
-    return ""
 
 
 def _shown(verification: Verification, verdict: Verdict) -> list[str]:
@@ -121,16 +114,11 @@ def _cells(verification: Verification, row: Any) -> dict[str, Any]:
     """Cells of the columns that the model takes, as the user has them."""
     cells: dict[str, Any] = {}
     for j, name in enumerate(verification.columns):
-        if j not in verification.used:
-            continue
-        value = float(row[j])
-        if value != value:
-            cells[name] = None
-        elif j in verification.levels:
-            levels = verification.levels[j]
-            cells[name] = levels[int(value)] if value < len(levels) else "a level never seen"
-        else:
-            cells[name] = value
+        if j in verification.used:
+            value, levels = float(row[j]), verification.levels.get(j, ())
+            cells[name] = None if value != value else value
+            if levels and value == value:
+                cells[name] = levels[int(value)] if value < len(levels) else "a level never seen"
     return cells
 
 
@@ -141,14 +129,10 @@ def _value_text(value: Any) -> str:
 
 
 def _domain(verification: Verification) -> list[str]:
-    lines = []
-    if verification.within:
-        ends = ", ".join(f"{name} from {least:g} to {most:g}" for name, (least, most) in verification.within.items())
-        lines.append(f"Rows that were asked for: {ends}; other numbers without bounds.")
-    else:
-        lines.append("All rows were asked for, numbers without bounds; --within COLUMN=LEAST:MOST asks for fewer.")
-    if verification.gaps:
-        lines.append(
-            f"Rows without a number in {', '.join(verification.gaps)} have answers too, of which nothing is said."
-        )
+    ends = ", ".join(f"{name} from {least:g} to {most:g}" for name, (least, most) in verification.within.items())
+    lines = ["All rows were asked for, numbers without bounds; --within COLUMN=LEAST:MOST asks for fewer."]
+    if ends:
+        lines = [f"Rows that were asked for: {ends}; other numbers without bounds."]
+    if gaps := ", ".join(verification.gaps):
+        lines.append(f"Rows without a number in {gaps} have answers too, of which nothing is said.")
     return lines

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from oblique_cli.errors import ConfigError
 from oblique_cli.models.explaining.spread import Spread
 from oblique_cli.models.model import Model, algorithm_of
-from oblique_cli.models.procedure import Leaf, Procedure, procedure_of
+from oblique_cli.models.procedure import Procedure, procedure_of
 from oblique_cli.models.verifying.boxes import Box, Boxes
-from oblique_cli.models.verifying.pairs import Effort, Joint, Says, answering, differs, falls, saying
+from oblique_cli.models.verifying.pairs import Effort, Joint, answering, differs, falls, saying
 from oblique_cli.models.verifying.polyhedra import Frame, Undecided
 from oblique_cli.models.verifying.questions import Query, query_of
 from oblique_cli.models.verifying.replay import PREDICT, Answers, Replay
@@ -141,7 +142,9 @@ def verify(
     procedure = procedure_of(model)
     rows, reference = model.cells(rows), model.cells(reference)
     query = query_of(procedure, monotone, never_uses, robust, rows, within or {}, of)
-    spread = _spread(model, procedure, reference)
+    spread = None if reference is None else Spread.of_reference(procedure, reference)
+    if spread is None and "units" in model.facts:
+        spread = Spread.of_model(model)
     frame = Frame.of(procedure, spread, query.within)
     replay = Replay(model, procedure)
     work = _Work(procedure, frame, replay, query)
@@ -180,7 +183,7 @@ class _Work:
         verdict = Verdict(MONOTONE, self.procedure.cells[cell].name, direction, PROVED)
         if cell not in self.procedure.used:
             return replace(verdict, why=NOT_THERE)
-        says = self._saying
+        says = partial(saying, self.frame, self.procedure, of=self.query.of)
         each = ((joint.rows(v) for v in falls(joint, tree, says)) for tree in self.procedure.trees)
         return self._decided(verdict, joint.effort, each)
 
@@ -193,10 +196,8 @@ class _Work:
         ways = [Joint(self.frame, cell, effort=effort)]
         if cell in self.frame.numbers and self.procedure.cells[cell].fill is None:
             ways += [Joint(self.frame, cell, goes=True, effort=effort)] if cell not in self.procedure.needed else []
-        each = (
-            (joint.rows(v) for joint in ways for v in differs(joint, tree, self._answering))
-            for tree in self.procedure.trees
-        )
+        says, trees = partial(answering, self.frame, self.procedure), self.procedure.trees
+        each = ((joint.rows(v) for joint in ways for v in differs(joint, tree, says)) for tree in trees)
         return self._decided(verdict, effort, each)
 
     def robust(self, spread: Spread | None, rows: Array) -> Iterator[Verdict]:
@@ -205,14 +206,10 @@ class _Work:
         boxes = Boxes(self.frame, self.query.reach, moves)
         codes = self.replay.predicted(rows).codes if len(rows) else np.zeros(0, np.int64)
         for number, (row, code) in enumerate(zip(rows, codes, strict=True)):
-            before = replace(boxes.effort)
+            pairs, programs = boxes.effort.pairs, boxes.effort.programs
             verdict = self._row(boxes, row, int(code))
-            yield replace(
-                verdict,
-                row=number,
-                pairs=boxes.effort.pairs - before.pairs,
-                programs=boxes.effort.programs - before.programs,
-            )
+            pairs, programs = boxes.effort.pairs - pairs, boxes.effort.programs - programs
+            yield replace(verdict, row=number, pairs=pairs, programs=programs)
 
     def _row(self, boxes: Boxes, row: Array, code: int) -> Verdict:
         procedure, box = self.procedure, boxes.box(row)
@@ -266,22 +263,14 @@ class _Work:
 
     def _size(self, shown: Counterexample) -> float:
         """The largest distance of a number of two rows from its training mean, in standard deviations."""
-        frame = self.frame
-        return (
-            max(
-                float(abs((cells[cell] - frame.center[cell]) / frame.scale[cell]))
-                for cells in (shown.row, shown.changed)
-                for cell in frame.numbers
-                if cells[cell] == cells[cell]
-            )
-            if frame.numbers
-            else 0.0
-        )
+        numbers = list(self.frame.numbers)
+        away = [np.abs((cells - self.frame.center) / self.frame.scale)[numbers] for cells in (shown.row, shown.changed)]
+        return float(np.nanmax(away)) if numbers else 0.0
 
     def _counterexample(self, kind: str, direction: int, row: Array, changed: Array) -> Counterexample | None:
         """Two rows whose answers break the property, rounded as far as they still do; else None."""
         for digits in (None,) if kind == ROBUST else (*DIGITS, None):
-            pair = (row, changed) if digits is None else self._rounded(row, changed, digits)
+            pair = (row, changed) if digits is None else (self._rounded(row, digits), self._rounded(changed, digits))
             if not self._allowed(kind, direction, *pair):
                 continue
             answers = self.replay.predicted(np.array(pair))
@@ -289,16 +278,13 @@ class _Work:
                 return self._shown(kind, pair, answers)
         return None
 
-    def _rounded(self, row: Array, changed: Array, digits: int) -> tuple[Array, Array]:
-        """Numbers to some digits in standard deviations, the changed column alike."""
-        pair = []
-        for cells in (row, changed):
-            rounded = cells.copy()
-            for cell in self.frame.numbers:
-                if np.isfinite(cells[cell]):
-                    rounded[cell] = float(f"%.{digits}g" % cells[cell])
-            pair.append(rounded)
-        return pair[0], pair[1]
+    def _rounded(self, cells: Array, digits: int) -> Array:
+        """The cells with numbers of some digits."""
+        rounded = cells.copy()
+        for cell in self.frame.numbers:
+            if np.isfinite(cells[cell]):
+                rounded[cell] = float(f"%.{digits}g" % cells[cell])
+        return rounded
 
     def _allowed(self, kind: str, direction: int, row: Array, changed: Array) -> bool:
         """Whether the request covers a pair of rows: the column moves its way, and both are within."""
@@ -333,36 +319,13 @@ class _Work:
     def replayed(self, verdicts: list[Verdict]) -> Iterator[Verdict]:
         """The same verdicts, with all counterexamples replayed by the export."""
         refuted = [verdict.counterexample for verdict in verdicts if verdict.counterexample is not None]
-        if not refuted:
-            yield from verdicts
-            return
-        rows = np.concatenate([np.array([example.row, example.changed]) for example in refuted])
-        answers, by = self.replay.exported(rows)
-        at = 0
+        rows = [cells for example in refuted for cells in (example.row, example.changed)]
+        answers, by = self.replay.exported(np.array(rows)) if rows else (None, "")
+        places = itertools.count(0, 2)
         for verdict in verdicts:
             if verdict.counterexample is None:
                 yield verdict
                 continue
-            shown = replace(verdict.counterexample, replayed=by)
-            if answers is not None and not self._violates(verdict.kind, answers, at):
-                yield replace(verdict, outcome=UNDECIDED, counterexample=shown, why=OTHERWISE)
-            else:
-                yield replace(verdict, counterexample=shown)
-            at += 2
-
-    def _saying(self, leaf: Leaf) -> Says:
-        return saying(self.frame, self.procedure, leaf, self.query.of)
-
-    def _answering(self, leaf: Leaf, lacking: frozenset[int]) -> Says:
-        return answering(self.frame, self.procedure, leaf, lacking)
-
-
-def _spread(model: Model, procedure: Procedure, reference: ArrayLike | None) -> Spread | None:
-    """The spread of the training rows, None where it is unknown."""
-    if reference is not None:
-        levels = {j: cell.levels for j, cell in enumerate(procedure.cells) if cell.levels}
-        spread = Spread.of(np.asarray(reference, np.float64), levels)
-        if len(spread.means) != len(procedure.cells):
-            raise ConfigError(f"reference must have {len(procedure.cells)} columns. Got {len(spread.means)}.")
-        return spread
-    return Spread.of_model(model) if "units" in model.facts else None
+            confirmed = answers is None or self._violates(verdict.kind, answers, next(places))
+            shown = replace(verdict, counterexample=replace(verdict.counterexample, replayed=by))
+            yield shown if confirmed else replace(shown, outcome=UNDECIDED, why=OTHERWISE)

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.models.codecs import (
+    REAL,
     Codec,
     Keep,
     Many,
     Numbers,
-    Real,
     RealOrNothing,
     Record,
     Scope,
@@ -91,7 +91,7 @@ COMPONENTS = Record(
     {"variances": Numbers("float64", ("components",)), "factors": Numbers("float64", ("trees", "components"))},
 )
 CLASS_SHARES = Record(
-    "oblique_cli.papers.discrete.tcfs:ClassShares", {"n_classes": Whole(1), "low": Real(), "high": Real()}
+    "oblique_cli.papers.discrete.tcfs:ClassShares", {"n_classes": Whole(1), "low": REAL, "high": REAL}
 )
 
 STEPS = "oblique_cli.papers.discrete.discrete_steps:procedure"
@@ -102,7 +102,7 @@ DISCRETE: Mapping[str, Codec] = {
     "domain_": Keep("domain", DOMAIN),
 }
 BAG: Mapping[str, Codec] = {"oob_error_": RealOrNothing()}
-FOURIER: Mapping[str, Codec] = {**BAG, "source_trees_": TREES, "energy_kept_": Real()}
+FOURIER: Mapping[str, Codec] = {**BAG, "source_trees_": TREES, "energy_kept_": REAL}
 
 
 def _codes_fit(parameters: Mapping[str, Any], state: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from oblique_cli.models.codecs import Maybe, Numbers, Real, Record
+from oblique_cli.models.codecs import REAL, Maybe, Numbers, Record
 from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, SIZES, Kind
 
 
@@ -68,10 +68,10 @@ KINDS.register("neighbors")(
             "_scale": Numbers("float64", ("p",)),
             "_rows": Numbers("float64", ("training rows", "p")),
             "kept_": Numbers("int64", ("kept",), 0, "training rows"),
-            "compression_": Real(),
+            "compression_": REAL,
             **SIZES,
             "taxonomy_": TAXONOMY,
-            "beta_": Real(),
+            "beta_": REAL,
         },
         optional=frozenset({"_shift", "_scale", "_rows", "taxonomy_", "beta_"}),
         check=_goes_together,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from oblique_cli.models.codecs import Flag, Many, Maybe, Numbers, Record, Whole
+from oblique_cli.models.codecs import FLAG, Many, Maybe, Numbers, Record, Whole
 from oblique_cli.models.kinds._kind import CLASSIFIER, KINDS, SIZES, Kind, check_binary
 
 CLUSTERS = Record(
@@ -32,7 +32,7 @@ NODE = Record(
         "right": Whole(-1),
         "split": Maybe(CLUSTERS),
         "accepts": Maybe(CLUSTERS),
-        "rejects": Flag(),
+        "rejects": FLAG,
     },
 )
 

@@ -1,5 +1,6 @@
 """`explain`: the path adds up, and no row of another class is nearer than the one that is named."""
 
+import json
 import math
 from functools import cache
 
@@ -11,7 +12,8 @@ from export_support import Policy
 from oblique_cli import Model, explain, make
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.models.explaining import Spread
-from oblique_cli.models.explaining.wording import text_of
+from oblique_cli.models.explaining.wording import plain_of, text_of
+from oblique_cli.models.procedure import procedure_of
 from oblique_cli.tree.payloads import LeafModels
 from oblique_cli.tree.reading import Units
 from oblique_cli.tree.structure import Tree
@@ -190,6 +192,7 @@ def test_whole_numbers_are_noted():
     found = explain(model, X[0], reference=X)
     assert found.change and all(column.whole for column in found.change.columns if column.to != round(column.to))
     assert any(column.whole for column in found.change.columns)
+    assert json.loads(json.dumps(plain_of(found, procedure_of(Model.of(model)))))["change"]["columns"][0]["whole"]
 
 
 def test_regression_has_an_equation_and_no_change():

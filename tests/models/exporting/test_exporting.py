@@ -10,20 +10,13 @@ import pytest
 from export_support import Policy
 from robustness_support import SEED, counted
 
-from oblique_cli.data.own.front import Column, Columns
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
 from oblique_cli.models import Model
 from oblique_cli.models.explaining.nearest import total_of
 from oblique_cli.models.exporting import FORMATS, export, kind_of
-from oblique_cli.models.exporting._exporter import (
-    BOOSTED,
-    CLASSIFICATION,
-    CODED_FOREST,
-    LOGISTIC,
-    LOGISTIC_FOREST,
-)
-from oblique_cli.models.exporting._words import condition
+from oblique_cli.models.exporting._exporter import BOOSTED, CLASSIFICATION, CODED_FOREST, LOGISTIC, LOGISTIC_FOREST
+from oblique_cli.models.exporting._text import condition
 from oblique_cli.models.procedure import MISSING, Cell, Procedure, Split, Term, procedure_of
 
 CASES = {
@@ -254,16 +247,8 @@ def test_boosting_says_the_classes_that_it_was_fitted_on(known, format, tmp_path
     X = np.random.default_rng(0).normal(size=(120, 3))
     y = np.take(known, (X.sum(axis=1) > 0).astype(int) % len(known)).astype(np.int32)
     estimator = make("oblique_boosting", n_estimators=4, random_state=0).fit(X, y)
-    names = ("a", "b", "c")
-    columns = Columns(
-        (*(Column(name, "number") for name in names), Column("y", "target")),
-        target="y",
-        task="classification",
-        classes=support.LABELS,
-    )
-    model = Model.of(
-        estimator, algorithm="oblique_boosting", classes=support.LABELS, feature_names=names, columns=columns
-    )
+    about = {"classes": support.LABELS, "columns": support.table(("a", "b", "c"), "y", support.LABELS)}
+    model = Model.of(estimator, algorithm="oblique_boosting", feature_names=("a", "b", "c"), **about)
     case = support.Case(model, procedure_of(model), X)
     rows = support.rows(case, n=200, gaps=0)
     said, shares = support.SAY[format](export(model, format), case, rows, tmp_path)
@@ -390,10 +375,9 @@ def test_a_pmml_document_is_as_the_standard_library_writes_it_at_any_depth():
         X, y = np.arange(n, dtype=float)[:, None], np.arange(n) % 2  # each split takes one row off
         fitted = make("axis_parallel", random_state=1, pruning="none").fit(X, y)
         assert fitted.depth_ > 0.9 * n
-        name, target, classes = "<a & 'b'>", 'c\n"d"', ("u\tv", "w")
-        columns = Columns((Column(name, "number"), Column(target, "target")), target, "classification", classes)
-        how = {"algorithm": "axis_parallel", "classes": classes, "feature_names": (name,), "columns": columns}
-        return Model.of(fitted, **how)
+        names, classes = ("<a & 'b'>",), ("u\tv", "w")
+        about = {"classes": classes, "columns": support.table(names, 'c\n"d"', classes)}
+        return Model.of(fitted, algorithm="axis_parallel", feature_names=names, **about)
 
     written = str(export(model_of(40), "pmml"))
     root = ElementTree.fromstring(written)

@@ -24,7 +24,7 @@ from oblique_cli.models.verifying.verification import (
     ROBUST,
     UNDECIDED,
 )
-from oblique_cli.tree.payloads import Equations
+from oblique_cli.tree.payloads import Equations, LeafModels
 
 RNG = np.random.default_rng(7)
 X = RNG.normal(size=(200, 4))
@@ -251,6 +251,14 @@ def test_levels_and_gaps(policy, parameters):
         verdict.outcome == REFUTED for verdict in found.verdicts if verdict.column in ("color", "ward", "smoker")
     )
     assert "a level" in text_of(found) or "smoker" in text_of(found)
+
+
+def test_a_column_that_a_square_alone_takes_is_used():
+    """By hand: one leaf, whose score is a square and no line."""
+    estimator = make("hhcart_a", max_depth=0, leaf_models="logistic", leaf_penalty=1.0).fit(X[:, :1], CLASS_OF)
+    zero, curve = np.zeros((1, 2, 1)), np.array([[[0.0], [1.0]]])
+    estimator.tree_ = estimator.tree_.with_leaf_models(LeafModels(zero[0, 0], np.ones(1), zero, zero[:, :, 0], curve))
+    assert verify(Model.of(estimator), never_uses=["x1"]).verdicts[0].outcome == REFUTED
 
 
 def test_without_a_compiler_the_exported_python_is_asked(monkeypatch):
