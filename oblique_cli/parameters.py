@@ -1,9 +1,8 @@
-"""Parameters that are declared once, as fields of a class, and everything that is known of them from there.
+"""Parameters that are declared once, as fields of a class: a line has the name, type, default, allowed values and
+meaning.
 
-A class that is `Declared` has a line for each parameter: its name, its type, its default, what it may be and what it
-means. Its constructor is made from these lines, as that of a dataclass is, so `inspect.signature`, `help`, editors and
-type checkers see ordinary parameters; so do scikit-learn's `get_params` and `clone`. Checks of values, keys of
-configurations, their JSON schema and the tables of the documentation come from the same lines.
+The constructor is made from these lines, as that of a dataclass is. Checks of values, keys of configurations, their
+JSON schema and the tables of the documentation come from the same lines.
 """
 
 from __future__ import annotations
@@ -24,10 +23,9 @@ CALLBACKS = "_skl_callbacks"
 
 @dataclass(frozen=True)
 class Alias:
-    """The other name of a parameter.
+    """The name of a parameter in papers and stored results.
 
-    name      as papers and stored results have it
-    values    value under that name -> the value that means the same under the estimator's own name, where they differ
+    values : value under that name -> the estimator's own, where they differ
     """
 
     name: str
@@ -53,14 +51,9 @@ class Alias:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is known of a parameter.
+    """A declared parameter.
 
-    default      its value unless another is given
-    allowed      what it may be, or None where the class checks it itself
-    help         what it means: a sentence, or a few
-    also         its other name
-    annotation   its type, as text
-    kw_only      whether it is given by name alone
+    allowed : None where the class checks it itself; also : its other name; annotation : as text
     """
 
     default: Any

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.naive_bayes import GaussianNB
 
 from oblique_cli.data.plugin_datasets import FURTHER
-from oblique_cli.estimators.algorithms import ALGORITHMS, MACHINE, FixedEstimator
+from oblique_cli.estimators.algorithms import ALGORITHMS, MACHINE, Algorithm
 from oblique_cli.evaluation.metrics import CLASSIFICATION, LABELS, MEAN, metric
 from oblique_cli.schemes._cross_validation import CrossValidation
 from oblique_cli.schemes import scheme
@@ -60,7 +60,7 @@ class Bayes(GaussianNB):
     needs_pruning_rows: ClassVar[bool] = False
 
 
-ALGORITHMS.register("bayes")(FixedEstimator("bayes", "Bayes", "textbooks", MACHINE, None, False, Bayes))
+ALGORITHMS.register("bayes")(Algorithm("bayes", "Bayes", "textbooks", MACHINE, None, False, Bayes))
 
 
 @FURTHER.register("stripes")

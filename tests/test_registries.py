@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 
 import oblique_cli
 from oblique_cli.errors import ConfigError, PluginError
-from oblique_cli.estimators.algorithms import ALGORITHMS, MACHINE, FixedEstimator, algorithm, fault_of_estimator
+from oblique_cli.estimators.algorithms import ALGORITHMS, MACHINE, Algorithm, algorithm, fault_of_estimator
 from oblique_cli.evaluation.comparing import Rule
 from oblique_cli.evaluation.metrics import CLASSIFICATION, LABELS, MEAN, SUM, Metric, Scored, metric
 from oblique_cli.ground.constraints import Integer
@@ -100,12 +100,12 @@ ABOUT: dict[str, Any] = {
     "title": "t", "unit": "%", "larger_is_better": True, "task": CLASSIFICATION, "needs": LABELS, "aggregate": MEAN,
 }  # fmt: skip
 METRIC = Metric("own", of_labels, **ABOUT)
-ESTIMATOR = FixedEstimator("own", "Own", "a test", MACHINE, None, False, FineEstimator)
+ESTIMATOR = Algorithm("own", "Own", "a test", MACHINE, None, False, FineEstimator)
 FORMAT = Format("A format", ".own", write)
 KIND = Kind(("Own",), {"n_": Whole()})
 
 
-def made_by(**attributes: Any) -> FixedEstimator:
+def made_by(**attributes: Any) -> Algorithm:
     return replace(ESTIMATOR, made_by=changed(FineEstimator, **attributes))
 
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from typing import Any, TypeVar
 
 import oblique_cli.proposers  # noqa: F401  (registers the proposers)
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.aliases import Aliases, current_names, stored_name
 from oblique_cli.estimators.oblique.groups import Growth, Leaves
 from oblique_cli.estimators.oblique.heuristics import LIMIT, classifier_of
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, no_native
@@ -20,6 +19,7 @@ from oblique_cli.foreign import error_text
 from oblique_cli.ground import extensions
 from oblique_cli.ground.constraints import Constraint, violation
 from oblique_cli.ground.registry import Registry, close_matches, fault_of_texts, fault_of_type, misfit, source_of
+from oblique_cli.parameters import Alias
 from oblique_cli.tree.pruning import PRUNINGS
 from oblique_cli.tree.splitting import PROPOSERS, Proposer
 
@@ -47,14 +47,15 @@ class ModelFamily:
 
 
 @dataclass(frozen=True)
-class Algorithm(ABC):
-    """An algorithm under its name, with parameters in one flat list as a configuration writes them.
+class Algorithm:
+    """An algorithm under its name: the class of its estimators, with parameters in one flat list for configurations.
 
     title           method name in the published tables
     source          paper and section
     path_parameter  the parameter of which one fit, at its smallest value, answers every value; None if there is none
     compiled        whether fitting runs outside the interpreter lock, so that threads are of use
     made_by         the class that `make` returns an instance of; "module:class" for one that is loaded on first use
+    fixed, unused   parameters that the name decides, and those it has no use for
     """
 
     name: str
@@ -64,6 +65,8 @@ class Algorithm(ABC):
     path_parameter: str | None
     compiled: bool
     made_by: type[Any] | str
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    unused: tuple[str, ...] = ()
 
     @property
     def __wrapped__(self) -> type[Any]:
@@ -82,20 +85,32 @@ class Algorithm(ABC):
     @property
     def former_class(self) -> str:
         """The name that a class of this algorithm had: the words of the title and what it predicts."""
-        title = self.title.removesuffix(" regression")
-        words = re.split(r"[^A-Za-z0-9]+", title)
+        words = re.split(r"[^A-Za-z0-9]+", self.title.removesuffix(" regression"))
         suffix = "Regressor" if self.family.task == "regression" else "Classifier"
         return "".join(word[:1].upper() + word[1:] for word in words) + suffix
 
     @property
-    @abstractmethod
-    def parameters(self) -> dict[str, Constraint]:
-        """Name -> what it may be."""
+    def _flat(self) -> Mapping[str, tuple[type[Any], str, str]]:
+        """Parameters that are flat in a configuration and in a part of the estimator (`FourierTreesClassifier`)."""
+        flat: Mapping[str, tuple[type[Any], str, str]] = getattr(self.estimator, "flat", {})
+        return flat
 
     @property
-    @abstractmethod
+    def parameters(self) -> dict[str, Constraint]:
+        """Name -> allowed values, without those that the name decides or the runner sets; of arrays, callables and
+        words the words alone.
+        """
+        closed = {*self.fixed, *self.unused, *RUNNERS}
+        table = self.estimator.constraints | getattr(self.estimator, "words", {})
+        table |= {name: kind.constraints[inner] for name, (kind, _, inner) in self._flat.items()}
+        return {name: constraint for name, constraint in table.items() if name not in closed}
+
+    @property
     def defaults(self) -> dict[str, Any]:
-        """Name -> value a parameter has unless a configuration sets it."""
+        """Name -> value of a parameter that a configuration does not set."""
+        values = self.estimator().get_params(deep=True)
+        place = {name: f"{part}__{inner}" for name, (_, part, inner) in self._flat.items()}
+        return {name: values[place.get(name, name)] for name in self.parameters}
 
     def make(self, random_state: Any = None, **params: Any) -> Any:
         """Return an unfitted estimator; ConfigError for a parameter that is unknown or out of range."""
@@ -114,59 +129,74 @@ class Algorithm(ABC):
 
     @property
     def hints(self) -> Mapping[str, str]:
-        """Parameter of other algorithms that this one does not have -> what to say of it."""
+        """Parameter of other algorithms that this one does not have -> hint for a message."""
         return self.family.without
 
     def clash(self, params: Mapping[str, Any], n_features: int | None = None) -> str | None:
-        """Return the one sentence for parameters that are allowed each and not together, or None.
-
-        params : under either of their names
-        n_features : of the data they are for, if that is known
+        """Return the sentence for parameters, under either name, that do not go together, or not with n_features; or
+        None.
         """
         return self._clash(self.current(params), n_features)
 
     def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
-        """What `clash` says of parameters under the estimator's own names."""
-        return None
+        """The clash that the estimator reports, if it checks for clashes."""
+        clash = getattr(self._estimator(None, params), "clash", None)
+        return None if clash is None else clash(self.name, n_features)
 
     def shared_work(self, params: Mapping[str, Any]) -> Hashable:
-        """Return what decides the work that a fit has in common with others on the same rows; None if there is none.
+        """Return the values that decide work that fits on the same rows, one after the other, do once; or None."""
+        names = getattr(self.estimator, "shared_work", ())
+        values = self.defaults | self.current(params) if names else {}
+        return tuple(values[name] for name in names) or None
 
-        Fits of equal answers, one right after the other in one process, do that work once.
-        """
-        return None
-
-    @abstractmethod
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
         """Return the estimator of checked parameters, under the estimator's own names."""
+        plain = {name: value for name, value in params.items() if name not in self._flat}
+        estimator = self.estimator(**self.fixed, **plain)
+        for name, value in params.items():
+            if name in self._flat and value != self.defaults[name]:
+                _, part, inner = self._flat[name]
+                estimator.set_params(**{f"{part}__{inner}": value})
+        if "random_state" in estimator.get_params(deep=False):  # the others draw nothing
+            estimator.set_params(random_state=random_state)
+        return estimator
 
     @property
-    def aliases(self) -> Aliases:
-        """Parameter -> its other name, as papers have it."""
-        of_class: Aliases = getattr(self.estimator, "aliases", {})
-        parameters = self.parameters if of_class else {}
-        return {name: alias for name, alias in of_class.items() if name in parameters}
+    def aliases(self) -> Mapping[str, Alias]:
+        """Parameter -> its other name, as papers have it; of parts whose parameters are flat too."""
+        of_class: Mapping[str, Alias] = getattr(self.estimator, "aliases", {})
+        closed = {*self.fixed, *self.unused}
+        of_parts = {name: kind.aliases[inner] for name, (kind, _, inner) in self._flat.items() if inner in kind.aliases}
+        return {name: alias for name, alias in of_class.items() if name not in closed} | of_parts
 
     def meaning(self, name: str) -> str:
-        """Return what a parameter means, as its declaration says; "" if it is not declared."""
-        return meaning_of(self.estimator, name)
+        """Return the meaning of a parameter, as its declaration has it; "" if it is not declared."""
+        owner, _, inner = self._flat.get(name, (self.estimator, "", name))
+        declared = getattr(owner, "parameters", {}).get(inner)
+        return "" if declared is None else str(declared.help)
 
     def current(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Return parameters under the estimator's own names; ConfigError for one that is given under both."""
-        return current_names(params, self.aliases, self.name)
+        by_alias = {alias.name: (name, alias) for name, alias in self.aliases.items()}
+        current: dict[str, Any] = {}
+        for key, value in params.items():
+            name, alias = by_alias.get(key, (key, None))
+            if name in current:
+                other = self.aliases[name].name
+                raise ConfigError(f"{other} and {name} of {self.name} are the same parameter. Give one of them.")
+            current[name] = value if alias is None else alias.current(value)
+        return current
 
     def stored(self, name: str, values: Iterable[Any]) -> tuple[str, list[Any]]:
-        """Return the name of a parameter in jobs and results, and its values there. name : current or stored"""
-        current = next((current for current, alias in self.aliases.items() if alias.name == name), None)
-        if current is not None:
-            return name, list(values)
-        return stored_name(name, values, self.aliases)
-
-
-def meaning_of(owner: type[Any], name: str) -> str:
-    """Return what a parameter of a class means, as its declaration says; "" if it is not declared."""
-    declared = getattr(owner, "parameters", {}).get(name)
-    return "" if declared is None else str(declared.help)
+        """Return the name of a parameter in jobs and results, and its values there: the older name, so that no key of a
+        job changes, or the current one where a value has no counterpart. name : current or stored
+        """
+        values = list(values)
+        try:
+            alias = self.aliases[name]
+            return alias.name, [alias.former(value) for value in values]
+        except (KeyError, ValueError):
+            return name, values
 
 
 TOP_DOWN = ModelFamily(
@@ -206,10 +236,7 @@ class TopDown(Algorithm):
 
     @property
     def parameters(self) -> dict[str, Constraint]:
-        """Those of the proposer, then those of the tree, then those of pruning rules that the tree has no name for.
-
-        Threads are the runner's.
-        """
+        """Those of the proposer, then those of the tree but threads, then those of pruning rules that neither has."""
         of_tree = {name: c for name, c in self.estimator.constraints.items() if name != "n_jobs"}
         rules = {name: c for rule in PRUNINGS.values() for name, c in rule.constraints.items()}
         return of_tree | {name: constraint for name, constraint in rules.items() if name not in of_tree}
@@ -217,30 +244,23 @@ class TopDown(Algorithm):
     @property
     def defaults(self) -> dict[str, Any]:
         """The estimator's own, and those of pruning rules."""
-        of_tree = self.estimator().get_params(deep=False)
         rules = {name: value for rule in PRUNINGS.values() for name, value in rule().get_params(deep=False).items()}
-        values = rules | of_tree
+        values = rules | self.estimator().get_params(deep=False)
         return {name: values[name] for name in self.parameters}
 
     @property
-    def aliases(self) -> Aliases:
-        """Those of the class: no parameter of a tree is fixed."""
-        aliases: Aliases = self.estimator.aliases
-        return aliases
-
-    @property
     def hints(self) -> Mapping[str, str]:
-        """Those of the family, and what the misclassification limit is called here."""
+        """Those of the family, and the name of the misclassification limit here."""
         limit = self.path_parameter
-        return (
-            self.family.without if limit is None else {**self.family.without, LIMIT: f" It is called {limit!r} here."}
-        )
+        return {**self.family.without, **({} if limit is None else {LIMIT: f" It is called {limit!r} here."})}
 
     def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
         """Native growth of what has none, a parameter of a pruning rule that is not the one chosen, or one twice."""
-        if params.get("engine") == "native" and self._proposer(params).native_family() is None:
-            return no_native(self.name)
         of_tree = self.estimator
+        heuristic: type[Proposer] = of_tree.heuristic
+        of_heuristic = {name: value for name, value in params.items() if name in heuristic.constraints}
+        if params.get("engine") == "native" and heuristic(**of_heuristic).native_family() is None:
+            return no_native(self.name)
         rule = params.get("pruning", of_tree.pruning)
         of_rule = PRUNINGS[rule].constraints.keys()
         if taken := sorted((of_tree.constraints.keys() - ObliqueTreeClassifier.constraints.keys()) & of_rule):
@@ -248,136 +268,15 @@ class TopDown(Algorithm):
         strays = sorted(params.keys() - of_tree.constraints.keys() - of_rule)
         return f"{strays[0]} of {self.name} goes with another pruning rule. Got pruning {rule!r}." if strays else None
 
-    def _proposer(self, params: Mapping[str, Any]) -> Proposer:
-        """The heuristic with those of `params` that are its own."""
-        heuristic: type[Proposer] = self.estimator.heuristic
-        return heuristic(**{name: value for name, value in params.items() if name in heuristic.constraints})
-
     def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
-        made_by = self.estimator
-        of_rule = {name: params[name] for name in params.keys() - made_by.constraints.keys()}
-        of_tree = params if not of_rule else {name: params[name] for name in params.keys() - of_rule.keys()}
-        estimator = made_by(random_state=random_state, **of_tree)
+        of_rule = {name: params[name] for name in params.keys() - self.estimator.constraints.keys()}
+        of_tree = {name: value for name, value in params.items() if name not in of_rule}
+        estimator = self.estimator(random_state=random_state, **of_tree)
         if of_rule:
             rule, tree = PRUNINGS[estimator.pruning], estimator.get_params(deep=False)
             shared = {name: tree[name] for name in rule.constraints if name in tree}
             estimator.set_params(pruning=rule(**of_rule, **shared))
         return estimator
-
-
-@dataclass(frozen=True)
-class BottomUp(Algorithm):
-    """A tree merged from clusters."""
-
-    @property
-    def parameters(self) -> dict[str, Constraint]:
-        """Those of clusters and merging, then those of the splitter."""
-        return dict(self.estimator.constraints)
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        """The estimator's own."""
-        values = self.estimator().get_params(deep=False)
-        return {name: values[name] for name in self.parameters}
-
-    def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
-        """A range of K that holds nothing."""
-        from oblique_cli.estimators.oblique.bottom_up import inverted_range
-
-        k = self.defaults | dict(params)
-        return inverted_range(self.name, k["min_components"], k["max_components"])
-
-    def shared_work(self, params: Mapping[str, Any]) -> Hashable:
-        """What decides the clusters."""
-        from oblique_cli.estimators.oblique.clusters import Clustering
-
-        values = self.defaults | self.current(params)
-        return tuple(values[name] for name in Clustering.__dataclass_fields__)
-
-    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
-        return self.estimator(random_state=random_state, **params)
-
-
-@dataclass(frozen=True)
-class FixedEstimator(Algorithm):
-    """An estimator as it is; `fixed` are the parameters that the name decides, `unused` those it has no use for."""
-
-    fixed: Mapping[str, Any] = field(default_factory=dict)
-    unused: tuple[str, ...] = ()
-
-    @property
-    def parameters(self) -> dict[str, Constraint]:
-        """Those that the name leaves open, those of parts among them, but for threads and warm starts: the runner's.
-
-        Where an estimator takes arrays or callables besides words, a configuration may use the words alone.
-        """
-        closed = {*self.fixed, *self.unused, *RUNNERS}
-        words = getattr(self.estimator, "words", {})
-        table = self.estimator.constraints | words
-        table |= {name: kind.constraints[inner] for name, (kind, _, inner) in self._flat.items()}
-        return {name: c for name, c in table.items() if name not in closed}
-
-    @property
-    def defaults(self) -> dict[str, Any]:
-        """The estimator's own."""
-        values = self.estimator().get_params(deep=True)
-        place = {name: f"{part}__{inner}" for name, (_, part, inner) in self._flat.items()}
-        return {name: values[place.get(name, name)] for name in self.parameters}
-
-    @property
-    def _flat(self) -> Mapping[str, tuple[type[Any], str, str]]:
-        """Parameters that are flat in a configuration and in a part of the estimator (`FourierTreesClassifier`)."""
-        flat: Mapping[str, tuple[type[Any], str, str]] = getattr(self.estimator, "flat", {})
-        return flat
-
-    @property
-    def aliases(self) -> Aliases:
-        """Those of the estimator, and of the parts whose parameters are flat here."""
-        of_parts = {name: kind.aliases[inner] for name, (kind, _, inner) in self._flat.items() if inner in kind.aliases}
-        return {**super().aliases, **of_parts}
-
-    def meaning(self, name: str) -> str:
-        """Return what a parameter means, of a part's what the part says."""
-        kind, _, inner = self._flat.get(name, (self.estimator, "", name))
-        return meaning_of(kind, inner)
-
-    def _clash(self, params: Mapping[str, Any], n_features: int | None) -> str | None:
-        """Return the clash that the estimator reports, if it checks for clashes."""
-        clash = getattr(self._estimator(None, params), "clash", None)
-        return None if clash is None else clash(self.name, n_features)
-
-    def _estimator(self, random_state: Any, params: Mapping[str, Any]) -> Any:
-        plain = {name: value for name, value in params.items() if name not in self._flat}
-        estimator = self.estimator(**self.fixed, **plain)
-        for name, value in params.items():
-            if name in self._flat and value != self.defaults[name]:
-                _, part, inner = self._flat[name]
-                estimator.set_params(**{f"{part}__{inner}": value})
-        if "random_state" in estimator.get_params(deep=False):  # the others draw nothing
-            estimator.set_params(random_state=random_state)
-        return estimator
-
-
-_BOTTOM_UP = (
-    BottomUp(
-        "hhbut",
-        "HHBUT",
-        "Wickramarachchi (2015), sections 6.3 and 6.5, algorithm 10",
-        BOTTOM_UP,
-        path_parameter=None,
-        compiled=False,
-        made_by=".oblique.bottom_up:HHBUTClassifier",
-    ),
-    BottomUp(
-        "butif_svm",
-        "BUTIF-SVM",
-        "Barros et al. (2014); Wickramarachchi (2015), sections 6.2 to 6.4",
-        BOTTOM_UP,
-        path_parameter="cost",
-        compiled=False,
-        made_by=".oblique.bottom_up:BUTIFSVMClassifier",
-    ),
-)
 
 
 def ready(
@@ -391,264 +290,127 @@ def ready(
     compiled: bool = False,
     unused: tuple[str, ...] = (),
     **fixed: Any,
-) -> FixedEstimator:
+) -> Algorithm:
     """Return an algorithm whose estimator needs no more than parameters. path, fixed : as fields of `Algorithm` are"""
-    return FixedEstimator(name, title, source, family, path, compiled, made_by, fixed, unused)
+    return Algorithm(name, title, source, family, path, compiled, made_by, fixed, unused)
 
+
+_BARROS = "Barros et al. (2014); Wickramarachchi (2015), sections 6.2 to 6.4"
+_THESIS_6 = "Wickramarachchi (2015), sections 6.3 and 6.5, algorithm 10"
+_BOTTOM_UP = (
+    ready(BOTTOM_UP, "hhbut", "HHBUT", _THESIS_6, ".oblique.bottom_up:HHBUTClassifier"),
+    ready(BOTTOM_UP, "butif_svm", "BUTIF-SVM", _BARROS, ".oblique.bottom_up:BUTIFSVMClassifier", path="cost"),
+)
 
 MACHINE = ModelFamily("classifiers that are no tree")
+_MANGASARIAN = "Mangasarian & Wild (2006); Manwani & Sastry (2012), section IV"
+_LIBSVM = "Chang & Lin (2001), LIBSVM, in scikit-learn; Manwani & Sastry (2012), section IV"
 _MACHINES = (
-    ready(
-        MACHINE,
-        "gepsvm",
-        "GEPSVM",
-        "Mangasarian & Wild (2006); Manwani & Sastry (2012), section IV",
-        ".machines:ProximalSVMClassifier",
-    ),
-    ready(
-        MACHINE,
-        "svm",
-        "SVM",
-        "Chang & Lin (2001), LIBSVM, in scikit-learn; Manwani & Sastry (2012), section IV",
-        ".machines:SupportVectorClassifier",
-    ),
+    ready(MACHINE, "gepsvm", "GEPSVM", _MANGASARIAN, ".machines:ProximalSVMClassifier"),
+    ready(MACHINE, "svm", "SVM", _LIBSVM, ".machines:SupportVectorClassifier"),
 )
-
 
 REFINED = ModelFamily("refined trees", makes_tree=True, hyperplanes=True)
-_LOGISTIC = (
-    ready(
-        REFINED,
-        "lmt",
-        "LMT",
-        "Landwehr, Hall & Frank (2005)",
-        ".oblique.logistic:LogisticModelTreeClassifier",
-        compiled=True,
-        unused=("leaf_penalty", "squares", "max_terms", "all_terms_price", "n_penalties", "surrogate", "max_sweeps"),
-        base="gain_ratio",
-        models="logit_boost",
-        refine="none",
-        criterion="entropy",
-        min_parent=14,
-        min_samples_leaf=15,
-        max_depth=None,
-        log_loss_weight=0.0,
-        doubling_price=0.0,
-    ),
-    ready(
-        REFINED,
-        "logistic_tree",
-        "Logistic tree",
-        "after Landwehr, Hall & Frank (2005)",
-        ".oblique.logistic:LogisticModelTreeClassifier",
-        compiled=True,
-        unused=("steps",),
-        models="ridge",
-    ),
+_TAO = "Carreira-Perpinan & Tavallali (2018)"
+_LANDWEHR = "Landwehr, Hall & Frank (2005)"
+_LOGISTIC = ".oblique.logistic:LogisticModelTreeClassifier"
+_OF_RIDGE = ("leaf_penalty", "squares", "max_terms", "all_terms_price", "n_penalties", "surrogate", "max_sweeps")
+_PAPER: dict[str, Any] = {
+    **{"base": "gain_ratio", "models": "logit_boost", "refine": "none", "criterion": "entropy"},
+    **{"min_parent": 14, "min_samples_leaf": 15, "max_depth": None, "log_loss_weight": 0.0, "doubling_price": 0.0},
+}
+_RIDGE: dict[str, Any] = {"unused": ("steps",), "models": "ridge"}
+_REFINED = (
+    ready(REFINED, "tao", "TAO", _TAO, ".oblique.refined:RefinedTreeClassifier", compiled=True),
+    ready(REFINED, "lmt", "LMT", _LANDWEHR, _LOGISTIC, compiled=True, unused=_OF_RIDGE, **_PAPER),
+    ready(REFINED, "logistic_tree", "Logistic tree", f"after {_LANDWEHR}", _LOGISTIC, compiled=True, **_RIDGE),
 )
-_TAO = ready(
-    REFINED,
-    "tao",
-    "TAO",
-    "Carreira-Perpinan & Tavallali (2018)",
-    ".oblique.refined:RefinedTreeClassifier",
-    compiled=True,
-)
-
 
 FOREST = ModelFamily("forests")
-BASES = {"raf": "RaF", "rof": "RoF", "rrof": "RRoF", "drf": "DRF"}
-REGULARIZATIONS = {"t": "tikhonov", "p": "axis", "n": "null"}
-# No parameter of a name that has no use for it: groups and scales without rotation, max_features where all are
-# searched.
-UNUSED = {"raf": ("group_size", "scaling"), "rof": ("max_features",), "rrof": (), "drf": ("group_size", "scaling")}
-SOURCES = {
-    "drf": "Han, Kim & Lee (2020)",
-    "mpdrf": "Ganaie et al. (2022)",
-}
-
-
-def _mpsvm_forests() -> list[FixedEstimator]:
-    """The ensembles of Zhang & Suganthan (2014) and double random forests."""
-    return [
-        ready(
-            FOREST,
-            f"mp{base}_{letter}" if letter else base,
-            f"MP{title}-{letter.upper()}" if letter else title,
-            SOURCES.get(f"mp{base}" if letter else base, "Zhang & Suganthan (2014), sections II and III"),
-            ".forest.mpsvm:MPSVMForestClassifier",
-            compiled=True,
-            unused=UNUSED[base] if letter else (*UNUSED[base], "delta"),
-            base=base,
-            regularization=rule,
-        )
-        for base, title in BASES.items()
-        for letter, rule in {"": "none", **REGULARIZATIONS}.items()
-    ]
-
-
-def _forest(name: str, title: str, source: str, estimator: str, **fixed: Any) -> FixedEstimator:
-    return ready(FOREST, name, title, source, estimator, compiled=True, **fixed)
-
-
-_BAGGED = "Breiman (1996), on Wickramarachchi (2015), section 5.1"
+_forest = partial(ready, FOREST, compiled=True)
+_MPSVM = ".forest.mpsvm:MPSVMForestClassifier"
+_ZHANG = "Zhang & Suganthan (2014), sections II and III"
+_ROTATION = ("group_size", "scaling")  # of no use without rotation, as max_features is where all are searched
+_BAGGED = ".forest.bagged:BaggedForestClassifier"
+_OF_TREES = "Breiman (1996), on Wickramarachchi (2015), section 5.1"
 _FUTURE_WORK = "Wickramarachchi (2015), future work, on section 3.5"
-_REFINED = "Carreira-Perpinan & Zharmagambetov (2020)"
 _KATUWAL = "Katuwal, Suganthan & Zhang (2020)"
-_FORESTS = (
-    *_mpsvm_forests(),
-    _forest("hhcart_forest", "HHCART forest", _FUTURE_WORK, ".forest.hhcart:HHCARTForestClassifier"),
-    _forest("hhgdt_forest", "HHGDT forest", _BAGGED, ".forest.bagged:BaggedForestClassifier", proposer="hhgdt"),
-    _forest(
-        "bagged_forest", "bagged oblique forest", "Breiman (1996); Ho (1998)", ".forest.bagged:BaggedForestClassifier"
-    ),
-    _forest(
-        "heterogeneous_forest",
-        "heterogeneous oblique forest",
-        _KATUWAL,
-        ".forest.heterogeneous:HeterogeneousForestClassifier",
-    ),
-    _forest("tao_forest", "TAO forest", _REFINED, ".forest.refined:TAOForestClassifier"),
-    _forest(
-        "logistic_forest",
-        "logistic forest",
-        "Breiman (1996), on trees after Landwehr, Hall & Frank (2005)",
-        ".forest.logistic_forest:LogisticForestClassifier",
-    ),
-)
-
-
+_HETEROGENEOUS = ".forest.heterogeneous:HeterogeneousForestClassifier"
+_TAO_FOREST = "Carreira-Perpinan & Zharmagambetov (2020)"
+_OF_LOGISTIC = f"Breiman (1996), on trees after {_LANDWEHR}"
 BOOSTED = ModelFamily("boosted trees")
-_BOOSTED = ready(
-    BOOSTED,
-    "oblique_boosting",
-    "oblique boosting",
-    "Friedman (2001), on trees of any native heuristic",
-    ".forest.boosting:ObliqueBoostingClassifier",
-    compiled=True,
-)
+_BOOSTING = ".forest.boosting:ObliqueBoostingClassifier"
+_FRIEDMAN = "Friedman (2001), on trees of any native heuristic"
 
 
-MODEL_TREE = ModelFamily("model trees", task="regression", makes_tree=True)
-CONSTANT_LEAVES = ModelFamily("trees of constant leaves", task="regression")
-_CHAPTER_2 = "Amalaman (2015), chapter 2"
-
-
-def _of_hyperplanes() -> list[FixedEstimator]:
-    source = "Wickramarachchi (2015), section 3.5, on classes of Loh (2002)"
-    refined = "Carreira-Perpinan & Tavallali (2018)"
-    made_by = ".regression.oblique_regressor:ObliqueTreeRegressor"
-    no_order = ("monotonic_cst",)  # refinement keeps none
-    no_line = ("truncate",)  # a constant lies among its targets
-    return [
-        ready(
-            MODEL_TREE,
-            "hhcart_regression",
-            "HHCART regression",
-            source,
-            made_by,
-            unused=no_line,
-            leaves="constant",
-            refine="none",
-        ),
-        ready(MODEL_TREE, "hhcart_model_tree", "HHCART model tree", source, made_by, leaves="linear", refine="none"),
-        ready(
-            MODEL_TREE,
-            "tao_regression",
-            "TAO regression",
-            refined,
-            made_by,
-            unused=(*no_order, *no_line),
-            leaves="constant",
-            refine="tao",
-        ),
-        ready(
-            MODEL_TREE,
-            "tao_model_tree",
-            "TAO model tree",
-            refined,
-            made_by,
-            unused=no_order,
-            leaves="linear",
-            refine="tao",
-        ),
+def _mpsvm(
+    base: str, title: str, unused: tuple[str, ...], axis: str = _ZHANG, oblique: str = _ZHANG
+) -> list[Algorithm]:
+    """A forest of splits along axes, and three of MPSVM splits. axis, oblique : their sources"""
+    along = _forest(base, title, axis, _MPSVM, unused=(*unused, "delta"), base=base, regularization="none")
+    mpsvm = partial(_forest, source=oblique, made_by=_MPSVM, unused=unused, base=base)
+    return [along] + [
+        mpsvm(f"mp{base}_{letter}", f"MP{title}-{letter.upper()}", regularization=rule)
+        for letter, rule in {"t": "tikhonov", "p": "axis", "n": "null"}.items()
     ]
 
 
+_FORESTS = (
+    *_mpsvm("raf", "RaF", _ROTATION),
+    *_mpsvm("rof", "RoF", ("max_features",)),
+    *_mpsvm("rrof", "RRoF", ()),
+    *_mpsvm("drf", "DRF", _ROTATION, "Han, Kim & Lee (2020)", "Ganaie et al. (2022)"),
+    _forest("hhcart_forest", "HHCART forest", _FUTURE_WORK, ".forest.hhcart:HHCARTForestClassifier"),
+    _forest("hhgdt_forest", "HHGDT forest", _OF_TREES, _BAGGED, proposer="hhgdt"),
+    _forest("bagged_forest", "bagged oblique forest", "Breiman (1996); Ho (1998)", _BAGGED),
+    _forest("heterogeneous_forest", "heterogeneous oblique forest", _KATUWAL, _HETEROGENEOUS),
+    _forest("tao_forest", "TAO forest", _TAO_FOREST, ".forest.refined:TAOForestClassifier"),
+    _forest("logistic_forest", "logistic forest", _OF_LOGISTIC, ".forest.logistic_forest:LogisticForestClassifier"),
+    ready(BOOSTED, "oblique_boosting", "oblique boosting", _FRIEDMAN, _BOOSTING, compiled=True),
+)
+
+_model_tree = partial(ready, ModelFamily("model trees", task="regression", makes_tree=True))
+_AMALAMAN = "Amalaman (2015), chapter 2"
+_TPRTI = ".regression.linear_leaves:TPRTIRegressor"
+_RETIS = ".regression.linear_leaves:RETISRegressor"
+_M5 = ".regression.linear_leaves:M5StyleRegressor"
+_PILOT = ".regression.pilot:PILOTRegressor"
+_LINEAR_TREE = ".regression.linear_tree:LinearModelTreeRegressor"
+_LINEAR = "nodes that go on from their parents after Landwehr et al. (2005)"
+_CONSTANT_LEAVES = ModelFamily("trees of constant leaves", task="regression")
+_BREIMAN = "Breiman et al. (1984); scikit-learn"
+_HYPERPLANES = ".regression.oblique_regressor:ObliqueTreeRegressor"
+_CLASSES = "Wickramarachchi (2015), section 3.5, on classes of Loh (2002)"
+_constant_tree = partial(_model_tree, made_by=_HYPERPLANES, leaves="constant")
+_linear_tree = partial(_model_tree, made_by=_HYPERPLANES, leaves="linear")
 _REGRESSION = (
-    ready(
-        MODEL_TREE,
-        "tprti_a",
-        "TPRTI-A",
-        f"{_CHAPTER_2}, algorithms 1 and 2",
-        ".regression.linear_leaves:TPRTIRegressor",
-        variant="A",
-    ),
-    ready(
-        MODEL_TREE,
-        "tprti_b",
-        "TPRTI-B",
-        f"{_CHAPTER_2}, algorithms 1 and 3",
-        ".regression.linear_leaves:TPRTIRegressor",
-        variant="B",
-    ),
-    ready(MODEL_TREE, "retis", "RETIS", f"Karalic (1992); {_CHAPTER_2}", ".regression.linear_leaves:RETISRegressor"),
-    ready(
-        MODEL_TREE,
-        "m5_style",
-        "M5-style",
-        f"Quinlan (1992); {_CHAPTER_2}",
-        ".regression.linear_leaves:M5StyleRegressor",
-    ),
-    ready(MODEL_TREE, "pilot", "PILOT", "Raymaekers et al. (2024)", ".regression.pilot:PILOTRegressor", compiled=True),
-    ready(
-        MODEL_TREE,
-        "linear_tree",
-        "linear model tree",
-        "nodes that go on from their parents after Landwehr et al. (2005)",
-        ".regression.linear_tree:LinearModelTreeRegressor",
-        compiled=True,
-    ),
-    *_of_hyperplanes(),
-    ready(
-        CONSTANT_LEAVES,
-        "cart_regression",
-        "CART regression",
-        "Breiman et al. (1984); scikit-learn",
-        ".regression.cart:CARTRegressor",
-    ),
+    _model_tree("tprti_a", "TPRTI-A", f"{_AMALAMAN}, algorithms 1 and 2", _TPRTI, variant="A"),
+    _model_tree("tprti_b", "TPRTI-B", f"{_AMALAMAN}, algorithms 1 and 3", _TPRTI, variant="B"),
+    _model_tree("retis", "RETIS", f"Karalic (1992); {_AMALAMAN}", _RETIS),
+    _model_tree("m5_style", "M5-style", f"Quinlan (1992); {_AMALAMAN}", _M5),
+    _model_tree("pilot", "PILOT", "Raymaekers et al. (2024)", _PILOT, compiled=True),
+    _model_tree("linear_tree", "linear model tree", _LINEAR, _LINEAR_TREE, compiled=True),
+    # A constant lies among its targets, so there is nothing to truncate; refinement keeps no order.
+    _constant_tree("hhcart_regression", "HHCART regression", _CLASSES, unused=("truncate",), refine="none"),
+    _linear_tree("hhcart_model_tree", "HHCART model tree", _CLASSES, refine="none"),
+    _constant_tree("tao_regression", "TAO regression", _TAO, unused=("monotonic_cst", "truncate"), refine="tao"),
+    _linear_tree("tao_model_tree", "TAO model tree", _TAO, unused=("monotonic_cst",), refine="tao"),
+    ready(_CONSTANT_LEAVES, "cart_regression", "CART regression", _BREIMAN, ".regression.cart:CARTRegressor"),
 )
 
-
-NUMBER_FOREST = ModelFamily("forests of numbers", task="regression")
-BOOSTED_NUMBERS = ModelFamily("boosted trees of numbers", task="regression")
+_number_forest = partial(ready, ModelFamily("forests of numbers", task="regression"), compiled=True)
+_BOOSTED_NUMBERS = ModelFamily("boosted trees of numbers", task="regression")
+_FOREST = ".forest.regression:ObliqueForestRegressor"
+_OF_NUMBERS = "Breiman (2001), on classes of Loh (2002) and leaves of Quinlan (1992)"
+_TAO_NUMBERS = ".forest.refined_numbers:TAOForestRegressor"
+_ZHARMAGAMBETOV = "Zharmagambetov & Carreira-Perpinan (2020), on trees grown by classes of Loh (2002)"
+_STEPS = ".forest.boosting_regression:ObliqueBoostingRegressor"
+_LOH = "Friedman (2001), on classes of Loh (2002)"
 _NUMBERS = (
-    ready(
-        NUMBER_FOREST,
-        "oblique_forest_regression",
-        "oblique regression forest",
-        "Breiman (2001), on classes of Loh (2002) and leaves of Quinlan (1992)",
-        ".forest.regression:ObliqueForestRegressor",
-        compiled=True,
-    ),
-    ready(
-        NUMBER_FOREST,
-        "tao_forest_regression",
-        "TAO regression forest",
-        "Zharmagambetov & Carreira-Perpinan (2020), on trees grown by classes of Loh (2002)",
-        ".forest.refined_numbers:TAOForestRegressor",
-        compiled=True,
-    ),
-    ready(
-        BOOSTED_NUMBERS,
-        "oblique_boosting_regression",
-        "oblique boosting of numbers",
-        "Friedman (2001), on classes of Loh (2002)",
-        ".forest.boosting_regression:ObliqueBoostingRegressor",
-        compiled=True,
-    ),
+    _number_forest("oblique_forest_regression", "oblique regression forest", _OF_NUMBERS, _FOREST),
+    _number_forest("tao_forest_regression", "TAO regression forest", _ZHARMAGAMBETOV, _TAO_NUMBERS),
+    ready(_BOOSTED_NUMBERS, "oblique_boosting_regression", "oblique boosting of numbers", _LOH, _STEPS, compiled=True),
 )
-
 
 OTHER_REGRESSION = ModelFamily("regressors that are no tree", task="regression")
 
@@ -742,7 +504,7 @@ def algorithm(
             raise ConfigError(
                 f"{source_of(made_by)}: algorithm {name!r} has task {task!r}, and its family is for {kind.task}."
             )
-        made = FixedEstimator(name, title, source, kind, path_parameter, compiled, made_by, fixed, unused)
+        made = Algorithm(name, title, source, kind, path_parameter, compiled, made_by, fixed, unused)
         ALGORITHMS.register(name)(made)
         return made_by
 
@@ -767,8 +529,7 @@ class AlgorithmTable(Registry[Algorithm]):
 
 def _table() -> AlgorithmTable:
     table = AlgorithmTable("algorithm", "oblique list algorithms", _fault)
-    models = (*_BOTTOM_UP, _TAO, *_LOGISTIC, *_FORESTS, _BOOSTED, *_REGRESSION, *_NUMBERS)
-    for algorithm in (*models, *_MACHINES):
+    for algorithm in (*_BOTTOM_UP, *_REFINED, *_FORESTS, *_REGRESSION, *_NUMBERS, *_MACHINES):
         table.register(algorithm.name)(algorithm)
     table.former["tao_logistic"] = "logistic_tree"
     table.wait_for(extensions.ALGORITHMS)

@@ -22,11 +22,7 @@ MOST_LEVELS = 1000  # of a column of words that becomes indicators
 
 
 def qualitative_columns(X: Any, declared: Any, owner: str) -> tuple[int, ...]:
-    """Return the positions of the qualitative columns of X, ascending.
-
-    declared : "auto" takes the columns of a DataFrame that hold objects, categories, strings or booleans, and no
-        columns of other data; None takes none; otherwise a list of positions, or of column names of a DataFrame
-    """
+    """Return the positions of the qualitative columns of X, ascending. declared : as `qualitative` of `Columns`"""
     names = list(getattr(X, "columns", ()))
     if isinstance(declared, str) and declared == "auto":
         if not is_frame(X):
@@ -70,10 +66,7 @@ def learned(X: Any, columns: Sequence[int], cap: int, owner: str) -> dict[int, t
 
 
 def coded(X: Any, levels: Mapping[int, tuple[Any, ...]]) -> Array:
-    """Return X as numbers, level codes in the columns of `levels`; (n, p) float64, C order.
-
-    Quantitative columns are converted and not checked: ValueError if they hold no numbers.
-    """
+    """Return X as numbers, (n, p) in C order, with codes in the columns of `levels`; ValueError for words in others."""
     n, p = np.shape(X)
     out = np.empty((n, p))
     if isinstance(X, np.ndarray) and X.dtype.kind in "fiub":
@@ -90,10 +83,8 @@ def coded(X: Any, levels: Mapping[int, tuple[Any, ...]]) -> Array:
 
 
 def columns_of_words(X: Any, owner: str) -> tuple[int, ...]:
-    """Return the positions of the columns of a data frame that hold words, ascending.
-
-    These are categories, whatever they are, and texts or objects of which some are no numbers. Truth values are the
-    numbers 0 and 1.
+    """Return the positions of columns of a data frame that hold words, ascending: categories, and texts or objects of
+    which some are no numbers. Truth values are the numbers 0 and 1.
     """
     return tuple(j for j in qualitative_columns(X, "auto", owner) if not _holds_numbers(X, j))
 
@@ -114,10 +105,8 @@ def words_of(X: Any, columns: Sequence[int], owner: str) -> dict[int, tuple[str,
 
 
 def cells_of(X: Any, levels: Mapping[int, Sequence[str]], owner: str) -> Array:
-    """Return a data frame, or an array of the same columns, as the cells of a table; (n, p), C order.
-
-    NaN is an empty cell. A column of `levels` holds codes, a level that is not among them the one after the last. Any
-    other column holds numbers; ConfigError for a word in it.
+    """Return a data frame, or an array of its columns, as cells, (n, p): NaN is an empty one, columns of `levels` hold
+    codes (of an unknown level the one after the last), others numbers; ConfigError for a word there.
     """
     out = np.empty(np.shape(X))
     for j in range(out.shape[1]):

@@ -67,10 +67,7 @@ def _is_plain(
     ensure_all_finite: Any = True,
     **others: Any,
 ) -> bool:
-    """Return whether rows to predict can be seen to need no check and no change, which is quicker than a check.
-
-    Arrays of the fitted number of columns alone, and where scikit-learn would not warn of names.
-    """
+    """Return whether rows to predict need no check, as arrays of the fitted width without names are seen quickly."""
     if type(X) is not np.ndarray or X.ndim != 2 or reset or others or hasattr(estimator, "feature_names_in_"):
         return False
     wanted = dtype if isinstance(dtype, tuple) else (dtype,)
@@ -82,11 +79,9 @@ def _is_plain(
 def checked_numbers(
     estimator: Any, X: Any, y: Any, *, several: bool = False, column_warns: bool = True
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return rows (n, p) and the numbers (n,) that they have; DataError for extreme numbers in either.
+    """Return rows (n, p) and their numbers (n,), or (n, k) if `several`; DataError for extreme ones.
 
-    several       whether y may have k columns, which are then returned as (n, k)
-    column_warns  whether to warn of a y of one column, which is returned as (n,): scikit-learn's forests do, and its
-                  trees do not
+    column_warns : whether to warn of a y of one column, as scikit-learn's forests do and its trees do not
     """
     owner = type(estimator).__name__
     if several and hasattr(y, "toarray"):
@@ -107,10 +102,7 @@ def checked_numbers(
 
 
 def classes_and_codes(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Return the classes, sorted, and the number of the class of each row; (n,) labels.
-
-    NumPy's `unique` with `return_inverse` says the same, by an order of the rows that takes 33 bytes a row.
-    """
+    """Return the classes, sorted, and the code of each label (n,); NumPy's `unique` takes 33 bytes a row for it."""
     classes = np.unique(labels)
     codes = np.empty(len(labels), dtype=np.int32)
     stretch = 65_536

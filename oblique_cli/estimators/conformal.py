@@ -27,29 +27,25 @@ from oblique_cli.estimators.conformal_limits import (
     spreads_of,
 )
 from oblique_cli.ground.row_groups import Groups, checked_groups, parts_of, share_of
+from oblique_cli.parameters import Declared, parameter
 
 Array = NDArray[np.float64]
 KEPT = 0.25  # share of the rows that are kept for the limits under "split"
 
 
-class _Conformal(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
+class _Conformal(Declared, MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc, unused-ignore]
     """What both share: parameters, fits, held rows, limits."""
 
-    def __init__(
-        self,
-        estimator: Any = None,
-        coverage: float = 0.9,
-        guarantee: str | None = None,
-        calibration: str = CROSS,
-        folds: int = 10,
-        random_state: int | None = None,
-    ) -> None:
-        self.estimator = estimator
-        self.coverage = coverage
-        self.guarantee = guarantee
-        self.calibration = calibration
-        self.folds = folds
-        self.random_state = random_state
+    estimator: Any = parameter(default=None, help="Unfitted: a classifier with `predict_proba`, or a regressor.")
+    coverage: float = parameter(default=0.9, help="Share of new rows whose truth is to be inside.")
+    guarantee: str | None = parameter(default=None)
+    calibration: str = parameter(
+        default=CROSS,
+        help='"cross": limits by `folds` folds, with the estimator fitted to all rows. "split": limits by a quarter of '
+        "the rows, which the estimator does not see.",
+    )
+    folds: int = parameter(default=10, help='Folds of "cross".')
+    random_state: int | None = parameter(default=None, help="Draws the divisions of the rows.")
 
     def get_metadata_routing(self) -> MetadataRouter:
         """Return what `fit` takes beside X and y: its own groups, and what the estimator asks for."""
@@ -145,23 +141,14 @@ def _whole(X: Any) -> Any:
 class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, unused-ignore]
     """A classifier with sets of classes that hold the true one for a share of new rows.
 
-    Parameters
-    ----------
-    estimator : classifier with `predict_proba`
-    coverage : float, default 0.9
-    guarantee : {"lac", "aps", "class", "leaf"} or None
-        None is "lac".
-    calibration : {"cross", "split"}
-        Limits by `folds` folds, with the estimator fitted to all rows; or by a quarter of the rows, kept for it.
-    folds : int, default 10
-    random_state : int or None
-
     Attributes
     ----------
     estimator_ : the fitted estimator
     classes_ : (C,) labels
     guarantee_ : `Guarantee`, with the limits
     """
+
+    guarantee: str | None = parameter(default=None, help='"lac", "aps", "class" or "leaf"; None is "lac".')
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> ConformalClassifier:
         """Fit the estimator and find the limits. X : (n, p); y : (n,) labels. ConfigError for too few rows.
@@ -198,19 +185,17 @@ class ConformalClassifier(ClassifierMixin, _Conformal):  # type: ignore[misc, un
 class ConformalRegressor(RegressorMixin, _Conformal):  # type: ignore[misc, unused-ignore]
     """A regressor with intervals that hold the true number for a share of new rows.
 
-    Parameters
-    ----------
-    estimator : regressor
-    coverage : float, default 0.9
-    guarantee : {"absolute", "normalized", "quantile"} or None
-        None is "absolute". The last two go by the leaf of a row and need one tree.
-    calibration, folds, random_state : as of `ConformalClassifier`
-
     Attributes
     ----------
     estimator_ : the fitted estimator
     guarantee_ : `Guarantee`, with the limits
     """
+
+    guarantee: str | None = parameter(
+        default=None,
+        help='"absolute", "normalized" or "quantile"; None is "absolute". The last two go by the leaf of a row and '
+        "need one tree.",
+    )
 
     def fit(self, X: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> ConformalRegressor:
         """Fit the estimator and find the limits. X : (n, p); y : (n,) numbers. ConfigError for too few rows.

@@ -88,16 +88,8 @@ class Guarantee:
 
     def plain(self) -> dict[str, Any]:
         """Return what a model file holds."""
-        return {
-            "name": self.name,
-            "coverage": self.coverage,
-            "how": self.how,
-            "rows": self.rows,
-            "limits": [list(row) for row in self.limits],
-            "leaves": list(self.leaves),
-            "size": self.size,
-            **({"groups": self.groups} if self.groups else {}),
-        }
+        plain = {**vars(self), "limits": [list(row) for row in self.limits], "leaves": list(self.leaves)}
+        return plain if self.groups else {key: value for key, value in plain.items() if key != "groups"}
 
     @classmethod
     def from_plain(cls, plain: Any, n_classes: int) -> Guarantee:
@@ -148,9 +140,10 @@ def least_rows(coverage: float) -> int:
 
 
 def limit_of(scores: Array, coverage: float, groups: NDArray[Any] | None = None) -> float:
-    """Return the score of rank ceil((n + 1) c), the smallest first. scores : (n,), n at least `least_rows`
+    """Return the score of rank ceil((n + 1) c), the smallest first.
 
-    groups : (n,) of the rows, at least `least_rows` different ones; the rows of a group then share the weight of one
+    scores : (n,), n at least `least_rows`; groups : (n,), of at least `least_rows` groups, whose rows share the weight
+    of one
     """
     if groups is not None:
         _, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
@@ -211,18 +204,16 @@ def guarantee_of(
     spreads: Mapping[int, tuple[float, float]] | None = None,
     classes: Sequence[str] = (),
 ) -> Guarantee:
-    """Return the guarantee that scores of unseen rows give.
+    """Return the guarantee by scores of unseen rows; ConfigError, with the least number, for too few rows.
 
-    spreads : as `Held.spread`, of the leaves of the model that makes the intervals; the key -1 is for any other leaf
-    classes : their names in messages
-    ConfigError, which states the least number, for too few rows
+    spreads : as `Held.spread`, by leaf, -1 for any other leaf; classes : their names in messages
     """
     n, groups = len(held.truth), held.groups
     _enough(n, coverage, "", groups)
     if name in OF_NUMBERS:
         guarantee = _of_numbers(name, coverage, how, held, spreads)
         ends = guarantee.intervals(held.answers, held.leaves)
-        return _sized(guarantee, float((ends[:, 1] - ends[:, 0]).mean()))
+        return replace(guarantee, size=float((ends[:, 1] - ends[:, 0]).mean()))
     true_shares = held.answers[np.arange(n), held.truth]
     leaves: tuple[int, ...] = ()
     if name == APS:
@@ -238,11 +229,7 @@ def guarantee_of(
     else:
         limits = ((-limit_of(-true_shares, coverage, groups),),)
     guarantee = Guarantee(name, coverage, how, n, limits, leaves, groups=_units(n, groups) if groups is not None else 0)
-    return _sized(guarantee, float(guarantee.sets(held.answers, held.leaves).sum(axis=1).mean()))
-
-
-def _sized(guarantee: Guarantee, size: float) -> Guarantee:
-    return replace(guarantee, size=size)
+    return replace(guarantee, size=float(guarantee.sets(held.answers, held.leaves).sum(axis=1).mean()))
 
 
 def _units(n: int, groups: NDArray[Any] | None) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN, Algorithm
+from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
 from oblique_cli.estimators.oblique.heuristics import LIMIT
 from oblique_cli.ground.nouns import AlgorithmSpec
 from oblique_cli.tree.pruning import KEPT_ROWS, PRUNINGS, TRAINING_ROWS
@@ -25,13 +25,12 @@ FRACTION = 0.1  # what the estimators keep without being told
 
 
 def pruned_spec(spec: AlgorithmSpec, rows: int = 0, grouped: bool = False) -> AlgorithmSpec:
-    """Return the algorithm pruned by the rule of one standard error, if it can be.
+    """Return the algorithm pruned by the rule of one standard error, unless its parameters or grid decide about
+    pruning.
 
     rows : of the table; from MANY_ROWS on a tenth of them decides, below it cross-validation
     grouped : whether rows belong together. The standard error between a few dozen groups is wide and would prune many
         trees to their root, so the tree of the least error is taken (0 standard errors).
-    Pruning that is said, and a grid for what pruning decides, stay as they are; so does cross-validation where its
-    parameters are said.
     """
     if spec.name == CART:
         is_cut = any(name in spec.params or name in spec.grid for name in CART_LIMITS)
@@ -86,14 +85,10 @@ def pruning_of(spec: AlgorithmSpec) -> str:
             return "pruned by the rule of the algorithm"
         if value not in (none, False):
             return f"pruned by {name} {value}"
-        limit = next((key for key in _limits(algorithm) if key in spec.params or key in spec.grid), "")
+        stops = ("max_depth", "max_leaf_nodes", algorithm.path_parameter or LIMIT, "epsilon", LIMIT, "min_parent")
+        limit = next((key for key in stops if key in spec.params or key in spec.grid), "")
         return f"not pruned; {limit} stops it" if limit else "not pruned: it grows until it fits the training rows"
     return ""
-
-
-def _limits(algorithm: Algorithm) -> tuple[str, ...]:
-    """The parameters that stop growth."""
-    return ("max_depth", "max_leaf_nodes", algorithm.path_parameter or LIMIT, "epsilon", "max_misrate", "min_parent")
 
 
 def divides_rows(spec: AlgorithmSpec) -> bool:

@@ -1,8 +1,7 @@
 """Columns made usable inside a fold: missing values filled, levels turned into indicators.
 
-What is filled in and which levels are known is learned from the training rows of the fold. Learned from all rows it
-would carry test rows into training. The same is what forests do with data frames (`framed.py`) and what model files
-keep; scikit-learn is not needed for it, so a model from a file predicts without loading it.
+Both are learned from the training rows of the fold, as learned from all rows they would carry test rows into training.
+A model from a file predicts with this without loading scikit-learn.
 """
 
 from __future__ import annotations
@@ -59,10 +58,9 @@ class ColumnEncoder:
     def learned(
         cls, X: Array, qualitative: Sequence[int], *, fill: bool, indicators: bool, weights: Array | None = None
     ) -> ColumnEncoder:
-        """Return what rows X (n, p) say: NaN for an empty cell, codes in the qualitative columns.
+        """Return what rows X (n, p) show: NaN for an empty cell, codes in the qualitative columns.
 
-        fill        whether empty cells are filled: by the median of a quantitative column, the most frequent code of a
-                    qualitative one, the least of several; by 0 in a column without any value
+        fill        whether empty cells are filled: by the median, the most frequent code, or 0 without any
         indicators  whether the codes that X shows get indicators, NaN among them if cells may stay empty
         weights     (n,) of the rows, positive; None if all count alike
         """
@@ -115,9 +113,8 @@ class ColumnEncoder:
     def names(
         self, names: Sequence[str], levels: Mapping[int, Sequence[str]]
     ) -> tuple[list[str], dict[int, Sequence[str]]]:
-        """Return names of the columns that come out, and the levels of those that hold codes.
-
-        names, levels : of the columns that go in. An `Indicator` is called "color=red", "color=" for an empty cell.
+        """Return names of the columns that come out (an `Indicator` "color=red", "color=" for an empty cell), and the
+        levels of those that hold codes. names, levels : of the columns that go in
         """
         out = [names[j] for j in self.quantitative]
         held: dict[int, Sequence[str]] = {}
@@ -192,11 +189,8 @@ def n_columns(dataset: Dataset, policy: Policy) -> int:
 
 
 def prepared(estimator: Any, dataset: Dataset, policy: Policy) -> Any:
-    """Return `estimator`, told what only the data set knows.
-
-    That is where the columns of `monotonic_cst` stand, which columns hold levels, if the encoding leaves those to it
-    ("crimcoord": ConfigError for an estimator that cannot take them), and which codes the labels of a `class_weight`
-    stand for.
+    """Return `estimator` with what the data set knows: positions of `monotonic_cst`, codes of the labels of
+    `class_weight`, and columns of levels under "crimcoord" (ConfigError for an estimator that cannot take them).
     """
     weights = getattr(estimator, "class_weight", None)
     if isinstance(weights, Mapping):
@@ -248,10 +242,7 @@ def placed_signs(signs: Mapping[str, int], dataset: Dataset, policy: Policy) -> 
 
 @contextmanager
 def own_labels(dataset: Dataset, encoder: ColumnEncoder | None = None) -> Iterator[None]:
-    """Let an error name the label of a class and the column, which estimators know by their numbers.
-
-    encoder : that made the columns, None for those of `dataset`
-    """
+    """Let an error name the label of a class and the column. encoder : of the columns, None for those of `dataset`"""
     try:
         yield
     except NotConverged as error:

@@ -1,23 +1,24 @@
-"""What fitted trees and forests have in common with scikit-learn's: importances, paths, sizes, text and drawing.
-
-A class says what kind its trees are by a few methods (`TreeKind`), and whether it is one tree (`SingleTree`) or several
-(`SeveralTrees`).
-"""
+"""What fitted trees and forests have in common with scikit-learn's: importances, paths, sizes, text and drawing."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix, hstack
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 import oblique_cli
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.ground.nodes import Indicator
+from oblique_cli.tree.importances import gini_decreases_by_feature, ranges_of
+from oblique_cli.tree.structure import Tree
 
 if TYPE_CHECKING:  # drawings and texts load on first use: a fit needs none
     from matplotlib.figure import Figure
@@ -60,7 +61,7 @@ class TreeKind(ABC):
         """Return the rules of a tree, by default one of hyperplanes."""
         from oblique_cli.tree.describe import export_text
 
-        return export_text(tree, features, classes, precision)
+        return export_text(tree, features, classes, precision, self._level_names())
 
     def _view_of(
         self,
@@ -74,7 +75,23 @@ class TreeKind(ABC):
         """Return what a drawing shows of a tree, by default one of hyperplanes. rows : as `SingleTree.view` has them"""
         from oblique_cli.drawing.view import view_of
 
-        return view_of(tree, features, classes, title=title, precision=precision, rows=rows)
+        if rows is not None:
+            rows = getattr(self, "tree_rows", np.asarray)(rows[0]), rows[1]
+        levels = self._level_names()
+        return view_of(tree, features, classes, title=title, precision=precision, level_names=levels, rows=rows)
+
+    def _shown(
+        self, tree: Any, features: Names, classes: Names, precision: int, title: str, rows: TrainingRows = None
+    ) -> TreeView:
+        """Return what a drawing shows of a tree, for names of features and classes that may be None."""
+        from oblique_cli.drawing.view import unbroken
+
+        names = [unbroken(name) for name in self._feature_names(features)]
+        return self._view_of(tree, names, self._class_names(classes), precision, title, rows)
+
+    def _level_names(self) -> dict[int, list[str]]:
+        """Names of the levels of qualitative columns, by the position of the column."""
+        return {j: [str(level) for level in levels] for j, levels in getattr(self, "levels_", {}).items()}
 
     @property
     def feature_importances_(self) -> Array:
@@ -136,8 +153,7 @@ class SingleTree(TreeKind):
 
         view = self.view(feature_names, class_names, precision, type(self).__name__)
         rules = self.export_text(feature_names, class_names, precision) if view.classes else text_of(view)
-        levels = {j: [str(level) for level in known] for j, known in getattr(self, "levels_", {}).items()}
-        return page(view, PageData(self._feature_names(feature_names), level_names=levels, rules=rules))
+        return page(view, PageData(self._feature_names(feature_names), level_names=self._level_names(), rules=rules))
 
     def _repr_html_inner(self) -> str:
         return self._with_picture(super()._repr_html_inner())  # type: ignore[misc]
@@ -209,19 +225,71 @@ class SingleTree(TreeKind):
         rows : the training rows (n, p) and their class codes (n,), for counts and histograms that the tree lacks
         Other parameters are those of `plot`.
         """
-        from oblique_cli.drawing.view import unbroken
-
         check_is_fitted(self)
-        features = [unbroken(name) for name in self._feature_names(feature_names)]
-        return self._view_of(self.tree_, features, self._class_names(class_names), precision, title, rows)
+        return self._shown(self.tree_, feature_names, class_names, precision, title, rows)
+
+
+class TreePredictor(LogProbabilities, SingleTree, ClassifierMixin):
+    """A classifier that predicts by its `tree_`; a subclass says how rows are checked, by `_rows`."""
+
+    classes_: NDArray[Any]
+    tree_: Tree
+    levels_: Mapping[int, Sequence[Any]] = MappingProxyType({})  # of models without qualitative columns
+
+    @abstractmethod
+    def _rows(self, X: ArrayLike) -> Array:
+        """Return checked rows as the tree takes them, (n, p)."""
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the majority label of each row's leaf, or that of its linear model. X : (n, p); returns (n,)."""
+        rows, leaves = self._rows_and_leaves(X)
+        labels: NDArray[Any] = self.classes_.take(self.tree_.predicted(rows, leaves=leaves))
+        return labels
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Return the class shares of each row's leaf, by weight where the fit was weighted, or its `probabilities`.
+
+        X : (n, p); returns (n, C), columns in the order of classes_
+        """
+        rows, leaves = self._rows_and_leaves(X)
+        return self.tree_.predicted_shares(rows, leaves=leaves)
+
+    def apply(self, X: ArrayLike) -> NDArray[np.int32]:
+        """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
+        return self._rows_and_leaves(X)[1]
+
+    def _rows_and_leaves(self, X: ArrayLike) -> tuple[Array, NDArray[np.int32]]:
+        """Return rows as `tree_rows` does, (n, p), and their leaves, (n,)."""
+        rows = self.tree_rows(X)
+        return rows, self.tree_.apply(rows, threads_of(self))
+
+    def tree_rows(self, X: ArrayLike) -> Array:
+        """Return rows as `tree_` takes them: levels as its own codes, missing values filled if they are. X : (n, p)"""
+        check_is_fitted(self)
+        return self._rows(X)
+
+    def _keep(self, tree: Tree, X: Array) -> None:
+        """Make `tree` the fitted one. X : (n, p) rows that it was grown on"""
+        self._take(tree)
+        self._ranges = ranges_of(X)
+
+    def _take(self, tree: Tree) -> None:
+        """Make `tree` the fitted one, of the same rows as before."""
+        self.tree_ = tree
+        self.n_leaves_ = tree.n_leaves
+        self.n_nodes_ = tree.n_nodes
+        self.depth_ = tree.depth
+
+    def _decreases(self) -> Array:
+        return gini_decreases_by_feature(self.tree_, self._ranges)[None]
 
 
 class SeveralTrees(TreeKind):
     """An estimator of several trees."""
 
-    @abstractmethod
     def _tree(self, number: int) -> Any:
         """Return one of the trees."""
+        return self.tree(number)  # type: ignore[attr-defined]
 
     @abstractmethod
     def _parents(self) -> list[NDArray[np.int64]]:
@@ -271,12 +339,9 @@ class SeveralTrees(TreeKind):
         Other parameters are those of `export_text`. ConfigError for more than 200 leaves, or without matplotlib.
         """
         from oblique_cli.drawing.diagram import drawn
-        from oblique_cli.drawing.view import unbroken
 
         check_is_fitted(self)
-        features = [unbroken(name) for name in self._feature_names(feature_names)]
-        classes = self._class_names(class_names)
-        return drawn(self._view_of(self._numbered(number), features, classes, precision, title, None))
+        return drawn(self._shown(self._numbered(number), feature_names, class_names, precision, title))
 
     def _numbered(self, number: int) -> Any:
         n = len(self._parents())

@@ -1,8 +1,6 @@
-"""Forests on data frames with words and gaps: a `ColumnEncoder` stands in front of trees that see numbers alone.
+"""Forests on data frames with words and gaps: a `ColumnEncoder` (`encoding.py`) stands before trees that see numbers.
 
-It is what a fold of an experiment and a model file have (`encoding.py`): a missing number is the median of the training
-rows, a word becomes an indicator for each level that they show, and a missing word is their most frequent level. It is
-learned where `fit` gets a data frame with a word or a gap. Arrays, and frames of numbers, are taken as they are.
+It is learned where `fit` gets a data frame with a word or a gap. Arrays, and frames of numbers, are taken as they are.
 """
 
 from __future__ import annotations
@@ -14,25 +12,26 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.categorical import cells_of, columns_of_words, is_frame, words_of
-from oblique_cli.estimators.checked_rows import checked, refuse_times, some_positive
+from oblique_cli.estimators.checked_rows import checked, classes_and_codes, refuse_times, some_positive
 from oblique_cli.estimators.encoding import ColumnEncoder
 from oblique_cli.estimators.monotonic import NAME as ORDER
 from oblique_cli.estimators.monotonic import signs_by_column
+from oblique_cli.ground.row_groups import Groups, checked_groups
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class FrameEncoding:
-    """How the columns of a data frame become those that trees see.
+    """How columns of a data frame, with their names, become those that trees see.
 
-    names    of the columns of the frame
-    levels   position of each column of words -> its levels as texts
-    encoder  fills empty cells and makes the indicators
+    levels : position of each column of words -> its levels as texts; encoder : fills empty cells and makes the
+    indicators
     """
 
     names: tuple[str, ...]
@@ -60,9 +59,9 @@ class FrameEncoding:
         return self.encoder.transform(cells_of(X, self.levels, owner))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
-        """Return the names of the columns that trees see, (m,): "age", "color=red".
+        """Return names of the columns that trees see, (m,): "age", "color=red".
 
-        input_features : (p,) names to take in place of those of the frame
+        input_features : (p,) in place of the frame's
         """
         names = self.names if input_features is None else [str(name) for name in input_features]
         if len(names) != len(self.names):
@@ -79,9 +78,9 @@ class FrameEncoding:
 
 
 class TakesFrames:
-    """An estimator of trees that see numbers alone, and that takes data frames with words and gaps all the same.
+    """An estimator of trees that see numbers alone, which takes data frames with words and gaps.
 
-    encoding_ : `FrameEncoding` of the frame that `fit` got, None if its columns are taken as they are
+    encoding_ : of the frame that `fit` got, None if its columns are taken as they are
     """
 
     n_features_in_: int
@@ -97,9 +96,9 @@ class TakesFrames:
         again: bool = False,
         **options: Any,
     ) -> tuple[Array, NDArray[Any]]:
-        """Return the checked rows as trees see them, (n, m), and y; learn the encoding.
+        """Return checked rows as trees see them, (n, m), and y; learn the encoding.
 
-        again : whether the encoding of an earlier fit stays
+        again : whether that of an earlier fit stays
         """
         owner, encoding = type(self).__name__, self.encoding_ if again else None
         if encoding is None and (again or not _may_be_encoded(X, owner)):
@@ -121,6 +120,31 @@ class TakesFrames:
             self.encoding_ = encoding
         rows, answers = rows_and_y
         return rows, answers
+
+    def _class_rows(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None,
+        measured: Callable[[Array], Array],
+        groups: ArrayLike | None = None,
+        again: bool = False,
+    ) -> tuple[NDArray[Any], Array, NDArray[np.int32], Array | None, Groups | None]:
+        """Return the classes, and of rows of positive weight what trees see, class codes, weights and groups.
+
+        measured : positive weights -> weights as trees take them; again : as in `_training`
+        """
+        rows, labels = self._training(
+            X, y, sample_weight, again=again, dtype=np.float64, order="C", ensure_min_samples=1
+        )
+        check_classification_targets(labels)
+        classes, codes = classes_and_codes(labels)
+        together = checked_groups(groups, len(rows), type(self).__name__)
+        if sample_weight is None:
+            return classes, rows, codes, None, together
+        weights, useful = some_positive(sample_weight, rows)
+        together = None if together is None else together[useful]
+        return classes, np.ascontiguousarray(rows[useful]), codes[useful], measured(weights[useful]), together
 
     def _rows(self, X: ArrayLike) -> Array:
         """Return checked rows to predict as trees see them, (n, m)."""

@@ -42,6 +42,14 @@ class _Machine(Declared, ClassifierMixin, BaseEstimator, kw_only=True):
         help="Scale features to mean 0 and variance 1 of the training rows first; the descriptions do not say.",
     )
 
+    def _training(self, X: ArrayLike, y: ArrayLike) -> tuple[Array, NDArray[Any]]:
+        """Checked rows and labels; learns the classes."""
+        check(self.get_params(deep=False), self.constraints, type(self).__name__)
+        rows, labels = checked(self, X, y, dtype=np.float64)
+        check_classification_targets(labels)
+        self.classes_ = np.unique(labels)
+        return rows, labels
+
 
 class ProximalSVMClassifier(_Machine, kw_only=True):
     """GEPSVM: a plane for each class, near its rows and far from the others; the nearer plane decides.
@@ -72,17 +80,14 @@ class ProximalSVMClassifier(_Machine, kw_only=True):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> ProximalSVMClassifier:
         """Find the plane of each class. X : (n, p) finite numbers; y : (n,) labels."""
-        check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, labels = checked(self, X, y, dtype=np.float64)
-        check_classification_targets(labels)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
+        rows, labels = self._training(X, y)
         self._scaler = _scaler(rows, self)
         self._centers = self._scaled(rows)
         inputs = self._inputs(rows)
         if len(self.classes_) == 1:  # no plane, and nothing to tell apart
             self.planes_, self._lengths = np.zeros((1, inputs.shape[1])), np.ones(1)
             return self
-        products = [rows.T @ rows for rows in (inputs[codes == k] for k in range(len(self.classes_)))]
+        products = [rows.T @ rows for rows in (inputs[labels == label] for label in self.classes_)]
         every = sum(products)
         self.planes_ = np.array([_plane(product, every - product, self.regularization) for product in products])
         normals = self.planes_[:, :-1]
@@ -136,10 +141,9 @@ def _scaler(rows: Array, machine: _Machine) -> StandardScaler | None:
 
 
 def _plane(near: Array, far: Array, regularization: float) -> Array:
-    """Return z : (m,) of length 1 that minimizes z'(near + d I)z / z' far z, two (m, m) matrices of products.
+    """Return z (m,) of length 1 that minimizes z'(near + d I)z / z' far z.
 
-    A plane has few coefficients unless there is a kernel; then the leading vector alone is iterated for, at a tenth of
-    the cost of a decomposition.
+    With a kernel z is long, and the leading vector alone is iterated for, at a tenth of the cost of a decomposition.
     """
     size = len(near)
     metric = near + np.diag(np.full(size, regularization * near.trace() / size))
@@ -178,10 +182,7 @@ class SupportVectorClassifier(_Machine, kw_only=True):
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> SupportVectorClassifier:
         """Fit the machines, one for two classes. X : (n, p) finite numbers; y : (n,) labels."""
-        check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, labels = checked(self, X, y, dtype=np.float64)
-        check_classification_targets(labels)
-        self.classes_ = np.unique(labels)
+        rows, labels = self._training(X, y)
         scaler = _scaler(rows, self)
         self._machine = None
         if len(self.classes_) > 1:

@@ -46,10 +46,10 @@ def all_finite(X: NDArray[Any]) -> bool:
 
 
 def medians(X: Array, weights: Array | None) -> Array:
-    """Return the median of the values in each column, 0 for a column of NaN only. X : (n, p); returns (p,).
+    """Return the median of each column of X (n, p), 0 for one of NaN only.
 
-    A weight of 2 is a doubled row: the median is where half of the weight lies, the middle of two values
-    if it lies between them.
+    A weight of 2 is a doubled row: the median is where half of the weight lies, the middle of two values if it lies
+    between them.
     """
     out = np.zeros(X.shape[1])
     for j in range(X.shape[1]):

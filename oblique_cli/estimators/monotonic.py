@@ -52,10 +52,9 @@ def meaning(answer: str) -> str:
 
 
 def signs_of(estimator: Any, levels: Iterable[int] = (), n_classes: int = 2) -> Signs | None:
-    """Return the monotonicity signs of an estimator for checked rows, (p,); None without constraints.
+    """Return the signs of columns, (p,), or None; ConfigError for a constraint that does not fit columns or classes.
 
-    levels : positions of columns whose values have no order; n_classes : 2 in regression as well
-    raises ConfigError for a constraint that does not fit the columns or the classes
+    levels : positions of columns without an order; n_classes : 2 in regression as well
     """
     constraint, owner = getattr(estimator, NAME), type(estimator).__name__
     if constraint is None:
@@ -110,7 +109,9 @@ def _position(column: Any, names: Sequence[str], p: int, owner: str) -> int:
     return names.index(column)
 
 
-def warn_of_flat(estimator: Any, signs: Signs | None, used: NDArray[Any], X: Array, y: NDArray[Any]) -> None:
+def warn_of_flat(
+    estimator: Any, signs: Signs | None, used: NDArray[Any], X: Array, y: NDArray[Any], stacklevel: int = 3
+) -> None:
     """Warn of constrained columns that the fit does not use although they correlate in the opposite direction.
 
     used : (p,) whether an answer can change with the column; X : (n, p) training rows; y : (n,) numbers or class codes
@@ -124,7 +125,7 @@ def warn_of_flat(estimator: Any, signs: Signs | None, used: NDArray[Any], X: Arr
             order, seen = ("never falls", "falls") if signs[j] > 0 else ("never rises", "rises")
             name = str(names[j]) if names is not None else f"x{j + 1}"
             owner = f"{NAME} of {type(estimator).__name__}"
-            warnings.warn(FlatResponse(owner, order, seen, r, int(j), name), stacklevel=3)
+            warnings.warn(FlatResponse(owner, order, seen, r, int(j), name), stacklevel=stacklevel)
 
 
 def _correlation(x: Array, y: Array) -> float:

@@ -1,8 +1,4 @@
-"""The parameter `n_jobs`, with the meaning that it has in scikit-learn, and workers of Dask by joblib's backend.
-
-`joblib.parallel_config` around a fit is what joblib and scikit-learn say it is: n_jobs None takes the number of the
-context, and under the backend "dask" the trees of a forest grow on its workers.
-"""
+"""The parameter `n_jobs` as in scikit-learn, in `joblib.parallel_config` too, whose backend "dask" gives workers."""
 
 from __future__ import annotations
 
@@ -25,10 +21,9 @@ N_JOBS: Constraint = Optional(Integer(-LARGEST, LARGEST))
 
 
 def threads_of(estimator: Any) -> int:
-    """Return how many threads `n_jobs` of an estimator asks for: None for one, -1 for one a processor, -2 for one less.
-
-    In a `joblib.parallel_config` None means the number said there, unless the fit itself is one of its tasks.
-    One for an estimator without the parameter; ConfigError for 0.
+    """Return the threads of `n_jobs`: None for one, or the number of a `joblib.parallel_config` unless the fit is one
+    of its tasks; -1 for one a processor, -2 for one less. One for an estimator without the parameter; ConfigError for
+    0.
     """
     n_jobs: int | None = getattr(estimator, "n_jobs", None)
     if n_jobs is None:
@@ -49,9 +44,9 @@ def _is_dask(backend: Any) -> bool:
 
 
 def workers() -> int:
-    """Return how many workers of Dask the surrounding `joblib.parallel_config` gives a fit, 0 without any.
+    """Return how many workers of Dask `joblib.parallel_config` gives a fit, 0 without any.
 
-    A fit that is a task of such a worker itself gets none: it would wait for workers that may all wait likewise.
+    A fit that is a task of one gets none: it would wait for workers that may all wait likewise.
     """
     backend, n_jobs = get_active_backend()
     if not _is_dask(backend) or n_jobs == 1:
@@ -77,9 +72,8 @@ def in_threads() -> None:
 
 
 def in_turn(task: Callable[..., Any], calls: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
-    """Yield the results of a task for some arguments, in their order, by the threads of the enclosing `threads`.
-
-    Fits inside a task have one thread. Of several errors that of the first task is raised.
+    """Yield the results of a task, in order, by the enclosing `threads`, where fits have one thread; of several errors
+    the first task's is raised.
     """
     number = _enclosing_jobs()
     if number < 2:

@@ -11,11 +11,10 @@ from oblique_cli.errors import ConfigError
 
 
 class WithParts(BaseEstimator):
-    """An estimator with parameters that hold objects with parameters of their own.
+    """An estimator with parameters that hold objects with parameters, such as `tree__max_depth`, also where `tree` is
+    None.
 
-    `parts` tells for each such parameter which new object a plain value stands for, None if it stands for none.
-    `get_params(deep=True)` lists the parameters of that object, and setting one of them puts the object in the place of
-    the plain value. So ``tree__max_depth`` can be searched by GridSearchCV whether `tree` is None or C45().
+    parts : parameter -> function that makes the object of a plain value, None if there is none
     """
 
     parts: ClassVar[Mapping[str, Callable[[Any], Any]]] = {}

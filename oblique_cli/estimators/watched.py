@@ -40,9 +40,8 @@ class Watched(CallbackSupportMixin, Declared, kw_only=True):
     )
 
     def _watched(self, total: int, finished: Callable[[], int], work: Callable[[], Any]) -> Any:
-        """Return what `work` returns, and report how many of `total` trees are finished while it runs.
-
-        finished : of which a thread of its own asks, so work that holds Python's lock throughout is told of at its end
+        """Return what `work` returns, and report how many of `total` trees are `finished`, which a thread asks, while
+        it runs.
         """
         reports: list[Callable[[int], None]] = []
         if self.verbose:

@@ -382,7 +382,7 @@ def fit_on(
         )
     arguments |= fit_arguments(case, estimator, train)
     if limits and not is_outside(case.spec.name):
-        from oblique_cli.estimators.outside.limited import LimitedEstimator
+        from oblique_cli.estimators.outside.remote import LimitedEstimator
 
         estimator = LimitedEstimator(estimator, limits, plugins.imported())
     with own_labels(case.dataset, encoder):

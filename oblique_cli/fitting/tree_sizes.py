@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.algorithms import ALGORITHMS, TOP_DOWN
 from oblique_cli.estimators.default_pruning import PRUNED
-from oblique_cli.estimators.oblique.top_down import shuffled_folds
+from oblique_cli.estimators.oblique.training import shuffled_folds
 from oblique_cli.evaluation.metrics import Undefined
 from oblique_cli.experiments import running
 from oblique_cli.experiments.running import Case

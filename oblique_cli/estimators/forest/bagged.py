@@ -30,7 +30,7 @@ class Heuristics(Constraint):
 
     def holds(self, value: Any) -> bool:
         return isinstance(value, Proposer) or (
-            _names(value) is not None and all(_known(item) for item in _names(value))
+            listed_names(value) is not None and all(_known(item) for item in listed_names(value))
         )
 
     def describe(self) -> str:
@@ -40,8 +40,8 @@ class Heuristics(Constraint):
         return {"anyOf": [{"type": "string"}, {"type": "array", "items": {"enum": [*native_names()]}, "minItems": 1}]}
 
 
-def _names(value: Any) -> Any:
-    """The heuristics of a value, each a name or an instance, or None if there are none."""
+def listed_names(value: Any) -> Any:
+    """Return the items of a list, of a text with commas, or of one heuristic; None for anything else."""
     if isinstance(value, str):
         return [part.strip() for part in value.split(",")]
     if isinstance(value, Proposer):
@@ -51,7 +51,7 @@ def _names(value: Any) -> Any:
 
 def proposers_of(value: Any) -> list[Proposer]:
     """Return the heuristics that an allowed value names, in the order in which trees take them."""
-    return [PROPOSERS[item]() if isinstance(item, str) else item for item in _names(value)]
+    return [PROPOSERS[item]() if isinstance(item, str) else item for item in listed_names(value)]
 
 
 def _known(item: Any) -> bool:
@@ -59,10 +59,7 @@ def _known(item: Any) -> bool:
 
 
 def families(proposer: Any, criterion: str, min_leaf: float) -> list[tuple[str, dict[str, Any]]]:
-    """Return the families of the core that a parameter names, with their options.
-
-    raises ConfigError for an instance with a parameter out of range, or whose parameters leave it no native growth
-    """
+    """Return the families of the core that a parameter names, with their options; ConfigError where there are none."""
     search = {
         "criterion": criterion,
         "min_leaf": float(min_leaf),
@@ -114,6 +111,13 @@ class RowCount(Constraint):
                 "1.0 to follow the rows."
             )
         return int(value)
+
+
+def family_features(estimator: Any, p: int) -> dict[str, Any]:
+    """Return the options of the core for splits of heuristics among some of p features."""
+    of_tree = FeatureCount.of(estimator.max_features_per_tree, p, planes=True)
+    at_node = FeatureCount.of(estimator.max_features, of_tree, planes=True)
+    return {"split": "family", "tree_features": of_tree, "mtry": at_node}
 
 
 class BaggedForestClassifier(ForestClassifier, kw_only=True):
@@ -182,14 +186,8 @@ class BaggedForestClassifier(ForestClassifier, kw_only=True):
         return self._draws_rows or self.max_samples is not None
 
     def _options(self, p: int) -> dict[str, Any]:
-        of_tree = FeatureCount.of(self.max_features_per_tree, p, planes=True)
-        return {
-            "split": "family",
-            "minleaf": 1.0,  # the family keeps to min_samples_leaf
-            "tree_features": of_tree,
-            "mtry": FeatureCount.of(self.max_features, of_tree, planes=True),
-            "node_bootstrap": self.node_bootstrap,
-        }
+        # The family keeps to min_samples_leaf.
+        return {"minleaf": 1.0, "node_bootstrap": self.node_bootstrap} | family_features(self, p)
 
     def _rows_drawn(self, n: int) -> int:
         return RowCount.of(self.max_samples, n, type(self).__name__)

@@ -7,7 +7,7 @@ import math
 import numbers
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import Any, ClassVar, Self
 
@@ -15,14 +15,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.checked_rows import some_positive
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees
-from oblique_cli.estimators.forest.leaf_probabilities import (
+from oblique_cli.estimators.forest.leaves import (
     OUT_OF_BAG,
     Leaves,
     best_strength,
@@ -91,9 +89,8 @@ class FeatureCount(Constraint):
 
 
 def moderate(weights: Array) -> Array:
-    """Return positive weights as they are if squares and products of a few are normal numbers, else brought there.
-
-    They are then multiplied by the power of 2 that takes the largest to [1, 2), and what is below FAINT becomes FAINT.
+    """Return positive weights such that squares and products of a few are normal numbers: times the power of 2 that
+    takes the largest to [1, 2), and at least FAINT, unless they are so already.
     """
     if weights.min() >= FAINT and weights.max() <= 1.0 / FAINT:
         return weights
@@ -110,6 +107,20 @@ def more_than_there_are(estimator: Any, owner: str, n_features: int | None) -> s
     return None
 
 
+def core_options(max_depth: int | None, bootstrap: bool, max_samples: int, **further: Any) -> dict[str, Any]:
+    """Return the options of the core for trees of a forest, the usual ones where `further` has none."""
+    return {
+        "minleaf": 1.0,
+        "max_depth": -1 if max_depth is None else max_depth,
+        "bootstrap": bootstrap,
+        "max_samples": max_samples,
+        "tree_features": 0,
+        "node_bootstrap": False,
+        "group_size": 0,
+        "scaling": "none",
+    } | further
+
+
 class CoreTrees(TakesFrames, SeveralTrees, BaseEstimator):
     """An ensemble whose trees are a forest of the core, however it was grown and whatever it makes of leaves."""
 
@@ -122,9 +133,6 @@ class CoreTrees(TakesFrames, SeveralTrees, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "forest_")
 
-    def _threads(self) -> int:
-        return threads_of(self)
-
     def _sizes(self) -> dict[str, float]:
         """Nodes of a tree and its depth on average."""
         return {
@@ -135,7 +143,7 @@ class CoreTrees(TakesFrames, SeveralTrees, BaseEstimator):
     def apply(self, X: ArrayLike) -> NDArray[np.int32]:
         """Return the leaf of each row in each tree as a node number of `tree`, (n, n_estimators)."""
         rows = self._rows(X)
-        return np.asarray(self.forest_.apply(rows, self._threads()))
+        return np.asarray(self.forest_.apply(rows, threads_of(self)))
 
     def _decreases(self) -> Array:
         return np.asarray(self.forest_.importances())
@@ -143,9 +151,6 @@ class CoreTrees(TakesFrames, SeveralTrees, BaseEstimator):
     def _parents(self) -> list[NDArray[np.int64]]:
         children = (np.asarray(state["left"]) for state in self.forest_.state())
         return [parents_of(np.maximum(left, -1), np.where(left >= 0, left + 1, -1)) for left in children]
-
-    def _tree(self, number: int) -> Tree:
-        return self.tree(number)
 
     def permutation_importances(self, X: ArrayLike, y: ArrayLike, n_repeats: int = 5, random_state: int = 0) -> Array:
         """Return how far `score` on rows X falls when a feature is shuffled, (p,), the mean of `n_repeats`."""
@@ -289,11 +294,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         again = self.warm_start and hasattr(self, "forest_")
-        rows, labels = self._training(
-            X, y, sample_weight, again=again, dtype=np.float64, order="C", ensure_min_samples=1
-        )
-        check_classification_targets(labels)
-        classes, codes = np.unique(labels, return_inverse=True)
+        classes, rows, codes, weights, _ = self._class_rows(X, y, sample_weight, self._measured, again=again)
         if again and not np.array_equal(classes, self.classes_):
             raise ConfigError("warm_start needs the classes of the first fit. Set warm_start to False to start over.")
         drawing = self._draws_rows, getattr(self, "max_samples", None)
@@ -302,10 +303,6 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
                 f"bootstrap and max_samples of {type(self).__name__} must stay as they were in the first fit: the rows "
                 "that a kept tree drew are found again from these. Set warm_start to False to start over."
             )
-        weights = None
-        if sample_weight is not None:
-            weights, useful = some_positive(sample_weight, rows)
-            rows, codes, weights = np.ascontiguousarray(rows[useful]), codes[useful], self._measured(weights[useful])
         options = self._all_options(*rows.shape)
         if not again:
             self.__dict__.pop("forest_", None)  # a fit that fails leaves none, not one of other rows
@@ -318,7 +315,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
                 f"n_estimators of {type(self).__name__} must be at least the {len(forest)} trees that warm_start "
                 f"keeps. Got {self.n_estimators}."
             )
-        self._add_trees(forest, rows, codes.astype(np.int32), weights, options, more)
+        self._add_trees(forest, Table(rows, codes, weights), options, more)
         self.forest_ = forest
         for learned_before in ("probability_strength_", "leaf_probabilities_", "oob_score_", "oob_votes_"):
             self.__dict__.pop(learned_before, None)
@@ -341,47 +338,27 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
             )
         return signs
 
-    def _add_trees(
-        self,
-        forest: Any,
-        rows: Array,
-        codes: NDArray[np.int32],
-        weights: Array | None,
-        options: dict[str, Any],
-        more: int,
-    ) -> None:
+    def _add_trees(self, forest: Any, table: Table, options: dict[str, Any], more: int) -> None:
         """Grow further trees of a forest: here, or on the workers that `joblib.parallel_config` gives."""
         crew = workers()
         if not crew or more < 2:
-            self._grow(forest, rows, codes, weights, options, more, self._threads())
+            self._grow(forest, table, options, more, threads_of(self))
             return
-        seed, first = forest.seed, len(forest)
+        seed, first = int(forest.seed), len(forest)
         plain = copy.copy(self)
         plain.__dict__.pop("forest_", None)
         plain.verbose = 0
-        table = Table(rows, codes, weights)
         number = min(more, PARTS_A_WORKER * crew)
         ends = [first + more * i // number for i in range(number + 1)]
-        parts = on_workers(
-            crew, grown_part, [(plain, table, options, int(seed), start, end - start) for start, end in pairwise(ends)]
-        )
-        forest.restore([*forest.state(), *chain.from_iterable(parts)])
+        calls = [(plain, table, options, seed, start, end - start) for start, end in pairwise(ends)]
+        forest.restore([*forest.state(), *chain.from_iterable(on_workers(crew, grown_part, calls))])
 
-    def _grow(
-        self,
-        forest: Any,
-        rows: Array,
-        codes: NDArray[np.int32],
-        weights: Array | None,
-        options: dict[str, Any],
-        more: int,
-        threads: int,
-    ) -> None:
+    def _grow(self, forest: Any, table: Table, options: dict[str, Any], more: int, threads: int) -> None:
         """Grow further trees of a forest, or of a part of one, in this process."""
         before, grown_by, signs = len(forest), self._families(), self._seen(self._signs())
 
         def grow() -> None:
-            forest.grow(rows, codes, weights, options, more, threads, grown_by, signs=signs)
+            forest.grow(table.rows, table.codes, table.weights, options, more, threads, grown_by, signs=signs)
 
         self._watched(more, lambda: int(forest.finished) - before, grow)
 
@@ -418,19 +395,11 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         owner = type(self).__name__
         if message := self.clash(owner, p):
             raise ConfigError(message)
-        self._threads()  # refuses 0
+        threads_of(self)  # refuses 0
         self._families()  # refuses heuristics that the core does not grow, before anything is learned
-        return {
-            "mtry": FeatureCount.of(self.max_features, p),
-            "minleaf": float(self.min_samples_leaf),
-            "max_depth": -1 if self.max_depth is None else self.max_depth,
-            "bootstrap": self._draws_rows,
-            "max_samples": self._rows_drawn(n),
-            "tree_features": 0,
-            "node_bootstrap": False,
-            "group_size": 0,
-            "scaling": "none",
-        } | self._options(p)
+        shared = core_options(self.max_depth, self._draws_rows, self._rows_drawn(n))
+        features, least = FeatureCount.of(self.max_features, p), float(self.min_samples_leaf)
+        return shared | {"mtry": features, "minleaf": least} | self._options(p)
 
     def _learn_probabilities(
         self, X: Array, codes: NDArray[Any], weights: Array | None, options: Mapping[str, Any]
@@ -440,7 +409,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         unit = 1.0 if weights is None else float(weights.min())
         if strength == OUT_OF_BAG:
             unseen = self._unseen(len(X), options)
-            numbers = leaves.numbers(np.asarray(self.forest_.apply(X, self._threads())))
+            numbers = leaves.numbers(np.asarray(self.forest_.apply(X, threads_of(self))))
             strength = best_strength(leaves, self.probabilities, unit, numbers, unseen, codes, weights)
         self.probability_strength_ = float(strength) * unit
         self.leaf_probabilities_ = leaves.shares(self.probabilities, self.probability_strength_)
@@ -455,10 +424,10 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
     def _score_out_of_bag(self, X: Array, codes: NDArray[Any], options: Mapping[str, Any]) -> None:
         if self.probabilities == COUNTS:
             draw = options["bootstrap"], options["max_samples"]
-            votes = np.asarray(self.forest_.out_of_bag_votes(X, self.voting == "mean", self._threads(), *draw))
+            votes = np.asarray(self.forest_.out_of_bag_votes(X, self.voting == "mean", threads_of(self), *draw))
         else:
             leaves = Leaves(self.forest_.state(), len(self.classes_))
-            numbers = leaves.numbers(np.asarray(self.forest_.apply(X, self._threads())))
+            numbers = leaves.numbers(np.asarray(self.forest_.apply(X, threads_of(self))))
             votes = out_of_bag_shares(self.leaf_probabilities_, numbers, self._unseen(len(X), options))
         seen = votes.sum(axis=1) > 0
         if not seen.any():
@@ -469,7 +438,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
     def _votes(self, X: ArrayLike) -> Array:
         """The votes of the trees for each class, (n, C), or the sums of their leaves' probabilities."""
         rows = self._rows(X)
-        return votes_of(self.forest_, rows, self.voting, getattr(self, "leaf_probabilities_", None), self._threads())
+        return votes_of(self.forest_, rows, self.voting, getattr(self, "leaf_probabilities_", None), threads_of(self))
 
     def _as_tree(self, state: Mapping[str, Any], number: int) -> Tree:
         tree = super()._as_tree(state, number)
@@ -496,7 +465,7 @@ class ForestClassifier(Watched, CoreForest, kw_only=True):
         codes = np.searchsorted(self.classes_, np.asarray(y))
         known = self.classes_.take(np.minimum(codes, len(self.classes_) - 1)) == np.asarray(y)
         rows = self._rows(X)
-        shares = votes_of(self.forest_, rows, self.voting, None, self._threads()) / len(self.forest_)
+        shares = votes_of(self.forest_, rows, self.voting, None, threads_of(self)) / len(self.forest_)
         right = np.where(known, np.take_along_axis(shares, np.where(known, codes, 0)[:, None], axis=1)[:, 0], 0.0)
         return self._sizes() | {"tree_accuracy": float(right.mean())}
 
@@ -514,9 +483,8 @@ def grown_part(
     estimator: ForestClassifier, table: Table, options: dict[str, Any], seed: int, first: int, more: int
 ) -> list[dict[str, Any]]:
     """Grow trees number `first` and following of a forest; runs on a worker. The same trees wherever it runs."""
-    rows = np.ascontiguousarray(table.rows)
-    part = _core.Forest(rows.shape[1], len(estimator.classes_), seed, first)
-    estimator._grow(part, rows, table.codes, table.weights, options, more, 1)
+    part = _core.Forest(table.rows.shape[1], len(estimator.classes_), seed, first)
+    estimator._grow(part, replace(table, rows=np.ascontiguousarray(table.rows)), options, more, 1)
     state: list[dict[str, Any]] = part.state()
     return state
 

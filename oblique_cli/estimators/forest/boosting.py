@@ -9,27 +9,26 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.checked_rows import some_positive
-from oblique_cli.estimators.forest.bagged import Heuristics, RowCount, families
+from oblique_cli.estimators.forest.bagged import Heuristics, RowCount, families, family_features
 from oblique_cli.estimators.forest.base import (
     MOST_TREES,
     Array,
     CoreForest,
     CoreTrees,
     FeatureCount,
+    core_options,
     moderate,
     more_than_there_are,
 )
 from oblique_cli.estimators.forest.scores import scores_of, shares_of
-from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS
+from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, threads_of
 from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Integer, Optional, Real, check
-from oblique_cli.ground.row_groups import Groups, checked_groups, share_of
+from oblique_cli.ground.row_groups import Groups, share_of
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.splitting import Proposer
 
@@ -114,7 +113,7 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
         p = rows.shape[1]
         if message := self.clash(type(self).__name__, p):
             raise ConfigError(message)
-        self._threads()
+        threads_of(self)
         seed = int(check_random_state(self.random_state).randint(2**31))
         codes = answers if n_classes > 1 else np.zeros(len(rows), dtype=np.int32)
         held_out = self._validation_rows(codes, groups, seed)
@@ -138,19 +137,8 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
 
     def _options(self, n: int, p: int) -> dict[str, Any]:
         """The options of the core for trees of n rows of p features."""
-        of_tree = FeatureCount.of(self.max_features_per_tree, p, planes=True)
-        return {
-            "split": "family",
-            "mtry": FeatureCount.of(self.max_features, of_tree, planes=True),
-            "tree_features": of_tree,
-            "minleaf": 1.0,
-            "max_depth": -1 if self.max_depth is None else self.max_depth,
-            "bootstrap": False,
-            "max_samples": RowCount.of(self.max_samples, n, type(self).__name__),
-            "node_bootstrap": False,
-            "group_size": 0,
-            "scaling": "none",
-        }
+        drawn = RowCount.of(self.max_samples, n, type(self).__name__)
+        return core_options(self.max_depth, False, drawn, **family_features(self, p))
 
     def _families(self) -> Families:
         """The heuristics of the small trees, in turn; ConfigError for one that the core does not grow."""
@@ -194,7 +182,7 @@ class ObliqueBoosting(Watched, CoreTrees, kw_only=True):
     def _scores(self, X: ArrayLike) -> Array:
         """The scores of rows, (n, K). X : (n, p)"""
         rows = self._rows(X)
-        return scores_of(self.forest_, rows, self.leaf_values_, self.baseline_, self._threads())
+        return scores_of(self.forest_, rows, self.leaf_values_, self.baseline_, threads_of(self))
 
     def extra_measures(self, X: ArrayLike, y: ArrayLike) -> dict[str, float]:
         """Return the nodes of a tree and its depth on average, and how many trees there are."""
@@ -245,18 +233,9 @@ class ObliqueBoostingClassifier(ObliqueBoosting, CoreForest):
         raises ConfigError for a parameter out of range, or that does not fit p
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, labels = self._training(X, y, sample_weight, dtype=np.float64, order="C", ensure_min_samples=1)
-        check_classification_targets(labels)
         self.__dict__.pop("forest_", None)  # a fit that fails leaves none, not one of other rows
         # As in forests, a class whose rows all weigh 0 is one of classes_.
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        codes = np.asarray(codes, dtype=np.int32)
-        together = checked_groups(groups, len(rows), type(self).__name__)
-        weights = None
-        if sample_weight is not None:
-            weights, useful = some_positive(sample_weight, rows)
-            rows, codes, weights = np.ascontiguousarray(rows[useful]), codes[useful], moderate(weights[useful])
-            together = None if together is None else together[useful]
+        self.classes_, rows, codes, weights, together = self._class_rows(X, y, sample_weight, moderate, groups)
         return self._fit(rows, codes, weights, len(self.classes_), together)
 
     def _boosted(self, forest: Any, grow: Part, held: Part, options: dict[str, Any], grown_by: Families) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from oblique_cli.estimators.forest.bagged import listed_names
 from oblique_cli.estimators.forest.base import Array, ForestClassifier, relative
 from oblique_cli.estimators.n_jobs import LARGEST
 from oblique_cli.ground.constraints import Constraint, Integer, Real
@@ -31,11 +32,8 @@ class Models(Constraint):
 
 def names_of(value: Any) -> list[str]:
     """Return the classifiers of a value, none if it is neither a text nor a list of texts."""
-    if isinstance(value, str):
-        return [part.strip() for part in value.split(",")]
-    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
-        return list(value)
-    return []
+    listed = listed_names(value) or []
+    return listed if all(isinstance(item, str) for item in listed) else []
 
 
 class HeterogeneousForestClassifier(ForestClassifier, kw_only=True):

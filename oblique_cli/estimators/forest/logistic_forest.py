@@ -10,25 +10,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from oblique_cli.estimators.checked_rows import some_positive
 from oblique_cli.estimators.fitted import LogProbabilities, SeveralTrees
-from oblique_cli.estimators.forest.bagged import Heuristics, _names
+from oblique_cli.estimators.forest.bagged import Heuristics, proposers_of
 from oblique_cli.estimators.forest.base import Array, relative
+from oblique_cli.estimators.forest.leaves import OUT_OF_BAG
 from oblique_cli.estimators.forest.scores import mean_shares
 from oblique_cli.estimators.framed import TakesFrames
 from oblique_cli.estimators.n_jobs import LARGEST, N_JOBS, threads_of
-from oblique_cli.estimators.oblique.logistic import SEVERAL
+from oblique_cli.estimators.oblique.logistic import SEVERAL, ridge_paths
 from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Boolean, Either, Integer, Optional, Real, Text, check
-from oblique_cli.ground.row_groups import checked_groups
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.growing import grow_top_down
 from oblique_cli.tree.importances import gini_decreases_by_feature, ranges_of
-from oblique_cli.tree.leaf_models import TERMS
 from oblique_cli.tree.logistic_forests import (
     COMPLEXITIES,
     Member,
@@ -37,12 +34,9 @@ from oblique_cli.tree.logistic_forests import (
     finished,
     trees_that_choose,
 )
-from oblique_cli.tree.logistic_trees import PENALTIES, How
-from oblique_cli.tree.splitting import PROPOSERS, Proposer
+from oblique_cli.tree.splitting import Proposer
 from oblique_cli.tree.stopping import Stopping
 from oblique_cli.tree.structure import Tree
-
-OUT_OF_BAG = "oob"
 
 
 class LogisticForestClassifier(
@@ -131,20 +125,10 @@ class LogisticForestClassifier(
             rows
         raises ConfigError for a parameter out of range
         """
-        owner = type(self).__name__
-        check(self.get_params(deep=False), self.constraints, owner)
+        check(self.get_params(deep=False), self.constraints, type(self).__name__)
         threads = threads_of(self)
-        training, labels = self._training(X, y, sample_weight, dtype=np.float64, order="C", ensure_min_samples=1)
-        check_classification_targets(labels)
         self.__dict__.pop("trees_", None)  # a fit that fails leaves none, not one of other rows
-        self.classes_, inverse = np.unique(labels, return_inverse=True)
-        codes: NDArray[np.int32] = inverse.astype(np.int32)
-        together, weights = checked_groups(groups, len(training), owner), None
-        if sample_weight is not None:
-            weights, useful = some_positive(sample_weight, training)
-            training, codes = np.ascontiguousarray(training[useful]), codes[useful]
-            weights = relative(weights[useful])
-            together = None if together is None else together[useful]
+        self.classes_, training, codes, weights, together = self._class_rows(X, y, sample_weight, relative, groups)
         # Rows by the number of what is drawn: each row for itself, or a group.
         drawn_as = np.arange(len(training)) if together is None else np.unique(together, return_inverse=True)[1]
         seed = int(check_random_state(self.random_state).randint(2**31))
@@ -166,7 +150,9 @@ class LogisticForestClassifier(
 
             first = each(member_of, choosing)
             complexities = (self.complexity,) if not isinstance(self.complexity, str) else COMPLEXITIES
-            self.choice_ = choose_forest(first, rows, self._hows(), complexities, self.log_loss_weight, each)
+            self.choice_ = choose_forest(
+                first, rows, ridge_paths(self.leaf_penalty, self.squares), complexities, self.log_loss_weight, each
+            )
 
             def tree(i: int) -> Tree:
                 return finished(first[i] if i < choosing else member_of(i), rows, self.choice_)
@@ -178,15 +164,10 @@ class LogisticForestClassifier(
         return self
 
     def _proposers(self) -> list[Proposer]:
-        made = [PROPOSERS[base]() if isinstance(base, str) else base for base in _names(self.base)]
+        made = proposers_of(self.base)
         for proposer in made:
             check(proposer.get_params(deep=False), proposer.constraints, type(proposer).__name__)
         return made
-
-    def _hows(self) -> list[list[How]]:
-        """Paths of ridges, one for models of features alone, one with their squares."""
-        path = PENALTIES if isinstance(self.leaf_penalty, str) else (float(self.leaf_penalty),)
-        return [[How(each, terms=terms) for each in path] for terms in (TERMS if self.squares else TERMS[:1])]
 
     def _grown(
         self, rows: Rows, drawn_as: NDArray[np.intp], proposers: Sequence[Proposer], seed: int, number: int
@@ -253,9 +234,6 @@ class LogisticForestClassifier(
     def depth_(self) -> int:  # type: ignore[override]
         """Depth of the deepest tree."""
         return max(tree.depth for tree in self.trees_)
-
-    def _tree(self, number: int) -> Tree:
-        return self.trees_[number]
 
     def _parents(self) -> list[NDArray[np.int64]]:
         return [tree.parents for tree in self.trees_]

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from oblique_cli.estimators.checked_rows import checked_numbers, some_positive
 from oblique_cli.estimators.fitted import Names
 from oblique_cli.estimators.forest.base import Array, CoreTrees, as_tree, relative
-from oblique_cli.estimators.forest.leaf_probabilities import Leaves, branches_of
+from oblique_cli.estimators.forest.leaves import Leaves, branches_of
 from oblique_cli.estimators.regression.tree_regressor import ShownNumbers, names_of_outputs
 from oblique_cli.ground.constraints import Constraint, check
 from oblique_cli.tree.payloads import Equations
@@ -35,9 +35,8 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
     def _training_rows(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, several: bool = False
     ) -> tuple[Array, Array, Array | None]:
-        """Check parameters and data; return rows of positive weight, their numbers, and weights over the least.
-
-        What was learned before goes: a fit that fails leaves nothing of other rows. several : as in `checked_numbers`
+        """Check parameters and data, and forget what was learned before; return rows of positive weight, their numbers,
+        and weights over the least. several : as in `checked_numbers`
         """
         check(self.get_params(deep=False), self.constraints, type(self).__name__)
         rows, targets = self._training(X, y, sample_weight, checked_numbers, several=several)
@@ -58,9 +57,8 @@ class NumberTrees(ShownNumbers, RegressorMixin, CoreTrees):
         return self._as_many(names_of_outputs(self.n_outputs_, class_names), self.n_outputs_, "class_names")
 
     def _as_tree(self, state: Mapping[str, Any], number: int) -> Tree:
-        """The tree with an equation at every node; limits of leaves are not in it.
-
-        An inner node has the mean of the equations of its leaves, weighted by their rows.
+        """The tree with an equation at every node, of an inner one the mean of its leaves', weighted by rows; without
+        limits.
         """
         p, left = self._n_seen, np.asarray(state["left"])
         sizes = (self.forest_.n_nodes()[:number] + 1) // 2

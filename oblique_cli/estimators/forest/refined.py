@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from oblique_cli.estimators.forest.bagged import Heuristics, families, proposers_of
-from oblique_cli.estimators.forest.base import Array, ForestClassifier, relative
+from oblique_cli.estimators.forest.base import Array, ForestClassifier, Table, relative
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Choice, Integer, Optional, Real
 from oblique_cli.ground.magnitudes import refuse_extreme
@@ -71,16 +71,8 @@ class TAOForestClassifier(ForestClassifier, kw_only=True):
     def _measured(self, weights: Array) -> Array:
         return relative(weights)
 
-    def _grow(
-        self,
-        forest: Any,
-        rows: Array,
-        codes: NDArray[np.int32],
-        weights: Array | None,
-        options: dict[str, Any],
-        more: int,
-        threads: int,
-    ) -> None:
+    def _grow(self, forest: Any, table: Table, options: dict[str, Any], more: int, threads: int) -> None:
+        rows, codes, weights = table.rows, table.codes, table.weights
         refuse_extreme(rows, type(self).__name__)
         made = proposers_of(self.proposer)
         first, seed = forest.first_number + len(forest), forest.seed
@@ -135,10 +127,9 @@ def gini_falls(tree: Tree) -> Array:
 
 
 def state_of(tree: Tree, rows: Array, falls: Array | None = None) -> dict[str, Any]:
-    """Return a tree as `Forest.state()` has it, children side by side.
+    """Return a tree as `Forest.state()` has it.
 
-    rows : (n, p), for the ranges of features
-    falls : (n_nodes,) of the impurity at every split, None for that of Gini
+    rows : (n, p), for ranges of features; falls : (n_nodes,) of the impurity at every split, None for that of Gini
     """
     p = tree.coef_.shape[1]
     order, left = [0], []

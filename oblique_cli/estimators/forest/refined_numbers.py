@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from oblique_cli.estimators.forest.base import Array, as_tree
 from oblique_cli.estimators.forest.refined import TAOForestClassifier, state_of
 from oblique_cli.estimators.forest.regression import Grown, ObliqueForestRegressor
+from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.ground.constraints import Optional, Real
 from oblique_cli.ground.magnitudes import refuse_extreme
 from oblique_cli.parameters import as_in, parameter
@@ -66,7 +67,7 @@ class TAOForestRegressor(ObliqueForestRegressor, kw_only=True):
             tree = self._refined(start, drawn, numbers[there], held)
             return states[i] if tree is start else state_of(tree, rows, falls_of(tree, drawn, numbers[there], held))
 
-        with ThreadPoolExecutor(self._threads()) as pool:
+        with ThreadPoolExecutor(threads_of(self)) as pool:
             refined.extend(pool.map(better, range(len(states))))
         forest.restore(refined)
 
@@ -82,9 +83,9 @@ class TAOForestRegressor(ObliqueForestRegressor, kw_only=True):
 
 
 def falls_of(tree: Tree, X: Array, numbers: Array, held: Array) -> NDArray[np.float64]:
-    """Return by how much the splits of a tree let the weighted sum of squares fall, (n_nodes,).
+    """Return the falls of the weighted sum of squares by splits, (n_nodes,).
 
-    X : (n, p), numbers : (n, k), held : (n,) weights
+    X (n, p), numbers (n, k), held (n,) weights
     """
     weight, sums = np.zeros(tree.n_nodes), np.zeros((tree.n_nodes, numbers.shape[1]))
     leaves = tree.apply(X)

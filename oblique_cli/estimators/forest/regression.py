@@ -11,12 +11,18 @@ from sklearn.utils import check_random_state
 
 import oblique_cli._core as _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.forest.bagged import BaggedForestClassifier, Heuristics, RowCount, families
-from oblique_cli.estimators.forest.base import Array, FeatureCount, ForestClassifier, more_than_there_are
-from oblique_cli.estimators.forest.leaf_equations import RIDGES, equations_of, means_of
-from oblique_cli.estimators.forest.leaf_probabilities import OUT_OF_BAG, Leaves
+from oblique_cli.estimators.forest.bagged import (
+    BaggedForestClassifier,
+    Heuristics,
+    RowCount,
+    families,
+    family_features,
+)
+from oblique_cli.estimators.forest.base import Array, ForestClassifier, core_options, more_than_there_are
+from oblique_cli.estimators.forest.leaves import OUT_OF_BAG, RIDGES, Leaves, equations_of, means_of
 from oblique_cli.estimators.forest.number_trees import CONSTANT, LINEAR, NumberTrees
 from oblique_cli.estimators.forest.scores import means_of_trees
+from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.estimators.watched import Watched
 from oblique_cli.ground.constraints import Choice, Either, Integer, Optional, Real, Text
 from oblique_cli.parameters import as_in, parameter
@@ -26,10 +32,8 @@ LEAST = {CONSTANT: 5, LINEAR: 10}  # weight of a leaf; 5 are those of Breiman (2
 
 
 class Grown(NamedTuple):
-    """Trees as they are grown, and of what.
-
-    forest : of the core; rows : (n, p); targets : (n,) or (n, k); weights : (n,) or None
-    draws : (trees, n) how often each row was drawn for each tree
+    """Trees of the core, rows (n, p), targets (n,) or (n, k), weights (n,), and draws (trees, n): how often a tree drew
+    a row.
     """
 
     forest: Any
@@ -121,33 +125,22 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         raises ConfigError for a parameter out of range, or that does not fit p
         """
         rows, targets, weights = self._training_rows(X, y, sample_weight, several=True)
-        n, p = rows.shape
-        if message := self.clash(type(self).__name__, p):
+        (n, p), owner = rows.shape, type(self).__name__
+        if message := self.clash(owner, p):
             raise ConfigError(message)
-        of_tree = FeatureCount.of(self.max_features_per_tree, p, planes=True)
-        options: dict[str, Any] = {
-            "split": "family",
-            "mtry": FeatureCount.of(self.max_features, of_tree, planes=True),
-            "tree_features": of_tree,
-            "minleaf": 1.0,
-            "max_depth": -1 if self.max_depth is None else self.max_depth,
-            "bootstrap": self.bootstrap is not False,
-            "max_samples": RowCount.of(self.max_samples, n, type(self).__name__),
-            "node_bootstrap": False,
-            "group_size": 0,
-            "scaling": "none",
-        }
+        drawn, bootstrap = RowCount.of(self.max_samples, n, owner), self.bootstrap is not False
+        options = core_options(self.max_depth, bootstrap, drawn, **family_features(self, p))
         seed = int(check_random_state(self.random_state).randint(2**31))
         grown_by, least = families(self.proposer, "gini", 1.0), float(self.min_samples_leaf or LEAST[self.leaves])
         forest = _core.Forest(p, 1, seed)
         centered = targets - np.average(targets, axis=0, weights=weights)
         by_output = np.ascontiguousarray(np.atleast_2d(centered.T))
-        trees, threads = self.n_estimators, self._threads()
+        trees, threads = self.n_estimators, threads_of(self)
         refined: list[dict[str, Any]] = []
 
         def grow() -> None:
             forest.grow_numbers(rows, by_output, weights, options, trees, threads, grown_by, self.max_bins, least)
-            draws = _core.Forest(p, 1, seed).draws(n, trees, options["bootstrap"], options["max_samples"])
+            draws = _core.Forest(p, 1, seed).draws(n, trees, bootstrap, drawn)
             grown = Grown(forest, rows, targets, weights, np.asarray(draws))
             self._improve(grown, refined)
             self._learn_leaves(grown)
@@ -178,7 +171,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
         forest, rows, targets, weights, draws = grown
         held = draws.astype(np.float64) if weights is None else draws * weights
         states = forest.state()
-        numbers = Leaves(states, 1).numbers(np.asarray(forest.apply(rows, self._threads())))
+        numbers = Leaves(states, 1).numbers(np.asarray(forest.apply(rows, threads_of(self))))
         n_leaves = sum(len(state["label"]) for state in states)
         if self.leaves == CONSTANT:
             models = {0.0: means_of(numbers, held, targets, n_leaves)}
@@ -209,7 +202,7 @@ class ObliqueForestRegressor(Watched, NumberTrees, kw_only=True):
     def predict(self, X: ArrayLike) -> Array:
         """Return the mean of what the trees say. X : (n, p); returns (n,), of k outputs (n, k)."""
         rows = self._rows(X)
-        return means_of_trees(self.forest_, rows, self.leaf_values_, self._threads())
+        return means_of_trees(self.forest_, rows, self.leaf_values_, threads_of(self))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

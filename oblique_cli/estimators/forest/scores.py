@@ -19,9 +19,8 @@ def votes_of(forest: Any, rows: Array, voting: str, leaf_probabilities: Array | 
 
 
 def scores_of(forest: Any, rows: Array, leaf_values: Array, baseline: Array, threads: int) -> Array:
-    """Return the scores of rows (n, p), (n, K): the baseline (K,) plus the values of the leaves.
-
-    leaf_values : (leaves, K), or (leaves, p + 3) linear models of one score
+    """Return the scores of rows (n, p), (n, K): the baseline (K,) plus values of leaves (leaves, K), or of linear
+    models of one score (leaves, p + 3).
     """
     added = np.ascontiguousarray(leaf_values)
     if added.shape[1] != len(baseline):
@@ -46,9 +45,9 @@ def shares_of(scores: Array, n_classes: int) -> Array:
 
 
 def means_of_trees(forest: Any, rows: Array, leaf_values: Array, threads: int) -> Array:
-    """Return the mean prediction of the trees for rows (n, p), (n,). leaf_values : (leaves, 1), or (leaves, p + 3)
+    """Return the mean prediction of the trees for rows (n, p), (n,) or (n, k).
 
-    Of k outputs leaf_values is (leaves, k, 1) or (leaves, k, p + 3), and the answer (n, k).
+    leaf_values : (leaves, 1) or (leaves, p + 3), of k outputs with an axis for them in the middle
     """
     if leaf_values.ndim > 2:
         if leaf_values.shape[2] == 1:

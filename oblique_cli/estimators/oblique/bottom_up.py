@@ -19,10 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.checked_rows import checked
+from oblique_cli.estimators.fitted import TreePredictor
 from oblique_cli.estimators.missing_values import refuse_missing
 from oblique_cli.estimators.oblique.clusters import CRITERIA as COMPONENT_CRITERIA
 from oblique_cli.estimators.oblique.clusters import ClassClusters, Clustering
-from oblique_cli.estimators.tree_predictor import TreePredictor
 from oblique_cli.ground import seeds
 from oblique_cli.ground.constraints import Boolean, Choice, Integer, Optional, Real, check
 from oblique_cli.ground.magnitudes import common_exponent, measured, refuse_extreme
@@ -43,6 +43,7 @@ SVM_STEPS = 1000  # of liblinear; what it has then is the plane, as it is where 
 GROUP_COSTS = {"alike": None, "by_size": "balanced"}  # -> the weights of classes that scikit-learn takes
 
 ROWS: Mapping[str, Any] = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
+AS_IN_HHCART = 'As in `HHCARTClassifier`, for the hyperplanes of "hhcart" and of `hybrid`.'
 REMEDY = "fill them, or leave those rows out"
 
 
@@ -80,6 +81,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
     """
 
     needs_pruning_rows: ClassVar[bool] = False
+    shared_work: ClassVar[tuple[str, ...]] = tuple(Clustering.__dataclass_fields__)  # parameters that decide clusters
 
     splitter: str = parameter(
         default="hhcart",
@@ -143,26 +145,10 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         allowed=Real(0.0),
         help="How much, in rows. There is no choice by cross-validation, which would fit all mixtures again.",
     )
-    criterion: str = parameter(
-        default="twoing",
-        allowed=Choice(CRITERIA),
-        help='As in `HHCARTClassifier`, for the hyperplanes of "hhcart" and of `hybrid`.',
-    )
-    tau: float = parameter(
-        default=0.05,
-        allowed=HHCART.constraints["tau"],
-        help='As in `HHCARTClassifier`, for the hyperplanes of "hhcart" and of `hybrid`.',
-    )
-    sign: str = parameter(
-        default="negative",
-        allowed=HHCART.constraints["sign"],
-        help='As in `HHCARTClassifier`, for the hyperplanes of "hhcart" and of `hybrid`.',
-    )
-    ties: str = parameter(
-        default="tolerant",
-        allowed=Choice(("tolerant", "strict")),
-        help='As in `HHCARTClassifier`, for the hyperplanes of "hhcart" and of `hybrid`.',
-    )
+    criterion: str = parameter(default="twoing", allowed=Choice(CRITERIA), help=AS_IN_HHCART)
+    tau: float = parameter(default=0.05, allowed=HHCART.constraints["tau"], help=AS_IN_HHCART)
+    sign: str = parameter(default="negative", allowed=HHCART.constraints["sign"], help=AS_IN_HHCART)
+    ties: str = parameter(default="tolerant", allowed=Choice(("tolerant", "strict")), help=AS_IN_HHCART)
     cost: float = parameter(
         default=1.0,
         allowed=Real(0.0, open_low=True),
@@ -183,13 +169,16 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         X : (n, p) finite numbers; y : (n,) labels
         raises NotConverged, which names class and K, if a mixture does not settle
         """
-        self._check_parameters()
+        owner = type(self).__name__
+        check(self.get_params(deep=False), self.constraints, owner)
+        if message := self.clash(owner):
+            raise ConfigError(message)
         rows, labels = checked(self, X, y, ensure_min_samples=1, **ROWS)
         refuse_missing(rows, list(range(rows.shape[1])), self, REMEDY)
         check_classification_targets(labels)
         self.classes_, inverse = np.unique(labels, return_inverse=True)
         if not self.standardize:  # what is added to covariances is then in the features' own units
-            refuse_extreme(rows, f"{type(self).__name__} without standardize")
+            refuse_extreme(rows, f"{owner} without standardize")
         # One power of 2 for all features: the distances of clusters and the directions of planes stay what they are.
         self._power = common_exponent(rows)
         rows = measured(rows, self._power)
@@ -204,7 +193,7 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         """The clusters of each class; a single class is one."""
         if len(self.classes_) == 1:
             return ClassClusters(b"", [[np.arange(len(X))]], 0.0)
-        settings = Clustering(**{name: getattr(self, name) for name in Clustering.__dataclass_fields__})
+        settings = Clustering(**{name: getattr(self, name) for name in self.shared_work})
         return settings.of_classes(X, codes, list(self.classes_), seed)
 
     def _grow(self, X: Array, codes: Ints, clusters: list[list[Rows]], seed: int) -> None:
@@ -302,12 +291,14 @@ class BottomUpTreeClassifier(Declared, TreePredictor, BaseEstimator, kw_only=Tru
         thresholds = measured(tree.thresholds, -self._power)
         return Tree(tree.left, tree.right, tree.coef_, thresholds, tree.counts, tree.gains, tree.n_rows)
 
-    def _check_parameters(self) -> None:
-        owner = type(self).__name__
-        check(self.get_params(deep=False), self.constraints, owner)
-        message = inverted_range(owner, self.min_components, self.max_components)
-        if message:
-            raise ConfigError(message)
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the sentence for a range of K that holds nothing, or None."""
+        if self.max_components is None or self.min_components <= self.max_components:
+            return None
+        return (
+            f"min_components of {owner} must not exceed max_components, {self.max_components}. Got "
+            f"{self.min_components}."
+        )
 
 
 class HHBUTClassifier(BottomUpTreeClassifier, kw_only=True):
@@ -334,13 +325,6 @@ class BUTIFSVMClassifier(BottomUpTreeClassifier, kw_only=True):
 
     splitter = "svm"
     criterion, tau, sign, ties = "twoing", 0.05, "negative", "tolerant"
-
-
-def inverted_range(owner: str, min_components: int, max_components: int | None) -> str | None:
-    """Return the sentence for a range of K that holds nothing, or None."""
-    if max_components is None or min_components <= max_components:
-        return None
-    return f"min_components of {owner} must not exceed max_components, {max_components}. Got {min_components}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,9 +357,7 @@ def plane_of(machine: Any, center: Array, spread: Array) -> Plane | None:
 def svm_plane(X: Array, group: Ints, cost: float, seed: int, group_costs: str = "alike") -> Plane | None:
     """Return the plane of a linear support vector machine between two groups (thesis eq. 6.4.4), or None.
 
-    X : (n, p); group : (n,) 0 or 1, both present; group_costs : as in `BUTIFSVMClassifier`
-
-    Features are scaled to mean 0 and variance 1 first: the margin depends on units, and the paper names none.
+    X : (n, p), scaled here to variance 1, as the margin depends on units; group : (n,) 0 or 1, both present
     """
     from sklearn.svm import LinearSVC
 

@@ -1,8 +1,4 @@
-"""The classifiers of single heuristics, such as `HHCARTClassifier`, by name.
-
-`heuristics` makes them from the registered proposers. `classifiers.pyi` spells them out for editors and type checkers;
-the build writes it (`tools/stubs.py`).
-"""
+"""The classifiers of single heuristics by name; the build writes `classifiers.pyi`, which spells them out."""
 
 from __future__ import annotations
 

@@ -35,9 +35,7 @@ class Clustering:
     max_steps: int
 
     def of_classes(self, X: Array, codes: NDArray[np.integer], classes: Sequence[object], seed: int) -> ClassClusters:
-        """Return the clusters of each class as row numbers of X.
-
-        X : (n, p); codes : (n,) positions in `classes`, which has two labels or more, each present
+        """Return the clusters of each class as row numbers of X (n, p). codes : (n,) positions in two or more `classes`
 
         The last result is cached: trees that differ only in their hyperplanes have the same clusters, which take most
         of the time.
@@ -61,13 +59,9 @@ class Clustering:
         return hashlib.sha256(text + X.tobytes() + codes.astype(np.int64).tobytes()).digest()
 
     def of_class(self, X: Array, label: object, seed: int) -> list[Rows]:
-        """Return the clusters of a class as row numbers of X, none empty.
+        """Return the clusters of a class, by the most probable component, as row numbers of X (n, p), none empty.
 
-        X : (n, p) rows of the class, n >= 1; label : what an error calls the class; seed : of every draw
-        raises NotConverged if a mixture that is needed for the choice does not settle
-
-        With `standardize` features are scaled to variance 1 in the class, so units decide nothing. A row goes to its
-        most probable component.
+        label : of the class, for NotConverged, if a mixture that is needed does not settle
         """
         limit = len(np.unique(X, axis=0))
         if self.max_components is not None:
@@ -82,7 +76,8 @@ class Clustering:
         mixtures = _Mixtures(self, label, seed)
         # The mixtures are small: threads wait for each other longer than they work.
         with threadpool_limits(1):
-            return _groups(self._chosen(Z, limit, mixtures).predict(Z))
+            labels = self._chosen(Z, limit, mixtures).predict(Z)
+        return [np.flatnonzero(labels == k) for k in np.unique(labels)]
 
     def _chosen(self, Z: Array, limit: int, mixtures: _Mixtures) -> Mixture:
         """The mixture of the first K, from `min_components` on, after which the score no longer improves."""
@@ -126,12 +121,7 @@ class Clustering:
 
 @dataclass(frozen=True, eq=False)
 class ClassClusters:
-    """The clusters of all classes.
-
-    digest    of everything that decides them
-    rows      class by class, cluster by cluster: row numbers
-    seconds   that it took to find them
-    """
+    """The clusters of all classes as row numbers. digest : of what decides them; seconds : that they took"""
 
     digest: bytes
     rows: list[list[Rows]]
@@ -176,7 +166,3 @@ class _Mixtures:
                 self.label,
             )
         return mixture
-
-
-def _groups(labels: NDArray[np.integer]) -> list[Rows]:
-    return [np.flatnonzero(labels == k) for k in np.unique(labels)]

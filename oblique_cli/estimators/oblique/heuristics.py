@@ -1,8 +1,6 @@
 """One classifier for each registered heuristic: `ObliqueTreeClassifier` with the parameters of both in one flat list.
 
-The classes are made from the proposers, so a new proposer has its class without another line. They are ordinary
-classes: `inspect.signature` and `help` show every parameter, they are pickled by their qualified names, and
-scikit-learn clones them and searches their parameters. `classifiers` is the module that they are attributes of.
+They are ordinary classes, attributes of the module `classifiers`, by which they are pickled.
 """
 
 from __future__ import annotations
@@ -45,10 +43,8 @@ def class_name(proposer: type[Proposer]) -> str:
 
 
 def classifier_of(name: str) -> type[HeuristicTreeClassifier]:
-    """Return the classifier of a registered heuristic, making it if this is the first call.
-
-    Raises ConfigError, with the file, if the heuristic and the tree do not go together: a parameter that both have, a
-    `limit_name` that is taken, `tree_defaults` that the tree does not take, or a classifier with the name of another.
+    """Return the classifier of a registered heuristic, made at the first call; ConfigError, with the file, if its names
+    or defaults and those of the tree do not go together.
     """
     proposer = PROPOSERS[name]
     called = class_name(proposer)

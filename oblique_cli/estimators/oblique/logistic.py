@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
-
-from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.missing_values import LEARN
 from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.estimators.oblique.groups import Columns, Growth
 from oblique_cli.estimators.oblique.refined import MULTIWAY, RefinedTreeClassifier, Starts
-from oblique_cli.estimators.oblique.top_down import _Draws, _Start, _Training, shuffled_folds
-from oblique_cli.ground import seeds
+from oblique_cli.estimators.oblique.top_down import Start
+from oblique_cli.estimators.oblique.training import Draws, Training
 from oblique_cli.ground.constraints import (
     Boolean,
     Choice,
@@ -24,7 +21,6 @@ from oblique_cli.ground.constraints import (
     Optional,
     Real,
     Text,
-    check,
 )
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.leaf_models import TERMS
@@ -41,9 +37,17 @@ from oblique_cli.tree.logistic_trees import (
     choose,
 )
 from oblique_cli.tree.refining import REFINEMENTS, PlaneSpace, Settings
+from oblique_cli.tree.structure import Tree
 
 AUTO, AUTO_TERMS = "auto", 10  # of max_terms
+LIMITS = ("criterion", "min_parent", "min_samples_leaf", "min_weight_fraction_leaf", "max_depth", "max_leaf_nodes")
 SEVERAL = ("axis_parallel", "hhgdt", "fdt", "cline")
+
+
+def ridge_paths(penalty: float | str, squares: bool) -> list[list[How]]:
+    """Return a path of ridges for models of features alone, and one for models with their squares."""
+    path = PENALTIES if isinstance(penalty, str) else (float(penalty),)
+    return [[How(each, terms=terms) for each in path] for terms in (TERMS if squares else TERMS[:1])]
 
 
 class LogisticModelTreeClassifier(
@@ -51,20 +55,8 @@ class LogisticModelTreeClassifier(
     Growth,
     kw_only=True,
     takes=(
-        *(
-            "criterion",
-            "min_parent",
-            "min_samples_leaf",
-            "min_weight_fraction_leaf",
-            "max_depth",
-            "max_leaf_nodes",
-            "base",
-            "leaf_penalty",
-            "refine",
-            "n_penalties",
-            "folds",
-        ),
-        *("surrogate", "max_sweeps", "class_weight", *Columns.parameters, "n_jobs", "random_state"),
+        *(*LIMITS, "base", "leaf_penalty", "refine", "n_penalties", "folds", "surrogate", "max_sweeps"),
+        *("class_weight", *Columns.parameters, "n_jobs", "random_state"),
     ),
 ):
     """A small tree of hyperplanes with a linear-logistic model in every leaf (after Landwehr, Hall & Frank 2005).
@@ -174,70 +166,47 @@ class LogisticModelTreeClassifier(
         help="Threads of growth and refinement: None is 1, -1 all processors. Any number gives the same tree.",
     )
 
-    def fit(  # type: ignore[override]  # no rows are kept from growth
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
-    ) -> LogisticModelTreeClassifier:
-        """Grow trees, fit their models, and choose the tree by cross-validation.
-
-        X : (n, p) finite numbers (and NaN as `missing` says), anything in qualitative columns; y : (n,) labels
-        sample_weight : (n,) non-negative, rows of weight 0 are left out
-        groups : (n,) values that are equal for rows that belong together: cross-validation keeps these together. None
-            for independent rows
-        """
-        owner = type(self).__name__
-        check(self.get_params(deep=False), self.constraints, owner)
-        if self.n_jobs == 0:
-            raise ConfigError(f"n_jobs of {owner} must not be 0. Set it to None for one or -1 for all.")
-        if self.refine != "none" and self.models == LOGIT_BOOST:
-            raise ConfigError(f"refine of {owner} needs models 'ridge'. Got {self.models!r}; set refine to 'none'.")
-        if isinstance(self.max_terms, int) and self.models == LOGIT_BOOST:
-            raise ConfigError(
-                f"max_terms of {owner} needs models 'ridge'. Got {self.models!r}; limit steps, each of which adds at "
-                "most one term a class, or set models to 'ridge'."
-            )
-        bases = self._bases()
-        rows, labels = self._training_rows(X, y)
-        growing, _, draws = self._divided(rows, labels, sample_weight, None, groups)
-        self.refinement_: Any = self._chosen(self._starts(bases), growing, draws)
-        self._keep(self.refinement_.tree, growing.X)
-        return self
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the sentence for parameters that LogitBoost does not go with, or None."""
+        if self.models != LOGIT_BOOST:
+            return None
+        if self.refine != "none":
+            return f"refine of {owner} needs models 'ridge'. Got {self.models!r}; set refine to 'none'."
+        if not isinstance(self.max_terms, int):
+            return None
+        return (
+            f"max_terms of {owner} needs models 'ridge'. Got {self.models!r}; limit steps, each of which adds at most "
+            "one term a class, or set models to 'ridge'."
+        )
 
     def _of_named(self) -> Mapping[str, Any]:
-        limits = (
-            "criterion",
-            "min_parent",
-            "min_samples_leaf",
-            "min_weight_fraction_leaf",
-            "max_depth",
-            "max_leaf_nodes",
-        )
-        return {name: getattr(self, name) for name in (*limits, "n_jobs")}
+        return {name: getattr(self, name) for name in (*LIMITS, "n_jobs")}
 
-    def _chosen(self, starts: Sequence[_Start], rows: _Training, draws: _Draws) -> LogisticChoice:
+    def _best(self, starts: list[Start], growing: Training, draws: Draws) -> Tree:
+        self.refinement_ = self._chosen(starts, growing, draws)
+        tree: Tree = self.refinement_.tree
+        return tree
+
+    def _chosen(self, starts: Sequence[Start], rows: Training, draws: Draws) -> LogisticChoice:
         """The best of several starts. rows : to grow on"""
         n_classes, levels, missing = len(self.classes_), self._level_counts(), self._gaps == LEARN
 
-        def prepared(part: _Training) -> tuple[ModelRows, PlaneSpace]:
+        def prepared(part: Training) -> tuple[ModelRows, PlaneSpace]:
             arguments = (part.X, part.codes, n_classes, part.weights, levels)
             return ModelRows(*arguments), PlaneSpace(*arguments)
 
         models, space = prepared(rows)
         folds = []
-        number = min(self.folds, len(rows.X))
-        if number > 1:
-            divided = shuffled_folds(len(rows.X), number, seeds.integer(draws.seed, "logistic folds"), rows.groups)
-            for i, (grow_on, test_on) in enumerate(divided):
-                part, fold_draws = rows.part(grow_on), _Draws.of(seeds.integer(draws.seed, "logistic fold", i))
+        if len(rows.X) > 1:
+            for part, left_out, fold_draws in draws.folds(rows, self.folds, "logistic"):
                 of_part = prepared(part)
                 trees = [start.tree(part, of_part[1], fold_draws, missing) for start in starts]
-                folds.append(LogisticFold(*of_part, rows.part(test_on), trees))
+                folds.append(LogisticFold(*of_part, left_out, trees))
         if self.models == LOGIT_BOOST:
             steps = self.steps
             hows = [[How(None, boosting_steps((f.rows, f.test) for f in folds) if isinstance(steps, str) else steps)]]
         else:
-            penalty = self.leaf_penalty
-            path = PENALTIES if isinstance(penalty, str) else (penalty,)
-            hows = [[How(each, terms=terms) for each in path] for terms in (TERMS if self.squares else TERMS[:1])]
+            hows = ridge_paths(self.leaf_penalty, self.squares)
         settings = None
         if self.refine != "none":
             settings = Settings(self.surrogate, self.max_sweeps, threads=threads_of(self))

@@ -1,9 +1,7 @@
 """Gaussian mixtures of full covariances, fitted by expectation and maximization as scikit-learn fits them.
 
-The clusters of a bottom-up tree take thousands of mixtures of a few hundred rows. `sklearn.mixture.GaussianMixture`
-spends three quarters of such a fit between its operations: on checks of arrays, and on one small call for each
-component. Here the operations are the same and in the same order, so the numbers are the same to the last bit, but they
-are done for all components at once, and arrays are checked by nobody but the tree.
+`sklearn.mixture.GaussianMixture` spends three quarters of a fit to a few hundred rows between its operations. Here
+these are done for all components at once, in the same order, so numbers are the same to the last bit.
 """
 
 from __future__ import annotations
@@ -30,12 +28,8 @@ class SingularCovariance(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """A fitted mixture of k components in p dimensions.
-
-    weights (k,), means (k, p)
-    factors     (k, p, p) upper triangular, each times its transpose is the inverse of a covariance
-    steps       of the start that was kept
-    converged   whether that start settled
+    """A mixture of k components in p dimensions: weights (k,), means (k, p), and factors (k, p, p), upper triangular,
+    each of which times its transpose is the inverse of a covariance. steps, converged : of the start that was kept
     """
 
     weights: Array
@@ -77,12 +71,10 @@ class Mixture:
 
 
 def fit_mixture(X: Array, k: int, *, regularization: float, n_init: int, max_steps: int, seed: int) -> Mixture:
-    """Return k components fitted to the rows of X, the most likely of `n_init` starts.
+    """Return k components fitted to X (n, p), n >= max(k, 2), the most likely of `n_init` starts; raises
+    SingularCovariance.
 
-    X : (n, p) finite, n >= k and n >= 2; regularization : added to the diagonal of every covariance
-    raises SingularCovariance
-
-    Stochasticity. Each start draws k different rows, which are the first means, from check_random_state(seed).
+    Each start draws k different rows, which are the first means, from check_random_state(seed).
     """
     rng = check_random_state(seed)
     best: Mixture | None = None
@@ -163,9 +155,8 @@ def log_of_sums(values: Array) -> Array:
 
 
 def last_axis_sums(values: Array) -> Array:
-    """Return values.sum(axis=-1) for few values a sum, column by column: NumPy's sums start anew for every row.
-
-    The order of additions is NumPy's for rows of at most 128 values, and so are the bits; longer rows are left to it.
+    """Return values.sum(axis=-1) column by column, which is quicker for few values a sum; for at most 128 values in
+    NumPy's order, so to the same bits, and longer rows are left to it.
     """
     p = values.shape[-1]
     if p > 128:

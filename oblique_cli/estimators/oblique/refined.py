@@ -11,14 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from oblique_cli.errors import ConfigError
+from oblique_cli.estimators.n_jobs import threads_of
 from oblique_cli.estimators.oblique.groups import Columns, Leaves, Refinement
 from oblique_cli.estimators.oblique.heuristics import classifier_of
-from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, _Start
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, Start
+from oblique_cli.estimators.oblique.training import Draws, Training
 from oblique_cli.ground.constraints import Choices, Constraint, check
 from oblique_cli.ground.registry import close_matches
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.refining import Refined
 from oblique_cli.tree.splitting import PROPOSERS
+from oblique_cli.tree.structure import Tree
 
 RANDOM = {"random_4": 4, "random_5": 5, "random_6": 6}  # complete trees of random hyperplanes, by depth
 MULTIWAY = ("hhgdt", "fdt", "quest", "cline", "axis_parallel", *RANDOM)
@@ -28,9 +31,9 @@ OF_THE_RESULT = ("class_weight", *Leaves.parameters)
 
 
 class Starts:
-    """Names that `base` may be: those of heuristics, those that are registered later too, and those of this module.
+    """Names that `base` may be, of heuristics registered later too.
 
-    groups : names that stand for several, those that cannot use the features at hand being left out
+    groups : names of several, without those that cannot use the features at hand
     """
 
     def __init__(self, groups: Mapping[str, Sequence[str]]) -> None:
@@ -108,22 +111,30 @@ class RefinedTreeClassifier(
         groups : (n,) values that are equal for rows that belong together: cross-validation keeps these together. None
             for independent rows
         """
-        check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        if self.n_jobs == 0:
-            raise ConfigError(f"n_jobs of {type(self).__name__} must not be 0. Set it to None for one or -1 for all.")
+        owner = type(self).__name__
+        check(self.get_params(deep=False), self.constraints, owner)
+        if message := self.clash(owner):
+            raise ConfigError(message)
+        threads_of(self)  # refuses 0
         bases = self._bases()
         rows, labels = self._training_rows(X, y)
         growing, _, draws = self._divided(rows, labels, sample_weight, None, groups)
-        starts = self._starts(bases)
+        self._keep(self._best(self._starts(bases), growing, draws), growing.X)
+        return self
 
-        def refined_on(part: Any, part_draws: Any) -> Refined:
+    def clash(self, owner: str, n_features: int | None = None) -> str | None:
+        """Return the sentence for parameters that do not go together, or None."""
+        return None
+
+    def _best(self, starts: list[Start], growing: Training, draws: Draws) -> Tree:
+        """Return the refined tree of the best start, and store how it came about."""
+
+        def refined_on(part: Training, part_draws: Draws) -> Refined:
             return self._refined(starts, part, part_draws, self)
 
-        self.refinement_ = refined_on(growing, draws)
+        self.refinement_: Any = refined_on(growing, draws)
         tree = self.refinement_.tree
-        tree = self._finished(tree, growing, draws, lambda part, part_draws: refined_on(part, part_draws).tree)
-        self._keep(tree, growing.X)
-        return self
+        return self._finished(tree, growing, draws, lambda part, part_draws: refined_on(part, part_draws).tree)
 
     def _bases(self) -> list[tuple[Any, bool]]:
         """Return the bases that `base` names, each with whether it is optional; ConfigError for any other value."""
@@ -165,12 +176,12 @@ class RefinedTreeClassifier(
         """Parameters of a start that is given by name."""
         return SEED_PRUNING
 
-    def _starts(self, bases: Sequence[tuple[Any, bool]]) -> list[_Start]:
+    def _starts(self, bases: Sequence[tuple[Any, bool]]) -> list[Start]:
         """Return the starts, with the levels and classes of this fit."""
         starts = []
         for base, optional in bases:
             if isinstance(base, str) and base in RANDOM:
-                starts.append(_Start(None, depth=RANDOM[base]))
+                starts.append(Start(None, depth=RANDOM[base]))
                 continue
             estimator = classifier_of(base)(**self._of_named()) if isinstance(base, str) else clone(base)
             estimator.set_params(missing=self._gaps, refine="none")
@@ -180,13 +191,8 @@ class RefinedTreeClassifier(
             estimator.classes_, estimator.levels_, estimator._gaps = self.classes_, self.levels_, self._gaps
             estimator._refuse_levels(proposer)
             estimator.n_features_in_ = self.n_features_in_
-            starts.append(_Start(estimator, proposer))
+            starts.append(Start(estimator, proposer))
         return starts
 
-    def predict_path(self, X: ArrayLike, values: ArrayLike) -> NDArray[Any]:
-        """Raise ConfigError: a refined tree has no path over max_misrate."""
-        raise ConfigError(f"{type(self).__name__} has no path over max_misrate; its base has.")
-
-    def n_leaves_path(self, values: ArrayLike) -> NDArray[np.int64]:
-        """Raise ConfigError: a refined tree has no path over max_misrate."""
+    def _limits(self, values: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
         raise ConfigError(f"{type(self).__name__} has no path over max_misrate; its base has.")

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from oblique_cli.estimators.algorithms import Algorithm, ModelFamily, is_outside
-from oblique_cli.estimators.outside.estimator import OutsideEstimator
 from oblique_cli.estimators.outside.known import CLASSES, nested_class, refused, task_of_class
 from oblique_cli.estimators.outside.process import START, own_process
+from oblique_cli.estimators.outside.remote import OutsideEstimator
 from oblique_cli.ground.constraints import Constraint
 from oblique_cli.ground.nouns import AlgorithmSpec
 
@@ -21,10 +21,7 @@ REGRESSORS = ModelFamily("regressors of other libraries", task="regression")
 
 @dataclass(frozen=True)
 class OutsideAlgorithm(Algorithm):
-    """A class by its dotted path, fitted in a process of its own.
-
-    Threads are of use, because whoever fits waits for another process. prepare, limits : as in `OutsideEstimator`
-    """
+    """A class by its dotted path, fitted in a process of its own, which threads can wait for."""
 
     prepare: str = ""
     limits: Mapping[str, Any] = field(default_factory=dict)
@@ -35,15 +32,11 @@ class OutsideAlgorithm(Algorithm):
         path = spec.name
         family = REGRESSORS if task_of_class(path) == "regression" else CLASSIFIERS
         title = path.rpartition(".")[2]
-        return cls(path, title, path, family, None, True, OutsideEstimator, spec.prepare, spec.limits)
+        how: dict[str, Any] = {"prepare": spec.prepare, "limits": spec.limits}
+        return cls(path, title, path, family, None, True, OutsideEstimator, **how)
 
     @property
     def parameters(self) -> dict[str, Constraint]:
-        """None that is known before the library is imported."""
-        return {}
-
-    @property
-    def defaults(self) -> dict[str, Any]:
         """None that is known before the library is imported."""
         return {}
 

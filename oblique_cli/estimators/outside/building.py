@@ -10,12 +10,14 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from sklearn.utils.metaestimators import available_if
 
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.outside.known import CLASSES, LIBRARIES, library_of, near, nested_class
 from oblique_cli.estimators.outside.sizes import sizes_of
 
 SEEDS = ("random_state", "seed", "random_seed")
+SIZE_NAMES = ("n_leaves_", "n_nodes_", "depth_", "n_terms_")  # attributes of `Sizes`
 # Workers run side by side, and the number of threads can change the last bits of a sum.
 THREADS = ("n_jobs", "num_threads", "nthread", "thread_count")
 
@@ -153,14 +155,12 @@ class Model:
     """
 
     def __init__(self, path: str, params: Mapping[str, Any], prepare: str, regression: bool, seed: int | None) -> None:
-        self._path = path
-        self._params = dict(params)
-        self._seed = seed
-        self._regression = regression
-        self._scaler = _scaler(prepare) if prepare else None
+        self._path, self._params, self._prepare = path, dict(params), prepare
+        self._regression, self._seed = regression, seed
 
     def fit(self, X: np.ndarray, y: np.ndarray) -> None:
         """Fit to rows (n, p) and class codes or numbers (n,)."""
+        self._scaler = _scaler(self._prepare) if self._prepare else None
         if self._scaler is not None:
             X = self._scaler.fit_transform(X)
         if not self._regression:
@@ -189,12 +189,10 @@ class Model:
             raise ValueError(f"{self._path} predicts labels that it was not given")
         return np.asarray(self.classes_[codes], dtype=np.int32)
 
-    @property
-    def has_shares(self) -> bool:
-        """Whether the fitted estimator gives probabilities."""
-        return not self._regression and hasattr(self.estimator, "predict_proba")
-
-    def shares(self, X: np.ndarray) -> np.ndarray:
+    @available_if(  # type: ignore[untyped-decorator]
+        lambda model: not model._regression and hasattr(model.estimator, "predict_proba")
+    )
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
         """Return the class shares (n, k), columns as in `classes_`."""
         shares = np.asarray(self.estimator.predict_proba(self._scaled(X)))
         whole = shares.astype(np.float64)
@@ -203,10 +201,12 @@ class Model:
             whole = np.divide(whole, totals, out=whole, where=np.abs(totals - 1) < 1e-3)
         return whole
 
-    def facts(self) -> dict[str, Any]:
-        """Return the class codes it was fitted to, whether there are shares, and leaves, nodes and depth."""
-        sizes = sizes_of(self.estimator)  # zeros for a model that is no tree
-        return {"classes": getattr(self, "classes_", None), "has_shares": self.has_shares, "sizes": sizes}
+    def __getattr__(self, name: str) -> Any:
+        # Sizes are read once the clock of the fit has stopped.
+        if name in SIZE_NAMES and "estimator" in self.__dict__:
+            self.__dict__ |= dict(zip(SIZE_NAMES, sizes_of(self.estimator), strict=True))
+            return self.__dict__[name]
+        raise AttributeError(name)
 
     def _scaled(self, X: np.ndarray) -> np.ndarray:
         return X if self._scaler is None else np.ascontiguousarray(self._scaler.transform(X))

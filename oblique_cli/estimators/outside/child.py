@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from multiprocessing.connection import Connection
 from typing import Any
 
-from oblique_cli.estimators.outside.leaving import leave_with
+from oblique_cli.estimators.outside.process import leave_with
 
 try:
     import resource
@@ -24,6 +24,10 @@ except ImportError:  # Windows has no such limits
 # Answers: "ok" and a value; "refused" and a ConfigError; "raised", the name of an error and its first line; "memory"
 # and the first line.
 Answer = tuple[str, Any]
+
+# Attributes of a fitted model that come with the fit, and methods that take rows, if it has them.
+ATTRIBUTES = ("classes_", "n_leaves_", "n_nodes_", "depth_", "n_terms_", "n_clusters_", "seconds_saved_")
+METHODS = ("predict_proba", "predict_path", "extra_measures")
 
 
 def serve(descriptor: int, parent: int) -> None:
@@ -73,47 +77,41 @@ def _first_line(error: Exception) -> str:
 
 
 class _Models:
-    """What can be asked for."""
+    """The requests that there are."""
 
     def __init__(self) -> None:
         self._held: dict[int, tuple[Any, int | None]] = {}  # models, and the memory they may take
 
     def check(self, path: str, params: Mapping[str, Any]) -> None:
         """Import a class and hold parameters to its signature."""
-        from oblique_cli.estimators.outside import building
-
-        building.check(path, params)
-
-    def build(self, number: int, forget: list[int], memory_limit: int | None, **how: Any) -> None:
-        """Keep an unfitted model of another library under `number`.
-
-        forget         numbers of models that nobody will ask again
-        memory_limit   bytes that fitting, or predicting, may take beside what the process has already; None for any
-        """
         from oblique_cli.estimators.n_jobs import in_threads
         from oblique_cli.estimators.outside import building
 
-        building.load_class(how["path"])
+        building.check(path, params)
         in_threads()
-        self.hold(number, forget, memory_limit, None, building.Model(**how))
 
     def hold(self, number: int, forget: list[int], memory_limit: int | None, _imports: Any, model: Any) -> None:
-        """Keep an unfitted model that was sent, as `build` does. What it needs was imported as `_imports` arrived."""
+        """Keep an unfitted model under `number`, and delete those of `forget`. Unpickling of `_imports` imported what
+        it needs.
+
+        memory_limit : bytes that it may take beside what the process has already; None for any
+        """
         for old in forget:
             self._held.pop(old, None)
         self._held[number] = model, memory_limit
 
-    def fit(self, number: int, X: Any, y: Any, **rows: Any) -> tuple[float, float, dict[str, Any]]:
-        """Fit a model; return its seconds on the clock and of processors, and what the parent needs to know of it."""
+    def fit(self, number: int, X: Any, y: Any, **rows: Any) -> tuple[float, float, dict[str, Any], list[str]]:
+        """Fit a model; return seconds on the clock and of processors, its `ATTRIBUTES`, and names of its `METHODS`."""
         model, memory_limit = self._held[number]
         with _limited(memory_limit):
             started, used = time.perf_counter(), _used()
             model.fit(X, y, **rows)
             seconds, used = time.perf_counter() - started, _used() - used
-        return seconds, used, model.facts()
+        attributes = {name: getattr(model, name) for name in ATTRIBUTES if hasattr(model, name)}
+        return seconds, used, attributes, [name for name in METHODS if hasattr(model, name)]
 
     def call(self, number: int, method: str, arguments: tuple[Any, ...]) -> Any:
-        """Return what a method of a fitted model returns."""
+        """Return the answer of a method of a fitted model."""
         model, memory_limit = self._held[number]
         with _limited(memory_limit):
             return getattr(model, method)(*arguments)

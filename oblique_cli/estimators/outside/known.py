@@ -231,7 +231,7 @@ def parameters_of(path: str) -> Mapping[str, Values]:
 def refused(path: str, params: Mapping[str, Any], name: str, value: Any) -> str:
     """Return why a configuration may not set a parameter of a known class, "" if it may.
 
-    params : all parameters of the class, of which a grid's estimator is one; estimators in value are not looked at
+    params : all of the class; what estimators in value have is not looked at
     """
     known = parameters_of(path)
     if name not in known:

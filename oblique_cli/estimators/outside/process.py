@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import itertools
 import os
 import signal
@@ -9,8 +11,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -43,24 +43,11 @@ class Process:
     """A process that fits models, one request at a time. Started when it is first asked, and again after it died."""
 
     def __init__(self) -> None:
-        self._numbers = itertools.count()
+        self.numbers = itertools.count()  # of models
+        self.forgotten: list[int] = []  # numbers of models that nobody will ask again
         self._questions = itertools.count()
-        self._forget: list[int] = []
         self._started: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
-
-    def new_number(self) -> int:
-        """Return a number for a model."""
-        return next(self._numbers)
-
-    def forget(self, number: int) -> None:
-        """Say that nobody will ask the model of this number again."""
-        self._forget.append(number)
-
-    def forgotten(self) -> list[int]:
-        """Return the numbers of the models to delete, and clear the list."""
-        numbers, self._forget = self._forget, []
-        return numbers
 
     @property
     def generation(self) -> int:
@@ -68,9 +55,8 @@ class Process:
         return -1 if self._started is None else self._started.pid
 
     def ask(self, verb: str, seconds: float | None, memory: int | None = None, **arguments: Any) -> Any:
-        """Return the answer to a request. seconds : how long it may take, None for ever
-
-        Raises ConfigError for what cannot be used, and OutsideError, by its kinds, for everything that goes wrong.
+        """Return the answer to a request within seconds, None for ever; ConfigError for what cannot be used, and kinds
+        of OutsideError for everything that goes wrong.
         """
         pipe = self._pipe or self._start()
         try:
@@ -78,7 +64,7 @@ class Process:
                 question = next(self._questions)
                 pipe.send((question, verb, arguments))
                 if not pipe.poll(seconds):
-                    raise OutOfTime(f"not done within the limit of {_seconds(seconds)}")
+                    raise OutOfTime(f"not done within the limit of {seconds_text(seconds)}")
                 answered, kind, value = pipe.recv()
                 if answered != question:
                     raise Crashed("its process answered another question than the one it was asked")
@@ -161,62 +147,17 @@ def own_process() -> Process:
     return _OWN.process
 
 
-class Remote:
-    """One model in the process of the calling thread.
-
-    limits : "memory" in bytes and "time" in seconds that it may take, fit and predictions together, each if limited
-    """
-
-    def __init__(self, limits: Mapping[str, Any]) -> None:
-        self._process = own_process()
-        self._number = self._process.new_number()
-        self._memory = limits.get("memory")
-        self._seconds = self._left = limits.get("time")
-
-    def begin(self, verb: str, **arguments: Any) -> None:
-        """Let the process have the unfitted model, outside of its time: `build` or `hold` of the process."""
-        forget = self._process.forgotten()
-        number, limit = self._number, self._memory
-        self._process.ask(verb, START, limit, number=number, forget=forget, memory_limit=limit, **arguments)
-        self._generation = self._process.generation
-
-    def fit(self, X: Any, y: Any, **rows: Any) -> tuple[float, float, dict[str, Any]]:
-        """Fit the model; return seconds of the fit alone, on the clock and of processors, and what the model says."""
-        seconds, used, facts = self._spend("fit", X=X, y=y, **rows)
-        return seconds, used, facts
-
-    def call(self, method: str, *arguments: Any) -> Any:
-        """Return what a method of the fitted model returns."""
-        self._check_alive()
-        return self._spend("call", method=method, arguments=arguments)
-
-    def whole(self) -> Any:
-        """Return the fitted model itself, a copy of it, outside of its time."""
-        self._check_alive()
-        return self._process.ask("whole", START, number=self._number)
-
-    def _check_alive(self) -> None:
-        if self._process.generation != self._generation:
-            raise Crashed("the process that had the model died since")
-
-    def _spend(self, verb: str, **arguments: Any) -> Any:
-        """Ask the process, and take the time it took off what is left."""
-        started = time.monotonic()
-        try:
-            return self._process.ask(verb, self._left, self._memory, number=self._number, **arguments)
-        except OutOfTime:
-            raise OutOfTime(f"not done within the limit of {_seconds(self._seconds)}") from None
-        finally:
-            if self._left is not None:
-                self._left = max(0.0, self._left - (time.monotonic() - started))
-
-    def __del__(self) -> None:
-        process = self.__dict__.get("_process")
-        if process is not None:
-            process.forget(self._number)
+def leave_with(parent: int) -> None:
+    """Let the system end this process with its parent, even inside code that never lets go of the interpreter."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(1, signal.SIGKILL, 0, 0, 0)  # PR_SET_PDEATHSIG
+    if os.getppid() != parent:  # it died before
+        os._exit(1)
 
 
-def _seconds(seconds: float | None) -> str:
+def seconds_text(seconds: float | None) -> str:
+    """Return a number of seconds with its unit."""
     return f"{seconds:g} s"
 
 

@@ -76,7 +76,7 @@ def nested(
 ) -> Sizes:
     """Return the sizes of a tree of nodes.
 
-    children : node -> those below it, none for a leaf; coefficients : node that is none -> those of its plane
+    children : node -> those below; coefficients : inner node -> those of its plane
     """
     leaves = nodes = deepest = terms = 0
     left = [(root, 0)]

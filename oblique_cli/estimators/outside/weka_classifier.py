@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.outside.leaving import leave_with
+from oblique_cli.estimators.outside.process import leave_with
 from oblique_cli.estimators.outside.sizes import Sizes
 
 ARCHIVE = "/usr/share/java/weka.jar"
@@ -46,16 +46,9 @@ def class_of(path: str) -> type[WekaClassifier]:
 
 
 class WekaClassifier:
-    """A classifier of WEKA on arrays: columns are numeric, labels are 0 to k - 1.
+    """A classifier of WEKA on arrays of numbers with labels 0 to k - 1; text_ : the model as WEKA prints it.
 
-    Parameters
-    ----------
     options : what follows the name of the class on WEKA's command line
-
-    Attributes
-    ----------
-    text_ : the model as WEKA prints it
-    n_leaves_, n_nodes_, depth_, n_terms_ : of a logistic model tree or a logistic model; zeros for any other
     """
 
     java_class: ClassVar[str]
@@ -115,10 +108,8 @@ def _ends_with_parent() -> Callable[[], None] | None:
 def write_arff(
     path: Path, X: np.ndarray, y: np.ndarray, n_classes: int, levels: Mapping[int, int] | None = None
 ) -> None:
-    """Write rows as WEKA reads them: NaN is missing, a class is its code.
-
-    X : (n, p); y : (n,) codes, or numbers if n_classes is 0; levels : column of X that holds codes -> number of its
-    levels
+    """Write rows (n, p) for WEKA: NaN is missing, y (n,) a code, or a number if n_classes is 0; levels : column of
+    codes -> number of its levels
     """
     levels = levels or {}
 
@@ -138,11 +129,9 @@ def write_arff(
 
 
 def sizes_of_text(text: str, n_classes: int) -> Sizes:
-    """Return the sizes of a model by what WEKA prints of it.
-
-    A logistic model tree has a line `[f3] * 1.5` for every coefficient of a class in a leaf, a logistic model a line of
-    coefficients for every column and the last for the intercepts. Of two classes the first alone is counted: the
-    other one's scores are their negatives.
+    """Return the sizes of a model by what WEKA prints: a line `[f3] * 1.5` for every coefficient of a class in a leaf,
+    or of a logistic model a line a column. Of two classes the first is counted: scores of the other are their
+    negatives.
     """
     leaves = re.search(r"Number of Leaves\s*:\s*(\d+)", text)
     if leaves:

@@ -13,13 +13,7 @@ LABEL = "label"
 
 
 class YdfClassifier:
-    """A learner of YDF on arrays: columns are numerical, labels are 0 to k - 1.
-
-    Parameters
-    ----------
-    learner : class of YDF, such as ydf.RandomForestLearner
-    params : its parameters, but for the label and the task
-    """
+    """A learner of YDF, such as ydf.RandomForestLearner, on arrays of numbers with labels 0 to k - 1."""
 
     def __init__(self, learner: Any, params: Mapping[str, Any]) -> None:
         self.learner = learner

@@ -1,8 +1,4 @@
-"""CART regression as a reference: scikit-learn's regression tree with the face of ours.
-
-It has a module of its own, which the table of algorithms loads when it is asked for: scikit-learn's trees take as long
-to load as all that a command needs otherwise.
-"""
+"""CART regression as a reference: scikit-learn's regression tree, which is slow to load, with the face of ours."""
 
 from __future__ import annotations
 

@@ -8,13 +8,14 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.monotonic import ALLOWED, meaning, signs_of, warn_of_flat
+from oblique_cli.estimators.monotonic import ALLOWED, meaning, signs_of
 from oblique_cli.estimators.monotonic import NAME as ORDER
-from oblique_cli.estimators.regression.tree_regressor import Finished, TreeRegressor
-from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real, check
+from oblique_cli.estimators.regression.tree_regressor import TreeRegressor
+from oblique_cli.ground.constraints import Boolean, Choice, Constraint, Integer, Optional, Real
+from oblique_cli.ground.row_groups import Groups
 from oblique_cli.parameters import Declared, parameter
 from oblique_cli.tree import look_ahead
 from oblique_cli.tree.look_ahead import AllTurns, EveryValue, FarthestTurn, Means, Proposals, Settings
@@ -58,10 +59,8 @@ class LookAhead(Declared, kw_only=True):
     shortlist: int = parameter(default=20, allowed=Integer(1), help='Cuts that "leave_one_out" scores again.')
 
 
-class ModelTreeRegressor(TreeRegressor, Finished, kw_only=True):
+class ModelTreeRegressor(TreeRegressor, kw_only=True):
     """What the model trees share: rows in an order of their own, growth, prediction, equations."""
-
-    needs_pruning_rows: ClassVar[bool] = False
 
     min_node_percent: float = parameter(
         default=10,
@@ -87,26 +86,13 @@ class ModelTreeRegressor(TreeRegressor, Finished, kw_only=True):
         default=None, allowed=ALLOWED, help=meaning("the number predicted")
     )
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
-        """Grow the tree.
-
-        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
-            1e-140 to 1e140, DataError otherwise. A constant target gives one leaf. With fewer rows than coefficients a
-            model goes through all of them, with the smallest coefficients that do.
-        sample_weight : (n,) or None; a row of twice the weight counts as two rows (`copies_of`), of weight 0 as none
-        """
-        check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        self._refuse_clash()
-        rows, targets, _ = self._training_rows(X, y, sample_weight)
+    def _grown(self, rows: Array, targets: Array, groups: Groups | None) -> Tree:
         signs, settings = signs_of(self), self._settings(len(rows))
         if signs is not None and settings.selection == "leave_one_out":
             raise ConfigError(
                 f"{ORDER} of {type(self).__name__} is not kept with selection 'leave_one_out'; set selection to 'rss'."
             )
-        tree = look_ahead.grow(rows, targets, self._proposals(rows, targets), replace(settings, signs=signs))
-        self._finish(self._finished(tree, rows, targets), rows, targets)
-        warn_of_flat(self, signs, self.tree_.used_features, rows, targets)
-        return self
+        return look_ahead.grow(rows, targets, self._proposals(rows, targets), replace(settings, signs=signs))
 
     def _settings(self, n: int) -> Settings:
         shared = {name: getattr(self, name) for name in LookAhead.parameters if name in self.parameters}
@@ -122,9 +108,6 @@ class ModelTreeRegressor(TreeRegressor, Finished, kw_only=True):
     @abstractmethod
     def _proposals(self, X: Array, y: Array) -> Proposals:
         """Return what proposes the cuts of a node. X : (n, p) scaled; y : (n,)"""
-
-    def _finished(self, tree: Tree, X: Array, y: Array) -> Tree:
-        return tree
 
 
 class TPRTIRegressor(ModelTreeRegressor, LookAhead, kw_only=True):
@@ -243,5 +226,6 @@ class M5StyleRegressor(ModelTreeRegressor, kw_only=True):
     def _proposals(self, X: Array, y: Array) -> Proposals:
         return Means()
 
-    def _finished(self, tree: Tree, X: Array, y: Array) -> Tree:
-        return look_ahead.prune(tree, X, y) if self.pruning else tree
+    def _grown(self, rows: Array, targets: Array, groups: Groups | None) -> Tree:
+        tree = super()._grown(rows, targets, groups)
+        return look_ahead.prune(tree, rows, targets) if self.pruning else tree

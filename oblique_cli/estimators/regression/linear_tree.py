@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
-from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from oblique_cli.estimators.regression.tree_regressor import Finished, TreeRegressor, left_out
-from oblique_cli.ground.constraints import Choice, Either, Integer, Optional, Real, Text, check
+from oblique_cli.estimators.regression.tree_regressor import Array, DividedTreeRegressor, left_out
+from oblique_cli.ground.constraints import Choice, Either, Integer, Optional, Real, Text
+from oblique_cli.ground.row_groups import Groups
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.linear_trees import CUTS, PENALTIES, Limits, chosen_tree
+from oblique_cli.tree.structure import Tree
 from oblique_cli.tree.truncation import ALL
 
 SEVERAL, CHOSEN = "several", "cv"
 
 
-class LinearModelTreeRegressor(TreeRegressor, Finished, kw_only=True):
+class LinearModelTreeRegressor(DividedTreeRegressor, kw_only=True):
     """A small regression tree whose nodes go on from the linear model of their parent, beyond the papers.
 
     Every node has a ridge regression of what the model of its parent leaves over. Trees are grown by three ways to cut,
@@ -33,8 +34,6 @@ class LinearModelTreeRegressor(TreeRegressor, Finished, kw_only=True):
 
     The order of the training rows does not matter.
     """
-
-    needs_pruning_rows: ClassVar[bool] = False
 
     base: str = parameter(
         default=SEVERAL,
@@ -71,19 +70,7 @@ class LinearModelTreeRegressor(TreeRegressor, Finished, kw_only=True):
     truncate: str = parameter(default=ALL)
     random_state: Any = parameter(default=None, help="Draws the folds.")
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
-    ) -> Any:
-        """Grow the trees, fit their models, and choose by cross-validation.
-
-        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
-            1e-140 to 1e140, DataError otherwise. A constant target gives one leaf.
-        sample_weight : (n,) or None; a row of twice the weight counts as two rows (`copies_of`), of weight 0 as none
-        groups : (n,) values that are equal for rows that belong together: cross-validation keeps these together. None
-            for independent rows
-        """
-        check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, targets, together = self._training_rows(X, y, sample_weight, groups)
+    def _grown(self, rows: Array, targets: Array, groups: Groups | None) -> Tree:
         seed = int(check_random_state(self.random_state).randint(2**31))
         self.choice_ = chosen_tree(
             rows,
@@ -91,9 +78,8 @@ class LinearModelTreeRegressor(TreeRegressor, Finished, kw_only=True):
             CUTS if self.base == SEVERAL else (self.base,),
             PENALTIES if isinstance(self.leaf_penalty, str) else (float(self.leaf_penalty),),
             Limits(self.min_samples_leaf, self.max_depth, self.max_leaf_nodes),
-            left_out(len(rows), self.folds, seed, "linear folds", together),
+            left_out(len(rows), self.folds, seed, "linear folds", groups),
             truncate=self.truncate,
             doubling_price=self.doubling_price,
         )
-        self._finish(self.choice_.tree, rows, targets)
-        return self
+        return self.choice_.tree

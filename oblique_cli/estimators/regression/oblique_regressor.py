@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,10 +11,11 @@ from sklearn.utils import check_random_state
 
 import oblique_cli.proposers  # noqa: F401  (registers them)
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.monotonic import ALLOWED, meaning, signs_of, warn_of_flat
+from oblique_cli.estimators.monotonic import ALLOWED, meaning, signs_of
 from oblique_cli.estimators.monotonic import NAME as ORDER
-from oblique_cli.estimators.regression.tree_regressor import Finished, TreeRegressor, left_out
-from oblique_cli.ground.constraints import Choice, Integer, Optional, Real, check
+from oblique_cli.estimators.regression.tree_regressor import DividedTreeRegressor, left_out
+from oblique_cli.ground.constraints import Choice, Integer, Optional, Real
+from oblique_cli.ground.row_groups import Groups
 from oblique_cli.ground.seeds import integer
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.importances import ranges_of
@@ -32,7 +33,7 @@ PRUNED = ("cv", "none")
 NO_REFINEMENT = REFINEMENTS[0]
 
 
-class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
+class ObliqueTreeRegressor(DividedTreeRegressor, kw_only=True):
     """A regression tree of hyperplanes that a heuristic for classes proposes, beyond the papers.
 
     At a node, the rows above the node's own model are one class and the others are another; the heuristic proposes
@@ -52,8 +53,6 @@ class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
 
     The order of the training rows does not matter.
     """
-
-    needs_pruning_rows: ClassVar[bool] = False
 
     proposer: str = parameter(
         default="hhcart_a",
@@ -105,24 +104,17 @@ class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
         default=None, help='Draws the folds of "cv" and of "tao", and what a heuristic draws.'
     )
 
-    def fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
-    ) -> Any:
-        """Grow the tree.
-
-        X : (n, p) and y : (n,) or (n, k) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0
-            or from 1e-140 to 1e140, DataError otherwise. A constant target gives one leaf. ConfigError for k > 1 with a
-            parameter that is for one output.
-        sample_weight : (n,) or None; a row of twice the weight counts as two rows (`copies_of`), of weight 0 as none
-        groups : (n,) values that are equal for rows that belong together: cross-validation keeps these together. None
-            for independent rows
-        """
-        check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        self._refuse_clash()
+    def _training_rows(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        weights: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+        several: bool = True,
+        column_warns: bool = True,
+    ) -> tuple[Array, Array, Groups | None]:
         for_one = self._for_one_output()
-        rows, targets, together = self._training_rows(
-            X, y, sample_weight, groups, several=True, column_warns=for_one is not None
-        )
+        rows, targets, together = super()._training_rows(X, y, weights, groups, several, for_one is not None)
         if targets.ndim > 1 and for_one is not None:
             name, other = for_one
             # A class that stands for a name may have decided it.
@@ -131,6 +123,9 @@ class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
                 f"{name} of {type(self).__name__} is for one output, and y has {targets.shape[1]} columns; {remedy}fit "
                 "a tree to each column."
             )
+        return rows, targets, together
+
+    def _grown(self, rows: Array, targets: Array, groups: Groups | None) -> Tree:
         seed = int(check_random_state(self.random_state).randint(2**31))
         settings = self._settings(rows.shape[1])
         if settings.signs is not None and self.refine != "none":
@@ -147,7 +142,7 @@ class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
             tree = grown(train)
             if self.pruning == "none":
                 return tree
-            own_groups = None if together is None else together[train]
+            own_groups = None if groups is None else groups[train]
             parts = left_out(len(train), self.pruning_folds, seed, "pruning folds", own_groups)
             some = np.ascontiguousarray(rows[train]), targets[train]
             errors = float(self.standard_errors)
@@ -158,13 +153,11 @@ class ObliqueTreeRegressor(TreeRegressor, Finished, kw_only=True):
         tree = pruned(every)
         vars(self).pop("refinement_", None)
         if self.refine == "tao":
-            parts = left_out(len(every), FOLDS, seed, "refinement folds", together)
+            parts = left_out(len(every), FOLDS, seed, "refinement folds", groups)
             self.refinement_ = refined(tree, rows, targets, settings, parts, pruned)
             tree = self.refinement_.tree
-        self._finish(tree, rows, targets)
         self._ranges = ranges_of(rows)
-        warn_of_flat(self, settings.signs, tree.used_features, rows, targets)
-        return self
+        return tree
 
     def _for_one_output(self) -> tuple[str, Any] | None:
         """A parameter that is set to something for one output alone, and what it would have to be; None without."""

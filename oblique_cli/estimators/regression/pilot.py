@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
-
-from numpy.typing import ArrayLike
-
-from oblique_cli.estimators.regression.tree_regressor import Finished, TreeRegressor
-from oblique_cli.ground.constraints import Integer, Real, check
+from oblique_cli.estimators.regression.tree_regressor import Array, TreeRegressor
+from oblique_cli.ground.constraints import Integer, Real
+from oblique_cli.ground.row_groups import Groups
 from oblique_cli.parameters import parameter
 from oblique_cli.tree.pilot_models import Settings, grow
+from oblique_cli.tree.structure import Tree
 from oblique_cli.tree.truncation import ALL
 
 
-class PILOTRegressor(TreeRegressor, Finished, kw_only=True):
+class PILOTRegressor(TreeRegressor, kw_only=True):
     """A linear model tree that is grown by boosting models of one feature (Raymaekers et al. 2024).
 
     At a node, a constant, a line, a cut with a constant on each side, a line that bends and a line on each side of a
@@ -27,8 +25,6 @@ class PILOTRegressor(TreeRegressor, Finished, kw_only=True):
 
     Nothing is drawn at random, and the order of the training rows does not matter.
     """
-
-    needs_pruning_rows: ClassVar[bool] = False
 
     min_fit: int = parameter(default=10, allowed=Integer(1), help="A node of fewer rows gets no further model.")
     min_samples_leaf: int = parameter(default=5, allowed=Integer(1), help="Least rows on either side of a cut.")
@@ -52,15 +48,7 @@ class PILOTRegressor(TreeRegressor, Finished, kw_only=True):
     )
     truncate: str = parameter(default=ALL)
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
-        """Grow the tree.
-
-        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
-            1e-140 to 1e140, DataError otherwise. A constant target gives one leaf.
-        sample_weight : (n,) or None; a row of twice the weight counts as two rows (`copies_of`), of weight 0 as none
-        """
-        check(self.get_params(deep=False), self.constraints, type(self).__name__)
-        rows, targets, _ = self._training_rows(X, y, sample_weight)
+    def _grown(self, rows: Array, targets: Array, groups: Groups | None) -> Tree:
         settings = Settings(
             self.min_fit,
             self.min_samples_leaf,
@@ -69,5 +57,4 @@ class PILOTRegressor(TreeRegressor, Finished, kw_only=True):
             self.min_values,
             self.min_improvement_percent / 100,
         )
-        self._finish(grow(rows, targets, settings), rows, targets)
-        return self
+        return grow(rows, targets, settings)

@@ -7,7 +7,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,8 @@ from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.checked_rows import checked, checked_numbers, some_positive
 from oblique_cli.estimators.fitted import Names, SingleTree, TrainingRows, TreeKind
 from oblique_cli.estimators.monotonic import NAME as ORDER
-from oblique_cli.ground.constraints import Boolean, Choice
+from oblique_cli.estimators.monotonic import signs_of, warn_of_flat
+from oblique_cli.ground.constraints import Boolean, Choice, check
 from oblique_cli.ground.magnitudes import comparable
 from oblique_cli.ground.nodes import BLANK, pairs_of
 from oblique_cli.ground.row_groups import Groups, checked_groups, parts_of
@@ -47,10 +48,7 @@ def names_of_outputs(n_outputs: int, target: Names) -> Sequence[str] | NDArray[A
 
 
 def left_out(n: int, folds: int, seed: int, purpose: str, groups: Groups | None) -> list[NDArray[np.intp]]:
-    """Return the rows of n that each fold leaves out, rising; of fewer rows than folds one each.
-
-    groups : (n,) of rows that stay together, None for independent rows
-    """
+    """Return the rows of n that each fold leaves out, rising; of few rows one each. groups : (n,) or None"""
     if groups is not None:
         return parts_of(groups, folds, generator(seed, purpose))
     places = generator(seed, purpose).permutation(n)
@@ -138,9 +136,8 @@ class ShownRegression(ShownNumbers, SingleTree):
         return tree
 
     def _decreases(self) -> Array:
-        """The fall of the residual sum at every cut, shared among the features of its hyperplane.
-
-        Cuts alone: what features do within the models of the leaves is in the coefficients.
+        """The fall of the residual sum at every cut, shared among the features of its hyperplane; models of leaves have
+        no part.
         """
         tree = self.model_tree
         inner = np.flatnonzero(~tree.is_leaf)
@@ -188,8 +185,12 @@ class ShownRegression(ShownNumbers, SingleTree):
         return self._as_many(names_of_outputs(tree.equations.n_outputs, target), tree.equations.n_outputs, "target")
 
 
-class Finished(Declared, kw_only=True):
-    """What becomes of a regression tree once it is grown: bounds of its leaves, and what they keep of their rows."""
+class TreeRegressor(Declared, ShownRegression, RegressorMixin, BaseEstimator, kw_only=True):
+    """A regression tree with a model in every leaf; its `tree_` predicts and applies."""
+
+    needs_pruning_rows: ClassVar[bool] = False
+
+    tree_: Tree
 
     leaf_residuals: bool = parameter(
         default=False,
@@ -204,38 +205,42 @@ class Finished(Declared, kw_only=True):
         'those of each "leaf", around its middle; "none" bounds nothing, so that a line goes on for ever.',
     )
 
-    def _finish(self, tree: Tree, X: Array, y: Array) -> None:
-        """Make `tree` the fitted one, with its bounds. X : (n, p), y : (n,) or (n, k) training rows"""
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
+        """Grow the tree.
+
+        X : (n, p) and y : (n,) numbers; the largest of a column is 0 or from 2**-300 to 2**300, that of y 0 or from
+            1e-140 to 1e140, DataError otherwise. A constant target gives one leaf. With fewer rows than coefficients a
+            model goes through all of them, with the smallest coefficients that do.
+        sample_weight : (n,) or None; a row of twice the weight counts as two rows (`copies_of`), of weight 0 as none
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: ArrayLike, y: ArrayLike, weights: ArrayLike | None, groups: ArrayLike | None = None) -> Any:
+        """Grow the tree. groups : (n,) of rows that stay together, or None"""
+        owner = type(self).__name__
+        check(self.get_params(deep=False), self.constraints, owner)
+        if message := self.clash(owner):
+            raise ConfigError(message)
+        rows, targets, together = self._training_rows(X, y, weights, groups)
         vars(self).pop("leaf_residuals_", None)
-        tree = truncated(tree, X, y, self.truncate)
-        self._keep(tree)
+        tree = truncated(self._grown(rows, targets, together), rows, targets, self.truncate)
+        self.tree_ = tree
+        self.n_leaves_, self.n_nodes_, self.depth_ = tree.n_leaves, tree.n_nodes, tree.depth
         if self.leaf_residuals:
-            self.leaf_residuals_ = LeafResiduals.of(tree, X, y)
+            self.leaf_residuals_ = LeafResiduals.of(tree, rows, targets)
+        if hasattr(self, ORDER):
+            warn_of_flat(self, signs_of(self), tree.used_features, rows, targets, stacklevel=4)
+        return self
 
     @abstractmethod
-    def _keep(self, tree: Tree) -> None:
-        """Make `tree` the fitted one."""
+    def _grown(self, rows: Array, targets: Array, groups: Groups | None) -> Tree:
+        """Return the tree of checked rows (n, p) with numbers (n,) or (n, k)."""
 
     def clash(self, owner: str, n_features: int | None = None) -> str | None:
         """Return the sentence for an order of predictions that bounds of single leaves would break, or None."""
         if self.truncate != LEAF or getattr(self, ORDER, None) is None:
             return None
         return f"{ORDER} of {owner} is not kept with truncate {LEAF!r}; set truncate to {ALL!r} or {NONE!r}."
-
-    def _refuse_clash(self) -> None:
-        if message := self.clash(type(self).__name__):
-            raise ConfigError(message)
-
-
-class TreeRegressor(ShownRegression, RegressorMixin, BaseEstimator):
-    """A regression tree with a model in every leaf; its `tree_` predicts and applies."""
-
-    tree_: Tree
-
-    def _keep(self, tree: Tree) -> None:
-        """Make `tree` the fitted one."""
-        self.tree_ = tree
-        self.n_leaves_, self.n_nodes_, self.depth_ = tree.n_leaves, tree.n_nodes, tree.depth
 
     @property
     def n_outputs_(self) -> int:
@@ -254,9 +259,7 @@ class TreeRegressor(ShownRegression, RegressorMixin, BaseEstimator):
     ) -> tuple[Array, Array, Groups | None]:
         """Checked rows and targets, in an order that depends on their content alone, and the group of every row.
 
-        weights : (n,) or None; a row has as many copies as `copies_of` says, which are a group where nothing else is
-        groups : (n,) or None, as `checked_groups` takes them; several, column_warns : as in `checked_numbers`
-        DataError for extreme numbers
+        weights : (n,) or None; the copies of a row (`copies_of`) are a group where nothing else is
         """
         rows, targets = checked_numbers(self, X, y, several=several, column_warns=column_warns)
         together = checked_groups(groups, len(rows), type(self).__name__)
@@ -294,6 +297,24 @@ class TreeRegressor(ShownRegression, RegressorMixin, BaseEstimator):
         """Return the leaf of each row as a node number of tree_. X : (n, p); returns (n,)."""
         check_is_fitted(self)
         return self.tree_.apply(checked(self, X, dtype=np.float64, order="C", reset=False))
+
+
+class DividedTreeRegressor(TreeRegressor):
+    """A regression tree whose fit divides its rows for cross-validation."""
+
+    def fit(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None, groups: ArrayLike | None = None
+    ) -> Any:
+        """Grow the tree.
+
+        X : (n, p) and y : (n,) numbers, or (n, k) where several outputs are allowed; the largest of a column is 0 or
+            from 2**-300 to 2**300, that of y 0 or from 1e-140 to 1e140, DataError otherwise. A constant target gives
+            one leaf. ConfigError for k > 1 with a parameter that is for one output.
+        sample_weight : (n,) or None; a row of twice the weight counts as two rows (`copies_of`), of weight 0 as none
+        groups : (n,) values that are equal for rows that belong together: cross-validation keeps these together. None
+            for independent rows
+        """
+        return self._fit(X, y, sample_weight, groups)
 
 
 def _unbroken(texts: Sequence[str]) -> list[str]:

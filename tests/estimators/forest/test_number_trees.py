@@ -12,7 +12,7 @@ import oblique_cli
 from oblique_cli import ObliqueBoostingRegressor, ObliqueForestRegressor
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.estimators.forest.leaf_equations import equations_of
+from oblique_cli.estimators.forest.leaves import equations_of
 
 BAGS = ("oblique_forest_regression", "tao_forest_regression")
 NAMES = (*BAGS, "oblique_boosting_regression")

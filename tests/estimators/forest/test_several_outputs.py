@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeRegressor
 import oblique_cli
 from oblique_cli import ObliqueForestRegressor, _core
 from oblique_cli.errors import ConfigError
-from oblique_cli.estimators.forest.leaf_equations import equations_of, means_of
+from oblique_cli.estimators.forest.leaves import equations_of, means_of
 
 PLAIN: dict[str, Any] = {"proposer": "axis_parallel", "max_features": None, "random_state": 0}
 LEAVES = ("constant", "linear")

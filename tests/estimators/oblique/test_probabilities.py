@@ -35,9 +35,9 @@ def test_a_strength_is_chosen_on_rows_that_the_trees_have_not_seen():
     seen = []
 
     class Spy(ObliqueTreeClassifier):
-        def _pruned(self, growing, kept, proposer, draws, trees=None):
+        def _pruned(self, growing, kept, proposer, draws):
             seen.append({tuple(row) for row in growing.X})
-            return super()._pruned(growing, kept, proposer, draws, trees)
+            return super()._pruned(growing, kept, proposer, draws)
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))

@@ -7,7 +7,7 @@ from joblib import parallel_backend
 from sklearn.model_selection import cross_val_predict
 
 from oblique_cli.estimators.algorithms import make
-from oblique_cli.estimators.oblique import bottom_up, top_down
+from oblique_cli.estimators.oblique import bottom_up, training
 from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.tree.pruning import PRUNINGS
@@ -131,8 +131,8 @@ def test_pruning_folds_are_the_same_for_every_heuristic(monkeypatch):
         drawn.append(seed)
         return shuffled(n, folds, seed, groups)
 
-    shuffled = top_down.shuffled_folds
-    monkeypatch.setattr(top_down, "shuffled_folds", recorded)
+    shuffled = training.shuffled_folds
+    monkeypatch.setattr(training, "shuffled_folds", recorded)
     data = real_set("bupa")
     for proposer in ("hhcart_d", RandomDirections(), RandomStarts(), "sadt"):
         model = ObliqueTreeClassifier(proposer, pruning="cv", pruning_folds=2, max_depth=2, random_state=4)

@@ -19,7 +19,8 @@ from sklearn.model_selection import KFold
 
 from oblique_cli.errors import ConfigError, UnknownName
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
-from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier, shuffled_folds
+from oblique_cli.estimators.oblique.top_down import ObliqueTreeClassifier
+from oblique_cli.estimators.oblique.training import shuffled_folds
 from oblique_cli.proposers.hhcart import HHCART
 from oblique_cli.proposers.union import UnionProposer
 from oblique_cli.tree import pruning

@@ -8,8 +8,8 @@ from sklearn.datasets import load_iris
 
 from oblique_cli.errors import NotConverged
 from oblique_cli.estimators.algorithms import ALGORITHMS, make
-from oblique_cli.estimators.outside.limited import LimitedEstimator
 from oblique_cli.estimators.outside.process import Crashed, OutOfMemory, OutOfTime, own_process
+from oblique_cli.estimators.outside.remote import LimitedEstimator
 from oblique_cli.evaluation.metrics import METRICS, Undefined
 
 X, Y = load_iris(return_X_y=True)

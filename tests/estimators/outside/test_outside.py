@@ -20,8 +20,8 @@ from waiting import wait_until
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.outside import building, known
 from oblique_cli.estimators.outside.algorithm import OutsideAlgorithm
-from oblique_cli.estimators.outside.estimator import OutsideEstimator
 from oblique_cli.estimators.outside.process import Crashed, OutOfMemory, OutOfTime, own_process
+from oblique_cli.estimators.outside.remote import OutsideEstimator
 from oblique_cli.ground.nouns import AlgorithmSpec
 
 X, Y = load_iris(return_X_y=True)
@@ -197,7 +197,7 @@ def test_predictions_that_cannot_be_are_refused(name, message):
 SLEEPER = """
 import sys, threading
 import numpy as np
-from oblique_cli.estimators.outside.estimator import OutsideEstimator
+from oblique_cli.estimators.outside.remote import OutsideEstimator
 from oblique_cli.estimators.outside.process import own_process
 X, y = np.arange(20.0).reshape(10, 2) + 100, np.arange(10) % 2
 OutsideEstimator("outside_support.Majority", {}).fit(X, y)

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from oblique_cli.errors import ConfigError
 from oblique_cli.estimators.outside import weka_classifier
 from oblique_cli.estimators.outside.building import Squares, load_class
-from oblique_cli.estimators.outside.estimator import OutsideEstimator
+from oblique_cli.estimators.outside.remote import OutsideEstimator
 from oblique_cli.estimators.outside.sizes import Sizes, nested, sizes_of, together
 from oblique_cli.evaluation.metrics import METRICS, Undefined, n_terms
 

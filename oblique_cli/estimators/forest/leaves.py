@@ -1,4 +1,4 @@
-"""Probabilities of the leaves of a forest, by the rules of single trees (tree/probabilities.py).
+"""What the leaves of a forest say: probabilities by the rules of single trees (tree/probabilities.py), or numbers.
 
 All leaves of all trees stand one behind the other, as in `Forest.sums` of the core: those of a tree in the order of
 their numbers, ``~left[node]``.
@@ -6,7 +6,7 @@ their numbers, ``~left[node]``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from oblique_cli.tree.probabilities import LEAST, RULES, STRENGTHS, inner_by_dep
 Array = NDArray[np.float64]
 
 OUT_OF_BAG = "oob"
+RIDGES = (0.1, 1.0, 10.0, 100.0)  # penalties that rows out of bag choose among
 
 
 class Branches(NamedTuple):
@@ -38,11 +39,7 @@ def counts_of(state: Mapping[str, Any], n_classes: int) -> Array:
 
 
 class Leaves:
-    """The leaves of the trees of a forest, and the nodes above them.
-
-    states      as `Forest.state()` has them
-    counts      (nodes of all trees, C) class weights
-    """
+    """The leaves of trees, `states` as `Forest.state()` has them; counts : (nodes of all trees, C) class weights"""
 
     def __init__(self, states: Sequence[Mapping[str, Any]], n_classes: int) -> None:
         lefts = [np.asarray(state["left"], dtype=np.int64) for state in states]
@@ -91,9 +88,9 @@ def _starts(sizes: Sequence[int]) -> NDArray[np.int64]:
 
 
 def out_of_bag_shares(table: Array, numbers: NDArray[np.int64], unseen: NDArray[np.bool_]) -> Array:
-    """Return the sums of the probabilities of the trees that did not draw a row, (n, C).
+    """Return sums of probabilities of trees that did not draw a row, (n, C).
 
-    table : (leaves, C); numbers : (n, trees) places of leaves; unseen : (n, trees)
+    numbers : (n, trees) rows of table (leaves, C)
     """
     out = np.zeros((len(numbers), table.shape[1]))
     for at, without in zip(numbers.T, unseen.T, strict=True):
@@ -110,10 +107,8 @@ def best_strength(
     codes: NDArray[Any],
     weights: Array | None,
 ) -> float:
-    """Return the strength of `STRENGTHS` with the least out-of-bag log loss, the first of equals.
-
-    unit : factor of the strengths; codes : (n,); weights : (n,) or None. Returns 1 if every tree has drawn all rows, as
-    with two rows or one.
+    """Return the strength of `STRENGTHS` with the least out-of-bag log loss, the first of equals; 1 if every tree has
+    drawn all rows. unit : factor of the strengths; codes, weights : (n,)
     """
     trees = unseen.sum(axis=1)
     rows = np.flatnonzero(trees)
@@ -126,3 +121,70 @@ def best_strength(
         each = -np.log(np.maximum(mean, LEAST))
         losses.append(float(each.sum() if weights is None else each @ weights[rows]))
     return STRENGTHS[int(np.argmin(losses))]
+
+
+# Below, `numbers` (n, trees) are the places of the rows' leaves among all leaves, and `held` (trees, n) is the weight
+# that a row has in a tree, 0 where the tree did not draw it.
+
+
+def means_of(numbers: NDArray[np.int64], held: Array, targets: Array, n_leaves: int) -> Array:
+    """Return the weighted means of targets (n,) of each leaf's rows, (leaves, 1); of targets (n, k) (leaves, k, 1)."""
+    if targets.ndim > 1:
+        return np.stack([means_of(numbers, held, target, n_leaves) for target in targets.T], axis=1)
+    total, sums = np.zeros(n_leaves), np.zeros(n_leaves)
+    middle = targets.mean()  # digits are not lost to an offset
+    for at, weights in zip(numbers.T, held, strict=True):
+        total += np.bincount(at, weights, n_leaves)
+        sums += np.bincount(at, weights * (targets - middle), n_leaves)
+    return np.asarray(sums / total + middle)[:, None]
+
+
+def equations_of(
+    numbers: NDArray[np.int64],
+    held: Array,
+    rows: Array,
+    targets: Array,
+    n_leaves: int,
+    ridges: Sequence[float],
+) -> dict[float, Array]:
+    """Return for every penalty the equations of all leaves, (leaves, p + 3).
+
+    rows : (n, p), targets : (n,). An equation has its coefficients, its intercept, and the least and the largest target
+    of the leaf's rows. It is the least sum of w (y - a - b z)^2 + ridge |b|^2 over the rows of a leaf, z being the
+    features over their standard deviations among all rows. Without a penalty the shortest of several solutions is
+    taken. Of targets (n, k) there is an equation each, (leaves, k, p + 3), all of a leaf with one matrix of products.
+    """
+    p, every = rows.shape[1], targets.reshape(len(targets), -1)
+    center, scale = rows.mean(axis=0), rows.std(axis=0)
+    # A constant column says nothing, and rounding of its mean is no deviation.
+    known = scale > 1e-12 * np.maximum(np.abs(rows).max(axis=0), np.finfo(float).tiny)
+    z = np.where(known, (rows - center) / np.where(known, scale, 1.0), 0.0)
+    out = {ridge: np.empty((n_leaves, every.shape[1], p + 3)) for ridge in ridges}
+    for leaf, there, weights in _leaves(numbers, held):
+        total = weights.sum()
+        mean = weights @ z[there] / total
+        off = z[there] - mean
+        values, vectors = np.linalg.eigh((off.T * weights) @ off)
+        least = max(float(values[-1]), 0.0) * 1e-10 * p
+        raw = center + np.where(known, mean * scale, 0.0)
+        for k, target in enumerate(every[there].T):
+            middle = float(weights @ target / total)
+            along = vectors.T @ (off.T @ (weights * (target - middle)))
+            for ridge, equations in out.items():
+                below = np.where(values > least, values, 0.0) + ridge
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    coef = vectors @ np.where((below > 0.0) & (values > least), along / below, 0.0)
+                coef = np.where(known, coef / np.where(known, scale, 1.0), 0.0)
+                equations[leaf, k, :p] = coef
+                equations[leaf, k, p:] = middle - coef @ raw, target.min(), target.max()
+    return out if targets.ndim > 1 else {ridge: equations[:, 0] for ridge, equations in out.items()}
+
+
+def _leaves(numbers: NDArray[np.int64], held: Array) -> Iterator[tuple[int, NDArray[np.intp], Array]]:
+    """Every leaf with its rows and their weights."""
+    for at, weights in zip(numbers.T, held, strict=True):
+        there = np.flatnonzero(weights)
+        there = there[np.argsort(at[there], kind="stable")]
+        ends = np.flatnonzero(np.diff(at[there])) + 1
+        for part in np.split(there, ends):
+            yield int(at[part[0]]), part, weights[part]

@@ -1,0 +1,177 @@
+"""Estimators whose models are in a process of their own: those of other libraries, and ours within limits."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from oblique_cli.estimators.outside.building import Model
+from oblique_cli.estimators.outside.child import ATTRIBUTES, METHODS
+from oblique_cli.estimators.outside.process import START, Crashed, OutOfTime, own_process, seconds_text
+
+
+class Remote:
+    """One model in the process of the calling thread.
+
+    limits : "memory" in bytes and "time" in seconds, fit and predictions together, each if limited
+    """
+
+    def __init__(self, limits: Mapping[str, Any]) -> None:
+        self._process = own_process()
+        self._number = next(self._process.numbers)
+        self._memory = limits.get("memory")
+        self._seconds = self._left = limits.get("time")
+
+    def begin(self, imports: Any, model: Any) -> None:
+        """Send the unfitted model, outside of its time. imports : unpickled first: that imports what the model needs"""
+        forget = list(self._process.forgotten)
+        self._process.forgotten.clear()
+        number, limit = self._number, self._memory
+        arguments = {"number": number, "forget": forget, "memory_limit": limit, "_imports": imports, "model": model}
+        self._process.ask("hold", START, limit, **arguments)
+        self._generation = self._process.generation
+
+    def fit(self, X: Any, y: Any, **rows: Any) -> Any:
+        """Fit the model; return seconds of the fit alone, on the clock and of processors, and facts on the model."""
+        return self._spend("fit", X=X, y=y, **rows)
+
+    def call(self, method: str, *arguments: Any) -> Any:
+        """Return what a method of the fitted model returns."""
+        self._check_alive()
+        return self._spend("call", method=method, arguments=arguments)
+
+    def whole(self) -> Any:
+        """Return a copy of the fitted model itself, outside of its time."""
+        self._check_alive()
+        return self._process.ask("whole", START, number=self._number)
+
+    def _check_alive(self) -> None:
+        if self._process.generation != self._generation:
+            raise Crashed("the process that had the model died since")
+
+    def _spend(self, verb: str, **arguments: Any) -> Any:
+        """Ask the process, and take the time it took off what is left."""
+        started = time.monotonic()
+        try:
+            return self._process.ask(verb, self._left, self._memory, number=self._number, **arguments)
+        except OutOfTime:
+            raise OutOfTime(f"not done within the limit of {seconds_text(self._seconds)}") from None
+        finally:
+            if self._left is not None:
+                self._left = max(0.0, self._left - (time.monotonic() - started))
+
+    def __del__(self) -> None:
+        if "_process" in self.__dict__:
+            self._process.forgotten.append(self._number)
+
+
+class LimitedEstimator:
+    """An estimator of this package whose fit and predictions happen in another process, within limits.
+
+    A copy of the fitted estimator comes here when another attribute is read; that is not limited.
+
+    limits         "memory" in bytes and "time" in seconds of one model, each if it is limited
+    imports        objects that the other process imports first, by unpickling them
+    cpu_seconds_   of the fit, those of processes that it started included
+    seconds_saved_ correction of the caller's clock, so that starting the process does not count
+    """
+
+    sends_whole: ClassVar[bool] = True
+    seconds_saved_: float
+
+    def __init__(self, estimator: Any, limits: Mapping[str, Any], imports: Any = None) -> None:
+        self.unfitted = estimator
+        self.limits = dict(limits)
+        self.imports = imports
+
+    @property
+    def display_name(self) -> str:
+        """The name of the estimator, for messages."""
+        return getattr(self.unfitted, "display_name", type(self.unfitted).__name__)
+
+    def fit(self, X: np.ndarray, y: np.ndarray, **rows: Any) -> Any:
+        """Fit to rows (n, p) and class codes or numbers (n,). rows : as the estimator's own `fit` takes them"""
+        started = time.perf_counter()
+        self._remote = Remote(self.limits)
+        self._remote.begin(self.imports, self.unfitted)
+        seconds, self.cpu_seconds_, attributes, self._methods = self._remote.fit(X, y, **rows)
+        attributes["seconds_saved_"] = attributes.get("seconds_saved_", 0.0) + seconds - (time.perf_counter() - started)
+        self.__dict__ |= attributes
+        return self
+
+    def predict(self, X: np.ndarray) -> np.ndarray:
+        """Return class codes or numbers (n,)."""
+        return np.asarray(self._remote.call("predict", X))
+
+    @functools.cached_property
+    def whole(self) -> Any:
+        """A copy of the fitted estimator."""
+        return self._remote.whole()
+
+    def __getattr__(self, name: str) -> Any:
+        state = self.__dict__
+        if name in state.get("_methods", ()):
+            return functools.partial(self._remote.call, name)
+        # The fit has sent each of `ATTRIBUTES` that the model has.
+        further = name not in (*ATTRIBUTES, *METHODS) and not name.startswith("__")
+        if self.sends_whole and "_remote" in state and further:
+            return getattr(self.whole, name)
+        raise AttributeError(f"{self.display_name} has no attribute {name!r}")
+
+
+class OutsideEstimator(LimitedEstimator):
+    """A class of another library, with parameters, between class codes and what the library expects.
+
+    prepare        how columns are scaled, "" for not at all
+    regression     whether it predicts numbers
+    random_state   seed, passed on under the name that the class has for it
+    n_leaves_, n_nodes_, depth_, n_terms_ : as in `Sizes`
+    """
+
+    sends_whole = False  # it may be of any library, which then would be imported here
+
+    def __init__(
+        self,
+        path: str,
+        params: Mapping[str, Any],
+        prepare: str = "",
+        limits: Mapping[str, Any] | None = None,
+        regression: bool = False,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(None, limits or {})
+        self.path, self.params = path, dict(params)
+        self.prepare, self.regression, self.random_state = prepare, regression, random_state
+
+    @property
+    def display_name(self) -> str:
+        """The name of the class, for messages."""
+        return self.path
+
+    @property
+    def class_weight(self) -> Any:
+        """Weights of classes among the parameters."""
+        return self.params.get("class_weight")
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters of the class."""
+        return dict(self.params)
+
+    def set_params(self, **params: Any) -> OutsideEstimator:
+        """Set parameters of the class."""
+        self.params |= params
+        return self
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> OutsideEstimator:  # type: ignore[override]  # rows have no weights
+        """Fit to rows (n, p) and class codes or numbers (n,)."""
+        started = time.perf_counter()
+        own_process().ask("check", START, path=self.path, params=self.params)
+        checking = time.perf_counter() - started
+        self.unfitted = Model(self.path, self.params, self.prepare, self.regression, self.random_state)
+        super().fit(X, y)
+        self.seconds_saved_ -= checking
+        return self
