@@ -13,7 +13,7 @@ from oblique_cli import cli
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, Study
 
 
-def script(study: type[Study]) -> NoReturn:
+def script(study: Study) -> NoReturn:
     """Run a study by the words after `python -m studies.NAME`."""
     STUDIES.register(study.name)(study)
     sys.exit(cli.call(["reproduce", study.name, *sys.argv[1:]]))

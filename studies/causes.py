@@ -1,12 +1,11 @@
 """Where bias may come from: readings of what a table leaves open, measured on every second data set, and confirmed.
 
-A table is biased where ours differ from print on one side by more than chance (`framework/power.py`). A reading that
+A table is biased where ours differ from print on one side by more than chance (`studies/power.py`). A reading that
 takes the bias away on half of the sets is a cause only if it does so on the others too.
 """
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,11 +29,19 @@ from oblique_cli.estimators.oblique.clusters import Clustering
 from oblique_cli.evaluation import published
 from oblique_cli.experiments.dispatching import Call
 from oblique_cli.ground import seeds
-from oblique_cli.ground.nouns import Job, Row
+from oblique_cli.ground.nouns import Job
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.runs import Outcome, cells, outcome, total
-from oblique_cli.papers.reproduction.framework.steps import Steps, step, take
-from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.runs import (
+    Outcome,
+    Steps,
+    cells,
+    measuring,
+    outcome,
+    result_of,
+    step,
+    take,
+)
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest, StudyResult, study
 from oblique_cli.papers.reproduction.framework.study_report import read_cells, shown
 from oblique_cli.papers.reproduction.studies.gdt import of_trees
 from oblique_cli.tree.merging import Plane, Splitter, grow_bottom_up, merge_order
@@ -99,13 +106,13 @@ MACHINES = (
 )
 
 
-def machines_step(job: Job, data: Dataset, clustering: Clustering, machines: Sequence[Machine]) -> Row:
+@measuring
+def machines_step(job: Job, data: Dataset, clustering: Clustering, machines: Sequence[Machine]) -> dict[str, float]:
     """Return accuracies in percent of every machine: at each cost, and at the cost that a cross-validation chooses.
 
     A cross-validation over all rows chooses the cost once, as in Table 6.1; all machines share the clusters
     of a training set.
     """
-    started = time.perf_counter()
     right = {(machine.name, cost): 0 for machine in machines for cost in COSTS}
     tuned = dict(right)
     seed = seeds.integer(job.seed, "causes", data.name)
@@ -121,7 +128,7 @@ def machines_step(job: Job, data: Dataset, clustering: Clustering, machines: Seq
             accuracy_of[f"{machine.name} | {cost:g}"] = 100.0 * right[machine.name, cost] / (REPEATS * data.n)
         chosen = max(COSTS, key=lambda cost: (tuned[machine.name, cost], cost))
         accuracy_of[f"{machine.name} | {CHOSEN}"] = accuracy_of[f"{machine.name} | {chosen:g}"]
-    return Row.of(job, fit_seconds=time.perf_counter() - started, measures=accuracy_of)
+    return accuracy_of
 
 
 CHOSEN = "chosen"
@@ -154,29 +161,19 @@ def _of_fold(
     return n_right
 
 
-class Causes(Study):
-    """Readings that could be the cause of a biased table, on every second set and on the others."""
-
-    name = "causes"
-    title = "Causes of bias: readings measured on half of the sets and confirmed on the others"
-    tables = ()
-    selects = ("dataset",)
-
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Run the machines of Table 6.1 in every reading, and OC1 of Tables 3.1, 5.9 and II with one start."""
-        sets = [spec.name for spec in config.load(CONFIG, []).datasets]
-        steps = take(request, self.name, list(_calls(request, sets)))
-        with_one = {
-            "chapter3": outcome(
-                request, "reproduce/chapter3", "algorithms.2.restarts=1", datasets=sets, algorithms=("oc1",)
-            ),
-            "gdt": outcome(request, "reproduce/gdt_trees", "algorithms.1.restarts=1", algorithms=("oc1",)),
-        }
-        cost, code = total(with_one.values())
-        cost += steps.cost
-        folder = Path(request.results) / "reproduction"
-        tables = (_machine_table(sets, steps), oc1_table(request, folder, with_one))
-        return StudyResult((), tuple(table for table in tables if table.rows), cost, max(code, steps.exit_code))
+@study("Causes of bias: readings measured on half of the sets and confirmed on the others", selects=("dataset",))
+def causes(request: StudyRequest) -> StudyResult:
+    """Run the machines of Table 6.1 in every reading, and OC1 of Tables 3.1, 5.9 and II with one start."""
+    sets = [spec.name for spec in config.load(CONFIG, []).datasets]
+    steps = take(request, "causes", list(_calls(request, sets)))
+    one_start = "algorithms.{}.restarts=1"
+    with_one = {
+        "chapter3": outcome(request, "reproduce/chapter3", one_start.format(2), datasets=sets, algorithms=("oc1",)),
+        "gdt": outcome(request, "reproduce/gdt_trees", one_start.format(1), algorithms=("oc1",)),
+    }
+    folder = Path(request.results) / "reproduction"
+    tables = (_machine_table(sets, steps), oc1_table(request, folder, with_one))
+    return result_of([*with_one.values(), steps], tables=tables)
 
 
 def _calls(request: StudyRequest, sets: Iterable[str]) -> Iterable[Call]:
@@ -220,18 +217,18 @@ OF_OC1 = (
 )
 
 
-def oc1_table(request: StudyRequest, folder: Path, runs: Mapping[str, Outcome | None]) -> ExtraTable:
+def oc1_table(request: StudyRequest, folder: Path, runs: Mapping[str, Outcome]) -> ExtraTable:
     """Return every cell of OC1 with 20 starts, as the studies left it, and with one; then mean ratios by halves.
 
     folder : where the studies' cells are; runs : with one start, by study
     """
     rows: list[tuple[str, ...]] = []
-    for table, study, file in OF_OC1:
-        run, path = runs.get(study), folder / f"{file}.csv"
-        if run is None or not path.is_file():
+    for table, of, file in OF_OC1:
+        run, path = runs[of], folder / f"{file}.csv"
+        if not path.is_file():
             continue
         stored = {c.key: c for c in read_cells(path) if c.table == table and c.method == "OC1" and c.ours is not None}
-        mine = {c.key: c for c in cells(request, table, of_trees([run]), {}) if c.key in stored and c.ours is not None}
+        mine = {c.key: c for c in cells(request, table, of_trees([run])) if c.key in stored and c.ours is not None}
         for key, cell in mine.items():
             many = stored[key]
             numbers = (shown(cell.published, cell.published_sd), shown(many.ours, many.ours_sd), many.verdict)
@@ -259,4 +256,4 @@ def _printed(table: str, dataset: str, method: str, metric: str) -> float:
 
 
 if __name__ == "__main__":
-    script(Causes)
+    script(causes)

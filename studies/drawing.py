@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from statistics import fmean, stdev
@@ -17,7 +16,7 @@ from oblique_cli.data.synthetic import SYNTHETIC, balanced
 from oblique_cli.experiments.running import Case, run_job, tune
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import Fold, Job, Row
-from oblique_cli.papers.reproduction.framework.fold_scores import Score
+from oblique_cli.papers.reproduction.framework.runs import Score, measuring
 
 SHARE = 0.99  # of the training rows of Shuttle, whose printed numbers are of one tree
 CLUSTERS = "avg_clusters_per_class"
@@ -34,9 +33,9 @@ class Drawing:
     rows: Dataset | None = None  # what Magic is drawn from
 
 
-def draw_step(job: Job, drawing: Drawing) -> Row:
+@measuring
+def draw_step(job: Job, drawing: Drawing) -> dict[str, float]:
     """Return the measures of one draw, by printed metric: over one cross-validation, or all of them for "folds"."""
-    started = time.perf_counter()
     with threadpool_limits(1):
         case, cv, chosen = drawing.case, drawing.cv, drawing.chosen
         if drawing.kind == "points":
@@ -58,7 +57,7 @@ def draw_step(job: Job, drawing: Drawing) -> Row:
         measures["n_leaves sd"] = stdev(row.n_leaves for row in rows)
     for i, name in enumerate(rows[0].clusters or {}, 1):
         measures[f"{CLUSTERS}; class_index={i}"] = fmean(row.clusters[name] for row in rows)
-    return Row.of(job, fit_seconds=time.perf_counter() - started, measures=measures)
+    return measures
 
 
 def points(drawing: Drawing, seed: int) -> Dataset:

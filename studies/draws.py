@@ -7,7 +7,6 @@ mixtures. Everything else is as in the study of the table.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,12 +21,19 @@ from oblique_cli.evaluation.tables import method_of, method_titles
 from oblique_cli.experiments.dispatching import Call
 from oblique_cli.experiments.running import Case
 from oblique_cli.ground import seeds
-from oblique_cli.ground.nouns import DatasetSpec, Job, Row
+from oblique_cli.ground.nouns import DatasetSpec, Job
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, Cell
-from oblique_cli.papers.reproduction.framework.runs import dataset_names, qualifier
-from oblique_cli.papers.reproduction.framework.steps import loaded, step, take
-from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
-from oblique_cli.papers.reproduction.studies import taxonomy, tprti
+from oblique_cli.papers.reproduction.framework.runs import (
+    dataset_names,
+    loaded,
+    measuring,
+    qualifier,
+    result_of,
+    step,
+    take,
+)
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest, StudyResult, study
+from oblique_cli.papers.reproduction.studies import editing, tprti
 from studies import script
 from studies.drawing import CLUSTERS, Drawing, draw_step
 from studies.prints import decimals
@@ -92,36 +98,26 @@ CELLS += tuple(
 )
 
 
-def order_step(job: Job, data: Dataset, scaling: str) -> Row:
+@measuring
+def order_step(job: Job, data: Dataset, scaling: str) -> dict[str, float]:
     """Return figure 6.4 of rows in a random order: it decides which of equal neighbors counts, and the folds."""
-    started = time.perf_counter()
     order = seeds.generator(job.seed, "draws", data.name, "order").permutation(data.n)
     shuffled = replace(data, X=np.ascontiguousarray(data.X[order]), y=data.y[order])
-    scores = taxonomy.edited(shuffled, scaling, list(KFold(10).split(shuffled.X)), job.seed, False)
-    return Row.of(job, fit_seconds=time.perf_counter() - started,
-                  measures={f"{method}|{metric}|{_which(marks)}": values[0]
-                            for (_, method, metric, marks), values in scores.items()})  # fmt: skip
+    scores = editing.edited(shuffled, scaling, list(KFold(10).split(shuffled.X)), job.seed, False)
+    return {f"{method}|{metric}|{_which(marks)}": values[0] for (_, method, metric, marks), values in scores.items()}
 
 
 def _which(marks: Sequence[tuple[str, object]]) -> str:
     return "; ".join(f"{name}={value}" for name, value in sorted(marks))
 
 
-class Draws(Study):
-    """Cells whose printed number rests on one draw, under twenty draws of ours."""
-
-    name = "draws"
-    title = "Printed numbers that rest on one draw, among twenty draws of ours"
-    tables = ()
-    selects = ("dataset",)
-
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Draw, and hold the least and the largest value beside the printed one."""
-        calls = [*_calls(request), *_order_calls(request)]
-        steps = take(request, self.name, [call for _, call in calls])
-        rows = tuple(row for key, draws in steps.measures_by(calls).items() for row in _beside(*key, draws))
-        table = ExtraTable("cells", "Printed numbers among draws of ours", HEADER, rows, left=5)
-        return StudyResult((), (table,), steps.cost, steps.exit_code)
+@study("Printed numbers that rest on one draw, among twenty draws of ours", selects=("dataset",))
+def draws(request: StudyRequest) -> StudyResult:
+    """Draw twenty times, and hold the least and the largest value beside the printed one."""
+    calls = [*_calls(request), *_order_calls(request)]
+    steps = take(request, "draws", [call for _, call in calls])
+    rows = tuple(row for key, of in steps.measures_by(calls).items() for row in _beside(*key, of))
+    return result_of([steps], tables=[ExtraTable("cells", "Printed numbers among draws of ours", HEADER, rows, left=5)])
 
 
 Keyed = tuple[tuple[str, str, str], Call]
@@ -151,9 +147,9 @@ def _calls(request: StudyRequest) -> Iterator[Keyed]:
 
 def _order_calls(request: StudyRequest) -> Iterator[Keyed]:
     table = "amalaman2015:6.4"
-    for name in taxonomy.EDITED_SETS:
+    for name in editing.EDITED_SETS:
         if request.wants("dataset", name):
-            data, scaling = taxonomy.dataset_of(name, request.data_dir, request.offline)
+            data, scaling = editing.dataset_of(name, request.data_dir, request.offline)
             for draw in range(QUICK if request.profile == "quick" else ORDERS):
                 seed = seeds.integer(request.seed, "draws", name, draw)
                 job = step("draws", name, "order of rows", draw, seed, data.digest, scaling)
@@ -173,7 +169,7 @@ def _beside(table: str, dataset: str, method: str, draws: Sequence[Mapping[str, 
             mark = f"; class_index={number.qualifiers.get('class_index')}" if number.metric == CLUSTERS else ""
             key = f"{number.metric}{mark}"
         else:
-            marks = [(name, number.qualifiers[name]) for name in taxonomy.IDENTIFYING if name in number.qualifiers]
+            marks = [(name, number.qualifiers[name]) for name in editing.IDENTIFYING if name in number.qualifiers]
             key = f"{number.method}|{number.metric}|{_which(marks)}"
         if key not in draws[0]:
             continue
@@ -195,4 +191,4 @@ def _agreeing(key: str, number: Published, draws: Sequence[Mapping[str, float]])
 
 
 if __name__ == "__main__":
-    script(Draws)
+    script(draws)

@@ -17,8 +17,8 @@ import numpy as np
 from oblique_cli.evaluation.significance_tests import average_ranks
 from oblique_cli.ground import seeds
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.runs import Outcome, cells, lines_of, of_lines, outcome, total
-from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.runs import Outcome, cells, of_outcomes, outcome, result_of
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest, StudyResult, study
 from oblique_cli.papers.reproduction.framework.study_report import read_cells
 from studies import script
 from studies.power import TableVerdict, table_verdicts
@@ -196,31 +196,23 @@ def of_stored(results: Path) -> list[Turn]:
     return turns_
 
 
-class Faults(Study):
-    """Planted faults, and the verdicts that each of them turns."""
-
-    name = "faults"
-    title = "Planted faults: does the verdict on a table notice them?"
-    tables = ()
-    selects = ("dataset",)
-
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Plant the faults in stored cells, and run those that must be grown."""
-        turns_ = of_stored(Path(request.results))
-        outcomes: list[Outcome | None] = []
-        for slow in (False, True):
-            clean = _grown(request, (), slow)
-            outcomes.append(clean)
-            for fault in GROWN:
-                if fault.slow == slow and clean is not None:
-                    faulty = _grown(request, [f"algorithms.{i}.{fault.set_}" for i in PLACES.values()], slow)
-                    outcomes.append(faulty)
-                    turns_ += turns(fault.name, _cells(request, clean), _cells(request, faulty))
-        cost, code = total(outcomes)
-        return StudyResult((), (_table(turns_),), cost, code)
+@study("Planted faults: does the verdict on a table notice them?", selects=("dataset",))
+def faults(request: StudyRequest) -> StudyResult:
+    """Plant the faults in stored cells, and run those that must be grown."""
+    turns_ = of_stored(Path(request.results))
+    outcomes: list[Outcome] = []
+    for slow in (False, True):
+        clean = _grown(request, (), slow)
+        outcomes.append(clean)
+        for fault in GROWN:
+            if fault.slow == slow and clean.rows:
+                faulty = _grown(request, [f"algorithms.{i}.{fault.set_}" for i in PLACES.values()], slow)
+                outcomes.append(faulty)
+                turns_ += turns(fault.name, _cells(request, clean), _cells(request, faulty))
+    return result_of(outcomes, tables=[_table(turns_)])
 
 
-def _grown(request: StudyRequest, overrides: Sequence[str], slow: bool) -> Outcome | None:
+def _grown(request: StudyRequest, overrides: Sequence[str], slow: bool) -> Outcome:
     """Run Table 3.1 with few repetitions, on Letter or on the other sets."""
     from oblique_cli import config
 
@@ -229,23 +221,18 @@ def _grown(request: StudyRequest, overrides: Sequence[str], slow: bool) -> Outco
     return outcome(request, "reproduce/chapter3", repeats, *overrides, datasets=sets, algorithms=PLACES)
 
 
-def _cells(request: StudyRequest, run: Outcome | None) -> tuple[Cell, ...]:
-    all_cells = cells(request, f"{THESIS}:3.1", of_lines(lines_of([run])), {})
+def _cells(request: StudyRequest, run: Outcome) -> tuple[Cell, ...]:
+    all_cells = cells(request, f"{THESIS}:3.1", of_outcomes(run))
     return tuple(cell for cell in all_cells if cell.difference is not None)
 
 
 def _table(turns: Sequence[Turn]) -> ExtraTable:
     rows = tuple(
-        (
-            turn.fault,
-            turn.before.table,
-            turn.before.metric,
-            str(turn.before.n_sets),
-            *(f"{verdict.verdict} ({verdict.cells})" for verdict in (turn.before, turn.after)),
-            "yes" if turn.turned else "no",
-        )
+        (turn.fault, turn.before.table, turn.before.metric, str(turn.before.n_sets),
+         *(f"{verdict.verdict} ({verdict.cells})" for verdict in (turn.before, turn.after)),
+         "yes" if turn.turned else "no")
         for turn in turns
-    )
+    )  # fmt: skip
     count = len({turn.fault for turn in turns if turn.turned})
     caption = f"{count} of {len({turn.fault for turn in turns})} planted faults turn a verdict"
     header = ("fault", "table", "measure", "data sets", "without it", "with it", "turned")
@@ -253,4 +240,4 @@ def _table(turns: Sequence[Turn]) -> ExtraTable:
 
 
 if __name__ == "__main__":
-    script(Faults)
+    script(faults)

@@ -29,8 +29,8 @@ from oblique_cli.experiments.running import Case
 from oblique_cli.ground.constraints import Real
 from oblique_cli.ground.geometry import Standard, clustering_hyperplane
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.steps import loaded, step, take
-from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.runs import loaded, result_of, step, take
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest, StudyResult, study
 from oblique_cli.papers.reproduction.framework.study_report import shown
 from oblique_cli.parameters import parameter
 from oblique_cli.proposers._clustering import better_bisector
@@ -91,21 +91,14 @@ class SometimesArbitraryClassifier(classifier_of("gdt"), kw_only=True):  # type:
 ALGORITHM = replace(ALGORITHMS["gdt"], compiled=False, made_by=SometimesArbitraryClassifier)
 
 
-class Planes(Study):
-    """GDT's third case seen in a share of the nodes that have it."""
-
-    name = "planes"
-    title = "GDT where both classes of a node lie in one plane, and on glass with numbered rows"
-    tables = ()
-    selects = ("dataset",)
-
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Grow the trees of Tables 5.2 and II under each share."""
-        calls = list(_calls(request))
-        steps = take(request, self.name, [call for _, call in calls])
-        rows = tuple(row for key, draws in steps.measures_by(calls).items() for row in _beside(*key, draws[0]))
-        caption = "GDT by the share of nodes in which the third case of section 5.1.2 is seen"
-        return StudyResult((), (ExtraTable("cells", caption, HEADER, rows, left=4),), steps.cost, steps.exit_code)
+@study("GDT where both classes of a node lie in one plane, and on glass with numbered rows", selects=("dataset",))
+def planes(request: StudyRequest) -> StudyResult:
+    """Grow the trees of Tables 5.2 and II with the third case seen in each share of the nodes that have it."""
+    calls = list(_calls(request))
+    steps = take(request, "planes", [call for _, call in calls])
+    rows = tuple(row for key, draws in steps.measures_by(calls).items() for row in _beside(*key, draws[0]))
+    caption = "GDT by the share of nodes in which the third case of section 5.1.2 is seen"
+    return result_of([steps], tables=[ExtraTable("cells", caption, HEADER, rows, left=4)])
 
 
 def _calls(request: StudyRequest) -> Iterator[tuple[tuple[str, str, str], Call]]:
@@ -154,4 +147,4 @@ def _beside(table: str, title: str, seen: str, measures: Mapping[str, float]) ->
 
 
 if __name__ == "__main__":
-    script(Planes)
+    script(planes)

@@ -19,7 +19,7 @@ from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.papers.reproduction.framework.printed_cells import DEVIATES, Cell
 from oblique_cli.papers.reproduction.framework.runs import dataset_names, qualifier
-from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest, StudyResult, study
 from studies import script
 
 FIGURE = ("amalaman2015", "6.4")
@@ -142,34 +142,23 @@ def contradictions() -> Iterator[tuple[str, Published, str]]:
     yield from (("words", number, contradiction) for number, contradiction in not_outperformed())
 
 
-class Prints(Study):
-    """Printed numbers that contradict others of their text."""
-
-    name = "prints"
-    title = "Printed numbers that contradict others of the same text"
-    tables = ()
-    selects = ()
-
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Compare printed numbers with each other; nothing is fitted."""
-        rows = tuple(
-            (rule, f"{number.source}:{number.table}", dataset_names(number.source).get(number.dataset, number.dataset),
-             number.method, number.metric, qualifier(number), number.printed, contradiction)
-            for rule, number, contradiction in contradictions()
-        )  # fmt: skip
-        counted = tuple(
-            (code, str(rows_), "" if least is None else str(least), str(met), str(of))
-            for code, (rows_, least, met, of) in shares().items()
-        )
-        header = ("data set", "rows in Table 6.1", "least rows of which all are shares", "shares of the former", "of")
-        return StudyResult(
-            (),
-            (
-                ExtraTable("contradictions", "Printed numbers that contradict others", HEADER, rows, left=6),
-                ExtraTable("shares", "Of how many rows the accuracies of figure 6.4 are shares", header, counted),
-            ),
-        )
+@study("Printed numbers that contradict others of the same text", selects=())
+def prints(request: StudyRequest) -> StudyResult:
+    """Compare printed numbers with each other; nothing is fitted."""
+    rows = tuple(
+        (rule, f"{number.source}:{number.table}", dataset_names(number.source).get(number.dataset, number.dataset),
+         number.method, number.metric, qualifier(number), number.printed, contradiction)
+        for rule, number, contradiction in contradictions()
+    )  # fmt: skip
+    counted = tuple(
+        (code, str(rows_), "" if least is None else str(least), str(met), str(of))
+        for code, (rows_, least, met, of) in shares().items()
+    )
+    header = ("data set", "rows in Table 6.1", "least rows of which all are shares", "shares of the former", "of")
+    beside = ExtraTable("contradictions", "Printed numbers that contradict others", HEADER, rows, left=6)
+    shares_ = ExtraTable("shares", "Of how many rows the accuracies of figure 6.4 are shares", header, counted)
+    return StudyResult((), (beside, shares_))
 
 
 if __name__ == "__main__":
-    script(Prints)
+    script(prints)

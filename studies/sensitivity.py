@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,17 @@ from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.experiments.running import Case, tune
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell
-from oblique_cli.papers.reproduction.framework.runs import Number, Outcome, cells, lines_of, of_lines, outcome, total
-from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.runs import (
+    Number,
+    Ours,
+    Outcome,
+    cells,
+    mean_sd,
+    of_outcomes,
+    outcome,
+    result_of,
+)
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest, StudyResult, study
 from studies import script
 
 THESIS = "wickramarachchi2015"
@@ -141,42 +150,34 @@ HEADER = ("topic", "reading", "table", "accuracies agree", "of accuracies", "siz
           "mean |diff| accuracy", "mean |diff| leaves")  # fmt: skip
 
 
-class Sensitivity(Study):
-    """Readings against agreement, over all data sets of their tables but Letter and Shuttle."""
-
-    name = "sensitivity"
-    title = "Readings where the papers are silent, and how many cells agree under each"
-    tables = ()
-
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Run each reading and count."""
-        rows, ran = [], []
-        draws: tuple[tuple[str, ...], ...] = ()
-        counted: tuple[str, ...] = ()
-        for reading in READINGS:
-            result = _outcome(replace(request, seed=request.seed + reading.seed), reading)
-            ran.append(result)
-            if result is None:
-                continue
-            ours = of_lines(lines_of([result]))
-            mine = _cells(request, reading.base.table, ours)
+@study("Readings where the papers are silent, and how many cells agree under each")
+def sensitivity(request: StudyRequest) -> StudyResult:
+    """Run each reading, over all data sets of its table but Letter, and count."""
+    rows, ran = [], []
+    draws: tuple[tuple[str, ...], ...] = ()
+    counted: tuple[tuple[str, ...], ...] = ()
+    for reading in READINGS:
+        result = _outcome(replace(request, seed=request.seed + reading.seed), reading)
+        ran.append(result)
+        if result.rows:
+            mine = _cells(request, reading.base.table, of_outcomes(result))
             rows.append(_counted(reading.topic, reading.name, reading.base.table, mine))
-        for table, config in ((f"{THESIS}:5.2", "chapter5_two_stage"), (f"{THESIS}:5.3", "chapter5_nested")):
-            run = outcome(request, f"reproduce/{config}", datasets=_without_slow(config))
-            ran.append(run)
-            if run is None:
-                continue
-            paths = _Paths(run, request)
-            for name, choice in EPSILON_TIES.items():
-                mine = _cells(request, table, paths.of_choice(choice))
-                rows.append(_counted("epsilon among equals", name, table, mine))
-            if config == "chapter5_two_stage":
-                draws, counted = paths.of_draws(request, STAGE_1_DRAWS)
-        cost, code = total(ran)
-        agreed = ExtraTable("agreement", "Readings and agreement", HEADER, tuple(rows), left=3)
-        drawn = ExtraTable("stage_1", f"Table 5.2 under {STAGE_1_DRAWS} draws of stage 1", DRAW_HEADER, draws, left=3)
-        spread = ExtraTable("draws", "Cells of Table 5.2 that agree under each draw", SPREAD_HEADER, (counted,), left=1)
-        return StudyResult((), (agreed, drawn, spread) if draws else (agreed,), cost, code)
+    for table, config in ((f"{THESIS}:5.2", "chapter5_two_stage"), (f"{THESIS}:5.3", "chapter5_nested")):
+        run = outcome(request, f"reproduce/{config}", datasets=_without_slow(config))
+        ran.append(run)
+        if not run.rows:
+            continue
+        paths = _Paths(run, request)
+        for name, choice in EPSILON_TIES.items():
+            mine = _cells(request, table, paths.of_choice(choice))
+            rows.append(_counted("epsilon among equals", name, table, mine))
+        if config == "chapter5_two_stage":
+            draws, row = paths.of_draws(request, STAGE_1_DRAWS)
+            counted = (row,) if draws else ()
+    agreed = ExtraTable("agreement", "Readings and agreement", HEADER, tuple(rows), left=3)
+    drawn = ExtraTable("stage_1", f"Table 5.2 under {STAGE_1_DRAWS} draws of stage 1", DRAW_HEADER, draws, left=3)
+    spread = ExtraTable("draws", "Cells of Table 5.2 that agree under each draw", SPREAD_HEADER, counted, left=1)
+    return result_of(ran, tables=(agreed, drawn, spread))
 
 
 def _without_slow(config: str) -> tuple[str, ...]:
@@ -185,7 +186,7 @@ def _without_slow(config: str) -> tuple[str, ...]:
     return tuple(spec.name for spec in load(f"reproduce/{config}").datasets if spec.name not in SLOW)
 
 
-def _outcome(request: StudyRequest, reading: Reading) -> Outcome | None:
+def _outcome(request: StudyRequest, reading: Reading) -> Outcome:
     return outcome(
         request,
         f"reproduce/{reading.base.config}",
@@ -195,8 +196,8 @@ def _outcome(request: StudyRequest, reading: Reading) -> Outcome | None:
     )
 
 
-def _cells(request: StudyRequest, table: str, ours: Callable[[Published, str], Number | None]) -> list[Cell]:
-    return [cell for cell in cells(request, table, ours, {}) if cell.ours is not None]
+def _cells(request: StudyRequest, table: str, ours: Ours) -> list[Cell]:
+    return [cell for cell in cells(request, table, ours) if cell.ours is not None]
 
 
 def _counted(topic: str, name: str, table: str, cells: Iterable[Cell]) -> tuple[str, ...]:
@@ -273,7 +274,7 @@ class _Paths:
         agree: dict[str, list[int]] = {"accuracy_percent": [], "n_leaves": []}
         of = 0
 
-        def of_draw(draw: int) -> Callable[[Published, str], Number | None]:
+        def of_draw(draw: int) -> Ours:
             return self._of_index(lambda key, repeat, fold: drawn[key][draw])
 
         for draw in range(count):
@@ -285,7 +286,7 @@ class _Paths:
         spread = [f"{min(c)} to {max(c)}, median {sorted(c)[len(c) // 2]}" for c in agree.values()]
         return tuple(rows), (f"{THESIS}:5.2", str(count), str(of), *spread)
 
-    def of_choice(self, choice: Choice) -> Callable[[Published, str], Number | None]:
+    def of_choice(self, choice: Choice) -> Ours:
         """Return the finder of our accuracy and leaves when `choice` takes epsilon."""
 
         def index(key: tuple[str, str], repeat: int, fold: int) -> int | None:
@@ -298,9 +299,7 @@ class _Paths:
 
         return self._of_index(index)
 
-    def _of_index(
-        self, index: Callable[[tuple[str, str], int, int], int | None]
-    ) -> Callable[[Published, str], Number | None]:
+    def _of_index(self, index: Callable[[tuple[str, str], int, int], int | None]) -> Ours:
         """Return the finder of our numbers when `index` takes epsilon by (data set, id), repetition and fold."""
 
         def ours(number: Published, dataset: str) -> Number | None:
@@ -317,10 +316,10 @@ class _Paths:
                 sums[0] += value
                 sums[1] += n / 100 if number.metric == "accuracy_percent" else 1
             means = [top / bottom for top, bottom in pooled.values()]
-            return float(np.mean(means)), stdev(means) if len(means) > 1 else None, ""
+            return float(np.mean(means)), mean_sd(means)[1], ""
 
         return ours
 
 
 if __name__ == "__main__":
-    script(Sensitivity)
+    script(sensitivity)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import re
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,10 +25,9 @@ from oblique_cli.estimators.outside.weka_classifier import archive, run, write_a
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.experiments.dispatching import Call
-from oblique_cli.ground.nouns import DatasetSpec, Job, Row
-from oblique_cli.papers.reproduction.framework.runs import dataset_names
-from oblique_cli.papers.reproduction.framework.steps import loaded, step, take
-from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
+from oblique_cli.ground.nouns import DatasetSpec, Job
+from oblique_cli.papers.reproduction.framework.runs import dataset_names, loaded, measuring, result_of, step, take
+from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest, StudyResult, study
 from studies import halves, script
 
 SOURCE = "amalaman2015"
@@ -83,50 +81,45 @@ def _output(program: Program, data: Dataset, X: np.ndarray, y: np.ndarray, optio
         return run(program.java_class, ["-t", path, *options, "-v"])
 
 
-def size_step(job: Job, data: Dataset, program: Program, draw: int | None) -> Row:
+@measuring
+def size_step(job: Job, data: Dataset, program: Program, draw: int | None) -> dict[str, float]:
     """Return the size of WEKA's model of all rows. draw : of a synthetic set's points; None for the rows as they are"""
-    started = time.perf_counter()
     X, y = (data.X, data.y) if draw is None else SYNTHETIC[data.name](draw)
     output = _output(program, data, X, y, ["-no-cv"])
     size = re.search(program.size, output)
     if size is None:
         raise RuntimeError(f"{program.name} of WEKA says no size")
-    return Row.of(job, fit_seconds=time.perf_counter() - started, measures={"size": float(size[1])})
+    return {"size": float(size[1])}
 
 
-def error_step(job: Job, data: Dataset, program: Program, seed: int) -> Row:
+@measuring
+def error_step(job: Job, data: Dataset, program: Program, seed: int) -> dict[str, float]:
     """Return the squared RMSE of WEKA's 10-fold cross-validation with a seed of WEKA's."""
-    started = time.perf_counter()
     output = _output(program, data, data.X, data.y, ["-x", 10, "-s", seed])
     errors = re.findall(r"Root mean squared error\s+([\d.]+)", output)
     if not errors:
         raise RuntimeError(f"{program.name} of WEKA says no error")
-    return Row.of(job, fit_seconds=time.perf_counter() - started, measures={"mse": float(errors[-1]) ** 2})
+    return {"mse": float(errors[-1]) ** 2}
 
 
-class Weka(Study):
-    """Printed sizes of M5 and Simple CART beside those of WEKA's programs, on half of the sets and on the others."""
-
-    name = "weka"
-    title = "Sizes and errors of M5, and sizes of Simple CART, by WEKA itself (Amalaman 2015, Tables 2.7 and 3.6)"
-    tables = ()
-    selects = ("dataset",)
-
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Run WEKA; without it, or without java, say what is missing."""
-        _, missing = archive()
-        if missing:
-            request.say(f"weka: not run, {missing}")
-            return StudyResult(())
-        names = dict.fromkeys(name for program in PROGRAMS for name in printed_sizes(program))
-        wanted = (DatasetSpec(name, encoding="ordinal") for name in names if request.wants("dataset", name))
-        sets = {policy.name: data for policy in wanted if (data := loaded(request, self.name, policy)) is not None}
-        calls, validated = list(_calls(request, sets)), list(_error_calls(request, sets))
-        steps = take(request, self.name, [call for _, call in [*calls, *validated]])
-        sizes_by = {key: [each["size"] for each in sizes] for key, sizes in steps.measures_by(calls).items()}
-        errors = {key: [each["mse"] for each in of] for key, of in steps.measures_by(validated).items()}
-        tables = tuple(t for t in (size_table(sizes_by), half_table(sizes_by), error_table(errors)) if t.rows)
-        return StudyResult((), tables, steps.cost, steps.exit_code)
+@study(
+    "Sizes and errors of M5, and sizes of Simple CART, by WEKA itself (Amalaman 2015, Tables 2.7 and 3.6)",
+    selects=("dataset",),
+)
+def weka(request: StudyRequest) -> StudyResult:
+    """Run WEKA on half of the sets and on the others; without it, or without java, say what is missing."""
+    _, missing = archive()
+    if missing:
+        request.say(f"weka: not run, {missing}")
+        return StudyResult(())
+    names = dict.fromkeys(name for program in PROGRAMS for name in printed_sizes(program))
+    wanted = (DatasetSpec(name, encoding="ordinal") for name in names if request.wants("dataset", name))
+    sets = {policy.name: data for policy in wanted if (data := loaded(request, "weka", policy)) is not None}
+    calls, validated = list(_calls(request, sets)), list(_error_calls(request, sets))
+    steps = take(request, "weka", [call for _, call in [*calls, *validated]])
+    sizes_by = {key: [each["size"] for each in sizes] for key, sizes in steps.measures_by(calls).items()}
+    errors = {key: [each["mse"] for each in of] for key, of in steps.measures_by(validated).items()}
+    return result_of([steps], tables=(size_table(sizes_by), half_table(sizes_by), error_table(errors)))
 
 
 def printed(table: str, method: str, metric: str) -> dict[str, Published]:
@@ -221,4 +214,4 @@ def half_table(sizes_by: Sizes) -> ExtraTable:
 
 
 if __name__ == "__main__":
-    script(Weka)
+    script(weka)

@@ -28,13 +28,12 @@ def built(name: str) -> bytes:
     """Return the content of one of BUILT, from the code and the stored results."""
     from oblique_cli.drawing.canvas import rendered
     from oblique_cli.papers.reproduction.framework import document
-    from oblique_cli.papers.reproduction.framework.picture import agreement_picture
     from tools import answers, index, rooms
 
     if name == "rooms.svg":
         return rooms.picture().encode()
     if name == "reproduction.svg":
-        return rendered(agreement_picture(document.studied(RESULTS)), "svg")
+        return rendered(document.agreement_picture(document.studied(RESULTS)), "svg")
     if name == "shapley.svg":
         return rendered(answers.shapley_picture(), "svg")
     if name == "guarantees.svg":

@@ -5,24 +5,18 @@ import re
 import pytest
 
 STUDY = '''
-from oblique_cli.papers.reproduction.framework.runs import cells, lines_of, of_lines, outcome, total
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.runs import cells, of_outcomes, outcome, result_of
+from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest, StudyResult, study
+
+TABLE = "wickramarachchi2015:5.2"
 
 
 @STUDIES.register("one_line")
-class OneLine(Study):
+@study("HHGDT on BUPA", TABLE)
+def one_line(request: StudyRequest) -> StudyResult:
     """The line of BUPA in Table 5.2, from the configuration that `make run` runs."""
-
-    name = "one_line"
-    title = "HHGDT on BUPA"
-    tables = ("wickramarachchi2015:5.2",)
-
-    def run(self, request: StudyRequest) -> StudyResult:
-        outcomes = [outcome(request, "bupa_hhgdt", datasets=["bupa"])]
-        cost, code = total(outcomes)
-        not_run = {"GDT": "another algorithm"}
-        found = cells(request, self.tables[0], of_lines(lines_of(outcomes)), not_run)
-        return StudyResult(found, cost=cost, exit_code=code)
+    run = outcome(request, "bupa_hhgdt", datasets=["bupa"])
+    return result_of([run], cells(request, TABLE, of_outcomes(run), {"GDT": "another algorithm"}))
 '''
 
 

@@ -18,7 +18,7 @@ from oblique_cli.papers.reproduction.framework import choice_of_reading, documen
 from oblique_cli.papers.reproduction.framework.choice_of_reading import HOLDS
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell, is_wide
 from oblique_cli.papers.reproduction.framework.studies import StudyRequest
-from oblique_cli.papers.reproduction.studies import gdt, gdt_claims
+from oblique_cli.papers.reproduction.studies import gdt
 from studies import causes, faults, power
 
 RESULTS = Path(__file__).parents[2] / "results"
@@ -248,19 +248,19 @@ def test_the_reading_of_the_limit_of_gdt_is_that_of_more_claims():
         assert int(last[reading]) == sum(row[reading] == "holds" for row in claimed)
     assert (last["data set"], last["node"], last["parent"]) == ("41", "24", "29") and len(claimed) == 41
     # The cells of the study are those of the reading that is taken.
-    again = gdt_claims.claims(gdt.numbers_of(cells))
+    again = gdt.claims(gdt.numbers_of(cells))
     assert [HOLDS[holds] for _, holds in again] == [row["parent"] for row in claimed]
     printed = {(c.dataset, c.method, c.metric): (c.published, c.published_sd or 0.0) for c in cells
                if c.published is not None}  # fmt: skip
-    assert choice_of_reading.met([holds for _, holds in gdt_claims.claims(printed)]) == 36
+    assert choice_of_reading.met([holds for _, holds in gdt.claims(printed)]) == 36
 
 
 def test_claims_of_significance_are_of_one_standard_deviation():
     found = {("wine", "GDT", "accuracy_percent"): (90.0, 1.0), ("wine", "SVM", "accuracy_percent"): (88.0, 1.0)}
-    assert dict(gdt_claims.claims(found))["wine: significantly better than SVM"] is True  # intervals that just touch
+    assert dict(gdt.claims(found))["wine: significantly better than SVM"] is True  # intervals that just touch
     found["wine", "SVM", "accuracy_percent"] = (88.1, 1.0)
-    assert dict(gdt_claims.claims(found))["wine: significantly better than SVM"] is False
-    assert dict(gdt_claims.claims(found))["glass: comparable to SVM"] is None
+    assert dict(gdt.claims(found))["wine: significantly better than SVM"] is False
+    assert dict(gdt.claims(found))["glass: comparable to SVM"] is None
 
 
 def test_both_readings_of_algorithm_1_are_shown_with_their_claims(verdicts):
@@ -312,7 +312,7 @@ def test_nothing_planted_turns_nothing():
 def test_wrong_trees_are_grown_and_compared_on_the_same_sets(tmp_path):
     only = {"dataset": ("wine", "haberman")}
     request = StudyRequest("quick", 20260101, 1, str(tmp_path / "results"), None, only, lambda line: None)
-    (table,) = faults.Faults().run(request).tables
+    (table,) = faults.faults.run(request).tables
     rows = {(row[0], row[2]): row for row in table.rows}
     assert {fault for fault, _ in rows} == {fault.name for fault in faults.GROWN if not fault.slow}
     sizes = rows["pruning by the 1-SE rule for 0-SE", "n_leaves"]

@@ -182,9 +182,7 @@ def _report(
 
 def _tree(method: str, graph: str, condensed: Any, codes: Any) -> tuple[Hierarchy, tuple[str, ...]]:
     """The tree, and what a reader should know of how it was made."""
-    from oblique_cli.papers.hierarchy.avalanche import avalanche
-    from oblique_cli.papers.hierarchy.linkage import neighbor_joining, upgma
-    from oblique_cli.papers.hierarchy.staxac import staxac
+    from oblique_cli.papers.hierarchy.linkage import avalanche, neighbor_joining, staxac, upgma
 
     if method == "staxac":
         tree, rounds = staxac(condensed, codes, graph)

@@ -96,7 +96,7 @@ def reproduce(
             click.echo(sentence, err=True)
         if report.regressions or (strict and report.unexplained):
             code = max(code, EXIT_OUTSIDE_TOLERANCE)
-        code = max(code, report.exit_code)
+        code = max(code, result.exit_code)
     if not texts:
         raise ConfigError(
             f"reproduce {name}: --only leaves nothing of the {profile} profile; name data sets and algorithms of its "
@@ -110,10 +110,10 @@ def _selected(name: str, only: dict[str, tuple[str, ...]]) -> list[Study]:
     from oblique_cli.papers.reproduction.framework.studies import STUDIES
 
     if name == "all":
-        return [study() for study in STUDIES.values() if study.in_all and only.keys() <= set(study.selects)]
+        return [study for study in STUDIES.values() if study.in_all and only.keys() <= set(study.selects)]
     if name in SCRIPTS and name not in STUDIES:
         raise ConfigError(f"reproduce {name} is now python -m studies.{name}, in a checkout of the sources.")
-    study = STUDIES[name]()
+    study = STUDIES[name]
     for kind in only.keys() - set(study.selects):
         known = " or ".join(f"{kind}=NAME" for kind in study.selects)
         raise ConfigError(
@@ -127,7 +127,6 @@ def _documented(results: Path) -> list[str]:
     from oblique_cli.data import files
     from oblique_cli.drawing.canvas import rendered
     from oblique_cli.papers.reproduction.framework import document
-    from oblique_cli.papers.reproduction.framework.picture import agreement_picture
     from oblique_cli.papers.reproduction.framework.study_report import verdicts, write_cells
 
     for name in document.DOCUMENTS:
@@ -140,7 +139,7 @@ def _documented(results: Path) -> list[str]:
     texts |= {results / "reproduction" / f"{study}.csv": write_cells(cells) for study, cells in studies.items()}
     texts[results / "reproduction" / "deviations.csv"] = verdicts(cell for each in studies.values() for cell in each)
     contents = {path: text.encode() for path, text in texts.items()}
-    contents[Path("docs/reproduction.svg")] = rendered(agreement_picture(studies), "svg")
+    contents[Path("docs/reproduction.svg")] = rendered(document.agreement_picture(studies), "svg")
     changed = [path for path, content in contents.items() if not path.is_file() or path.read_bytes() != content]
     for path in changed:
         files.write(path, contents[path])

@@ -175,8 +175,8 @@ def test_the_tree_of_the_papers_votes_has_the_papers_error_to_four_digits():
     from oblique_cli.papers.reproduction.studies.odt import SETTINGS, validated
 
     found = validated(SETTINGS["house_votes"].load(None, True, 1), seed=1)
-    assert round(found.test_rmse, 4) == 0.2634
-    assert 0.15 < found.rmse < 0.25 and found.sd_of_errors > 0
+    assert round(found["test_rmse"], 4) == 0.2634
+    assert 0.15 < found["rmse"] < 0.25 and found["sd_of_errors"] > 0
 
 
 @pytest.mark.parametrize(("total", "errors"), [(6, 0), (9, 0), (1, 0), (16, 0)])
@@ -485,10 +485,10 @@ def test_a_failed_repetition_leaves_its_method_without_a_number_and_the_cell_say
 
     only = {"dataset": ("house_votes",), "algorithm": ("c45", "c45_forest", "rft")}
     asked = StudyRequest("quick", 1, 1, str(tmp_path), None, only, lambda text: None, offline=True)
-    whole = odt.OrthogonalTrees().run(asked)
+    whole = odt.odt.run(asked)
     monkeypatch.setattr(odt, "fit", failing("Random Forest", odt.fit))
     monkeypatch.setattr(odt, "validate", failing(odt.VALIDATED, odt.validate))
-    found = odt.OrthogonalTrees().run(replace(asked, fresh=True))
+    found = odt.odt.run(replace(asked, fresh=True))
     assert (whole.exit_code, found.exit_code) == (0, 3)
     before = {cell.key: cell for cell in whole.cells}
     failed = [cell for cell in found.cells if cell.metric in ("oob_error", "rmse")]

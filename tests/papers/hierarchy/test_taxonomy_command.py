@@ -11,13 +11,14 @@ import pytest
 from cli_support import call
 from contracts import real_set
 
-from oblique_cli.papers.hierarchy import measures, staxac
+from oblique_cli.papers.hierarchy import linkage, measures
 from oblique_cli.papers.hierarchy import taxonomy_command as command
 from oblique_cli.papers.hierarchy import taxonomy_report as report
 from oblique_cli.papers.hierarchy.dissimilarities import METRICS, SCALINGS, pairwise
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
 from oblique_cli.papers.reproduction.framework import study_report
 from oblique_cli.papers.reproduction.framework.studies import StudyRequest
+from oblique_cli.papers.reproduction.studies import editing
 from oblique_cli.papers.reproduction.studies import taxonomy as study
 
 __all__ = ["call"]
@@ -35,7 +36,7 @@ MATRIX = ",p,q,r\np,0,1,4\nq,1,0,5\nr,4,5,0\n"
 
 
 def test_the_help_knows_the_names_that_the_code_has():
-    assert command.GRAPHS == staxac.GRAPHS
+    assert command.GRAPHS == linkage.GRAPHS
     assert command.METRICS == METRICS and command.SCALINGS == SCALINGS
     assert set(command.TITLES) == set(command.METHODS)
 
@@ -56,7 +57,7 @@ def test_json_holds_the_tree_with_purities_and_measures_to_the_bit(call):
     ended = call("taxonomy", "iris", "--format", "json", "--min-size", "10")
     found = json.loads(ended.out)
     data = real_set("iris")
-    taxonomy = Taxonomy.of(staxac.staxac(pairwise(data.X), data.y)[0], data.y)
+    taxonomy = Taxonomy.of(linkage.staxac(pairwise(data.X), data.y)[0], data.y)
     assert found["children"] == taxonomy.tree.children.tolist() and found["purity"] == taxonomy.purity.tolist()
     assert found["classification_complexity"] == measures.classification_complexity(taxonomy)
     assert found["purity_thresholds"] == measures.purity_thresholds(taxonomy).tolist()
@@ -130,7 +131,7 @@ def test_oblique_tree_says_that_neighbors_have_no_hyperplanes(call):
 
 
 def test_names_are_escaped_in_svg():
-    tree = staxac.staxac(np.ones(1), [0, 1])[0]
+    tree = linkage.staxac(np.ones(1), [0, 1])[0]
     made = report.TaxonomyReport("<&>", Taxonomy.of(tree, [0, 1]), ("a<b", "c\x01"), ("<x>", "y\x1b"), 1.0, 1)
     assert all(line.isprintable() for line in made.text().split("\n"))
     ET.fromstring(made.svg())
@@ -157,7 +158,7 @@ def test_the_study_prints_sequences_with_the_direction_of_every_finding(call):
 
 
 def test_cells_of_sequences_are_means_over_draws_and_trees_have_2n_minus_1_nodes(tmp_path):
-    found = study.STUDIES["taxonomy"]().run(request(tmp_path, dataset=("art_sequences_20", "art1_sequences")))
+    found = study.STUDIES["taxonomy"].run(request(tmp_path, dataset=("art_sequences_20", "art1_sequences")))
     cells = {(cell.dataset, cell.method, cell.metric, cell.qualifier): cell for cell in found.cells}
     nodes = cells["Art 20", "AVALANCHE and UPGMA", "n_clusters", "n=20"]
     assert (nodes.ours, nodes.ours_sd, nodes.verdict) == (39.0, 0.0, "agrees")
@@ -166,14 +167,14 @@ def test_cells_of_sequences_are_means_over_draws_and_trees_have_2n_minus_1_nodes
     findings = {row[0]: row for table in found.tables if table.name == "findings" for row in table.rows}
     row = findings["nodes of the tree edited at 100%, art1_sequences, STAXAC and NJ"]
     assert row[3] == "the same"
-    again = study.STUDIES["taxonomy"]().run(request(tmp_path, dataset=("art_sequences_20", "art1_sequences")))
+    again = study.STUDIES["taxonomy"].run(request(tmp_path, dataset=("art_sequences_20", "art1_sequences")))
     assert again.cells == found.cells and again.tables == found.tables
 
 
 @pytest.mark.long
 def test_a_study_that_goes_on_takes_no_step_twice_and_fresh_takes_all_again(tmp_path, monkeypatch):
-    monkeypatch.setattr(study, "BETAS", (0.9, 0.5))
-    monkeypatch.setattr(study, "NEIGHBORS", (1,))
+    monkeypatch.setattr(editing, "BETAS", (0.9, 0.5))
+    monkeypatch.setattr(editing, "NEIGHBORS", (1,))
     asked = request(tmp_path, dataset=("house_votes_complete",))
     taken: list[str] = []
 
@@ -186,35 +187,35 @@ def test_a_study_that_goes_on_takes_no_step_twice_and_fresh_takes_all_again(tmp_
 
         return call
 
-    for name in ("accuracy_step", "editing_step"):
-        monkeypatch.setattr(study, name, counting(getattr(study, name)))
+    for module, name in ((study, "accuracy_step"), (editing, "editing_step")):
+        monkeypatch.setattr(module, name, counting(getattr(module, name)))
     stopped = True
     with pytest.raises(KeyboardInterrupt):
-        study.TaxonomyStudy().run(asked)
+        study.STUDIES["taxonomy"].run(asked)
     stopped = False
     assert taken == ["house_votes_complete classifiers 0", "house_votes_complete HC-edit 0"]
-    found = study.TaxonomyStudy().run(asked)
+    found = study.STUDIES["taxonomy"].run(asked)
     assert taken[2:] == ["house_votes_complete HC-edit 0", "house_votes_complete HC-edit 1"]
-    again = study.TaxonomyStudy().run(asked)
+    again = study.STUDIES["taxonomy"].run(asked)
     assert len(taken) == 4 and (again.cells, again.tables) == (found.cells, found.tables)
-    assert study.TaxonomyStudy().run(replace(asked, fresh=True)).cells == found.cells and len(taken) == 7
+    assert study.STUDIES["taxonomy"].run(replace(asked, fresh=True)).cells == found.cells and len(taken) == 7
 
 
 @pytest.mark.parametrize(
     ("constant", "value", "calls"),
     [
         ("CLASSIFIERS", ("axis_parallel",), study._accuracy_calls),
-        ("NEIGHBORS", (1,), study._editing_calls),
-        ("BETAS", (0.9, 0.5), study._editing_calls),
-        ("EDITORS", {"HC-edit-UPGMA": "hc_edit_upgma"}, study._editing_calls),
-        ("OTHERS", {"k-NN": "knn"}, study._editing_calls),
+        ("NEIGHBORS", (1,), editing.calls),
+        ("BETAS", (0.9, 0.5), editing.calls),
+        ("EDITORS", {"HC-edit-UPGMA": "hc_edit_upgma"}, editing.calls),
+        ("OTHERS", {"k-NN": "knn"}, editing.calls),
     ],
 )
 def test_what_a_step_does_is_in_its_key(tmp_path, monkeypatch, constant, value, calls):
     asked = request(tmp_path, dataset=("bupa",))
     before = [job.key for job, _, _ in calls(asked)]
     assert before == [job.key for job, _, _ in calls(asked)]
-    monkeypatch.setattr(study, constant, value)
+    monkeypatch.setattr(study if constant == "CLASSIFIERS" else editing, constant, value)
     after = [job.key for job, _, _ in calls(asked)]
     assert len(after) == len(before) > 0 and not set(after) & set(before)
 
@@ -227,14 +228,14 @@ def test_an_algorithm_has_no_meaning_for_the_study_and_is_refused(call):
 
 def test_pimas_finding_is_of_class_0_and_of_no_other():
     for modes, direction in (([3, 0], True), ([0, 3], False), ([1, 1], False), ([0, 0], False)):
-        findings: list[tuple[str, str, str, bool | None]] = []
-        study._of_set("pima", {}, findings, {1.0: np.array(modes)}, 0.5, 3.0)
-        assert findings[0][0].startswith("pima: subclasses") and findings[0][3] is direction
+        results = editing.Results()
+        study._of_set("pima", results, {1.0: np.array(modes)}, 0.5, 3.0)
+        assert results.findings[0][0].startswith("pima: subclasses") and results.findings[0][3] is direction
 
 
 def test_boston_has_three_classes_at_the_log_prices_of_earlier_comparisons_and_twelve_columns(tmp_path):
-    data, scaling = study.dataset_of("boston_housing_3class", None, False)
+    data, scaling = editing.dataset_of("boston_housing_3class", None, False)
     assert (data.n, data.p, data.classes, scaling) == (506, 12, ("low", "middle", "high"), "zscore")
     assert np.bincount(data.y).min() > 150
-    votes, scaling = study.dataset_of("house_votes_complete", None, False)
+    votes, scaling = editing.dataset_of("house_votes_complete", None, False)
     assert (votes.n, scaling) == (232, "none") and set(np.unique(votes.X)) == {0.0, 1.0}

@@ -29,9 +29,9 @@ from oblique_cli.papers.hierarchy.editing_classifiers import (
     WilsonClassifier,
 )
 from oblique_cli.papers.hierarchy.hierarchies import Hierarchy, Taxonomy
+from oblique_cli.papers.hierarchy.linkage import staxac
 from oblique_cli.papers.hierarchy.measures import purity_thresholds
 from oblique_cli.papers.hierarchy.neighbors import NearestNeighborsClassifier
-from oblique_cli.papers.hierarchy.staxac import staxac
 from oblique_cli.papers.hierarchy.taxonomy_estimators import AvalancheClustering, SupervisedTaxonomy
 
 ESTIMATORS = [

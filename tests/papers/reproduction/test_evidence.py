@@ -21,13 +21,12 @@ from oblique_cli.ground.nouns import DatasetSpec, Job, Row
 from oblique_cli.papers.hierarchy import editors, measures, voting
 from oblique_cli.papers.hierarchy.dissimilarities import pairwise, to_square
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
-from oblique_cli.papers.hierarchy.linkage import upgma
-from oblique_cli.papers.hierarchy.staxac import staxac
+from oblique_cli.papers.hierarchy.linkage import staxac, upgma
 from oblique_cli.papers.reproduction.framework import document, runs, study_report
 from oblique_cli.papers.reproduction.framework.choice_of_reading import HOLDS
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, Cell
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable, StudyRequest
-from oblique_cli.papers.reproduction.studies import chapter6, mpsvm, odt, pathfinder, taxonomy, tprti
+from oblique_cli.papers.reproduction.studies import chapter6, editing, mpsvm, odt, pathfinder, taxonomy, tprti
 from studies import drawing as drawing_
 from studies import draws, planes, prints, weka
 
@@ -115,7 +114,7 @@ def test_errors_of_m5rules_are_the_printed_ones_to_a_thousandth_on_four_sets_and
 def test_without_weka_the_study_says_what_is_missing_and_prints_nothing(monkeypatch):
     said = []
     monkeypatch.setenv("WEKA_JAR", "/nowhere/weka.jar")
-    result = weka.Weka().run(StudyRequest("quick", 1, 1, "nowhere", None, {}, said.append))
+    result = weka.weka.run(StudyRequest("quick", 1, 1, "nowhere", None, {}, said.append))
     assert result.is_empty and len(said) == 1 and said[0].startswith("weka: not run, there is no ")
 
 
@@ -391,9 +390,9 @@ def test_a_tree_that_always_sees_the_third_case_is_that_of_gdt_and_others_differ
 def test_what_neighbors_get_right_is_what_the_editors_count_one_fold_after_the_other():
     rng = np.random.default_rng(3)
     square, codes = to_square(pairwise(rng.normal(size=(90, 3)))), rng.integers(0, 3, 90).astype(np.int32)
-    folds = taxonomy.in_order(90)
-    assert [len(test) for test in taxonomy.in_order(506)] == [50] * 9 + [56] and len(folds) == 10
-    found = taxonomy.rights(square, codes, folds)
+    folds = editing.in_order(90)
+    assert [len(test) for test in editing.in_order(506)] == [50] * 9 + [56] and len(folds) == 10
+    found = editing.rights(square, codes, folds)
     for k in (1, 5):
         right, kept = 0, []
         for test in folds:
@@ -417,8 +416,8 @@ def test_a_reason_by_pairs_is_of_two_printed_numbers_farther_apart_than_in_any_d
         assert f"differ by {row['difference']}" in text and f"{row['least']} to {row['largest']}" in text
     # Where folds are random in print, nothing is found: the test can hold.
     assert all(row["among them"] == "yes" for key, row in rows.items() if key[0] == "house_votes_complete")
-    sets = {"house_votes_complete": taxonomy.dataset_of("house_votes_complete", None, True)}
-    again = taxonomy.pairs(sets, 20260101, count=2)
+    sets = {"house_votes_complete": editing.dataset_of("house_votes_complete", None, True)}
+    again = editing.pairs(sets, 20260101, count=2)
     for made in again.rows:
         row = dict(zip(again.header, made, strict=True))
         kept = rows[row["data set"], row["editor"], row["k"]]
@@ -433,8 +432,8 @@ def test_a_reason_by_limits_of_classes_names_the_range_that_has_the_printed_numb
     limits = list(nearest[0])[9:]
     assert len(nearest) == 4 and nearest[0]["limits"].startswith(f"{len(limits)} of ")
     for row in nearest:  # limits are chosen by these four numbers alone
-        assert all(abs(float(row[name]) - float(row["published"])) <= taxonomy.WITHIN for name in limits)
-        assert abs(float(row["ours, same folds"]) - float(row["published"])) > taxonomy.WITHIN
+        assert all(abs(float(row[name]) - float(row["published"])) <= editing.WITHIN for name in limits)
+        assert abs(float(row["ours, same folds"]) - float(row["published"])) > editing.WITHIN
     said = reasons_by("taxonomy_limits")
     assert {key[4] for key in said} == {"k=1; beta_percent=80", "k=3; beta_percent=80"}
     for key, text in said.items():

@@ -96,7 +96,7 @@ def request_(tmp_path_factory) -> StudyRequest:
 
 @pytest.mark.long
 def test_a_small_run_has_every_table_of_both_parts(request_):
-    study = STUDIES["field"]()
+    study = STUDIES["field"]
     result = study.run(request_)
     assert result.exit_code == 0 and not result.cells
     tables = {table.name: table for table in result.tables}
@@ -117,7 +117,7 @@ def test_a_small_run_has_every_table_of_both_parts(request_):
 @pytest.mark.long
 def test_a_reference_is_held_against_every_other_method(request_, monkeypatch):
     monkeypatch.setattr(field, "REFERENCES", ("hhgdt",))
-    found = {table.name: table for table in STUDIES["field"]().run(request_).tables}
+    found = {table.name: table for table in STUDIES["field"].run(request_).tables}
     rows = found["development_hhgdt"].rows
     assert {row[0] for row in rows} == {"axis_parallel", "cart", "hhgdt_split_cost"}
     assert all(sum(map(float, row[4:7])) == pytest.approx(1.0, abs=0.02) for row in rows)
@@ -177,7 +177,7 @@ def test_sets_that_are_not_at_hand_are_left_out_with_a_sentence(tmp_path, monkey
     said: list[str] = []
     only = {"dataset": ("iris", "seeds"), "algorithm": ("axis_parallel",)}
     request = StudyRequest("full", 1, 1, str(tmp_path), None, only, said.append, offline=True)
-    result = STUDIES["field"]().run(request)
+    result = STUDIES["field"].run(request)
     assert result.exit_code == 0
     table = {table.name: table for table in result.tables}["accuracies"]
     assert [row[0] for row in table.rows] == ["iris"] and table.caption.endswith("not at hand: seeds")
@@ -188,9 +188,9 @@ def test_sets_that_are_not_at_hand_are_left_out_with_a_sentence(tmp_path, monkey
 def test_ten_by_five_has_its_folds_and_the_same_tables(tmp_path):
     only = {"dataset": ("iris",), "algorithm": ("axis_parallel", "hhcart_a")}
     request = StudyRequest("full", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
-    result = STUDIES["field_10x5"]().run(request)
+    result = STUDIES["field_10x5"].run(request)
     assert result.cost.stored_trees == 2 * 50
-    small = STUDIES["field"]().run(replace(request, profile="quick"))
+    small = STUDIES["field"].run(replace(request, profile="quick"))
     assert [(t.name, t.header) for t in result.tables] == [(t.name, t.header) for t in small.tables]
 
 
@@ -214,7 +214,7 @@ def test_every_method_of_the_tuned_field_has_as_many_candidates_on_the_sets_of_t
 def test_the_tuned_field_has_the_same_tables_and_what_was_chosen_never_saw_a_test_row(tmp_path):
     only = {"dataset": ("iris", "bupa", "wine", "haberman"), "algorithm": ("hhgdt", "cart")}
     request = StudyRequest("quick", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
-    result = STUDIES["field_tuned"]().run(request)
+    result = STUDIES["field_tuned"].run(request)
     tables = {table.name: table for table in result.tables}
     assert {"confirmation_means", "development_means", "confirmation_ranks", "accuracies"} <= set(tables)
     at = tables["confirmation_means"].header.index("tune s")
@@ -249,7 +249,7 @@ def test_relative_errors_by_hand():
 def regression(tmp_path_factory) -> tuple[StudyRequest, StudyResult]:
     folder = str(tmp_path_factory.mktemp("regression"))
     request = StudyRequest("quick", 1, 1, folder, None, REGRESSION, lambda line: None, offline=True)
-    return request, STUDIES["field_regression"]().run(
+    return request, STUDIES["field_regression"].run(
         replace(request, only={**REGRESSION, "dataset": ("auto_mpg", "boston_housing")})
     )
 

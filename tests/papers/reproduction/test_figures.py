@@ -18,7 +18,6 @@ from oblique_cli.papers.hierarchy import measures
 from oblique_cli.papers.reproduction.figures import (
     examples,
     merged_clusters,
-    orthogonal,
     projections,
     segments,
     taxonomies,
@@ -26,6 +25,7 @@ from oblique_cli.papers.reproduction.figures import (
 )
 from oblique_cli.papers.reproduction.figures.examples import full_tree, off_the_board, thesis_numbers
 from oblique_cli.papers.reproduction.figures.illustrations import FIGURES, FigureSetting, Picture, pages
+from oblique_cli.papers.reproduction.studies.taxonomy import LABELLED_SIZE
 
 DOCS = PACKAGE.parent / "docs" / "figures"
 # Curves of ten folds take seconds each.
@@ -268,9 +268,9 @@ def test_variance_and_trees_are_drawn_of_the_samples_of_the_reproduction():
 @pytest.mark.long
 def test_the_wide_sets_are_drawn_with_the_components_of_the_paper():
     # Figures 10 and 11: ten components of NASDAQ, whose data are made up, and five of DNA.
-    picture = orthogonal.variance_wide(FigureSetting())
+    picture = FIGURES["odt_variance_wide"].draw(FigureSetting())
     assert [len(axes.lines[0].get_xdata()) for axes in picture.figure.axes] == [10, 5]
-    seen = orthogonal.reconstructed_wide(FigureSetting()).seen
+    seen = FIGURES["rft_trees_wide"].draw(FigureSetting()).seen
     page = (DOCS / "seen.csv").read_text()
     assert picture.seen in page and seen in page
     # Of 90 % of the energy the made-up trees get smaller, and those of DNA larger.
@@ -285,7 +285,7 @@ def test_supervised_taxonomies_are_pure_at_smaller_depths_than_those_of_neighbor
     for draw_number in range(5):
         found = taxonomies.depths_of(name, draw_number)
         for purity in found.values():
-            assert (purity.share <= 1.0).all() and purity.nodes.sum() == 2 * taxonomies.LABELLED_SIZE - 1
+            assert (purity.share <= 1.0).all() and purity.nodes.sum() == 2 * LABELLED_SIZE - 1
         first.append([taxonomies.first_depth(purity.purity, 0.95) for purity in found.values()])
     staxac, joining = np.array(first).T
     assert (staxac < joining).all()

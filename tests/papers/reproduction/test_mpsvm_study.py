@@ -51,7 +51,7 @@ def test_the_printed_ranks_give_the_printed_statistics(section: str):
 def test_a_small_run_has_a_cell_for_every_printed_number_and_the_tables(tmp_path):
     algorithms = ("raf", "mpraf_t", "mpraf_p", "mpraf_n")
     only = {"dataset": ("iris", "wine"), "algorithm": algorithms}
-    study = STUDIES["mpsvm"]()
+    study = STUDIES["mpsvm"]
     result = study.run(StudyRequest("quick", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True))
     assert result.exit_code == 0
     assert len(result.cells) == sum(len(published.numbers(*t.split(":"))) for t in study.tables)
@@ -78,7 +78,7 @@ def test_readings_are_ranked_each_with_its_own_rotations(tmp_path):
     only = {"dataset": ("iris", "wine", "zoo"), "algorithm": ("raf", "rof.none", "rrof.none", "rof", "rrof")}
     request = StudyRequest("full", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
     run = outcome(request, "reproduce/mpsvm_readings", "cv.repeats=1", algorithms=only["algorithm"])
-    [table] = _readings(run)
+    table = _readings(run)
     assert [row[:2] for row in table.rows] == [("range", "all rows"), ("none", "all rows"), ("paper", "")]
     for row in table.rows:
         assert sum(float(rank) for rank in row[2:5]) == pytest.approx(6.0, abs=0.02)
@@ -87,7 +87,7 @@ def test_readings_are_ranked_each_with_its_own_rotations(tmp_path):
 
 def test_a_study_leaves_its_ranks_and_tests_as_files(tmp_path):
     only = {"dataset": ("iris", "wine"), "algorithm": ("raf", "rof", "rrof")}
-    study = STUDIES["mpsvm"]()
+    study = STUDIES["mpsvm"]
     request = StudyRequest("full", 1, 1, str(tmp_path), None, only, lambda line: None, offline=True)
     run = outcome(request, "reproduce/mpsvm", "cv.repeats=1")
     cells = [cell for reference in study.tables for cell in _cells(reference, _accuracies(run))]

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from oblique_cli.errors import ConfigError, DataError
 from oblique_cli.evaluation import published
 from oblique_cli.papers.reproduction.framework import document, runs, study_report
-from oblique_cli.papers.reproduction.framework.fold_scores import FoldScore
-from oblique_cli.papers.reproduction.framework.picture import agreement_picture
 from oblique_cli.papers.reproduction.framework.printed_cells import (
     AGREES,
     DEVIATES,
@@ -23,6 +21,7 @@ from oblique_cli.papers.reproduction.framework.printed_cells import (
     Cell,
     agreement,
 )
+from oblique_cli.papers.reproduction.framework.runs import FoldScore
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult
 from oblique_cli.papers.reproduction.studies import chapter3, chapter5, tprti
 from studies import power, sensitivity
@@ -76,7 +75,7 @@ def test_the_help_names_every_study_that_all_leaves_out(call):
 
 def test_tables_without_cells_become_one_csv_under_the_columns_of_all():
     tables = (ExtraTable("one", "One", ("a", "b"), (("1", "2"),)), ExtraTable("two", "Two", ("b", "c"), (("3", "4"),)))
-    text = study_report.of(sensitivity.Sensitivity(), StudyResult((), tables), REQUEST).render("csv")
+    text = study_report.of(sensitivity.sensitivity, StudyResult((), tables), REQUEST).render("csv")
     assert list(csv.reader(text.splitlines())) == [
         ["table", "a", "b", "c"],
         ["one", "1", "2", ""],
@@ -231,7 +230,7 @@ def request_for(tmp_path):
 
 
 def test_class_accuracies_weighted_by_class_size_are_the_accuracy(request_for):
-    found = STUDIES["chapter3"]().run(replace(request_for, only={**request_for.only, "algorithm": ("hhcart_a",)}))
+    found = STUDIES["chapter3"].run(replace(request_for, only={**request_for.only, "algorithm": ("hhcart_a",)}))
     for sampling in ("SRS", "STRS"):
         cells = [cell for cell in found.cells if f"sampling={sampling}" in cell.qualifier.split("; ")]
         by_class = [cell.ours for cell in cells if cell.metric == "class_accuracy_percent"]
@@ -245,7 +244,7 @@ def test_class_accuracies_weighted_by_class_size_are_the_accuracy(request_for):
 @pytest.mark.long
 def test_folds_of_the_fold_tables_are_those_of_the_whole_tables(request_for):
     bupa = replace(request_for, only={"dataset": ("bupa",), "algorithm": ("gdt",)})
-    found = STUDIES["chapter5"]().run(bupa).cells
+    found = STUDIES["chapter5"].run(bupa).cells
     tables = {cell.table.partition(":")[2] for cell in found}
     assert tables == {"5.2", "5.3", "5.4", "5.5", "5.6"}
     for table, repetition in (("5.5", "1"), ("5.6", "2")):
@@ -264,13 +263,13 @@ def test_a_repetition_keeps_its_number_when_another_one_failed(request_for):
     printed = [n for n in published.numbers("wickramarachchi2015", "5.4") if n.metric == "accuracy_percent"]
     first, second = (next(n for n in printed if n.qualifiers["repetition"] == number) for number in "12")
     damaged = replace(run, rows=tuple(replace(r, status="failed") if r.repeat == 0 else r for r in run.rows))
-    whole, part = chapter5._of_repetitions(run), chapter5._of_repetitions(damaged)
+    whole, part = chapter5._OfRepetitions(run), chapter5._OfRepetitions(damaged)
     assert whole(first, "wine")[0] != whole(second, "wine")[0] == part(second, "wine")[0]
     assert part(first, "wine") is None
 
 
 def test_clusters_add_up_to_leaves(request_for):
-    found = STUDIES["chapter6"]().run(replace(request_for, only={**request_for.only, "algorithm": ("hhbut",)})).cells
+    found = STUDIES["chapter6"].run(replace(request_for, only={**request_for.only, "algorithm": ("hhbut",)})).cells
     counts = [cell.ours for cell in found if cell.metric == "avg_clusters_per_class"]
     (leaves,) = [cell.ours for cell in found if cell.table.endswith("6.1") and cell.metric == "n_leaves"]
     assert len(counts) == 3 and sum(counts) == pytest.approx(leaves)
@@ -282,7 +281,7 @@ def test_the_default_choice_of_epsilon_is_that_of_the_run(request_for):
         run = runs.outcome(request_for, f"reproduce/{config}")
         paths = sensitivity._Paths(run, request_for)
         default = next(iter(sensitivity.EPSILON_TIES.values()))
-        plain = runs.cells(request_for, f"wickramarachchi2015:{table}", runs.of_lines(run.lines()), {})
+        plain = runs.cells(request_for, f"wickramarachchi2015:{table}", runs.of_outcomes(run))
         chosen = runs.cells(request_for, f"wickramarachchi2015:{table}", paths.of_choice(default), {})
         assert [c.ours for c in chosen] == pytest.approx([c.ours for c in plain]) and len(plain) == 4
         assert [c.ours_sd for c in chosen] == pytest.approx([c.ours_sd for c in plain])
@@ -313,7 +312,7 @@ def test_a_document_says_how_many_cells_agree_and_lists_those_that_do_not(tmp_pa
     assert made["field-choices"] == "Not run with the full profile yet.\n"
     (row,) = csv.DictReader(io.StringIO(study_report.verdicts([CELL, away, not_run])))
     assert (row["dataset"], row["ours"], row["reason"], row["tried"]) == ("wine", "90.0", "unexplained", "")
-    figure = agreement_picture(document.studied(tmp_path))
+    figure = document.agreement_picture(document.studied(tmp_path))
     (agrees, _, unexplained) = figure.axes[0].get_lines()[1:]
     assert (agrees.get_xydata().tolist(), unexplained.get_xydata().tolist()) == ([[63.0, 64.0]], [[63.0, 90.0]])
 

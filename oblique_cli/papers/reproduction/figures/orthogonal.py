@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,32 +31,8 @@ def bag_of(name: str) -> Mapping[str, Any]:
     return {"n_trees": TREES_OF_DNA} if name == "dna" else SETTINGS[name].bag
 
 
-@illustration(
-    "odt_variance",
-    "Variance captured by the principal components of bagged trees",
-    "figures 8, 14a and 14b of Kargupta et al. (2006), SPECT, Votes and Contraceptive; one draw of bags",
-    "on SPECT the first component captures 85.10 % of the variance and 15 are kept; on Contraceptive about 61.85 %, "
-    "and 10 are kept; on Votes 5 are kept.",
-    SEED,
-)
-def variance(setting: FigureSetting) -> Picture:
-    """One panel a data set, with inner products and with covariances: the paper does not say which."""
-    return _variance(setting, NAMES)
-
-
-@illustration(
-    "odt_variance_wide",
-    "Variance captured by the principal components of bagged trees with many features",
-    "figures 10 and 11 of Kargupta et al. (2006), NASDAQ, by made-up data of its form, and DNA; one draw of bags",
-    "ten components are kept on NASDAQ, five on DNA; no share is printed.",
-    SEED,
-)
-def variance_wide(setting: FigureSetting) -> Picture:
-    """As `odt_variance`."""
-    return _variance(setting, WIDE)
-
-
 def _variance(setting: FigureSetting, names: Sequence[str]) -> Picture:
+    """One panel a data set, with inner products and with covariances: the paper does not say which."""
     figure, axes = blank(1, len(names), width=2.6, height=2.6)
     seen = []
     for place, (name, (X, y, _, _)) in zip(axes, samples(setting, names).items(), strict=True):
@@ -77,31 +54,8 @@ def _variance(setting: FigureSetting, names: Sequence[str]) -> Picture:
     return Picture(figure, "; ".join(seen) + ".")
 
 
-@illustration(
-    "rft_trees",
-    "Bagged C4.5 trees and their reconstructions from 90 % of the energy",
-    "figures 7, 13 and 15 of Kargupta et al. (2006), SPECT, Votes and Contraceptive; one draw of bags",
-    "reconstructed trees are more accurate than the C4.5 trees of SPECT: dropping coefficients acts as pruning.",
-    SEED,
-)
-def reconstructed(setting: FigureSetting) -> Picture:
-    """Errors on the test rows above, numbers of nodes below, a pair of points a tree."""
-    return _reconstructed(setting, NAMES)
-
-
-@illustration(
-    "rft_trees_wide",
-    "Bagged C4.5 trees with many features and their reconstructions from 90 % of the energy",
-    "figures 9 and 12 of Kargupta et al. (2006), NASDAQ, by made-up data of its form, and DNA; one draw of bags",
-    "the figures compare accuracy and tree complexity; the text says no number of either.",
-    SEED,
-)
-def reconstructed_wide(setting: FigureSetting) -> Picture:
-    """As `rft_trees`."""
-    return _reconstructed(setting, WIDE)
-
-
 def _reconstructed(setting: FigureSetting, names: Sequence[str]) -> Picture:
+    """Errors on the test rows above, numbers of nodes below, a pair of points a tree."""
     figure, axes = blank(2, len(names), width=2.6, height=2.2)
     seen = []
     for column, (name, (X, y, X_test, y_test)) in enumerate(samples(setting, names).items()):
@@ -126,3 +80,44 @@ def _reconstructed(setting: FigureSetting, names: Sequence[str]) -> Picture:
         )
     axes[0].legend(frameon=False)
     return Picture(figure, "; ".join(seen) + ".")
+
+
+ONE_DRAW = "one draw of bags"
+WIDE_SETS = f"NASDAQ, by made-up data of its form, and DNA; {ONE_DRAW}"
+# The figures of sets of few features and of many: name, title, what it remakes, claim, what draws it, data sets.
+for _name, _title, _remakes, _claim, _draw, _names in (
+    (
+        "odt_variance",
+        "Variance captured by the principal components of bagged trees",
+        f"figures 8, 14a and 14b of Kargupta et al. (2006), SPECT, Votes and Contraceptive; {ONE_DRAW}",
+        "on SPECT the first component captures 85.10 % of the variance and 15 are kept; on Contraceptive about "
+        "61.85 %, and 10 are kept; on Votes 5 are kept.",
+        _variance,
+        NAMES,
+    ),
+    (
+        "odt_variance_wide",
+        "Variance captured by the principal components of bagged trees with many features",
+        f"figures 10 and 11 of Kargupta et al. (2006), {WIDE_SETS}",
+        "ten components are kept on NASDAQ, five on DNA; no share is printed.",
+        _variance,
+        WIDE,
+    ),
+    (
+        "rft_trees",
+        "Bagged C4.5 trees and their reconstructions from 90 % of the energy",
+        f"figures 7, 13 and 15 of Kargupta et al. (2006), SPECT, Votes and Contraceptive; {ONE_DRAW}",
+        "reconstructed trees are more accurate than the C4.5 trees of SPECT: dropping coefficients acts as pruning.",
+        _reconstructed,
+        NAMES,
+    ),
+    (
+        "rft_trees_wide",
+        "Bagged C4.5 trees with many features and their reconstructions from 90 % of the energy",
+        f"figures 9 and 12 of Kargupta et al. (2006), {WIDE_SETS}",
+        "the figures compare accuracy and tree complexity; the text says no number of either.",
+        _reconstructed,
+        WIDE,
+    ),
+):
+    illustration(_name, _title, _remakes, _claim, SEED)(partial(_draw, names=_names))

@@ -16,19 +16,17 @@ from oblique_cli.drawing.polygons import surroundings
 from oblique_cli.ground import seeds
 from oblique_cli.papers.hierarchy import measures
 from oblique_cli.papers.hierarchy.hierarchies import Taxonomy
-from oblique_cli.papers.hierarchy.linkage import neighbor_joining
-from oblique_cli.papers.hierarchy.sequences import labels_by_poles, p_distances, random_sequences
-from oblique_cli.papers.hierarchy.staxac import staxac
 from oblique_cli.papers.reproduction.figures.illustrations import FigureSetting, Picture, illustration
+from oblique_cli.papers.reproduction.studies.editing import dataset_of
 from oblique_cli.papers.reproduction.studies.taxonomy import (
     CLASSIFIERS,
     EIGHT,
     IRIS,
     LABELLED_SETS,
-    LABELLED_SIZE,
     SIGMA,
     accuracies,
-    dataset_of,
+    both_taxonomies,
+    drawn,
     taxonomy_of,
 )
 
@@ -41,7 +39,6 @@ Array = NDArray[np.float64]
 
 SEED = 20260101
 MOST_NAMED = 12  # bars whose classes can be read below them
-GRAPH_OF_SEQUENCES = "renewed"  # the reading that the claims of section 5.5.1 take
 # Sets of two classes and two features, and whether their classes are dealt out anew.
 ARTIFICIAL = (
     ("two_bands", False),
@@ -84,11 +81,8 @@ def purity_by_depth(setting: FigureSetting) -> Picture:
 
 def depths_of(name: str, draw: int = 0) -> dict[str, measures.PurityPerDepth]:
     """Return purity by depth of both trees of a draw of labelled sequences, as the study of the chapter draws them."""
-    rng = seeds.generator(SEED, "taxonomy", name, draw)
-    condensed = p_distances(random_sequences(LABELLED_SIZE, rng))
-    codes = labels_by_poles(condensed, rng, LABELLED_SETS[name])
-    trees = {"STAXAC": staxac(condensed, codes, GRAPH_OF_SEQUENCES)[0], "NJ": neighbor_joining(condensed)}
-    return {method: measures.purity_per_depth(Taxonomy.of(tree, codes)) for method, tree in trees.items()}
+    *_, sequences = drawn(SEED, name, draw + 1)
+    return {method: measures.purity_per_depth(tree) for method, tree in both_taxonomies(*sequences).items()}
 
 
 def first_depth(purity: Array, least: float) -> int:

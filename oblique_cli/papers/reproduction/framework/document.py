@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from oblique_cli.drawing.canvas import blank, color, marker
 from oblique_cli.errors import ConfigError
-from oblique_cli.papers.reproduction.framework.markdown import table_lines
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES, DEVIATES, Cell, agreement
 from oblique_cli.papers.reproduction.framework.studies import STUDIES
 from oblique_cli.papers.reproduction.framework.study_report import (
@@ -19,6 +21,9 @@ from oblique_cli.papers.reproduction.framework.study_report import (
     read_cells,
     reasons,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # The text between these marks is generated; NAME is a key of `blocks`.
 BLOCK = re.compile(r"(<!-- begin (?P<name>[\w-]+) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
@@ -42,7 +47,7 @@ CHOICES = (
     "hhgdt",
     "cart",
 )
-NOT_YET = "Not run with the full profile yet."
+NOT_YET = "Not run with the full profile yet.\n"
 
 
 def blocks(results: Path) -> dict[str, str]:
@@ -59,31 +64,33 @@ def blocks(results: Path) -> dict[str, str]:
     the others are in TEXT_FILES
     """
     studies = studied(results)
+    every = [cell for cells in studies.values() for cell in cells]
+    agreed = _agreement(every)
     out = {
-        "agreement": _agreement(studies),
-        "summary": _summary(studies),
+        "agreement": agreed,
+        "summary": f"{agreed}\n{_summary(every)}",
         "power": _power(results / "reproduction" / "verdicts.csv"),
-        "classes": _classes(studies),
+        "classes": _classes(every),
         "studies": _studies(studies),
     }
     for name, file in TEXT_FILES.items():
         text = results / f"{file}.md"
-        out[name] = text.read_text(encoding="utf-8") if text.is_file() else NOT_YET + "\n"
+        out[name] = text.read_text(encoding="utf-8") if text.is_file() else NOT_YET
     out["field-choices"] = _copied(results / "field" / "third_means.csv", methods=CHOICES)
     return out
 
 
 def studied(results: Path) -> dict[str, tuple[Cell, ...]]:
-    """Return the cells of every study that has any in `results`, by its name; ConfigError if there are none."""
-    studies = {name: cells for name in _with_tables() if (cells := _cells(results, name))}
+    """Return the cells of every study that has any in `results`, by its name; ConfigError if there are none.
+
+    Studies are in the order of names: the order in which modules are imported may differ.
+    """
+    names = sorted(name for name, study in STUDIES.items() if study.tables)
+    paths = {name: results / "reproduction" / f"{name}.csv" for name in names}
+    studies = {name: cells for name, path in paths.items() if path.is_file() and (cells := read_cells(path))}
     if not studies:
         raise ConfigError(f"{results} has no results of a full profile: run oblique reproduce first, or see --results.")
     return studies
-
-
-def _with_tables() -> list[str]:
-    """The studies of published tables by name: the order in which modules are imported may differ."""
-    return sorted(name for name, study in STUDIES.items() if study.tables)
 
 
 def filled(text: str, made: Mapping[str, str]) -> str:
@@ -98,26 +105,30 @@ def filled(text: str, made: Mapping[str, str]) -> str:
     return BLOCK.sub(block, text)
 
 
-def _cells(results: Path, study: str) -> tuple[Cell, ...]:
-    path = results / "reproduction" / f"{study}.csv"
-    return read_cells(path) if path.is_file() else ()
+def _table(header: tuple[str, ...], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table as Markdown."""
+    escaped = [[cell.replace("|", r"\|") for cell in row] for row in (header, ("---",) * len(header), *rows)]
+    return "".join(f"| {' | '.join(row)} |\n" for row in escaped)
 
 
-def _agreement(studies: Mapping[str, tuple[Cell, ...]]) -> str:
-    every = [cell for cells in studies.values() for cell in cells]
-    compared = [cell for cell in every if cell.verdict in (AGREES, DEVIATES)]
-    agree = sum(cell.verdict == AGREES for cell in compared)
-    explained = sum(cell.verdict == DEVIATES and cell.key in reasons() for cell in compared)
+def _counts(cells: Iterable[Cell]) -> tuple[int, ...]:
+    """How many cells are compared, agree, deviate with a measured reason, and are unexplained."""
+    kinds = Counter(kind_of(cell) for cell in cells if cell.verdict in (AGREES, DEVIATES))
+    return kinds.total(), *(kinds[kind] for kind in KINDS)
+
+
+def _agreement(cells: Sequence[Cell]) -> str:
+    compared, agree, explained, unexplained = _counts(cells)
     return (
-        f"{agree} of {len(compared)} cells agree; of the others {explained} have a measured reason and "
-        f"{len(compared) - agree - explained} are {UNEXPLAINED}. {len(every) - len(compared)} cells are not run.\n"
+        f"{agree} of {compared} cells agree; of the others {explained} have a measured reason and {unexplained} are "
+        f"{UNEXPLAINED}. {len(cells) - compared} cells are not run.\n"
     )
 
 
 def _power(path: Path) -> str:
     """Return how many measures of tables are biased or weak, by the file that `python -m studies.power` writes."""
     if not path.is_file():
-        return NOT_YET + "\n"
+        return NOT_YET
     with open(path, encoding="utf-8", newline="") as handle:
         rows = list(csv.DictReader(handle))
     counts = {word: sum(word in row["verdict"] for row in rows) for word in ("biased", "weak", "?")}
@@ -128,46 +139,36 @@ def _power(path: Path) -> str:
     )
 
 
-def _classes(studies: Mapping[str, tuple[Cell, ...]]) -> str:
+def _classes(cells: Iterable[Cell]) -> str:
     """Return how many deviating cells there are of each class of reasons, and of those without any."""
-    deviating = [cell for cells in studies.values() for cell in cells if cell.verdict == DEVIATES]
-    counts = Counter(
-        classes()[cell.key][0] if cell.key in classes() else "readings tried, none fits" for cell in deviating
-    )
+    none = ("readings tried, none fits", "")
+    counts = Counter(classes().get(cell.key, none)[0] for cell in cells if cell.verdict == DEVIATES)
     rows = [(kind, str(count), "yes" if kind in EXPLAINING else "no") for kind, count in counts.most_common()]
-    return "\n".join(table_lines(("class", "cells", "explains"), rows)) + "\n"
+    return _table(("class", "cells", "explains"), rows)
 
 
-def _summary(studies: Mapping[str, tuple[Cell, ...]]) -> str:
+def _summary(cells: Iterable[Cell]) -> str:
     counts: dict[str, list[str]] = {}
-    for (table, metric), each in agreement(cell for cells in studies.values() for cell in cells).items():
+    for (table, metric), each in agreement(cells).items():
         if each.compared:
             counts.setdefault(table, []).append(f"{metric_name(metric)} {each.agree}/{each.compared}")
     rows = [(table_name(table), ", ".join(words)) for table, words in counts.items()]
-    return "\n".join([_agreement(studies), *table_lines(("table", "cells that agree"), rows)]) + "\n"
+    return _table(("table", "cells that agree"), rows)
 
 
 def _studies(studies: Mapping[str, tuple[Cell, ...]]) -> str:
     """Return how many cells of each study agree, deviate with a measured reason, and are unexplained."""
-    rows = []
-    for study, cells in studies.items():
-        agree = sum(cell.verdict == AGREES for cell in cells)
-        deviating = [cell for cell in cells if cell.verdict == DEVIATES]
-        explained = sum(cell.key in reasons() for cell in deviating)
-        counts = (agree + len(deviating), agree, explained, len(deviating) - explained)
-        rows.append((f"`{study}`", *map(str, counts)))
-    return "\n".join(table_lines(("study", "cells", "agree", "measured reason", UNEXPLAINED), rows)) + "\n"
+    rows = [(f"`{study}`", *map(str, _counts(cells))) for study, cells in studies.items()]
+    return _table(("study", "cells", "agree", "measured reason", UNEXPLAINED), rows)
 
 
-def _copied(path: Path, methods: Sequence[str] = ()) -> str:
-    """Return a CSV file as a table; all of it, or the rows whose first cell is one of `methods`, which may have a star
-    behind its name."""
+def _copied(path: Path, methods: Sequence[str]) -> str:
+    """Return the rows of a CSV file whose first cell is one of `methods`, which may have a star behind its name."""
     if not path.is_file():
-        return NOT_YET + "\n"
+        return NOT_YET
     with open(path, encoding="utf-8", newline="") as handle:
         header, *rows = csv.reader(handle)
-    selected = [row for row in rows if not methods or row[0].removesuffix(" *") in methods]
-    return "\n".join(table_lines(tuple(header), [tuple(row) for row in selected])) + "\n"
+    return _table(tuple(header), [row for row in rows if row[0].removesuffix(" *") in methods])
 
 
 def table_name(table: str) -> str:
@@ -179,3 +180,47 @@ def table_name(table: str) -> str:
 def metric_name(metric: str) -> str:
     """Return a metric in words, such as "class accuracy"."""
     return metric.removesuffix("_percent").removeprefix("n_").replace("_", " ")
+
+
+# ---- the picture of all cells ----------------------------------------------------------------------------------------
+
+COLUMNS = 6  # panels in a row
+KINDS = ("agrees", "has a measured reason", "unexplained")
+
+
+def kind_of(cell: Cell) -> str:
+    """Return which of KINDS a cell with both numbers is."""
+    if cell.verdict == AGREES:
+        return KINDS[0]
+    return KINDS[1] if cell.key in reasons() else KINDS[2]
+
+
+def agreement_picture(studies: Mapping[str, tuple[Cell, ...]]) -> Figure:
+    """Return ours against the printed number, a panel a table. Scales are linear from -1 to 1, logarithmic beyond."""
+    tables: dict[str, list[Cell]] = {}
+    for cells in studies.values():
+        for cell in cells:
+            if cell.verdict in (AGREES, DEVIATES):
+                tables.setdefault(cell.table, []).append(cell)
+    figure, axes = blank(ceil((len(tables) + 1) / COLUMNS), COLUMNS, width=1.6, height=1.6)
+    for panel, (table, members) in zip(axes, tables.items(), strict=False):
+        source, _, name = table.partition(":")
+        panel.set_title(f"{source.rstrip('0123456789')} {name}", fontsize=7)
+        pairs = [(cell.published or 0.0, cell.ours or 0.0, kind_of(cell)) for cell in members]
+        ends = [value for published, ours, _ in pairs for value in (published, ours)]
+        low, high = min(ends), max(ends)
+        panel.plot([low, high], [low, high], color="0.7", linewidth=0.6, zorder=0)
+        for code, kind in enumerate(KINDS):
+            across = [published for published, _, mine in pairs if mine == kind]
+            up = [ours for _, ours, mine in pairs if mine == kind]
+            panel.plot(across, up, linestyle="none", marker=marker(code), markersize=2.5, color=color(code), label=kind)
+        for set_scale in (panel.set_xscale, panel.set_yscale):
+            set_scale("symlog", linthresh=1.0)
+        panel.tick_params(labelsize=5)
+    for panel in axes[len(tables) :]:
+        panel.set_axis_off()
+    handles, labels = axes[0].get_legend_handles_labels()
+    axes[len(tables)].legend(handles, labels, frameon=False, loc="upper left", fontsize=7)
+    figure.supxlabel("published", fontsize=8)
+    figure.supylabel("ours", fontsize=8)
+    return figure

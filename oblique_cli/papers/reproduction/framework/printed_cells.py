@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import hypot
 
@@ -88,11 +88,6 @@ def agreement(cells: Iterable[Cell]) -> dict[tuple[str, str], Agreement]:
         key: Agreement(names.count(AGREES), names.count(AGREES) + names.count(DEVIATES), names.count(NOT_RUN))
         for key, names in verdicts.items()
     }
-
-
-def unexplained(cells: Iterable[Cell], reasons: Mapping[tuple[str, ...], str]) -> list[Cell]:
-    """Return the cells that deviate without a measured reason; reasons : cell key -> reason."""
-    return [cell for cell in cells if cell.verdict == DEVIATES and cell.key not in reasons]
 
 
 def is_wide(cell: Cell) -> bool:

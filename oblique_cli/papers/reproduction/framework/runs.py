@@ -1,23 +1,32 @@
-"""Configurations run for a study, and their tables turned into cells."""
+"""Configurations and steps run for a study, and their tables turned into cells."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from statistics import fmean, stdev
+from types import MappingProxyType
+from typing import Any, TypeVar
 
 from oblique_cli import config
 from oblique_cli.data import catalogue
+from oblique_cli.data.dataset import Dataset
+from oblique_cli.errors import EXIT_FAILED_FOLDS, EXIT_OK, DataError
 from oblique_cli.evaluation import published
 from oblique_cli.evaluation.published import Published
 from oblique_cli.evaluation.tables import Line, ResultTable, method_of, method_titles, summarize
+from oblique_cli.experiments import digests
+from oblique_cli.experiments.dispatching import Call, Crew, Signals
+from oblique_cli.experiments.environment import environment
 from oblique_cli.experiments.progress import Progress
-from oblique_cli.experiments.running import run
+from oblique_cli.experiments.running import count_workers, failed, run
 from oblique_cli.experiments.store import Store
-from oblique_cli.ground.nouns import Experiment, Row, Tuning
+from oblique_cli.ground.nouns import DatasetSpec, Experiment, Job, Row, Tuning
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.studies import Cost, StudyRequest
+from oblique_cli.papers.reproduction.framework.studies import Cost, ExtraTable, StudyRequest, StudyResult
 
 QUICK_REPEATS = 2
 QUICK_ROWS = 800  # of the largest data set of a quick profile
@@ -26,20 +35,24 @@ DATABASE = "oblique.sqlite"
 
 @dataclass(frozen=True)
 class Outcome:
-    """A configuration that was run: the experiment, its stored rows, and its table."""
+    """A configuration that was run: the experiment, its stored rows, and its table. Empty if nothing was wanted."""
 
     experiment: Experiment
-    rows: tuple[Row, ...]
-    tunings: tuple[Tuning, ...]
-    table: ResultTable
-    cost: Cost
-    exit_code: int
+    rows: tuple[Row, ...] = ()
+    tunings: tuple[Tuning, ...] = ()
+    table: ResultTable = field(default_factory=lambda: ResultTable("", (), (), ()))
+    cost: Cost = field(default_factory=Cost)
+    exit_code: int = 0
 
     def lines(self) -> dict[tuple[str, str], Line]:
         """Lines by data set and title of the method."""
         titles = method_titles()
         named = {spec.id: method_of(spec, titles) for spec in self.experiment.algorithms}
         return {(line.dataset, named[line.algorithm]): line for line in self.table.lines}
+
+    def good_rows(self, dataset: str, algorithm: str) -> list[Row]:
+        """Return the rows of an algorithm on a data set whose fold did not fail."""
+        return [r for r in self.rows if (r.dataset, r.algorithm, r.status) == (dataset, algorithm, "ok")]
 
 
 def outcome(
@@ -48,8 +61,8 @@ def outcome(
     *overrides: str,
     datasets: Iterable[str] | None = None,
     algorithms: Iterable[str] | None = None,
-) -> Outcome | None:
-    """Run or resume the bundled configuration `name` as `request` asks; None if the request leaves nothing to run.
+) -> Outcome:
+    """Run or resume the bundled configuration `name` as `request` asks.
 
     datasets, algorithms    names or ids to keep, None for all
 
@@ -57,29 +70,26 @@ def outcome(
     there, so studies that share folds, and a full profile after a quick one, run them once.
     """
     experiment = config.load(name, [f"seed={request.seed}", *overrides])
-    if request.profile == "quick":
-        cv = replace(experiment.cv, repeats=min(QUICK_REPEATS, experiment.cv.repeats))
-        experiment = replace(experiment, cv=cv)
+    is_full = request.profile == "full"
+    if not is_full:
+        experiment = replace(experiment, cv=replace(experiment.cv, repeats=min(QUICK_REPEATS, experiment.cv.repeats)))
     sets = None if datasets is None else set(datasets)
     wanted = None if algorithms is None else set(algorithms)
-    experiment = replace(
-        experiment,
-        published=(),
-        datasets=tuple(
-            spec
-            for spec in experiment.datasets
-            if (sets is None or spec.name in sets)
-            and request.wants("dataset", spec.name)
-            and (request.profile == "full" or is_quick(spec.name))
-        ),
-        algorithms=tuple(
-            spec
-            for spec in experiment.algorithms
-            if (wanted is None or spec.id in wanted) and request.wants("algorithm", spec.id, spec.name)
-        ),
+    chosen_sets = tuple(
+        spec
+        for spec in experiment.datasets
+        if (sets is None or spec.name in sets)
+        and request.wants("dataset", spec.name)
+        and (is_full or is_quick(spec.name))
     )
-    if not experiment.datasets or not experiment.algorithms:
-        return None
+    chosen_algorithms = tuple(
+        spec
+        for spec in experiment.algorithms
+        if (wanted is None or spec.id in wanted) and request.wants("algorithm", spec.id, spec.name)
+    )
+    if not chosen_sets or not chosen_algorithms:
+        return Outcome(replace(experiment, datasets=(), algorithms=()))
+    experiment = replace(experiment, published=(), datasets=chosen_sets, algorithms=chosen_algorithms)
     experiment = replace(experiment, name=f"{name.rpartition('/')[2]}-{experiment.digest()[:8]}")
     started = time.perf_counter()
     with Store(f"{request.results}/{DATABASE}") as store:
@@ -93,32 +103,21 @@ def outcome(
             data_dir=request.data_dir,
             offline=request.offline,
         )
-        rows, tunings = store.rows(experiment.name), store.tunings(experiment.name)
+        rows, tunings = tuple(store.rows(experiment.name)), tuple(store.tunings(experiment.name))
     experiment = replace(experiment, fold_counts=summary.fold_counts)
     seconds = time.perf_counter() - started
     done = [row for row in rows if row.status == "ok"]
-    cost = Cost(
-        trees=summary.done - summary.resumed,
-        seconds=seconds,
-        stored_trees=len(done),
-        stored_seconds=sum(row.tune_seconds + row.fit_seconds + row.predict_seconds for row in done)
-        + sum(tuning.seconds for tuning in tunings),
-    )
+    work = sum(row.tune_seconds + row.fit_seconds + row.predict_seconds for row in done)
+    work += sum(tuning.seconds for tuning in tunings)
+    cost = Cost(summary.done - summary.resumed, seconds, len(done), work)
     request.say(
         f"{name}: {summary.done} of {summary.total} folds, {cost.trees} of them now, {len(summary.failures)} failed, "
         f"{seconds:.1f} s"
     )
-    titles = method_titles()
     if summary.stopped:
         raise KeyboardInterrupt
-    return Outcome(
-        experiment,
-        tuple(rows),
-        tuple(tunings),
-        summarize(rows, experiment, titles=titles),
-        cost,
-        summary.exit_code,
-    )
+    table = summarize(rows, experiment, titles=method_titles())
+    return Outcome(experiment, rows, tunings, table, cost, summary.exit_code)
 
 
 def is_quick(dataset: str) -> bool:
@@ -140,7 +139,9 @@ Number = tuple[float | None, float | None, str]
 Ours = Callable[[Published, str], Number | None]
 
 
-def cells(request: StudyRequest, reference: str, ours: Ours, not_run: Mapping[str, str]) -> tuple[Cell, ...]:
+def cells(
+    request: StudyRequest, reference: str, ours: Ours, not_run: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Cell, ...]:
     """Return the cells of a published table.
 
     ours        finds our number for a published one and the name of its data set, or returns None
@@ -159,8 +160,7 @@ def cells(request: StudyRequest, reference: str, ours: Ours, not_run: Mapping[st
         value = ours(number, dataset)
         if value is None:
             reason = not_run.get(number.method) or not_run.get(dataset) or not_run.get(number.metric)
-            complete = request.profile == "full" and not request.only
-            if not complete:
+            if not request.is_whole:
                 continue
             value = (None, None, f"not run: {reason or 'no experiment of ours answers it'}")
         mean, sd, note = value
@@ -207,15 +207,184 @@ def of_lines(lines: Mapping[tuple[str, str], Line]) -> Ours:
     return ours
 
 
-def lines_of(outcomes: Iterable[Outcome | None]) -> dict[tuple[str, str], Line]:
-    """Return the lines of several runs, by data set and title of the method."""
-    return {key: line for each in outcomes if each is not None for key, line in each.lines().items()}
+def of_outcomes(*outcomes: Outcome) -> Ours:
+    """Return what finds accuracy and leaves in the lines of runs; of one method in two runs, those of the later one."""
+    return of_lines({key: line for each in outcomes for key, line in each.lines().items()})
 
 
-def total(outcomes: Iterable[Outcome | None]) -> tuple[Cost, int]:
-    """Return what several runs cost together, and the worst of their exit codes."""
-    cost, code = Cost(), 0
+def result_of(
+    outcomes: Iterable[Outcome | Steps], cells: Iterable[Cell] = (), tables: Iterable[ExtraTable] = ()
+) -> StudyResult:
+    """Return the result of a study: the cost of its runs together, their worst exit code, and the tables with rows."""
+    outcomes = list(outcomes)
+    cost = sum((each.cost for each in outcomes), Cost())
+    code = max((each.exit_code for each in outcomes), default=0)
+    return StudyResult(tuple(cells), tuple(table for table in tables if table.rows), cost, code)
+
+
+# ---- steps -----------------------------------------------------------------------------------------------------------
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What is stored of a study's steps, no folds of a configuration: good rows, and how many were taken now."""
+
+    rows: tuple[Row, ...]
+    now: int
+    seconds: float
+    exit_code: int
+
+    @property
+    def cost(self) -> Cost:
+        """What the steps took."""
+        work = sum(row.fit_seconds + row.predict_seconds for row in self.rows)
+        return Cost(self.now, self.seconds, len(self.rows), work)
+
+    def measures_by(self, keyed: Iterable[tuple[Key, Call]]) -> dict[Key, list[Mapping[str, float]]]:
+        """Return what was measured, by what each step is of. keyed : the steps, in the order of the keys"""
+        measured = {row.key: row.measures for row in self.rows}
+        measures: dict[Key, list[Mapping[str, float]]] = {}
+        for key, (job, *_) in keyed:
+            if job.key in measured:
+                measures.setdefault(key, []).append(measured[job.key])
+        return measures
+
+
+def loaded(request: StudyRequest, study: str, policy: DatasetSpec) -> Dataset | None:
+    """Return a data set, or None with a message that the study leaves it out."""
+    try:
+        return catalogue.load(policy, request.data_dir, request.offline)
+    except DataError as error:
+        request.say(f"{study}: {policy.name} is left out, {error}")
+        return None
+
+
+def measuring(measure: Callable[..., Mapping[str, float]]) -> Callable[..., Row]:
+    """Decorator that makes a step of what measures it: the function takes the step's job first and returns its row."""
+
+    @wraps(measure)
+    def row_of(job: Job, *arguments: Any) -> Row:
+        started = time.perf_counter()
+        measures = measure(job, *arguments)
+        return Row.of(job, fit_seconds=time.perf_counter() - started, measures=measures)
+
+    return row_of
+
+
+def step(study: str, dataset: str, algorithm: str, repeat: int, seed: int, *decides: Any) -> Job:
+    """Return the job of a step. `decides` is what else decides its result, as plain data."""
+    key = digests.digest([digests.FORM, study, dataset, algorithm, repeat, seed, *decides])
+    return Job(key, dataset, algorithm, repeat, 0, seed)
+
+
+def take(request: StudyRequest, study: str, calls: Sequence[Call]) -> Steps:
+    """Take those steps of a study that are not stored yet, and return the rows of all in the order of `calls`.
+
+    calls   a step's job, what makes its row, and the arguments that follow the job
+
+    The rows are in the store under a name that no configuration can have, so `oblique status` does not list them. The
+    name goes by what the steps are; a step that another profile has taken already, in the same environment, is taken
+    over. A step that fails is shown with its message, and is taken again next time.
+    """
+    started = time.perf_counter()
+    by_key = {job.key: (job, function, arguments) for job, function, arguments in calls}
+    name = f"reproduce/{study}-{digests.digest(sorted(by_key))[:16]}"
+    progress = Progress(quiet=not sys.stderr.isatty(), closing=False)
+    code = EXIT_OK
+
+    def remaining(left: Iterable[Job]) -> Iterator[list[Call]]:
+        for job in left:
+            _, function, arguments = by_key[job.key]
+            yield [(job, _attempt, (job, function, arguments))]
+
+    with Store(f"{request.results}/{DATABASE}") as store, Signals(progress) as signals:
+        uses = [function for _, function, _ in calls]
+        store.begin(name, {}, len(calls), environment=environment(uses), fresh=request.fresh)
+        if not request.fresh:
+            store.adopt(name, by_key)
+        pending = store.pending(name, [job for job, _, _ in calls])
+        progress.begin(study, len(calls), len(calls) - len(pending), unit="steps")
+        try:
+            for row in Crew(count_workers(request.n_jobs), False, signals).results(pending, remaining, failed):
+                store.append(name, row)
+                if row.status != "ok":
+                    code = EXIT_FAILED_FOLDS
+                progress.step(f"{row.dataset}/{row.algorithm} r{row.repeat}", row.message)
+        finally:
+            progress.end()
+        if signals.received:
+            raise KeyboardInterrupt
+        stored = {row.key: row for row in store.rows(name) if row.status == "ok"}
+    rows = tuple(stored[key] for key in by_key if key in stored)
+    return Steps(rows, len(pending), time.perf_counter() - started, code)
+
+
+def _attempt(job: Job, function: Callable[..., Row], arguments: tuple[Any, ...]) -> Row:
+    """Return the row of a step; an exception is the message of a failed one."""
+    try:
+        return function(job, *arguments)
+    except Exception as error:  # an exception belongs to this step alone, as in a fold
+        return failed(job, error)
+
+
+# ---- repetitions and folds -------------------------------------------------------------------------------------------
+
+Score = Callable[[Row], float]
+
+
+def mean_sd(values: Iterable[float]) -> tuple[float, float | None]:
+    """Return the mean of some values, and their SD if there are several."""
+    values = list(values)
+    return fmean(values), stdev(values) if len(values) > 1 else None
+
+
+def by_repeat(rows: Iterable[Row], score: Score) -> dict[int, list[float]]:
+    """Return the scores of the folds of each repetition."""
+    repeats: dict[int, list[float]] = {}
+    for row in rows:
+        repeats.setdefault(row.repeat, []).append(score(row))
+    return repeats
+
+
+@dataclass(frozen=True)
+class FoldScore:
+    """Mean over all folds, SD over the folds of the first repetition, and SD over the means of the repetitions.
+
+    Chapters 2 and 3 of Amalaman (2015) speak of ten repetitions, but the printed leaf counts fit ten whole numbers:
+    their SDs are over the ten folds of one cross-validation. All other tables use the SD over repetition means.
+    """
+
+    mean: float
+    over_folds: float | None
+    over_repeats: float | None
+
+    def number(self) -> Number:
+        """What a cell needs; its SD is the one over folds."""
+        note = "SD over the folds of one cross-validation"
+        if self.over_repeats is not None:
+            note += f"; over repetition means {self.over_repeats:.3g}"
+        return self.mean, self.over_folds, note
+
+
+def fold_score(rows: Iterable[Row], score: Score) -> FoldScore | None:
+    """Return the scores of good rows of one algorithm on one data set; None if there is none, or a fold failed."""
+    rows = list(rows)
+    if not rows or any(row.status != "ok" for row in rows):
+        return None
+    repeats = by_repeat(rows, score)
+    return FoldScore(
+        fmean(value for values in repeats.values() for value in values),
+        mean_sd(repeats[min(repeats)])[1],
+        mean_sd(map(fmean, repeats.values()))[1],
+    )
+
+
+def rows_by_method(outcomes: Iterable[Outcome], names: dict[str, str]) -> dict[tuple[str, str], list[Row]]:
+    """Return rows by data set and printed method. names : id in the configuration -> printed method."""
+    rows_of: dict[tuple[str, str], list[Row]] = {}
     for each in outcomes:
-        if each is not None:
-            cost, code = cost + each.cost, max(code, each.exit_code)
-    return cost, code
+        for row in each.rows:
+            rows_of.setdefault((row.dataset, names.get(row.algorithm, "")), []).append(row)
+    return rows_of

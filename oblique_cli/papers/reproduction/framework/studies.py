@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
-from oblique_cli.foreign import error_text
-from oblique_cli.ground.registry import Registry, fault_of_texts, misfit
+from oblique_cli.ground.registry import Registry, fault_of_function, fault_of_texts, fault_of_type
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 
 PROFILES = ("quick", "full")
@@ -38,6 +35,11 @@ class StudyRequest:
     say: Callable[[str], None]
     fresh: bool = False
     offline: bool = False
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every printed number is wanted."""
+        return self.profile == "full" and not self.only
 
     def wants(self, kind: str, *names: str) -> bool:
         """Return whether `only` lets a data set or algorithm through that goes by any of `names`."""
@@ -89,50 +91,39 @@ class StudyResult:
         return not (self.cells or self.exit_code or any(table.rows for table in self.tables))
 
 
-class Study(ABC):
+@dataclass(frozen=True)
+class Study:
     """Published tables and the experiments that answer them.
 
     name        what `oblique reproduce` calls it
     title       one line for people
+    run         runs or resumes the experiments and returns every cell of the tables that the request asks for
     tables      references of the published tables, such as "wickramarachchi2015:3.1"
     in_all      whether `oblique reproduce all` runs it
     selects     what `only` may name: kinds of `StudyRequest.only`
+    ids         what `only` may name as an algorithm besides the names of algorithms: ids of its configurations
     """
 
-    name: ClassVar[str]
-    title: ClassVar[str]
-    tables: ClassVar[tuple[str, ...]]
-    in_all: ClassVar[bool] = True
-    selects: ClassVar[tuple[str, ...]] = ("dataset", "algorithm")
+    name: str
+    title: str
+    run: Callable[[StudyRequest], StudyResult]
+    tables: tuple[str, ...] = ()
+    in_all: bool = True
+    selects: tuple[str, ...] = ("dataset", "algorithm")
+    ids: Callable[[], Sequence[str]] = tuple
 
-    def ids(self) -> Sequence[str]:
-        """Return what `only` may name as an algorithm besides the names of algorithms: ids of its configurations."""
-        return ()
 
-    @abstractmethod
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Run or resume the experiments and return every cell of the tables that `request` asks for."""
+def study(title: str, *tables: str, **about: Any) -> Callable[[Callable[[StudyRequest], StudyResult]], Study]:
+    """Decorator that makes a study, called like it, of a function. about : further fields of `Study`"""
+    return lambda run: Study(run.__name__, title, run, tables, **about)
 
 
 def _fault(study: Any) -> str | None:
     """What is wrong with a study, as it follows its name."""
-    if not (isinstance(study, type) and issubclass(study, Study)):
-        return "is no subclass of Study"
-    if inspect.isabstract(study):
-        return "has no method run(request)"
-    if fault := fault_of_texts(study, "name", "title"):
+    if fault := fault_of_type(study, Study, "put @study(...) over the function that runs it"):
         return fault
-    if not (isinstance(study.tables, tuple) and all(isinstance(reference, str) for reference in study.tables)):
-        return f"has tables {study.tables!r}, which must be a tuple of references of published tables"
-    if not isinstance(study.in_all, bool):
-        return f"has in_all {study.in_all!r}, which must be True or False"
-    try:
-        made = study()
-    except Exception as error:
-        return f"cannot be made without arguments ({error_text(error)})"
-    fault = misfit(made.run, "request")
-    return f"has a method run that {fault}" if fault else None
+    return fault_of_texts(study, "title") or fault_of_function(study.run, "request")
 
 
-STUDIES: Registry[type[Study]] = Registry("study", "oblique reproduce", _fault)
+STUDIES: Registry[Study] = Registry("study", "oblique reproduce", _fault)
 STUDIES.wait_for(("oblique_cli.papers.reproduction.studies",))

@@ -27,7 +27,6 @@ from oblique_cli.papers.reproduction.framework.printed_cells import (
     Cell,
     agreement,
     is_wide,
-    unexplained,
 )
 from oblique_cli.papers.reproduction.framework.studies import ExtraTable, Study, StudyRequest, StudyResult
 
@@ -35,8 +34,8 @@ REASONS = Path(__file__).with_name("reasons.csv")
 TRIED = Path(__file__).with_name("tried.csv")
 UNEXPLAINED = "unexplained"
 WIDE = f"{AGREES} only because its SD is large"
-NUMBERS = ("ours", "ours_sd", "published", "published_sd")
-COLUMNS = (*(field.name for field in fields(Cell)), "difference", "verdict", "reason")
+FIELDS = tuple(field.name for field in fields(Cell))
+COLUMNS = (*FIELDS, "difference", "verdict", "reason")
 
 
 # Classes of reasons. The first three explain a cell; the others name the readings tried for an unexplained cell.
@@ -45,22 +44,23 @@ EXPLAINING = (CAUSE, SPREAD, CONTRADICTED)
 CLASSES = (*EXPLAINING, "reading per set", "too few draws", "not measured")
 
 
+def _by_key(path: Path) -> dict[tuple[str, ...], dict[str, str]]:
+    """The rows of a table about cells, by `Cell.key`."""
+    with open(path, encoding="utf-8", newline="") as handle:
+        rows = list(csv.DictReader(handle))
+    return {tuple(row[name] for name in ("table", "dataset", "method", "metric", "qualifier")): row for row in rows}
+
+
 @cache
 def classes() -> dict[tuple[str, ...], tuple[str, str]]:
     """Return the class of every reason and its words with their measurement, by `Cell.key`."""
-    with open(REASONS, encoding="utf-8", newline="") as handle:
-        return {_key(row): (row["class"], f"{row['reason']} ({row['measurement']})") for row in csv.DictReader(handle)}
-
-
-def _key(row: Mapping[str, str]) -> tuple[str, ...]:
-    return row["table"], row["dataset"], row["method"], row["metric"], row["qualifier"]
+    return {key: (row["class"], f"{row['reason']} ({row['measurement']})") for key, row in _by_key(REASONS).items()}
 
 
 @cache
 def tried() -> dict[tuple[str, ...], str]:
     """Return the readings that were tried on cells without a reason, with their numbers, by `Cell.key`."""
-    with open(TRIED, encoding="utf-8", newline="") as handle:
-        readings = {_key(row): row["tried"] for row in csv.DictReader(handle)}
+    readings = {key: row["tried"] for key, row in _by_key(TRIED).items()}
     return readings | {key: f"{kind}: {text}" for key, (kind, text) in classes().items() if kind not in EXPLAINING}
 
 
@@ -85,12 +85,7 @@ class StudyReport:
     @property
     def unexplained(self) -> list[Cell]:
         """Cells that deviate without a measured reason."""
-        return unexplained(self.result.cells, reasons())
-
-    @property
-    def exit_code(self) -> int:
-        """The exit code of the runs."""
-        return self.result.exit_code
+        return [cell for cell in self.result.cells if cell.verdict == DEVIATES and cell.key not in reasons()]
 
     @property
     def regressions(self) -> list[str]:
@@ -111,19 +106,16 @@ class StudyReport:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"the folder {folder} cannot be made ({error.strerror}); free its place.") from error
-        path = folder / f"{self._file}.csv"
-        if self.result.cells:
-            files.write(path, write_cells(self.result.cells).encode())
-        for table in self.result.tables:
-            files.write(folder / f"{self._file}_{table.name}.csv", csv_text([table.header, *table.rows]).encode())
-        run = self._run()
-        files.write(folder / f"{self._file}_run.csv", csv_text([tuple(run), tuple(run.values())]).encode())
-        return path
-
-    @property
-    def _file(self) -> str:
         part = "" if self.request.profile == "full" else f"_{self.request.profile}"
-        return f"{self.study.name}{part}{'_only' if self.request.only else ''}"
+        stem = f"{self.study.name}{part}{'_only' if self.request.only else ''}"
+        run = self._run()
+        texts = {f"_{table.name}": csv_text([table.header, *table.rows]) for table in self.result.tables}
+        texts["_run"] = csv_text([tuple(run), tuple(run.values())])
+        if self.result.cells:
+            texts[""] = write_cells(self.result.cells)
+        for name, text in texts.items():
+            files.write(folder / f"{stem}{name}.csv", text.encode())
+        return folder / f"{stem}.csv"
 
     def _run(self) -> dict[str, Any]:
         cost = self.result.cost
@@ -148,9 +140,13 @@ class StudyReport:
             grids.append(TextGrid(header, rows, left=3, caption=f"{reference}: {published.find(reference).caption}"))
         for table in self.result.tables:
             grids.append(TextGrid(table.header, table.rows, left=table.left, caption=table.caption))
+        counts = tuple((*key, str(c.agree), str(c.compared), str(c.not_run)) for key, c in agreement(cells).items())
+        if counts:
+            header = ("table", "metric", "agree", "of", "not run")
+            grids.append(TextGrid(header, counts, left=2, caption="How many cells agree"))
         return Sheet(
             title=f"{self.study.title}, {self.request.profile} profile",
-            grids=(*grids, summary_grid(cells)) if cells else tuple(grids),
+            grids=tuple(grids),
             notes=tuple(self._notes()),
             records=tuple(_record(cell) for cell in cells) or _records_of(self.result.tables),
             facts={"study": self.study.name, "run": self._run()},
@@ -243,22 +239,21 @@ def write_cells(cells: Iterable[Cell]) -> str:
 
 def read_cells(path: Path) -> tuple[Cell, ...]:
     """Return the cells of a file that `write_cells` made; DataError for any other file."""
+
+    def value(name: str, text: str) -> Any:
+        is_number = name in ("ours", "ours_sd", "published", "published_sd")
+        return (float(text) if text else None) if is_number else text
+
     try:
         with open(path, encoding="utf-8", newline="") as handle:
             rows = list(csv.DictReader(handle))
-        return tuple(Cell(**{field.name: _read(field.name, row[field.name]) for field in fields(Cell)}) for row in rows)
+        return tuple(Cell(**{name: value(name, row[name]) for name in FIELDS}) for row in rows)
     except (OSError, KeyError, ValueError) as error:
         raise DataError(f"{path} is no table of cells: make it again with oblique reproduce.") from error
 
 
-def _read(name: str, text: str) -> Any:
-    if name not in NUMBERS:
-        return text
-    return float(text) if text else None
-
-
 def _record(cell: Cell) -> dict[str, Any]:
-    record = {field.name: getattr(cell, field.name) for field in fields(Cell)}
+    record = {name: getattr(cell, name) for name in FIELDS}
     reason = (reasons().get(cell.key) or UNEXPLAINED) if cell.verdict == DEVIATES else ""
     return {**record, "difference": cell.difference, "verdict": cell.verdict, "reason": reason}
 
@@ -288,15 +283,6 @@ def verdict_text(cell: Cell, reason_of: Mapping[tuple[str, ...], str] | None = N
     if is_wide(cell):
         return WIDE
     return cell.note if cell.verdict == NOT_RUN and cell.note else cell.verdict
-
-
-def summary_grid(cells: Iterable[Cell]) -> TextGrid:
-    """Return how many cells agree, by table and metric."""
-    rows = tuple(
-        (table, metric, str(counts.agree), str(counts.compared), str(counts.not_run))
-        for (table, metric), counts in agreement(cells).items()
-    )
-    return TextGrid(("table", "metric", "agree", "of", "not run"), rows, left=2, caption="How many cells agree")
 
 
 def shown(mean: float | None, sd: float | None) -> str:

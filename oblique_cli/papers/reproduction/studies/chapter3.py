@@ -5,75 +5,62 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from math import hypot
-from statistics import fmean, stdev
 
 from oblique_cli.evaluation.published import Published, numbers
-from oblique_cli.evaluation.tables import Line
 from oblique_cli.ground.nouns import Row
 from oblique_cli.papers.reproduction.framework.runs import (
     Number,
+    Ours,
     Outcome,
     cells,
     dataset_names,
-    lines_of,
-    of_lines,
+    mean_sd,
+    of_outcomes,
     outcome,
-    total,
+    result_of,
 )
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.studies import STUDIES, StudyRequest, StudyResult, study
 
 THESIS = "wickramarachchi2015"
-SAMPLINGS = ("SRS", "STRS")
+TABLES = tuple(f"{THESIS}:{table}" for table in ("3.1", "3.2", "3.3", "3.4"))
+# Configurations of each sampling scheme of the folds.
+SAMPLINGS = {"SRS": ("chapter3", "chapter3_shuttle"), "STRS": ("chapter3_stratified", "chapter3_shuttle_stratified")}
 
 # Class sizes of each data set, as Table 3.3 prints them, by class index.
 ClassSizes = Mapping[int, int]
+# By class: its rows, and mean and SD of its accuracy over repetitions, in percent.
+ClassAccuracies = Mapping[str, tuple[int, float, float | None]]
 
 
 @STUDIES.register("chapter3")
-class Chapter3(Study):
-    """Tables 3.1 to 3.4. The columns SRS of Tables 3.2 and 3.3 are the folds of HHCART(A) in Table 3.1."""
+@study("HHCART against OC1 and QUEST, random and stratified folds (thesis, chapter 3)", *TABLES)
+def chapter3(request: StudyRequest) -> StudyResult:
+    """Run Tables 3.1 and 3.4, and the stratified folds of Tables 3.2 and 3.3.
 
-    name = "chapter3"
-    title = "HHCART against OC1 and QUEST, random and stratified folds (thesis, chapter 3)"
-    tables = tuple(f"{THESIS}:{table}" for table in ("3.1", "3.2", "3.3", "3.4"))
-
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Run Table 3.1, the stratified folds of Tables 3.2 and 3.3, and Table 3.4."""
-        random = [outcome(request, "reproduce/chapter3"), outcome(request, "reproduce/chapter3_shuttle")]
-        stratified = [
-            outcome(request, "reproduce/chapter3_stratified"),
-            outcome(request, "reproduce/chapter3_shuttle_stratified"),
-        ]
-        mixed = [outcome(request, "reproduce/chapter3_mixed"), outcome(request, "reproduce/chapter3_income")]
-        sampled = dict(zip(SAMPLINGS, (random, stratified), strict=True))
-        by_class = {name: _class_accuracies(outcomes) for name, outcomes in sampled.items()}
-        all_cells = (
-            *cells(request, self.tables[0], of_lines(lines_of(random)), {}),
-            *cells(request, self.tables[1], _of_sampling({n: lines_of(o) for n, o in sampled.items()}), {}),
-            *cells(request, self.tables[2], _of_classes(by_class), {}),
-            *cells(request, self.tables[3], of_lines(lines_of(mixed)), {}),
-        )
-        cost, code = total([*random, *stratified, *mixed])
-        return StudyResult(all_cells, cost=cost, exit_code=code)
+    The columns SRS of Tables 3.2 and 3.3 are the folds of HHCART(A) in Table 3.1.
+    """
+    runs = {
+        sampling: [outcome(request, f"reproduce/{name}") for name in names] for sampling, names in SAMPLINGS.items()
+    }
+    mixed = [outcome(request, f"reproduce/{name}") for name in ("chapter3_mixed", "chapter3_income")]
+    of_sampling = {sampling: of_outcomes(*each) for sampling, each in runs.items()}
+    finders: tuple[Ours, ...] = (
+        of_sampling["SRS"],
+        lambda number, dataset: of_sampling[number.qualifiers["sampling"]](number, dataset),
+        _OfClasses({sampling: _class_accuracies(each) for sampling, each in runs.items()}),
+        of_outcomes(*mixed),
+    )
+    all_cells = [cell for table, ours in zip(TABLES, finders, strict=True) for cell in cells(request, table, ours)]
+    return result_of([*runs["SRS"], *runs["STRS"], *mixed], all_cells)
 
 
-class _of_sampling:
-    """Finds accuracy and leaves in the lines of the sampling scheme that a number of Table 3.2 is of."""
-
-    def __init__(self, lines: Mapping[str, Mapping[tuple[str, str], Line]]) -> None:
-        self._ours = {sampling: of_lines(table_lines) for sampling, table_lines in lines.items()}
-
-    def __call__(self, number: Published, dataset: str) -> Number | None:
-        return self._ours[number.qualifiers["sampling"]](number, dataset)
-
-
-class _of_classes:
+class _OfClasses:
     """Finds the accuracy of a class, or its gain by stratified folds, for a number of Table 3.3.
 
-    accuracies : sampling scheme -> data set -> class -> (rows of the class, mean and SD over repetitions in percent)
+    accuracies : by sampling scheme and data set
     """
 
-    def __init__(self, accuracies: Mapping[str, Mapping[str, Mapping[str, tuple[int, float, float | None]]]]) -> None:
+    def __init__(self, accuracies: Mapping[str, Mapping[str, ClassAccuracies]]) -> None:
         self._accuracies = accuracies
         names = dataset_names(THESIS)
         self._sizes: dict[str, dict[int, int]] = {}
@@ -93,12 +80,9 @@ class _of_classes:
                 return None, None, "not run: no class of ours has as many rows"
             accuracies.append(classes[name][1:])
         (random, random_sd), (stratified, stratified_sd) = accuracies
-        note = "no SD is printed"
-        if number.qualifiers["sampling"] == "SRS":
-            return random, random_sd, note
-        if number.qualifiers["sampling"] == "STRS":
-            return stratified, stratified_sd, note
-        return stratified - random, hypot(random_sd or 0.0, stratified_sd or 0.0), note
+        gain = stratified - random, hypot(random_sd or 0.0, stratified_sd or 0.0)
+        by_sampling = dict(zip(SAMPLINGS, accuracies, strict=True))
+        return *by_sampling.get(number.qualifiers["sampling"], gain), "no SD is printed"
 
 
 def class_at(index: int, printed: ClassSizes, ours: Mapping[str, int]) -> str | None:
@@ -112,12 +96,10 @@ def class_at(index: int, printed: ClassSizes, ours: Mapping[str, int]) -> str | 
     return fits[same.index(index)] if len(same) == len(fits) else None
 
 
-def _class_accuracies(outcomes: Iterable[Outcome | None]) -> dict[str, dict[str, tuple[int, float, float | None]]]:
-    """Return data set -> class -> (rows, mean, SD) of HHCART(A), accuracies in percent pooled over a repetition."""
-    accuracy_of: dict[str, dict[str, tuple[int, float, float | None]]] = {}
+def _class_accuracies(outcomes: Iterable[Outcome]) -> dict[str, ClassAccuracies]:
+    """Return the classes of each data set under HHCART(A), accuracies pooled over a repetition."""
+    accuracy_of: dict[str, ClassAccuracies] = {}
     for each in outcomes:
-        if each is None:
-            continue
         for spec in each.experiment.datasets:
             rows = [row for row in each.rows if (row.dataset, row.algorithm) == (spec.name, "hhcart_a")]
             if rows and all(row.status == "ok" for row in rows):
@@ -125,7 +107,7 @@ def _class_accuracies(outcomes: Iterable[Outcome | None]) -> dict[str, dict[str,
     return accuracy_of
 
 
-def _by_class(rows: Iterable[Row]) -> dict[str, tuple[int, float, float | None]]:
+def _by_class(rows: Iterable[Row]) -> ClassAccuracies:
     counts: dict[str, dict[int, tuple[int, int]]] = {}
     for row in rows:
         for name, (correct, n) in row.per_class.items():
@@ -135,6 +117,5 @@ def _by_class(rows: Iterable[Row]) -> dict[str, tuple[int, float, float | None]]
     for name, by_repeat in counts.items():
         accuracies = [float(Fraction(100 * correct, n)) for correct, n in by_repeat.values() if n]
         if accuracies:
-            n_rows = next(iter(by_repeat.values()))[1]
-            accuracy_of[name] = (n_rows, fmean(accuracies), stdev(accuracies) if len(accuracies) > 1 else None)
+            accuracy_of[name] = (next(iter(by_repeat.values()))[1], *mean_sd(accuracies))
     return accuracy_of

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from statistics import fmean, stdev
+from statistics import fmean
 
 from oblique_cli.evaluation.published import Published, numbers
 from oblique_cli.ground.nouns import Row
@@ -12,20 +12,20 @@ from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import (
     Number,
     Outcome,
+    Score,
     cells,
     dataset_names,
-    lines_of,
-    of_lines,
+    mean_sd,
+    of_outcomes,
     outcome,
-    total,
+    result_of,
 )
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
 
 THESIS = "wickramarachchi2015"
-SINGLE_REPETITIONS = "5.4"
 SINGLE_FOLDS = ("5.5", "5.6", "5.7", "5.8")
 
-MEASURES: dict[str, Callable[[Row], float]] = {
+MEASURES: dict[str, Score] = {
     "accuracy_percent": lambda row: 100 * row.n_correct / row.n_test,
     "n_leaves": lambda row: float(row.n_leaves),
     "epsilon": lambda row: float(row.chosen["epsilon"]),
@@ -33,45 +33,41 @@ MEASURES: dict[str, Callable[[Row], float]] = {
 
 
 @STUDIES.register("chapter5")
-class Chapter5(Study):
-    """Tables 5.2 to 5.9. The single repetitions and folds of Tables 5.4 to 5.8 are the first two of Tables 5.2 and 5.3,
-    whose partitions are the same."""
+@study(
+    "GDT against HHGDT, two-stage and nested, and HHCRV against OC1 (thesis, chapter 5)",
+    *(f"{THESIS}:5.{table}" for table in range(2, 10)),
+)
+def chapter5(request: StudyRequest) -> StudyResult:
+    """Run Tables 5.2, 5.3 and 5.9, and read the others from their folds.
 
-    name = "chapter5"
-    title = "GDT against HHGDT, two-stage and nested, and HHCRV against OC1 (thesis, chapter 5)"
-    tables = tuple(f"{THESIS}:5.{table}" for table in range(2, 10))
-
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Run Tables 5.2, 5.3 and 5.9, and read the others from their folds."""
-        two_stage = outcome(request, "reproduce/chapter5_two_stage")
-        shuttle = outcome(request, "reproduce/chapter5_shuttle")
-        nested = outcome(request, "reproduce/chapter5_nested")
-        hhcrv = outcome(request, "reproduce/chapter5_hhcrv")
-        oc1 = outcome(request, "reproduce/chapter3", algorithms=("oc1", "oc1_lc"))
-        all_cells = [
-            *cells(request, f"{THESIS}:5.2", of_lines(lines_of([two_stage, shuttle])), {}),
-            *cells(request, f"{THESIS}:5.3", of_lines(lines_of([nested])), {}),
-            *cells(request, f"{THESIS}:{SINGLE_REPETITIONS}", _of_repetitions(two_stage), {}),
-        ]
-        for table in SINGLE_FOLDS:
-            single = cells(request, f"{THESIS}:{table}", _of_folds({"nested": nested, "two-stage": two_stage}), {})
-            all_cells += _with_spread_of_folds(table, single)
-        all_cells += cells(request, f"{THESIS}:5.9", of_lines(lines_of([hhcrv, oc1])), {})
-        cost, code = total([two_stage, shuttle, nested, hhcrv, oc1])
-        spread = fold_table({"nested": nested, "two-stage": two_stage})
-        return StudyResult(tuple(all_cells), (spread,) if spread.rows else (), cost, code)
+    The single repetitions and folds of Tables 5.4 to 5.8 are the first two of Tables 5.2 and 5.3, whose partitions are
+    the same.
+    """
+    two_stage, shuttle, nested, hhcrv = (
+        outcome(request, f"reproduce/chapter5_{name}") for name in ("two_stage", "shuttle", "nested", "hhcrv")
+    )
+    oc1 = outcome(request, "reproduce/chapter3", algorithms=("oc1", "oc1_lc"))
+    by_scheme = {"nested": nested, "two-stage": two_stage}
+    all_cells = [
+        *cells(request, f"{THESIS}:5.2", of_outcomes(two_stage, shuttle)),
+        *cells(request, f"{THESIS}:5.3", of_outcomes(nested)),
+        *cells(request, f"{THESIS}:5.4", _OfRepetitions(two_stage)),
+    ]
+    for table in SINGLE_FOLDS:
+        all_cells += _with_spread_of_folds(table, cells(request, f"{THESIS}:{table}", _OfFolds(by_scheme)))
+    all_cells += cells(request, f"{THESIS}:5.9", of_outcomes(hhcrv, oc1))
+    return result_of([two_stage, shuttle, nested, hhcrv, oc1], all_cells, [fold_table(by_scheme)])
 
 
-def fold_table(runs: Mapping[str, Outcome | None]) -> ExtraTable:
+def fold_table(runs: Mapping[str, Outcome]) -> ExtraTable:
     """Return between which values all folds of GDT lie, on the sets of which single folds are printed."""
     names = dataset_names(THESIS)
     sets = sorted({names[number.dataset] for table in SINGLE_FOLDS for number in numbers(THESIS, table)})
     rows = []
     for dataset in sets:
         for scheme, run in runs.items():
-            mine = [] if run is None else [r for r in run.rows if (r.dataset, r.algorithm) == (dataset, "gdt")]
             for metric, measure in MEASURES.items():
-                values = [measure(row) for row in mine if row.status == "ok"]
+                values = [measure(row) for row in run.good_rows(dataset, "gdt")]
                 if values:
                     ends = (f"{min(values):.3g}", f"{max(values):.3g}")
                     rows.append((dataset, scheme, metric, str(len(values)), *ends))
@@ -79,48 +75,45 @@ def fold_table(runs: Mapping[str, Outcome | None]) -> ExtraTable:
     return ExtraTable("folds", "Single folds of GDT", header, tuple(rows), left=3)
 
 
-def _folds(run: Outcome | None, dataset: str, repeat: int) -> list[Row]:
+def _folds(run: Outcome, dataset: str, repeat: int) -> list[Row]:
     """Return the rows of GDT in one repetition, in the order of the folds; [] unless all are good."""
-    if run is None:
-        return []
     rows = [row for row in run.rows if (row.dataset, row.algorithm, row.repeat) == (dataset, "gdt", repeat)]
     return rows if all(row.status == "ok" for row in rows) else []
 
 
-class _of_repetitions:
+class _OfRepetitions:
     """Finds the mean over the folds of one repetition; its SD is the one over all our repetitions."""
 
-    def __init__(self, run: Outcome | None) -> None:
+    def __init__(self, run: Outcome) -> None:
         self._run = run
 
     def __call__(self, number: Published, dataset: str) -> Number | None:
-        if self._run is None:
-            return None
         measure = MEASURES[number.metric]
-        folds = [_folds(self._run, dataset, repeat) for repeat in range(self._run.experiment.cv.repeats)]
-        means = {repeat: fmean(measure(row) for row in rows) for repeat, rows in enumerate(folds) if rows}
+        folds = {repeat: _folds(self._run, dataset, repeat) for repeat in range(self._run.experiment.cv.repeats)}
+        means = {repeat: fmean(map(measure, rows)) for repeat, rows in folds.items() if rows}
         wanted = int(number.qualifiers["repetition"]) - 1
         if wanted not in means:
             return None
-        spread = stdev(means.values()) if len(means) > 1 else None
-        return means[wanted], spread, "one repetition; our SD is over all of ours"
+        return means[wanted], mean_sd(means.values())[1], "one repetition; our SD is over all of ours"
 
 
-class _of_folds:
+class _OfFolds:
     """Finds one fold, or the mean and SD over the ten folds, of a repetition under one of the two schemes."""
 
-    def __init__(self, runs: dict[str, Outcome | None]) -> None:
+    def __init__(self, runs: Mapping[str, Outcome]) -> None:
         self._runs = runs
 
     def __call__(self, number: Published, dataset: str) -> Number | None:
         which = number.qualifiers
-        rows = _folds(self._runs[which["cv"]], dataset, int(which["repetition"]) - 1)
-        if not rows:
+        values = [
+            MEASURES[number.metric](row)
+            for row in _folds(self._runs[which["cv"]], dataset, int(which["repetition"]) - 1)
+        ]
+        if not values:
             return None
-        values = [MEASURES[number.metric](row) for row in rows]
-        spread = stdev(values) if len(values) > 1 else None
+        mean, spread = mean_sd(values)
         if which["fold"] == "all":
-            return fmean(values), spread, ""
+            return mean, spread, ""
         index = int(which["fold"]) - 1
         if index >= len(values):
             return None

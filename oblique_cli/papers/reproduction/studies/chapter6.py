@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from statistics import fmean, stdev
+from statistics import fmean
 
 from oblique_cli.estimators.oblique.bottom_up import GROUP_COSTS
 from oblique_cli.evaluation.published import Published
@@ -12,16 +12,19 @@ from oblique_cli.papers.reproduction.framework.printed_cells import Cell
 from oblique_cli.papers.reproduction.framework.runs import (
     METRICS,
     Number,
+    Ours,
     Outcome,
+    by_repeat,
     cells,
-    lines_of,
-    of_lines,
+    mean_sd,
+    of_outcomes,
     outcome,
-    total,
+    result_of,
 )
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
 
 THESIS = "wickramarachchi2015"
+TABLES = tuple(f"{THESIS}:6.{table}" for table in range(1, 5))
 # Readings of what a row costs the support vector machine at a node; the configuration has the last one.
 WORDS, READING = GROUP_COSTS
 # Of Table 6.1: where one splitter is significantly better "(1-SD rule)" than the other; elsewhere neither is. Of Table
@@ -32,46 +35,35 @@ HHBUT_BETTER = ("breast_cancer_wisconsin", "haberman")
 
 
 @STUDIES.register("chapter6")
-class Chapter6(Study):
-    """Tables 6.1 to 6.4. The last two put the trees of Table 6.1 beside those of Table 3.1, as the thesis does.
+@study("Bottom-up trees with SVM and HHBUT splits against top-down trees (thesis, chapter 6)", *TABLES)
+def chapter6(request: StudyRequest) -> StudyResult:
+    """Run Tables 6.1 and 6.2, and the sets of Table 3.1 that stand in Tables 6.3 and 6.4.
 
-    The quick profile leaves out Table 6.2, which takes ten times as long as Table 6.1.
+    The last two put the trees of Table 6.1 beside those of Table 3.1, as the thesis does. The quick profile leaves out
+    Table 6.2, which takes ten times as long as Table 6.1.
     """
+    full = request.profile == "full"
+    names = ("chapter6_bic", "chapter6_cv") if full else ("chapter6_bic",)
+    runs = [outcome(request, f"reproduce/{name}") for name in names]
+    # By the words, rows of both groups cost the same.
+    cost_of_words = f"algorithms.1.group_costs={WORDS}"
+    words = [outcome(request, f"reproduce/{n}", cost_of_words, algorithms=("butif_svm",)) for n in names if full]
+    sets = [spec.name for spec in runs[0].experiment.datasets]
+    top_down = outcome(request, "reproduce/chapter3", datasets=sets)
 
-    name = "chapter6"
-    title = "Bottom-up trees with SVM and HHBUT splits against top-down trees (thesis, chapter 6)"
-    tables = tuple(f"{THESIS}:6.{table}" for table in range(1, 5))
+    def all_cells(later: list[Outcome]) -> tuple[Cell, ...]:
+        """Cells of the four tables; of two runs with lines of one method, those of the later one."""
+        pairs = [[run, *later[i : i + 1]] for i, run in enumerate(runs)]
+        beside = of_outcomes(runs[0], top_down, *later[:1])
+        finders: list[Ours] = [*map(_OfClusters, pairs), *[_OfClusters([])] * (2 - len(pairs)), beside, beside]
+        return tuple(cell for table, ours in zip(TABLES, finders, strict=True) for cell in cells(request, table, ours))
 
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Run Tables 6.1 and 6.2, and the sets of Table 3.1 that stand in Tables 6.3 and 6.4."""
-        full = request.profile == "full"
-        by_bic = outcome(request, "reproduce/chapter6_bic")
-        by_cv = outcome(request, "reproduce/chapter6_cv") if full else None
-        # By the words, rows of both groups cost the same.
-        words = {
-            name: outcome(request, f"reproduce/{name}", f"algorithms.1.group_costs={WORDS}", algorithms=("butif_svm",))
-            for name in ("chapter6_bic", "chapter6_cv")
-            if full
-        }
-        sets = [spec.name for spec in by_bic.experiment.datasets] if by_bic else []
-        top_down = outcome(request, "reproduce/chapter3", datasets=sets)
-        cells_by: dict[str, tuple[Cell, ...]] = {}
-        for reading, bic, cv in (
-            (WORDS, words.get("chapter6_bic"), words.get("chapter6_cv")),
-            (READING, None, None),
-        ):
-            both = of_lines(lines_of([by_bic, top_down, bic]))
-            cells_by[reading] = (
-                *cells(request, self.tables[0], _of_clusters(by_bic, bic), {}),
-                *cells(request, self.tables[1], _of_clusters(by_cv, cv), {}),
-                *cells(request, self.tables[2], both, {}),
-                *cells(request, self.tables[3], both, {}),
-            )
-        taken = READING
-        if full and not request.only:
-            taken = of_claims({reading: list(claims(mine).values()) for reading, mine in cells_by.items()})
-        cost, code = total([by_bic, by_cv, top_down, *words.values()])
-        return StudyResult(cells_by[taken], (by_costs(cells_by, taken),) if full else (), cost, code)
+    cells_by = {WORDS: all_cells(words), READING: all_cells([])}
+    taken = READING
+    if request.is_whole:
+        taken = of_claims({reading: list(claims(mine).values()) for reading, mine in cells_by.items()})
+    tables = [by_costs(cells_by, taken)] if full else []
+    return result_of([*runs, top_down, *words], cells_by[taken], tables)
 
 
 def claims(cells: Iterable[Cell]) -> dict[str, bool | None]:
@@ -106,25 +98,19 @@ def by_costs(cells: Mapping[str, tuple[Cell, ...]], taken: str) -> ExtraTable:
     return table_of("by_costs", caption, cells, holds, lambda c: (c.method, c.metric) == ("SVM", "accuracy_percent"))
 
 
-class _of_clusters:
-    """Finds accuracy, leaves, and the number of clusters of a class averaged over the training sets."""
+class _OfClusters:
+    """Finds accuracy and leaves of the last of `runs`, and the clusters of a class averaged over training sets."""
 
-    def __init__(self, run: Outcome | None, later: Outcome | None = None) -> None:
-        """Of two runs with lines of the same method, take accuracy and leaves of the later one."""
-        self._run = run
-        self._of_lines = of_lines(lines_of([run, later]))
+    def __init__(self, runs: list[Outcome]) -> None:
+        self._rows = runs[0].rows if runs else ()
+        self._of_lines = of_outcomes(*runs)
 
     def __call__(self, number: Published, dataset: str) -> Number | None:
-        if number.metric in METRICS or self._run is None:
+        if number.metric in METRICS:
             return self._of_lines(number, dataset)
-        rows = [row for row in self._run.rows if row.dataset == dataset and row.status == "ok" and row.clusters]
+        rows = [row for row in self._rows if row.dataset == dataset and row.status == "ok" and row.clusters]
         if not rows:
             return None
-        algorithm = rows[0].algorithm  # both have the same clusters
         name = list(rows[0].clusters)[int(number.qualifiers["class_index"]) - 1]
-        repeats: dict[int, list[int]] = {}
-        for row in rows:
-            if row.algorithm == algorithm:
-                repeats.setdefault(row.repeat, []).append(row.clusters[name])
-        means = [fmean(counts) for counts in repeats.values()]
-        return fmean(means), stdev(means) if len(means) > 1 else None, "no SD is printed"
+        mine = [row for row in rows if row.algorithm == rows[0].algorithm]  # both have the same clusters
+        return *mean_sd(map(fmean, by_repeat(mine, lambda row: row.clusters[name]).values())), "no SD is printed"

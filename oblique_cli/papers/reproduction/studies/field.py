@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import isfinite, nan
-from typing import ClassVar
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from oblique_cli.evaluation.metrics import METRICS
 from oblique_cli.evaluation.tables import MISSING, Line, task_of_experiment, title_of
 from oblique_cli.ground.nouns import AlgorithmSpec
 from oblique_cli.ground.seeds import generator
-from oblique_cli.papers.reproduction.framework.runs import Outcome, is_quick, outcome, total
+from oblique_cli.papers.reproduction.framework.runs import Outcome, is_quick, outcome, result_of
 from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
 
 RUNS = ("field", "field_beyond", "field_more", "field_more_beyond")
@@ -143,6 +143,11 @@ class Scores:
         """Whether a method has no result on a data set (data sets x methods)."""
         return np.asarray(np.isnan(self.values[self.main]))
 
+    @property
+    def n_whole(self) -> int:
+        """How many data sets all methods finished."""
+        return int((~self.failed).all(axis=1).sum())
+
     def ranked(self, metric: str) -> np.ndarray:
         """Values that are larger for better, those that are missing below all others."""
         scores = self.values[metric] if METRICS[metric].larger_is_better else -self.values[metric]
@@ -180,71 +185,35 @@ def _mean(line: Line, metric: str) -> float:
     return nan if value is None else value
 
 
-class Comparison(Study):
-    """Configurations that are run on the data sets at hand and put beside each other.
+def compare(runs: Sequence[str], overrides: Sequence[str], request: StudyRequest) -> StudyResult:
+    """Run configurations on the data sets at hand, and put them beside each other.
 
-    runs        names of the bundled configurations
-    overrides   what is changed in all of them
+    runs : names of the bundled configurations; overrides : what is changed in all of them
     """
-
-    tables = ()
-    in_all = False
-    runs: ClassVar[tuple[str, ...]]
-    overrides: ClassVar[tuple[str, ...]] = ()
-
-    def ids(self) -> Sequence[str]:
-        """Return the ids of all methods, those of other libraries among them."""
-        return list(dict.fromkeys(spec.id for name in self.runs for spec in config.load(name).algorithms))
-
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Run the comparisons that the library has configurations for, and put them beside each other."""
-        named = {name: [spec.name for spec in config.load(name).datasets] for name in self.runs}
-        absent = _absent(request, list(dict.fromkeys(name for names in named.values() for name in names)))
-        runs = [
-            outcome(request, name, *self.overrides, datasets=[each for each in names if each not in absent])
-            for name, names in named.items()
-        ]
-        finished = [run for run in runs if run is not None]
-        cost, code = total(runs)
-        tables = field_tables(finished, absent) if finished else ()
-        return StudyResult((), tables, cost, code)
+    named = {name: [spec.name for spec in config.load(name).datasets] for name in runs}
+    absent = _absent(request, list(dict.fromkeys(name for names in named.values() for name in names)))
+    outcomes = [
+        outcome(request, name, *overrides, datasets=[each for each in names if each not in absent])
+        for name, names in named.items()
+    ]
+    finished = [run for run in outcomes if run.rows]
+    return result_of(outcomes, tables=field_tables(finished, absent) if finished else ())
 
 
-@STUDIES.register("field")
-class Field(Comparison):
-    """Accuracies, sizes and times of the field, on development and on confirmation sets."""
-
-    name = "field"
-    title = "The field: our trees and ensembles beside those of other libraries"
-    runs = RUNS
+def _methods(runs: Sequence[str]) -> Sequence[str]:
+    """The ids of all methods, those of other libraries among them."""
+    return list(dict.fromkeys(spec.id for name in runs for spec in config.load(name).algorithms))
 
 
-@STUDIES.register("field_10x5")
-class FieldTenByFive(Comparison):
-    """The same methods and data sets, with more folds: training sets of four fifths, ten times."""
-
-    name = "field_10x5"
-    title = "The field with ten repetitions of five folds"
-    runs = RUNS
-    overrides = ("cv.repeats=10", "cv.folds=5")
-
-
-@STUDIES.register("field_tuned")
-class FieldTuned(Comparison):
-    """The same kinds of methods, each with its parameters chosen among as many candidates inside the training rows."""
-
-    name = "field_tuned"
-    title = "The field with equal budgets for tuning"
-    runs = TUNED_RUNS
-
-
-@STUDIES.register("field_regression")
-class FieldRegression(Comparison):
-    """Errors, sizes and times of regression trees and ensembles."""
-
-    name = "field_regression"
-    title = "The field of regression: our trees beside those of other libraries"
-    runs = REGRESSION_RUNS
+TEN_BY_FIVE = ("cv.repeats=10", "cv.folds=5")  # training sets of four fifths, ten times
+for _name, _title, _runs, _overrides in (
+    ("field", "The field: our trees and ensembles beside those of other libraries", RUNS, ()),
+    ("field_10x5", "The field with ten repetitions of five folds", RUNS, TEN_BY_FIVE),
+    ("field_tuned", "The field with equal budgets for tuning", TUNED_RUNS, ()),
+    ("field_regression", "The field of regression: our trees beside those of other libraries", REGRESSION_RUNS, ()),
+):
+    _run, _ids = partial(compare, _runs, _overrides), partial(_methods, _runs)
+    STUDIES.register(_name)(Study(_name, _title, _run, in_all=False, ids=_ids))
 
 
 def _absent(request: StudyRequest, names: Sequence[str]) -> list[str]:
@@ -306,32 +275,36 @@ def _regression_tables(scores: Scores, absent: Sequence[str]) -> tuple[ExtraTabl
 
 def _regression_means(scores: Scores) -> ExtraTable:
     """Means of every metric; a star marks the front of relative error and leaves."""
-    whole = ~scores.failed.any(axis=1)
     ratios = scores.relative()
-    usable = whole & ~np.isnan(ratios).any(axis=1)
+    usable = ~scores.failed.any(axis=1) & ~np.isnan(ratios).any(axis=1)
     relative = [float(np.exp(np.log(column).mean())) if usable.any() else nan for column in ratios[usable].T]
-    shown = [metric for metric in scores.values if metric != scores.main]
-    means = {metric: scores.means(metric) for metric in shown}
-    front = pareto([-ratio for ratio in relative], means["leaves"])
-    rows = tuple(
-        (
-            scores.methods[m] + " *" * (m in front),
-            _text(relative[m], "{:.3f}"),
-            *(_shown(metric, means[metric][m]) for metric in shown),
-            str(int(scores.failed[:, m].sum())),
-        )
-        for m in sorted(
-            range(len(scores.methods)),
-            key=lambda m: (relative[m] if isfinite(relative[m]) else np.inf, scores.methods[m]),
-        )
-    )
+    means = {metric: scores.means(metric) for metric in scores.values if metric != scores.main}
+    shown = {"relative RMSE": [_text(value, "{:.3f}") for value in relative], **_titled(means)}
     caption = (
-        f"Means over the {int(whole.sum())} of {len(scores.datasets)} regression sets that all methods finished; "
+        f"Means over the {scores.n_whole} of {len(scores.datasets)} regression sets that all methods finished; "
         "relative RMSE is the geometric mean of RMSE over that of the best method on each set; sizes and times are "
         "geometric means; * no other method has both a smaller error and fewer leaves"
     )
-    header = ("method", "relative RMSE", *(title_of(metric) for metric in shown), "sets without a result")
-    return ExtraTable("means", caption, header, rows)
+    worst_last = [value if isfinite(value) else np.inf for value in relative]
+    front = pareto([-ratio for ratio in relative], means["leaves"])
+    return _mean_table("means", caption, scores, shown, worst_last, front)
+
+
+def _titled(means: Mapping[str, Sequence[float]]) -> dict[str, list[str]]:
+    """Return means as they are shown, by the titles of their metrics."""
+    return {title_of(metric): [_shown(metric, value) for value in values] for metric, values in means.items()}
+
+
+def _mean_table(
+    name: str, caption: str, scores: Scores, shown: Mapping[str, Sequence[str]], order: Sequence[float], front: set[int]
+) -> ExtraTable:
+    """Return means by method, that of the least `order` first, a star on methods in front, and counts of failures."""
+    failed = scores.failed.sum(axis=0)
+    rows = tuple(
+        (scores.methods[m] + " *" * (m in front), *(column[m] for column in shown.values()), str(failed[m]))
+        for m in sorted(range(len(scores.methods)), key=lambda m: (order[m], scores.methods[m]))
+    )
+    return ExtraTable(name, caption, ("method", *shown, "sets without a result"), rows)
 
 
 def _by_dataset(scores: Scores, name: str, caption: str, values: np.ndarray, form: str) -> ExtraTable:
@@ -349,24 +322,13 @@ def _without(scores: Scores, absent: Sequence[str]) -> str:
 def mean_table(part: str, scores: Scores) -> ExtraTable:
     """Means of every metric; a star marks the front of accuracy and leaves."""
     means = {metric: scores.means(metric) for metric in scores.values}
-    failed = scores.failed.sum(axis=0)
-    front = pareto(means["accuracy"], means["leaves"])
-    order = sorted(range(len(scores.methods)), key=lambda m: (-means["accuracy"][m], scores.methods[m]))
-    rows = tuple(
-        (
-            scores.methods[m] + " *" * (m in front),
-            *(_shown(metric, means[metric][m]) for metric in means),
-            str(failed[m]),
-        )
-        for m in order
-    )
-    whole = int((~scores.failed).all(axis=1).sum())
     caption = (
-        f"Means over the {whole} of {len(scores.datasets)} {part} sets that all methods finished; sizes and times are "
-        "geometric means; * no other method is both more accurate and smaller"
+        f"Means over the {scores.n_whole} of {len(scores.datasets)} {part} sets that all methods finished; sizes and "
+        "times are geometric means; * no other method is both more accurate and smaller"
     )
-    header = ("method", *map(title_of, means), "sets without a result")
-    return ExtraTable(f"{part}_means", caption, header, rows)
+    order = [-value for value in means["accuracy"]]
+    front = pareto(means["accuracy"], means["leaves"])
+    return _mean_table(f"{part}_means", caption, scores, _titled(means), order, front)
 
 
 def pareto(accuracies: Sequence[float], leaves: Sequence[float]) -> set[int]:
@@ -426,12 +388,8 @@ def against(part: str, scores: Scores, reference: str) -> list[ExtraTable]:
         d = np.round(first[both] - accuracy[both, m], 9)
         sign, ranks = significance_tests.sign_test(d.tolist()), significance_tests.wilcoxon(d.tolist())
         posterior = significance_tests.bayesian_signed_rank(d.tolist(), ROPE)
-        rows.append(
-            (
-                method, f"{d.mean():+.2f}", f"{sign.wins}/{sign.losses}", f"{ranks.p:.3f}",
-                *(f"{p:.2f}" for p in posterior), str(int(both.sum())),
-            )
-        )  # fmt: skip
+        numbers = (f"{d.mean():+.2f}", f"{sign.wins}/{sign.losses}", f"{ranks.p:.3f}")
+        rows.append((method, *numbers, *(f"{p:.2f}" for p in posterior), str(int(both.sum()))))
     caption = (
         f"{reference} against every other method on {part} sets, accuracy; posterior that it is better, that both are "
         f"within {ROPE:g} point, that the other is better (Benavoli et al. 2017)"

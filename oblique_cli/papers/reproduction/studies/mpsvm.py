@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import sqrt
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,10 +22,11 @@ from oblique_cli.experiments import decomposing
 from oblique_cli.experiments.running import load_datasets
 from oblique_cli.ground import seeds
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.runs import Outcome, outcome, qualifier, total
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.runs import Outcome, outcome, qualifier, result_of
+from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
 
 PAPER = "zhang2014"
+TABLES = tuple(f"{PAPER}:{section}" for section in ("IV-B", "IV-C", "IV-E"))
 TITLES = [algorithm.title for algorithm in ALGORITHMS.values() if algorithm.family is FOREST]
 BASES = ("RaF", "RoF", "RRoF")
 RULES = ("T", "P", "N")
@@ -66,54 +67,54 @@ class MethodScores(NamedTuple):
         """Average rank of each method, 1 the best."""
         return significance_tests.average_ranks(self.values)
 
+    def ranks_by_set(self) -> np.ndarray:
+        """Rank of each method on each data set, data sets x methods."""
+        return np.array([significance_tests.average_ranks(row[None, :]) for row in self.values])
+
     def rank_errors(self) -> np.ndarray:
         """Standard error of each average rank, over data sets."""
-        ranks = np.array([significance_tests.average_ranks(row[None, :]) for row in self.values])
-        return np.asarray(ranks.std(axis=0, ddof=1) / sqrt(len(ranks)))
+        return np.asarray(self.ranks_by_set().std(axis=0, ddof=1) / sqrt(len(self.values)))
+
+    def sign_test(self, first: str, second: str, rows: Any = slice(None)) -> significance_tests.SignTest:
+        """Return the sign test of two methods over some of the data sets."""
+        i, j = self.methods.index(first), self.methods.index(second)
+        return significance_tests.sign_test((self.values[rows, i] - self.values[rows, j]).tolist())
 
     def better(self, first: str, second: str, test: str) -> bool:
         """Return whether the first method is significantly better: by "sign", or by Nemenyi's test."""
-        i, j = self.methods.index(first), self.methods.index(second)
         if test == "sign":
-            sign = significance_tests.sign_test((self.values[:, i] - self.values[:, j]).tolist())
+            sign = self.sign_test(first, second)
             return sign.wins >= sign.needed
-        ranks = self.ranks()
         critical = significance_tests.critical_difference(len(self.methods), len(self.datasets))
-        return bool(ranks[j] - ranks[i] >= critical)
+        ranks = dict(zip(self.methods, self.ranks(), strict=True))
+        return bool(ranks[second] - ranks[first] >= critical)
 
 
 @STUDIES.register("mpsvm")
-class Mpsvm(Study):
-    """Sections IV-B to IV-H: ranks, tests, the effect of minleaf and mtry, bias and variance, sizes and times."""
-
-    name = "mpsvm"
-    title = "MPSVM random and rotation forests: ranks and tests (Zhang & Suganthan 2014)"
-    tables = tuple(f"{PAPER}:{section}" for section in ("IV-B", "IV-C", "IV-E"))
-
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Run the ensembles; in the full profile the sweeps over minleaf, mtry and readings, bias and variance too."""
-        main = outcome(request, "reproduce/mpsvm")
-        sweeps: list[Outcome | None] = []
-        if request.profile == "full":
-            sweeps = [outcome(request, f"reproduce/mpsvm_{name}") for name in SWEEPS]
-        accuracies = _accuracies(main)
-        cells: list[Cell] = []
-        tables: list[ExtraTable] = []
-        if accuracies:
-            cells = [cell for reference in self.tables for cell in _cells(reference, accuracies)]
-            tables = [*_rank_tables(accuracies), _verdicts(cells), _signs(accuracies)]
-            tables += [shown := _accuracy_table(accuracies), resampled(shown), _costs(main)]
-        if main and sweeps:
-            tables += [*_minleaf([main, *sweeps[:2]]), *_mtry(sweeps[2]), *_readings(sweeps[3])]
-            tables += _bias_variance(request, main)
-        cost, code = total([main, *sweeps])
-        return StudyResult(tuple(cells), tuple(table for table in tables if table.rows), cost, code)
+@study("MPSVM random and rotation forests: ranks and tests (Zhang & Suganthan 2014)", *TABLES)
+def mpsvm(request: StudyRequest) -> StudyResult:
+    """Run the ensembles of sections IV-B to IV-H: ranks, tests, sizes and times; in the full profile the sweeps over
+    minleaf, mtry and readings, bias and variance too."""
+    main = outcome(request, "reproduce/mpsvm")
+    sweeps: list[Outcome] = []
+    if request.profile == "full":
+        sweeps = [outcome(request, f"reproduce/mpsvm_{name}") for name in SWEEPS]
+    accuracies = _accuracies(main)
+    cells: list[Cell] = []
+    tables: list[ExtraTable] = []
+    if accuracies:
+        cells = [cell for reference in TABLES for cell in _cells(reference, accuracies)]
+        shown = _accuracy_table(accuracies)
+        tables = [*_rank_tables(accuracies), _verdicts(cells), _signs(accuracies), shown, resampled(shown)]
+        tables.append(_costs(main))
+    if main.rows and sweeps:
+        tables += [_minleaf([main, *sweeps[:2]]), _mtry(sweeps[2]), _readings(sweeps[3])]
+        tables += _bias_variance(request, main)
+    return result_of([main, *sweeps], cells, tables)
 
 
-def _accuracies(run: Outcome | None) -> dict[tuple[str, str], float]:
+def _accuracies(run: Outcome) -> dict[tuple[str, str], float]:
     """Accuracy in percent by data set and title, of complete lines."""
-    if run is None:
-        return {}
     return {
         key: line.accuracy.mean
         for key, line in run.lines().items()
@@ -141,20 +142,8 @@ def _cells(reference: str, accuracies: Mapping[tuple[str, str], float]) -> list[
             ours = float(scores.better(first, second, number.qualifiers["test"]))
         else:
             note = "grows with the number of data sets; ours is in the table of ranks"
-        cells.append(
-            Cell(
-                reference,
-                number.dataset,
-                number.method,
-                number.metric,
-                ours,
-                sd,
-                number.mean,
-                None,
-                qualifier(number),
-                note,
-            )
-        )
+        names = reference, number.dataset, number.method, number.metric
+        cells.append(Cell(*names, ours, sd, number.mean, None, qualifier(number), note))
     return cells
 
 
@@ -184,14 +173,10 @@ def _rank_tables(accuracies: Mapping[tuple[str, str], float]) -> list[ExtraTable
             ranks.append((section, method, f"{rank:.2f}", printed.get((method, "average_rank"), "-")))
         test = significance_tests.friedman(list(ours), len(scores.datasets))  # ties uncorrected, as in the paper
         critical = significance_tests.critical_difference(len(methods), len(scores.datasets))
+        numbers = (f"{test.chi2:.2f}", f"{test.f:.2f}", f"{test.p:.3g}", f"{critical:.2f}")
         theirs = ("friedman_chi2", "friedman_F", "nemenyi_critical_difference")
-        tests.append(
-            (
-                section,
-                *(str(len(scores.datasets)), f"{test.chi2:.2f}", f"{test.f:.2f}", f"{test.p:.3g}", f"{critical:.2f}"),
-                *(printed.get((family_name, metric), "-") for metric in theirs),
-            )
-        )
+        in_print = (printed.get((family_name, metric), "-") for metric in theirs)
+        tests.append((section, str(len(scores.datasets)), *numbers, *in_print))
     header = ("family", "data sets", "chi2", "F", "p", "critical difference")
     return [
         ExtraTable("ranks", "Average ranks, 1 the best", ("family", "method", "ours", "paper"), tuple(ranks), left=2),
@@ -219,10 +204,8 @@ def _test_of(cell: Cell) -> str:
     return next(part.removeprefix("test=") for part in cell.qualifier.split("; ") if part.startswith("test="))
 
 
-def _readings(run: Outcome | None) -> list[ExtraTable]:
+def _readings(run: Outcome) -> ExtraTable:
     """Average ranks of RaF, RoF and RRoF under other readings of the rotation, on the repetitions of that run."""
-    if run is None:
-        return []
     accuracies = {
         (line.dataset, line.algorithm): line.accuracy.mean
         for line in run.table.lines
@@ -243,7 +226,7 @@ def _readings(run: Outcome | None) -> list[ExtraTable]:
     rows.append(("paper", "", *(f"{printed[method]:.2f}" for method in BASES), "", "", ""))
     header = ("scaling", "trees see", *(f"{base}, rank" for base in BASES), *(f"{base}, %" for base in BASES))
     caption = f"Readings of the rotation: average ranks and accuracies, {run.experiment.cv.repeats} repetitions"
-    return [ExtraTable("readings", caption, header, tuple(rows), left=2)]
+    return ExtraTable("readings", caption, header, tuple(rows) if run.rows else (), left=2)
 
 
 def _signs(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
@@ -254,7 +237,7 @@ def _signs(accuracies: Mapping[tuple[str, str], float]) -> ExtraTable:
         scores = MethodScores.of(accuracies, (first, second))
         if len(scores.datasets) < 2:
             continue
-        sign = significance_tests.sign_test((scores.values[:, 0] - scores.values[:, 1]).tolist())
+        sign = scores.sign_test(first, second)
         verdict = "yes" if sign.wins >= sign.needed else "no"
         rows.append((f"{first} over {second}", str(sign.wins), str(sign.losses), str(sign.needed), verdict))
     header = ("pair", "wins", "losses", "needed", "significant")
@@ -284,15 +267,15 @@ def resampled(table: ExtraTable) -> ExtraTable:
     accuracies = {(row[0], title): float(text) for row in table.rows
              for title, text in zip(table.header[1:], row[1:], strict=True) if text != "-"}  # fmt: skip
     rows = []
-    for reference in ("IV-B", "IV-C", "IV-E"):
-        for number in published.numbers(PAPER, reference):
+    for reference in TABLES:
+        for number in published.numbers(*reference.split(":")):
             scores = MethodScores.of(accuracies, methods := _family_of(number))
             n = len(scores.datasets)
             if number.mean is None or number.metric not in ("average_rank", "significantly_better") or n < 2:
                 continue
             rng = seeds.generator(SEED, "mpsvm", "sets", *methods)
             theirs, ours = (rng.integers(n, size=(RESAMPLES, size)) for size in (PRINTED_SETS, n))
-            ranks = np.array([significance_tests.average_ranks(row[None, :]) for row in scores.values])
+            ranks = scores.ranks_by_set()
             if number.metric == "average_rank":
                 each = ranks[:, methods.index(number.method)]
                 least, largest = np.quantile(each[theirs].mean(axis=1) - each[ours].mean(axis=1), (0.025, 0.975))
@@ -302,22 +285,16 @@ def resampled(table: ExtraTable) -> ExtraTable:
                 first, second = number.method.split(" over ")
                 i, j = methods.index(first), methods.index(second)
                 if number.qualifiers["test"] == "sign":
-                    signs = (
-                        significance_tests.sign_test(row) for row in (scores.values[:, i] - scores.values[:, j])[theirs]
-                    )
+                    signs = (scores.sign_test(first, second, row) for row in theirs)
                     better = [test.wins >= test.needed for test in signs]
                 else:
                     critical = significance_tests.critical_difference(len(methods), PRINTED_SETS)
                     better = list((ranks[:, j] - ranks[:, i])[theirs].mean(axis=1) >= critical)
                 reached = fmean(each == bool(number.mean) for each in better)
                 within = reached >= 0.025
-                shown = (
-                    f"{scores.better(first, second, number.qualifiers['test']):d}",
-                    "",
-                    "",
-                    f"{100.0 * reached:.1f}",
-                )
-            rows.append((f"{PAPER}:{reference}", number.method, number.metric, qualifier(number), f"{number.mean:g}",
+                is_better = scores.better(first, second, number.qualifiers["test"])
+                shown = (f"{is_better:d}", "", "", f"{100.0 * reached:.1f}")
+            rows.append((reference, number.method, number.metric, qualifier(number), f"{number.mean:g}",
                          str(RESAMPLES), *shown, "yes" if within else "no"))  # fmt: skip
     header = ("table", "method", "metric", "which", "published", "draws", "ours", "least difference",
               "largest difference", "samples that reach it, %", "within")  # fmt: skip
@@ -325,10 +302,10 @@ def resampled(table: ExtraTable) -> ExtraTable:
     return ExtraTable("resampled", caption, header, tuple(rows), left=4)
 
 
-def _costs(run: Outcome | None) -> ExtraTable:
+def _costs(run: Outcome) -> ExtraTable:
     """Node ratio and speed-up factor (equations 21 and 22), each the geometric mean over data sets."""
     sums: dict[tuple[str, str], list[tuple[float, float]]] = {}
-    for row in run.rows if run else ():
+    for row in run.rows:
         if row.status == "ok":
             title = ALGORITHMS[row.algorithm].title
             sums.setdefault((row.dataset, title), []).append((row.measures["nodes_per_tree"], row.fit_seconds))
@@ -348,15 +325,13 @@ def _costs(run: Outcome | None) -> ExtraTable:
     return ExtraTable("costs", caption, header, tuple(rows))
 
 
-def _minleaf(runs: Sequence[Outcome | None]) -> list[ExtraTable]:
+def _minleaf(runs: Sequence[Outcome]) -> ExtraTable:
     """Table X: average ranks of minleaf 1, 2 and 3 within each method, on the repetitions that all three have."""
-    if any(run is None for run in runs):
-        return []
-    repeats = min(run.experiment.cv.repeats for run in runs if run)
+    repeats = min(run.experiment.cv.repeats for run in runs)
     accuracies: dict[tuple[str, str], float] = {}
     for value, run in enumerate(runs, start=1):
         sums: dict[tuple[str, str], list[tuple[int, int]]] = {}
-        for row in run.rows if run else ():
+        for row in run.rows:
             if row.status == "ok" and row.repeat < repeats:
                 title = f"{ALGORITHMS[row.algorithm].title} {value}"
                 sums.setdefault((row.dataset, title), []).append((row.n_correct, row.n_test))
@@ -368,13 +343,11 @@ def _minleaf(runs: Sequence[Outcome | None]) -> list[ExtraTable]:
             test = significance_tests.friedman(list(scores.ranks()), len(scores.datasets))
             rows.append((title, *(f"{rank:.2f}" for rank in scores.ranks()), f"{test.p:.3f}"))
     caption = f"Average ranks of minleaf 1, 2 and 3 (Table X), {repeats} repetitions"
-    return [ExtraTable("minleaf", caption, ("method", "1", "2", "3", "Friedman p"), tuple(rows))]
+    return ExtraTable("minleaf", caption, ("method", "1", "2", "3", "Friedman p"), tuple(rows))
 
 
-def _mtry(run: Outcome | None) -> list[ExtraTable]:
+def _mtry(run: Outcome) -> ExtraTable:
     """Figure A-II: accuracy over mtry."""
-    if run is None:
-        return []
     accuracies = {(line.dataset, line.algorithm): line.accuracy.mean for line in run.table.lines}
     values = sorted({int(spec.params["mtry"]) for spec in run.experiment.algorithms})
     names = dict.fromkeys(spec.name for spec in run.experiment.algorithms)
@@ -384,7 +357,7 @@ def _mtry(run: Outcome | None) -> list[ExtraTable]:
             means = [accuracies.get((dataset, f"{name}.{value}")) for value in values]
             rows.append((dataset, ALGORITHMS[name].title, *("-" if m is None else f"{m:.1f}" for m in means)))
     header = ("data set", "method", *(f"mtry {value}" for value in values))
-    return [ExtraTable("mtry", "Accuracy over mtry (figure A-II)", header, tuple(rows))]
+    return ExtraTable("mtry", "Accuracy over mtry (figure A-II)", header, tuple(rows))
 
 
 def _bias_variance(request: StudyRequest, run: Outcome) -> list[ExtraTable]:

@@ -11,9 +11,9 @@ import hashlib
 import math
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
-from statistics import fmean, stdev
+from statistics import stdev
 from typing import Any
 
 import numpy as np
@@ -28,15 +28,8 @@ from oblique_cli.experiments.digests import digest
 from oblique_cli.experiments.dispatching import Call
 from oblique_cli.ground import seeds
 from oblique_cli.ground.nouns import DatasetSpec, Job, Row
-from oblique_cli.papers.reproduction.framework.runs import Number, cells
-from oblique_cli.papers.reproduction.framework.steps import step, take
-from oblique_cli.papers.reproduction.framework.studies import (
-    STUDIES,
-    ExtraTable,
-    Study,
-    StudyRequest,
-    StudyResult,
-)
+from oblique_cli.papers.reproduction.framework.runs import Number, cells, mean_sd, measuring, step, take
+from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
 
 SOURCE = "kargupta2006"
 REPEATS = {"full": 5, "quick": 2}
@@ -171,7 +164,7 @@ def methods(setting: OdtSetting) -> list[Method]:
 
 
 def fit(job: Job, method: Method, sample: Sample) -> Row:
-    """Fit one method to one sample. All bagged methods of a repetition grow the same trees.
+    """Fit one method to one sample as a step. All bagged methods of a repetition grow the same trees.
 
     The row's measures are what the estimator says of itself, and "captured_1" ...: the shares of variance by component.
     """
@@ -214,17 +207,11 @@ def ratios_of(row: Row) -> tuple[float, ...]:
     return tuple(row.measures[f"{CAPTURED}{q}"] for q in range(1, count + 1))
 
 
-@dataclass(frozen=True)
-class Validation:
-    """RMSE of C4.5's class shares in a 10-fold CV, SD of its folds' errors in percent, and RMSE on the test rows."""
+def validated(sample: Sample, seed: int) -> dict[str, float]:
+    """Validate C4.5 on the training rows, their folds drawn with `seed`, and on the test rows.
 
-    rmse: float
-    sd_of_errors: float
-    test_rmse: float
-
-
-def validated(sample: Sample, seed: int) -> Validation:
-    """Validate C4.5 on the training rows, their folds drawn with `seed`, and on the test rows."""
+    rmse of its class shares in a 10-fold CV, sd_of_errors of the folds in percent, and test_rmse on the test rows
+    """
     X, y, X_test, y_test = sample
     squares, errors = [], []
     for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(X, y):
@@ -232,18 +219,15 @@ def validated(sample: Sample, seed: int) -> Validation:
         squares.append((_second_share(model, X[test]) - y[test]) ** 2)
         errors.append(100.0 * float((model.predict(X[test]) != y[test]).mean()))
     left_out = (_second_share(make("c45").fit(X, y), X_test) - y_test) ** 2
-    return Validation(
-        math.sqrt(float(np.concatenate(squares).mean())), stdev(errors), math.sqrt(float(left_out.mean()))
-    )
+    rmse, test_rmse = (math.sqrt(float(each.mean())) for each in (np.concatenate(squares), left_out))
+    return {"rmse": rmse, "sd_of_errors": stdev(errors), "test_rmse": test_rmse}
 
 
-def validate(job: Job, sample: Sample) -> Row:
+@measuring
+def validate(job: Job, sample: Sample) -> dict[str, float]:
     """Validate C4.5 as a step of the study."""
-    started = time.perf_counter()
     with threadpool_limits(1):
-        validation = validated(sample, seeds.integer(job.seed, job.dataset, "folds", job.repeat))
-    seconds = time.perf_counter() - started
-    return Row.of(job, fit_seconds=seconds, measures=asdict(validation))
+        return validated(sample, seeds.integer(job.seed, job.dataset, "folds", job.repeat))
 
 
 # What the matrix of coefficients holds: 90 % of the energy of each tree, as RFT and AFT, or all of it; and whether the
@@ -266,12 +250,11 @@ def captured(dataset: str, sample: Sample, seed: int, draw: int) -> dict[str, fl
     return {name: 100.0 * float(model.components_.ratios[0]) for name, model in models.items()}
 
 
-def variance_step(job: Job, sample: Sample) -> Row:
+@measuring
+def variance_step(job: Job, sample: Sample) -> dict[str, float]:
     """Measure the readings of the variance as a step of the study."""
-    started = time.perf_counter()
     with threadpool_limits(1):
-        variance = captured(job.dataset, sample, job.seed, job.repeat)
-    return Row.of(job, fit_seconds=time.perf_counter() - started, measures=variance)
+        return captured(job.dataset, sample, job.seed, job.repeat)
 
 
 def variances(draws_by: Mapping[str, list[Mapping[str, float]]]) -> ExtraTable:
@@ -296,58 +279,49 @@ def _second_share(model: Any, X: np.ndarray) -> np.ndarray:
 
 
 @STUDIES.register("odt")
-class OrthogonalTrees(Study):
-    """Errors and sizes of C4.5, bagging, random forest, RFT, AFT, ODT and ODT-LR; variance by component."""
+@study("Orthogonal decision trees against bagging, forests and C4.5 (Kargupta et al. 2006, section 7)", f"{SOURCE}:7")
+def odt(request: StudyRequest) -> StudyResult:
+    """Fit every method a few times on the paper's split, and C4.5 in a 10-fold CV of its training rows.
 
-    name = "odt"
-    title = "Orthogonal decision trees against bagging, forests and C4.5 (Kargupta et al. 2006, section 7)"
-    tables = (f"{SOURCE}:7",)
+    A method with a failed repetition is left out of the tables, and its cells say why.
+    """
+    wanted = [name for name in SETTINGS if request.wants("dataset", name) and _fits(name, request.profile)]
+    calls = [call for name in wanted for call in _calls(request, name)]
+    steps = take(request, "odt", calls)
+    requested = Counter((job.dataset, job.algorithm) for job, _, _ in calls)
+    missing = requested - Counter((row.dataset, row.algorithm) for row in steps.rows)
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in steps.rows:
+        if (key := (row.dataset, row.algorithm)) not in missing:
+            groups.setdefault(key, []).append(row)
+    request.say(
+        f"odt: {len(steps.rows)} of {len(calls)} fits on {len(wanted)} data sets, {steps.now} of them now, "
+        f"{steps.seconds:.1f} s"
+    )
+    failures = {key: f"not run: {count} of {requested[key]} repetitions failed" for key, count in missing.items()}
+    draws = {name: [row.measures for row in rows] for (name, method), rows in groups.items() if method == VARIANCE}
+    all_cells = cells(request, f"{SOURCE}:7", _Ours(groups, failures), NOT_RUN)
+    tables = (*_tables(groups), *((variances(draws),) if draws else ()))
+    return StudyResult(all_cells, tables, steps.cost, steps.exit_code)
 
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Fit every method a few times on the paper's split, and C4.5 in a 10-fold CV of its training rows.
 
-        A method with a failed repetition is left out of the tables, and its cells say why.
-        """
-        wanted = [name for name in SETTINGS if request.wants("dataset", name) and _fits(name, request.profile)]
-        calls: list[Call] = []
-        for name in wanted:
-            sample = SETTINGS[name].load(request.data_dir, request.offline, request.seed)
-            data = digest([hashlib.sha256(part.tobytes()).hexdigest() for part in sample])
-            many = range(REPEATS[request.profile])
-            for method in methods(SETTINGS[name]):
-                how = [asdict(method), dict(SETTINGS[name].bag), data]
-                if request.wants("algorithm", method.algorithm):
-                    for repeat in range(1) if method.algorithm == "c45" else many:
-                        job = step(self.name, name, method.title, repeat, request.seed, *how)
-                        calls.append((job, fit, (method, sample)))
-            if name in VARIANCE_SETS and request.profile == "full" and request.wants("algorithm", "odt"):
-                how = [dict(SETTINGS[name].bag), READINGS, data]
-                jobs = [step(self.name, name, VARIANCE, i, request.seed, *how) for i in range(VARIANCE_DRAWS)]
-                calls += [(job, variance_step, (sample,)) for job in jobs]
-            if request.wants("algorithm", "c45"):
-                jobs = [step(self.name, name, VALIDATED, repeat, request.seed, data) for repeat in many]
-                calls += [(job, validate, (sample,)) for job in jobs]
-        steps = take(request, self.name, calls)
-        requested = Counter((job.dataset, job.algorithm) for job, _, _ in calls)
-        missing = requested - Counter((row.dataset, row.algorithm) for row in steps.rows)
-        whole = [row for row in steps.rows if (row.dataset, row.algorithm) not in missing]
-        runs = [row for row in whole if row.algorithm not in (VALIDATED, VARIANCE)]
-        draws: dict[str, list[Mapping[str, float]]] = {}
-        for row in whole:
-            if row.algorithm == VARIANCE:
-                draws.setdefault(row.dataset, []).append(row.measures)
-        folds: dict[str, list[Validation]] = {}
-        for row in whole:
-            if row.algorithm == VALIDATED:
-                folds.setdefault(row.dataset, []).append(Validation(**row.measures))
-        request.say(
-            f"odt: {len(steps.rows)} of {len(calls)} fits on {len(wanted)} data sets, {steps.now} of them now, "
-            f"{steps.seconds:.1f} s"
-        )
-        failures = {key: f"not run: {count} of {requested[key]} repetitions failed" for key, count in missing.items()}
-        all_cells = cells(request, self.tables[0], _Ours(runs, folds, failures), NOT_RUN)
-        tables = (*_tables(runs, folds), *((variances(draws),) if draws else ()))
-        return StudyResult(all_cells, tables, steps.cost, steps.exit_code)
+def _calls(request: StudyRequest, name: str) -> Iterable[Call]:
+    """The steps on one data set: every method, C4.5's validation, and the readings of the variance."""
+    sample = SETTINGS[name].load(request.data_dir, request.offline, request.seed)
+    data = digest([hashlib.sha256(part.tobytes()).hexdigest() for part in sample])
+    bag, many = dict(SETTINGS[name].bag), range(REPEATS[request.profile])
+    for method in methods(SETTINGS[name]):
+        if request.wants("algorithm", method.algorithm):
+            for repeat in range(1) if method.algorithm == "c45" else many:
+                job = step("odt", name, method.title, repeat, request.seed, asdict(method), bag, data)
+                yield job, fit, (method, sample)
+    if name in VARIANCE_SETS and request.profile == "full" and request.wants("algorithm", "odt"):
+        for draw in range(VARIANCE_DRAWS):
+            job = step("odt", name, VARIANCE, draw, request.seed, bag, READINGS, data)
+            yield job, variance_step, (sample,)
+    if request.wants("algorithm", "c45"):
+        for repeat in many:
+            yield step("odt", name, VALIDATED, repeat, request.seed, data), validate, (sample,)
 
 
 NOT_RUN = {
@@ -361,97 +335,69 @@ def _fits(name: str, profile: str) -> bool:
     return profile == "full" or name in ("spect", "house_votes")
 
 
+MEASURES: Mapping[str, Callable[[Row], float]] = {
+    "error_percent": error_of,
+    "accuracy_percent": lambda run: 100.0 - error_of(run),
+    "n_nodes": lambda run: float(run.n_nodes),
+    "oob_error": lambda run: run.measures["oob_error"],
+    "variance_captured_percent": lambda run: 100.0 * ratios_of(run)[0],
+    "rmse": lambda run: run.measures["rmse"],
+}
+
+
 class _Ours:
     """Finds our number for a published one.
 
+    groups     good rows by data set and method
     failures   (data set, method) -> why it has no number: a mean over what is left would not say so
     """
 
-    def __init__(
-        self,
-        runs: list[Row],
-        folds: Mapping[str, list[Validation]],
-        failures: Mapping[tuple[str, str], str],
-    ) -> None:
-        self._runs, self._folds, self._failures = runs, folds, failures
+    def __init__(self, groups: Mapping[tuple[str, str], list[Row]], failures: Mapping[tuple[str, str], str]) -> None:
+        self._groups, self._failures = groups, failures
 
     def __call__(self, number: Published, dataset: str) -> Number | None:
-        if number.dataset == "NASDAQ":
+        if number.dataset == "NASDAQ" or number.metric not in MEASURES:
             return None
-        if (number.method, number.metric) == ("C4.5", "rmse"):
-            return self._of_folds(dataset)
-        values: dict[str, Callable[[Row], float]] = {
-            "error_percent": lambda run: error_of(run),
-            "accuracy_percent": lambda run: 100.0 - error_of(run),
-            "n_nodes": lambda run: float(run.n_nodes),
-            "oob_error": lambda run: run.measures["oob_error"],
-            "variance_captured_percent": lambda run: 100.0 * ratios_of(run)[0],
-        }
-        if number.metric not in values:
-            return None
-        if failure := self._failures.get((dataset, number.method)):
+        is_validated = number.metric == "rmse"
+        key = dataset, VALIDATED if is_validated else number.method
+        if failure := self._failures.get(key):
             return None, None, failure
-        mine = [run for run in self._runs if (run.dataset, run.algorithm) == (dataset, number.method)]
-        if not mine:
+        if key not in self._groups:
             return None
-        mean, sd = _mean_sd([values[number.metric](run) for run in mine])
+        mean, sd = mean_sd(map(MEASURES[number.metric], self._groups[key]))
+        if is_validated:
+            return mean, sd, "10-fold CV of the training rows"
         note = SETTINGS[dataset].remark
         if (dataset, number.metric) == ("spect", "accuracy_percent"):
             note += ", so that naming this class everywhere is right 91.98 % of the time, as is printed"
         return mean, sd, note
 
-    def _of_folds(self, dataset: str) -> Number | None:
-        """RMSE of C4.5, over the repetitions of its 10-fold CV."""
-        if failure := self._failures.get((dataset, VALIDATED)):
-            return None, None, failure
-        if dataset not in self._folds:
-            return None
-        mean, sd = _mean_sd([fold.rmse for fold in self._folds[dataset]])
-        return mean, sd, "10-fold CV of the training rows"
 
-
-def _tables(runs: list[Row], folds: Mapping[str, list[Validation]]) -> tuple[ExtraTable, ...]:
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for run in runs:
-        groups.setdefault((run.dataset, run.algorithm), []).append(run)
-    errors, components, reconstructed = [], [], []
+def _tables(groups: Mapping[tuple[str, str], list[Row]]) -> tuple[ExtraTable, ...]:
+    errors, components, reconstructed, by_fold = [], [], [], []
     for (dataset, method), mine in groups.items():
-        test_fitted = [r.measures[TEST_FITTED] for r in mine if TEST_FITTED in r.measures]
-        errors.append(
-            (
-                dataset,
-                method,
-                _shown([error_of(run) for run in mine]),
-                _shown([run.n_nodes for run in mine]),
-                _shown([100.0 * (1.0 - value) for value in test_fitted]),
+        setting = SETTINGS[dataset]
+        if method == VALIDATED:
+            rmse, sds, test_rmse = (
+                [run.measures[name] for run in mine] for name in ("rmse", "sd_of_errors", "test_rmse")
             )
-        )
+            by_fold.append((dataset, _shown(rmse, digits=4), _shown(sds), f"{test_rmse[0]:.4f}", setting.remark))
+        if method in (VALIDATED, VARIANCE):
+            continue
+        test_fitted = [100.0 * (1.0 - r.measures[TEST_FITTED]) for r in mine if TEST_FITTED in r.measures]
+        sizes = [run.n_nodes for run in mine]
+        errors.append((dataset, method, _shown(map(error_of, mine)), _shown(sizes), _shown(test_fitted)))
         if method == "ODT-LR":
             ratios = [ratios_of(run) for run in mine]
-            for q in range(min(SETTINGS[dataset].components, *map(len, ratios))):
+            for q in range(min(setting.components, *map(len, ratios))):
                 captured = [100.0 * each[q] for each in ratios]
                 so_far = [100.0 * sum(each[: q + 1]) for each in ratios]
                 components.append((dataset, str(q + 1), _shown(captured), _shown(so_far)))
         if method == "RFT":
-            reconstructed.append(
-                (
-                    dataset,
-                    _shown([100.0 * (1.0 - run.measures["source_accuracy"]) for run in mine]),
-                    _shown([100.0 * (1.0 - run.measures["tree_accuracy"]) for run in mine]),
-                    _shown([run.measures["source_n_nodes"] for run in mine]),
-                    _shown([run.n_nodes / SETTINGS[dataset].bag["n_trees"] for run in mine]),
-                )
-            )
-    by_fold = tuple(
-        (
-            name,
-            _shown([fold.rmse for fold in mine], digits=4),
-            _shown([fold.sd_of_errors for fold in mine]),
-            f"{mine[0].test_rmse:.4f}",
-            SETTINGS[name].remark,
-        )
-        for name, mine in folds.items()
-    )
+            single = [[100.0 * (1.0 - run.measures[f"{of}_accuracy"]) for run in mine] for of in ("source", "tree")]
+            source_sizes = [run.measures["source_n_nodes"] for run in mine]
+            tree_sizes = [size / setting.bag["n_trees"] for size in sizes]
+            reconstructed.append((dataset, *map(_shown, (*single, source_sizes, tree_sizes))))
     return (
         ExtraTable(
             "errors",
@@ -478,7 +424,7 @@ def _tables(runs: list[Row], folds: Mapping[str, list[Validation]]) -> tuple[Ext
             "C4.5 in a 10-fold CV of the training rows: RMSE of its class shares, SD of the folds' errors (%); and the "
             "RMSE on the test rows of the tree of all training rows",
             ("data set", "RMSE", "SD of errors", "RMSE on test rows", "rows"),
-            by_fold,
+            tuple(by_fold),
         ),
     )
 
@@ -486,12 +432,9 @@ def _tables(runs: list[Row], folds: Mapping[str, list[Validation]]) -> tuple[Ext
 TEST_FITTED = "accuracy_weights_fitted_on_test_rows"
 
 
-def _mean_sd(values: list[float]) -> tuple[float, float | None]:
-    return fmean(values), stdev(values) if len(values) > 1 else None
-
-
-def _shown(values: list[float], digits: int = 2) -> str:
+def _shown(values: Iterable[float], digits: int = 2) -> str:
+    values = list(values)
     if not values:
         return "-"
-    mean, sd = _mean_sd(values)
+    mean, sd = mean_sd(values)
     return f"{mean:.{digits}f}" if sd is None else f"{mean:.{digits}f} ± {sd:.{digits}f}"

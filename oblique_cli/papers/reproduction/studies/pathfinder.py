@@ -10,12 +10,21 @@ from oblique_cli.evaluation.published import Published
 from oblique_cli.ground.nouns import Row
 from oblique_cli.papers.pathfinder.regions import IMPURE, OUTSIDE
 from oblique_cli.papers.reproduction.framework.choice_of_reading import of_claims, side_of, table_of
-from oblique_cli.papers.reproduction.framework.fold_scores import Score, fold_score, rows_by_method
 from oblique_cli.papers.reproduction.framework.printed_cells import Cell
-from oblique_cli.papers.reproduction.framework.runs import Number, Outcome, cells, outcome, total
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.runs import (
+    Number,
+    Outcome,
+    Score,
+    cells,
+    fold_score,
+    outcome,
+    result_of,
+    rows_by_method,
+)
+from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
 
 SOURCE = "amalaman2015"
+TABLES = (f"{SOURCE}:3.6", f"{SOURCE}:3.7")
 METHODS = {"pathfinder": "PATHFINDER", "axis_parallel": "Simple CART"}
 
 # Table 3.4: cells along an axis.
@@ -69,48 +78,42 @@ Rows = Mapping[tuple[str, str], list[Row]]
 
 
 @STUDIES.register("pathfinder")
-class Pathfinder(Study):
-    """Tables 3.6 and 3.7; our axis-parallel tree stands for Weka's Simple CART, whose settings are not given."""
+@study("PATHFINDER with its reject option (Amalaman 2015, chapter 3)", *TABLES)
+def pathfinder(request: StudyRequest) -> StudyResult:
+    """Run every data set with its grid size of Table 3.4, by both readings of which rows have no class.
 
-    name = "pathfinder"
-    title = "PATHFINDER with its reject option (Amalaman 2015, chapter 3)"
-    tables = (f"{SOURCE}:3.6", f"{SOURCE}:3.7")
+    A part of the sets has too few claims to choose by and keeps what the configuration says. Our axis-parallel tree
+    stands for Weka's Simple CART, whose settings are not given.
+    """
+    trees = ("pathfinder",)
+    runs = {IMPURE: _run(request, *READINGS[IMPURE])}
+    low: dict[str, list[Outcome]] = {}
+    if request.is_whole:
+        runs = {OUTSIDE: _run(request, *READINGS[OUTSIDE], algorithms=trees), **runs}
+        low = {name: _run(request, *READINGS[name], *LOWER_RUN, names=REAL, algorithms=trees) for name in runs}
+    both = rows_by_method(runs[IMPURE], METHODS)
+    rows: dict[str, Rows] = {name: {**both, **rows_by_method(each, METHODS)} for name, each in runs.items()}
+    lower = {name: rows_by_method(each, METHODS) for name, each in low.items()}
+    cells_by = {name: _cells(request, mine) for name, mine in rows.items()}
+    taken, tables = IMPURE, [rejections(rows)]
+    if request.is_whole:
+        claims_by = {name: claims(mine, rows[name], lower[name]) for name, mine in cells_by.items()}
+        taken = of_claims({name: list(mine.values()) for name, mine in claims_by.items()})
+        caption = f"Section 3.4.3 by which rows leaves reject; {taken} is taken"
+        tables += [
+            table_of("by_reject", caption, cells_by, claims_by, lambda cell: cell.method == "PATHFINDER"),
+            by_purity(rows, lower),
+        ]
+    return result_of([run for each in (*runs.values(), *low.values()) for run in each], cells_by[taken], tables)
 
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Run every data set with its grid size of Table 3.4, by both readings of which rows have no class.
 
-        A part of the sets has too few claims to choose by and keeps what the configuration says.
-        """
-        whole = request.profile == "full" and not request.only
-        trees = ("pathfinder",)
-        runs = {IMPURE: _run(request, *READINGS[IMPURE])}
-        low: dict[str, list[Outcome | None]] = {}
-        if whole:
-            runs = {OUTSIDE: _run(request, *READINGS[OUTSIDE], algorithms=trees), **runs}
-            low = {name: _run(request, *READINGS[name], *LOWER_RUN, names=REAL, algorithms=trees) for name in runs}
-        both = rows_by_method(runs[IMPURE], METHODS)
-        rows: dict[str, Rows] = {name: {**both, **rows_by_method(each, METHODS)} for name, each in runs.items()}
-        lower = {name: rows_by_method(each, METHODS) for name, each in low.items()}
-        cells_by = {name: self._cells(request, mine) for name, mine in rows.items()}
-        taken, tables = IMPURE, [rejections(rows)]
-        if whole:
-            claims_by = {name: claims(mine, rows[name], lower[name]) for name, mine in cells_by.items()}
-            taken = of_claims({name: list(mine.values()) for name, mine in claims_by.items()})
-            caption = f"Section 3.4.3 by which rows leaves reject; {taken} is taken"
-            tables += [
-                table_of("by_reject", caption, cells_by, claims_by, lambda cell: cell.method == "PATHFINDER"),
-                by_purity(rows, lower),
-            ]
-        cost, code = total([run for each in (*runs.values(), *low.values()) for run in each])
-        return StudyResult(cells_by[taken], tuple(tables), cost, code)
+def _cells(request: StudyRequest, rows: Rows) -> tuple[Cell, ...]:
+    def ours(number: Published, dataset: str) -> Number | None:
+        score = fold_score(rows.get((dataset, number.method), ()), SCORES[number.metric])
+        return score.number() if score else None
 
-    def _cells(self, request: StudyRequest, rows: Rows) -> tuple[Cell, ...]:
-        def ours(number: Published, dataset: str) -> Number | None:
-            score = fold_score(rows.get((dataset, number.method), ()), SCORES[number.metric])
-            return score.number() if score else None
-
-        not_run = {BEST: "the best of 22 programmes in another paper"}
-        return tuple(cell for table in self.tables for cell in cells(request, table, ours, not_run))
+    not_run = {BEST: "the best of 22 programmes in another paper"}
+    return tuple(cell for table in TABLES for cell in cells(request, table, ours, not_run))
 
 
 def _run(
@@ -118,7 +121,7 @@ def _run(
     *overrides: str,
     names: Iterable[str] = GRID_SIZES,
     algorithms: Iterable[str] | None = None,
-) -> list[Outcome | None]:
+) -> list[Outcome]:
     return [
         outcome(
             request,

@@ -12,12 +12,22 @@ import numpy as np
 from oblique_cli.data import catalogue
 from oblique_cli.evaluation.published import Published, numbers
 from oblique_cli.ground.nouns import DatasetSpec
-from oblique_cli.papers.reproduction.framework.fold_scores import FoldScore, fold_score, rows_by_method
 from oblique_cli.papers.reproduction.framework.printed_cells import AGREES
-from oblique_cli.papers.reproduction.framework.runs import Number, Outcome, cells, dataset_names, outcome, total
-from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, Study, StudyRequest, StudyResult
+from oblique_cli.papers.reproduction.framework.runs import (
+    FoldScore,
+    Number,
+    Outcome,
+    cells,
+    dataset_names,
+    fold_score,
+    outcome,
+    result_of,
+    rows_by_method,
+)
+from oblique_cli.papers.reproduction.framework.studies import STUDIES, ExtraTable, StudyRequest, StudyResult, study
 
 SOURCE = "amalaman2015"
+TABLES = tuple(f"{SOURCE}:2.{table}" for table in (6, 7, 8))
 METHODS = {"tprti_a": "TPRTI-A", "tprti_b": "TPRTI-B", "retis": "RETIS", "m5_style": "M5", "cart_regression": "CART"}
 COPIED = ("GUIDE", "SECRET")  # printed numbers of another paper, which the dissertation compares with as they are
 MEASURES = {"mse": lambda row: row.measures["mse"], "n_leaves": lambda row: row.n_leaves}
@@ -65,44 +75,39 @@ Scores = Mapping[tuple[str, str], Mapping[str, FoldScore]]
 
 
 @STUDIES.register("tprti")
-class TPRTI(Study):
-    """Tables 2.6 to 2.8. M5 is our M5-style tree, GUIDE and SECRET stay the printed numbers, as in the dissertation."""
+@study("TPRTI against RETIS, M5, GUIDE and SECRET (Amalaman 2015, chapter 2)", *TABLES)
+def tprti(request: StudyRequest) -> StudyResult:
+    """Run Table 2.7 data set by data set, and count Tables 2.6 and 2.8 from it once all twelve are there.
 
-    name = "tprti"
-    title = "TPRTI against RETIS, M5, GUIDE and SECRET (Amalaman 2015, chapter 2)"
-    tables = tuple(f"{SOURCE}:2.{table}" for table in (6, 7, 8))
+    M5 is our M5-style tree, GUIDE and SECRET stay the printed numbers, as in the dissertation.
+    """
+    outcomes = _run(request, TABLE_2_5)
+    scores = _scores(outcomes)
+    units = {spec.name: units_of(spec, request) for run in outcomes for spec in run.experiment.datasets}
+    whole = all(scores.get((d, m), {}).get("mse") for d in TABLE_2_5 for m in METHODS.values())
+    chosen = {dataset: units[dataset][unit_of(scores, dataset, units[dataset])] for dataset in units}
+    counts = duels(scores, chosen) if whole else {}
+    best = best_combinations(scores) if whole else {}
 
-    def run(self, request: StudyRequest) -> StudyResult:
-        """Run Table 2.7 data set by data set, and count Tables 2.6 and 2.8 from it once all twelve are there."""
-        outcomes = _run(request, TABLE_2_5)
-        scores = _scores(outcomes)
-        units = {spec.name: units_of(spec, request) for run in outcomes if run for spec in run.experiment.datasets}
-        of_table_2_7 = _OfTable27(scores, units)
-        not_run = {method: "printed numbers of another paper" for method in COPIED}
-        whole = all(scores.get((d, m), {}).get("mse") for d in TABLE_2_5 for m in METHODS.values())
-        chosen = {dataset: units[dataset][unit_of(scores, dataset, units[dataset])] for dataset in units}
-        counts = duels(scores, chosen) if whole else {}
-        best = best_combinations(scores) if whole else {}
+    def of_table_2_6(number: Published, dataset: str) -> Number | None:
+        count = counts.get((number.method, number.qualifiers["versus"]))
+        return (count[OUTCOMES.index(number.metric)], None, "counted by the printed rule") if count else None
 
-        def of_table_2_6(number: Published, dataset: str) -> Number | None:
-            count = counts.get((number.method, number.qualifiers["versus"]))
-            return (count[OUTCOMES.index(number.metric)], None, "counted by the printed rule") if count else None
+    def of_table_2_8(number: Published, dataset: str) -> Number | None:
+        return (best[number.method], None, "counted from the means") if number.method in best else None
 
-        def of_table_2_8(number: Published, dataset: str) -> Number | None:
-            return (best[number.method], None, "counted from the means") if number.method in best else None
-
-        found_cells = (
-            *cells(request, self.tables[0], of_table_2_6, {}),
-            *cells(request, self.tables[1], of_table_2_7, not_run),
-            *cells(request, self.tables[2], of_table_2_8, {}),
-        )
-        tables = [reference_rows(scores)]
-        if request.profile == "full" and not request.only:
-            runs = {reading: _run(request, READ, *_of_all(changes)) for reading, changes in READINGS.items()}
-            outcomes += [run for each in runs.values() for run in each]
-            tables.append(by_cut(request, runs, units))
-        cost, code = total(outcomes)
-        return StudyResult(found_cells, tuple(tables), cost, code)
+    not_run = {method: "printed numbers of another paper" for method in COPIED}
+    all_cells = (
+        *cells(request, TABLES[0], of_table_2_6),
+        *cells(request, TABLES[1], _OfTable27(scores, units), not_run),
+        *cells(request, TABLES[2], of_table_2_8),
+    )
+    tables = [reference_rows(scores)]
+    if request.is_whole:
+        runs = {reading: _run(request, READ, *_of_all(changes)) for reading, changes in READINGS.items()}
+        outcomes += [run for each in runs.values() for run in each]
+        tables.append(by_cut(request, runs, units))
+    return result_of(outcomes, all_cells, tables)
 
 
 # What chooses a cut, what the least improvement is asked of, and what becomes of a cut that leaves a child below the
@@ -117,7 +122,7 @@ READINGS: Mapping[str, tuple[str, ...]] = {
 READ = tuple(name for name in TABLE_2_5 if name != "kin8nm")
 
 
-def _run(request: StudyRequest, names: Iterable[str], *overrides: str) -> list[Outcome | None]:
+def _run(request: StudyRequest, names: Iterable[str], *overrides: str) -> list[Outcome]:
     return [
         outcome(request, "reproduce/tprti", *TABLE_2_5[name].overrides(), *overrides, datasets=[name]) for name in names
     ]
@@ -128,7 +133,7 @@ def _of_all(changes: Iterable[str]) -> tuple[str, ...]:
     return ("cv.repeats=3", *(f"algorithms.{i}.{change}" for i in range(3) for change in changes))
 
 
-def _scores(outcomes: Iterable[Outcome | None]) -> dict[tuple[str, str], dict[str, FoldScore]]:
+def _scores(outcomes: Iterable[Outcome]) -> dict[tuple[str, str], dict[str, FoldScore]]:
     scores: dict[tuple[str, str], dict[str, FoldScore]] = {}
     for key, rows in rows_by_method(outcomes, METHODS).items():
         score_of = {name: fold_score(rows, score) for name, score in MEASURES.items()}
@@ -151,12 +156,12 @@ class _OfTable27:
 
 
 def by_cut(
-    request: StudyRequest, runs: Mapping[str, Sequence[Outcome | None]], units: Mapping[str, Mapping[str, float]]
+    request: StudyRequest, runs: Mapping[str, Sequence[Outcome]], units: Mapping[str, Mapping[str, float]]
 ) -> ExtraTable:
     """Return how far the sizes of each method are from print by each reading, and how many of its cells agree."""
     rows = []
     for reading, outcomes in runs.items():
-        all_cells = cells(request, f"{SOURCE}:2.7", _OfTable27(_scores(outcomes), units), {})
+        all_cells = cells(request, TABLES[1], _OfTable27(_scores(outcomes), units))
         for method in ("TPRTI-A", "TPRTI-B", "RETIS"):
             leaves, errors = (
                 [c for c in all_cells if (c.method, c.metric) == (method, metric) and c.ours is not None]
